@@ -1,0 +1,15 @@
+//! Pull requests: open one, find one by its branch, update it.
+//!
+//! [`Forge`] is the port to whatever hosts a project's pull requests; each forge is one file. [`LocalForge`] needs no
+//! other service: its pull requests live in the store, behind the [`PullRequests`] port, and the server shows them.
+//! This crate knows no git objects: a branch is a name here, and merging is somebody else's work.
+
+pub mod conformance;
+mod local;
+pub mod memory;
+mod port;
+mod pull_request;
+
+pub use local::LocalForge;
+pub use port::{Forge, ForgeError};
+pub use pull_request::{Ending, NewRecord, PullRequest, PullRequests, Record, Request, State};

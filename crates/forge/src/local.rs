@@ -1,0 +1,69 @@
+//! The forge that needs no other service: pull requests in our own store.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docent_types::{Clock, Ids, ProjectId};
+
+use crate::port::{Forge, ForgeError};
+use crate::pull_request::{NewRecord, PullRequest, PullRequests, Record, Request};
+
+/// The local forge of one project.
+pub struct LocalForge {
+    pulls: Arc<dyn PullRequests>,
+    project: ProjectId,
+    public_url: String,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+}
+
+impl fmt::Debug for LocalForge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LocalForge").field("project", &self.project).finish_non_exhaustive()
+    }
+}
+
+impl LocalForge {
+    /// `public_url` is where the server is reached, without a trailing slash.
+    pub fn new(
+        pulls: Arc<dyn PullRequests>,
+        project: ProjectId,
+        public_url: String,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
+    ) -> Self {
+        Self { pulls, project, public_url, clock, ids }
+    }
+
+    fn tell(&self, record: &Record) -> PullRequest {
+        let url = format!("{}/pulls/{}/{}", self.public_url, record.project, record.id);
+        PullRequest { number: record.number, url, state: record.state }
+    }
+}
+
+#[async_trait]
+impl Forge for LocalForge {
+    async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
+        let found = self.pulls.by_head(&self.project, head).await?;
+        Ok(found.map(|record| self.tell(&record)))
+    }
+
+    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+        let new = NewRecord {
+            id: self.ids.unguessable(),
+            project: self.project.clone(),
+            request: request.clone(),
+            created_at: self.clock.now(),
+        };
+        Ok(self.tell(&self.pulls.open(new).await?))
+    }
+
+    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+        let Some(record) = self.pulls.by_head(&self.project, &request.head).await? else {
+            return Err(ForgeError::Refused { sentence: format!("pull request {} is gone", found.number) });
+        };
+        let updated = self.pulls.update(&self.project, record.id, request).await?;
+        Ok(self.tell(&updated.unwrap_or(record)))
+    }
+}

@@ -1,0 +1,103 @@
+//! The store's twin for tests.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use docent_types::{ProjectId, StoreError, Timestamp};
+use uuid::Uuid;
+
+use crate::pull_request::{Ending, NewRecord, PullRequests, Record, Request, State};
+
+/// Pull requests in memory.
+#[derive(Debug, Default)]
+pub struct MemoryPullRequests(Mutex<Vec<Record>>);
+
+impl MemoryPullRequests {
+    fn records(&self) -> MutexGuard<'_, Vec<Record>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, project: &ProjectId, id: Uuid, change: impl FnOnce(&mut Record)) -> Option<Record> {
+        let mut records = self.records();
+        let found = records.iter_mut().find(|r| r.id == id && r.project == *project && r.state == State::Open)?;
+        change(found);
+        Some(found.clone())
+    }
+}
+
+#[async_trait]
+impl PullRequests for MemoryPullRequests {
+    async fn open(&self, new: NewRecord) -> Result<Record, StoreError> {
+        let mut records = self.records();
+        let same = |r: &&Record| {
+            r.project == new.project
+                && r.head == new.request.head
+                && r.base == new.request.base
+                && r.state == State::Open
+        };
+        if let Some(found) = records.iter().find(same) {
+            return Ok(found.clone());
+        }
+        let number = records.iter().filter(|r| r.project == new.project).count() as u64 + 1;
+        let record = Record {
+            id: new.id,
+            project: new.project,
+            number,
+            title: new.request.title,
+            body: new.request.body,
+            head: new.request.head,
+            base: new.request.base,
+            draft: new.request.draft,
+            state: State::Open,
+            created_at: new.created_at,
+            ended_at: None,
+            ended: None,
+        };
+        records.push(record.clone());
+        Ok(record)
+    }
+
+    async fn update(&self, project: &ProjectId, id: Uuid, request: &Request) -> Result<Option<Record>, StoreError> {
+        Ok(self.change(project, id, |record| {
+            record.title.clone_from(&request.title);
+            record.body.clone_from(&request.body);
+            record.draft = request.draft;
+        }))
+    }
+
+    async fn end(
+        &self,
+        project: &ProjectId,
+        id: Uuid,
+        state: State,
+        ending: Option<Ending>,
+        at: Timestamp,
+    ) -> Result<Option<Record>, StoreError> {
+        Ok(self.change(project, id, |record| {
+            record.state = state;
+            record.ended = ending;
+            record.ended_at = Some(at);
+        }))
+    }
+
+    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<Record>, StoreError> {
+        Ok(self.records().iter().find(|r| r.id == id && r.project == *project).cloned())
+    }
+
+    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<Record>, StoreError> {
+        Ok(self.records().iter().rev().find(|r| r.head == head && r.project == *project).cloned())
+    }
+
+    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<Record>, StoreError> {
+        let records = self.records();
+        Ok(records.iter().rev().filter(|r| r.project == *project).take(limit as usize).cloned().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[tokio::test]
+    async fn the_twin_conforms() {
+        crate::conformance::pull_requests(&super::MemoryPullRequests::default()).await;
+    }
+}

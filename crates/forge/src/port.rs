@@ -1,0 +1,40 @@
+//! The port to a forge.
+
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docent_types::{BoxError, StoreError};
+use thiserror::Error;
+
+use crate::pull_request::{PullRequest, Request};
+
+/// One repository on a forge.
+#[async_trait]
+pub trait Forge: Send + Sync + fmt::Debug + 'static {
+    /// The newest pull request from this branch, whatever its state.
+    async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError>;
+
+    /// Opens a pull request. The caller has looked for one before; opening twice must still not make two.
+    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError>;
+
+    /// Replaces title and body of an open pull request.
+    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError>;
+}
+
+/// Why a forge did not do what was asked.
+#[derive(Debug, Error)]
+pub enum ForgeError {
+    /// The forge refused, and will again until somebody changes a setting. The sentence says which.
+    #[error("{sentence}")]
+    Refused { sentence: String },
+    /// The forge could not be reached or is overloaded; trying again may help.
+    #[error("the forge could not be reached")]
+    Unavailable {
+        retry_after: Option<Duration>,
+        #[source]
+        source: BoxError,
+    },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

@@ -1,0 +1,186 @@
+//! Time, ids and randomness, handed in.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
+use uuid::Uuid;
+
+/// A moment, in whole milliseconds since the Unix epoch. Shown as RFC 3339 UTC with milliseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    pub const fn from_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// Whole seconds since the epoch, rounded down (what git writes in a commit).
+    pub const fn seconds(self) -> i64 {
+        self.0.div_euclid(1000)
+    }
+
+    #[must_use]
+    pub fn plus(self, by: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    #[must_use]
+    pub fn minus(self, by: Duration) -> Self {
+        Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
+    }
+
+    /// How long from `earlier` to this moment; zero when `earlier` is later.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
+    }
+
+    /// Reads any RFC 3339 date-time.
+    pub fn parse(text: &str) -> Option<Self> {
+        let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+        i64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok().map(Self)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+        let moment =
+            OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000).map_err(|_| fmt::Error)?;
+        f.write_str(&moment.format(&format).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl fmt::Debug for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).ok_or_else(|| serde::de::Error::custom("not an RFC 3339 date-time"))
+    }
+}
+
+/// What time it is.
+pub trait Clock: Send + Sync + fmt::Debug + 'static {
+    fn now(&self) -> Timestamp;
+}
+
+/// The machine's clock.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        let nanos = OffsetDateTime::now_utc().unix_timestamp_nanos();
+        Timestamp(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX))
+    }
+}
+
+/// A clock that moves only when told to. Clones share the time.
+#[derive(Clone, Debug, Default)]
+pub struct ManualClock(Arc<AtomicI64>);
+
+impl ManualClock {
+    pub fn at(now: Timestamp) -> Self {
+        Self(Arc::new(AtomicI64::new(now.0)))
+    }
+
+    pub fn advance(&self, by: Duration) {
+        self.0.fetch_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX), Ordering::SeqCst);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Where ids come from.
+pub trait Ids: Send + Sync + fmt::Debug + 'static {
+    /// An id that sorts by the time it was made (UUID version 7).
+    fn ordered(&self, now: Timestamp) -> Uuid;
+    /// An id nobody can guess (122 random bits).
+    fn unguessable(&self) -> Uuid;
+}
+
+/// Ids from the operating system's randomness.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RandomIds;
+
+impl Ids for RandomIds {
+    fn ordered(&self, now: Timestamp) -> Uuid {
+        let millis = u64::try_from(now.millis()).unwrap_or(0);
+        uuid::Builder::from_unix_timestamp_millis(millis, &random_bytes()).into_uuid()
+    }
+
+    fn unguessable(&self) -> Uuid {
+        Uuid::new_v4()
+    }
+}
+
+fn random_bytes() -> [u8; 10] {
+    let mut bytes = [0; 10];
+    bytes.copy_from_slice(&Uuid::new_v4().as_bytes()[..10]);
+    bytes
+}
+
+/// Ids that count up from one: for tests, where the same run must give the same bytes. Clones share the count.
+#[derive(Clone, Debug, Default)]
+pub struct FixedIds(Arc<AtomicU64>);
+
+impl FixedIds {
+    fn next(&self) -> Uuid {
+        Uuid::from_u128(u128::from(self.0.fetch_add(1, Ordering::SeqCst) + 1))
+    }
+}
+
+impl Ids for FixedIds {
+    fn ordered(&self, _now: Timestamp) -> Uuid {
+        self.next()
+    }
+
+    fn unguessable(&self) -> Uuid {
+        self.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_moment_is_written_with_milliseconds_and_read_back() {
+        let moment = Timestamp::from_millis(1_795_000_000_007);
+        assert_eq!(moment.to_string(), "2026-11-18T11:06:40.007Z");
+        assert_eq!(Timestamp::parse("2026-11-18T11:06:40.007Z"), Some(moment));
+        assert_eq!(Timestamp::parse("2026-11-18T12:06:40.007+01:00"), Some(moment));
+        assert_eq!(Timestamp::parse("yesterday"), None);
+    }
+
+    #[test]
+    fn ordered_ids_sort_by_time() {
+        let early = RandomIds.ordered(Timestamp::from_millis(1_000));
+        let late = RandomIds.ordered(Timestamp::from_millis(2_000));
+        assert!(early < late);
+    }
+}

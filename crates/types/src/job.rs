@@ -1,0 +1,136 @@
+//! An agent job, as anyone may see it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::id::{Domain, JobId, ProjectId};
+
+/// Where a job stands.
+///
+/// ```text
+///            finish            archive
+///   active ─────────▶ completed ─────┐
+///    │  ▲ ╲  fail                    ▼
+///    │  │  ╲────────▶ failed ────▶ archived
+///    │  └── follow-up ──┘ (completed too)  ▲
+///    └──────────── archive ────────────────┘
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum JobStatus {
+    Active,
+    Completed,
+    Failed,
+    Archived,
+}
+
+impl JobStatus {
+    pub const ALL: [Self; 4] = [Self::Active, Self::Completed, Self::Archived, Self::Failed];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Archived => "archived",
+        }
+    }
+}
+
+/// Why a job stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Halt {
+    Completed,
+    /// The repository could not be reached, cloned or pushed.
+    GitMisconfigured,
+    Error,
+}
+
+/// The repository a job works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// URL or path, never with credentials.
+    pub repository: String,
+    /// The branch the agent works on.
+    #[serde(rename = "ref")]
+    pub branch: String,
+}
+
+/// One agent job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AgentJob {
+    pub id: JobId,
+    pub project: ProjectId,
+    pub domain: Domain,
+    pub status: JobStatus,
+    pub source: Source,
+    /// The configured model's name, for example `sonnet`.
+    pub model: String,
+    pub as_draft: bool,
+    pub pr_link: Option<String>,
+    /// What the agent has to say at the end, or why the job failed.
+    pub message: Option<String>,
+    /// Why it stopped; `None` while active. An archived job keeps the reason it first stopped for.
+    pub halt: Option<Halt>,
+    pub todos: Vec<Todo>,
+    pub created_at: Timestamp,
+    pub archived_at: Option<Timestamp>,
+}
+
+/// One line of the agent's plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Todo {
+    pub id: String,
+    pub content: String,
+    pub status: TodoStatus,
+    pub priority: TodoPriority,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TodoStatus {
+    Pending,
+    InProgress,
+    Completed,
+    Cancelled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TodoPriority {
+    High,
+    Medium,
+    Low,
+}
+
+/// A job as a run of the agent: what the first version of the agent endpoints tells of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    pub id: JobId,
+    pub domain: Domain,
+    pub branch: String,
+    pub halted: bool,
+    pub halt: Option<Halt>,
+    pub pull_request: Option<String>,
+    pub message_to_user: String,
+    pub todos: Vec<Todo>,
+    pub created_at: Timestamp,
+}
+
+impl From<&AgentJob> for Session {
+    fn from(job: &AgentJob) -> Self {
+        let halted = job.status != JobStatus::Active;
+        Self {
+            id: job.id,
+            domain: job.domain.clone(),
+            branch: job.source.branch.clone(),
+            halted,
+            halt: if halted { Some(job.halt.unwrap_or(Halt::Error)) } else { None },
+            pull_request: job.pr_link.clone(),
+            message_to_user: job.message.clone().unwrap_or_default(),
+            todos: job.todos.clone(),
+            created_at: job.created_at,
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The words every room of Docent shares: jobs, projects, messages, passages and stream events.
+//!
+//! This crate knows no runtime, no protocol and no storage. Wire names live with the faces that speak them; what is
+//! here are the domain's own shapes. Time, ids and randomness are handed in through [`Clock`] and [`Ids`], so that a
+//! test can own them.
+
+mod branch;
+mod clock;
+mod error;
+mod id;
+mod job;
+mod message;
+mod passage;
+mod project;
+mod quota;
+mod stream;
+
+pub use branch::{BranchError, BranchName};
+pub use clock::{Clock, FixedIds, Ids, ManualClock, RandomIds, SystemClock, Timestamp};
+pub use error::{BoxError, Refusal, RefusalKind, StoreError};
+pub use id::{Domain, IdError, JobId, MessageId, ProjectId, ThreadId};
+pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, TodoStatus};
+pub use message::{ContentPart, Message, Role};
+pub use passage::Passage;
+pub use project::{ForgeKind, Project};
+pub use quota::{Quota, Standing};
+pub use stream::{FinishReason, StreamEvent, ToolOutput, Usage};

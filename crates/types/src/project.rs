@@ -1,0 +1,52 @@
+//! A project: one docs repository.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::clock::Timestamp;
+use crate::id::{Domain, ProjectId};
+
+/// Where the project's pull requests are opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ForgeKind {
+    Local,
+    Github,
+    Gitlab,
+    Gitea,
+}
+
+impl ForgeKind {
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Github => "github",
+            Self::Gitlab => "gitlab",
+            Self::Gitea => "gitea",
+        }
+    }
+}
+
+/// One docs repository, and how we reach it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Project {
+    pub id: ProjectId,
+    pub domain: Domain,
+    /// URL or absolute path of the git repository. Never holds credentials.
+    pub repository: String,
+    /// The branch the docs are read from and pull requests go to.
+    #[serde(rename = "ref")]
+    pub branch: String,
+    /// The folder of the docs inside the repository, `""` for the whole of it.
+    pub docs_root: String,
+    pub forge: ForgeKind,
+    /// The environment variable that holds the forge token, if one is needed.
+    pub token_env: Option<String>,
+    /// Where the docs site is served, for example `https://docs.example.com`. Links are site paths without it.
+    pub base_url: Option<String>,
+    /// Read-only repositories an agent may look into, by name.
+    #[serde(default)]
+    pub context: BTreeMap<String, String>,
+    pub created_at: Timestamp,
+}
