@@ -11,6 +11,9 @@ use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use uuid::Uuid;
 
+/// The last moment of the year 9999, beyond which RFC 3339 cannot write.
+const LAST: i64 = 253_402_300_799_999;
+
 /// A moment, in whole milliseconds since the Unix epoch. Shown as RFC 3339 UTC with milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
@@ -29,9 +32,10 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
+    /// The moment `by` later, at the latest the end of the year 9999.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
+        Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)).min(LAST))
     }
 
     #[must_use]
@@ -175,6 +179,7 @@ mod tests {
         assert_eq!(Timestamp::parse("2026-11-18T11:06:40.007Z"), Some(moment));
         assert_eq!(Timestamp::parse("2026-11-18T12:06:40.007+01:00"), Some(moment));
         assert_eq!(Timestamp::parse("yesterday"), None);
+        assert_eq!(moment.plus(Duration::MAX).to_string(), "9999-12-31T23:59:59.999Z");
     }
 
     #[test]

@@ -1,0 +1,176 @@
+//! Ranges of IP addresses, as `--allow-ip` takes them.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. IPv4 addresses in IPv6 form are IPv4 addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct AddressRange {
+    network: IpAddr,
+    bits: u8,
+}
+
+/// Why a text is no range of addresses.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "`{given}` is not an address range: write an address such as `203.0.113.9`, or a network such as `10.0.0.0/8` or `2001:db8::/32`"
+)]
+pub struct AddressRangeError {
+    given: String,
+}
+
+impl AddressRange {
+    /// What counts as one caller: an IPv4 address, or the IPv6 network of 64 bits that one subscriber is given.
+    pub fn of_caller(address: IpAddr) -> Self {
+        let network = address.to_canonical();
+        let bits = if network.is_ipv4() { 32 } else { 64 };
+        Self { network: mask(network, bits), bits }
+    }
+
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        address.is_ipv4() == self.network.is_ipv4() && mask(address, self.bits) == self.network
+    }
+}
+
+fn mask(address: IpAddr, bits: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(v4) => {
+            let keep = u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0);
+            IpAddr::V4((v4.to_bits() & keep).into())
+        }
+        IpAddr::V6(v6) => {
+            let keep = u128::MAX.checked_shl(128 - u32::from(bits)).unwrap_or(0);
+            IpAddr::V6((v6.to_bits() & keep).into())
+        }
+    }
+}
+
+fn parse(text: &str) -> Option<AddressRange> {
+    let (address, bits) = match text.split_once('/') {
+        Some((address, bits)) => (address, Some(bits)),
+        None => (text, None),
+    };
+    let given: IpAddr = address.parse().ok()?;
+    let width: u8 = if given.is_ipv4() { 32 } else { 128 };
+    let bits = match bits {
+        None => width,
+        Some(bits) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            bits.parse().ok().filter(|bits| *bits <= width)?
+        }
+        Some(_) => return None,
+    };
+    let canonical = given.to_canonical();
+    let bits = if canonical.is_ipv4() == given.is_ipv4() { bits } else { bits.checked_sub(96)? };
+    Some(AddressRange { network: mask(canonical, bits), bits })
+}
+
+impl FromStr for AddressRange {
+    type Err = AddressRangeError;
+    fn from_str(text: &str) -> Result<Self, AddressRangeError> {
+        parse(text.trim()).ok_or_else(|| AddressRangeError { given: text.chars().take(80).collect() })
+    }
+}
+
+impl TryFrom<String> for AddressRange {
+    type Error = AddressRangeError;
+    fn try_from(text: String) -> Result<Self, AddressRangeError> {
+        text.parse()
+    }
+}
+
+impl From<AddressRange> for String {
+    fn from(range: AddressRange) -> String {
+        range.to_string()
+    }
+}
+
+impl fmt::Display for AddressRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.network, self.bits)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_range_holds_its_addresses_and_no_others() {
+        let table = [
+            ("10.0.0.0/8", "10.255.1.2", true),
+            ("10.0.0.0/8", "11.0.0.0", false),
+            ("10.1.2.3/8", "10.9.9.9", true),
+            ("203.0.113.9", "203.0.113.9", true),
+            ("203.0.113.9", "203.0.113.8", false),
+            ("0.0.0.0/0", "8.8.8.8", true),
+            ("0.0.0.0/0", "::1", false),
+            ("::/0", "::1", true),
+            ("::/0", "8.8.8.8", false),
+            ("2001:db8::/32", "2001:db8:ffff::1", true),
+            ("2001:db8::/32", "2001:db9::1", false),
+            ("2001:db8::1/128", "2001:db8::1", true),
+            ("192.0.2.0/31", "192.0.2.1", true),
+            ("192.0.2.0/31", "192.0.2.2", false),
+            ("127.0.0.0/8", "::ffff:127.0.0.1", true),
+            ("::ffff:10.0.0.0/104", "10.3.3.3", true),
+        ];
+        for (range, address, expected) in table {
+            let held = range.parse::<AddressRange>().expect(range).contains(address.parse().expect(address));
+            assert_eq!(held, expected, "{range} {address}");
+        }
+    }
+
+    #[test]
+    fn a_caller_is_an_address_or_a_subscribers_network() {
+        let table = [
+            ("203.0.113.9", "203.0.113.9/32"),
+            ("2001:db8::1:2:3:4", "2001:db8::/64"),
+            ("::ffff:1.2.3.4", "1.2.3.4/32"),
+        ];
+        for (address, expected) in table {
+            assert_eq!(AddressRange::of_caller(address.parse().expect(address)).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_no_range_is_refused() {
+        for bad in [
+            "",
+            "10",
+            "10.0.0.0/33",
+            "10.0.0.0/-1",
+            "10.0.0.0/+8",
+            "10.0.0.0/",
+            "::/129",
+            "a/8",
+            "10.0.0.0/8/8",
+            "::ffff:1.2.3.4/90",
+        ] {
+            assert!(bad.parse::<AddressRange>().is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_range_is_read_back_and_holds_its_own_address(address: IpAddr, bits in 0u8..=128) {
+            let bits = if address.is_ipv4() { bits % 33 } else { bits };
+            if let Ok(range) = format!("{address}/{bits}").parse::<AddressRange>() {
+                prop_assert!(range.contains(address));
+                prop_assert_eq!(range.to_string().parse::<AddressRange>(), Ok(range));
+            }
+        }
+
+        #[test]
+        fn no_text_makes_the_parser_panic(text: String) {
+            let _ = text.parse::<AddressRange>();
+        }
+    }
+}

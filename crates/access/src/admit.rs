@@ -1,0 +1,164 @@
+//! The one decision: may whoever shows these credentials do this?
+
+use std::net::IpAddr;
+
+use docent_types::{ProjectId, Refusal, RefusalKind, Timestamp};
+use thiserror::Error;
+
+use crate::key::{Key, KeyKind};
+use crate::origin::Origin;
+use crate::record::{Grant, KeyId, KeyRecord, Scope};
+
+/// What a caller shows.
+#[derive(Clone, Copy, Default)]
+pub struct Credentials<'a> {
+    /// The bytes of the `Authorization` header.
+    pub authorization: Option<&'a [u8]>,
+    /// Where the caller's connection comes from, as far as that is known.
+    pub ip: Option<IpAddr>,
+    /// The bytes of the `Origin` header.
+    pub origin: Option<&'a [u8]>,
+}
+
+impl std::fmt::Debug for Credentials<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credentials").field("ip", &self.ip).finish_non_exhaustive()
+    }
+}
+
+/// What a caller wants to do.
+#[derive(Debug, Clone, Copy)]
+pub struct Action<'a> {
+    /// The kind of key it takes.
+    pub kind: KeyKind,
+    pub need: Scope,
+    /// The project it touches; `None` when the caller named one that does not exist.
+    pub project: Option<&'a ProjectId>,
+}
+
+/// A caller that was let in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    pub key: KeyId,
+    pub kind: KeyKind,
+    pub project: ProjectId,
+    pub scope: Scope,
+}
+
+/// Why a caller was not let in. The sentence says what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Denial {
+    #[error("no API key was given: send the header `Authorization: Bearer <API_KEY>`")]
+    NoKey,
+    #[error("the Authorization header does not hold an API key: write it as `Authorization: Bearer <API_KEY>`")]
+    NotBearer,
+    #[error(
+        "the API key is not a whole Docent key: it begins with `docent_admin_` or `docent_assistant_` and 38 letters and \
+         digits follow; copy it again"
+    )]
+    Malformed,
+    #[error("the API key is not known here: check that it belongs to this server, or create a new one")]
+    Unknown,
+    #[error("the API key was revoked: create a new one")]
+    Revoked,
+    #[error("the API key expired at {at}: create a new one")]
+    Expired { at: Timestamp },
+    #[error("this endpoint takes an {need} key and was given an {given} key: use a key that begins with `{}`", need.prefix())]
+    OtherKind { given: KeyKind, need: KeyKind },
+    #[error("the API key is not for the {} in the path: check the path, or use a key of that project", match need {
+        KeyKind::Admin => "project",
+        KeyKind::Assistant => "domain",
+    })]
+    OtherProject { need: KeyKind },
+    #[error("the API key may only read: use a key with the `write` scope")]
+    ReadOnly,
+    #[error("the API key may not be used from this address: use it from an address it allows, or another key")]
+    Address,
+    #[error("the API key may not be used from this origin: use it on a site it allows, or another key")]
+    Origin,
+}
+
+impl Denial {
+    /// Whether the caller is nobody we know, or somebody who may not.
+    pub const fn kind(&self) -> RefusalKind {
+        match self {
+            Self::NoKey | Self::NotBearer | Self::Malformed | Self::Unknown | Self::Revoked | Self::Expired { .. } => {
+                RefusalKind::Unauthenticated
+            }
+            Self::OtherKind { .. } | Self::OtherProject { .. } | Self::ReadOnly | Self::Address | Self::Origin => {
+                RefusalKind::Forbidden
+            }
+        }
+    }
+}
+
+impl From<Denial> for Refusal {
+    fn from(denial: Denial) -> Refusal {
+        Refusal::new(denial.kind(), denial.to_string())
+    }
+}
+
+impl Credentials<'_> {
+    /// The key in the `Authorization` header, if its form is right.
+    pub fn key(&self) -> Result<Key, Denial> {
+        let header = self.authorization.unwrap_or_default().trim_ascii();
+        if header.is_empty() {
+            return Err(Denial::NoKey);
+        }
+        let end = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());
+        let (scheme, token) = header.split_at(end);
+        if !scheme.eq_ignore_ascii_case(b"bearer") {
+            return Err(Denial::NotBearer);
+        }
+        match token.trim_ascii() {
+            b"" => Err(Denial::NoKey),
+            token => std::str::from_utf8(token).ok().and_then(Key::parse).ok_or(Denial::Malformed),
+        }
+    }
+
+    fn origin(&self) -> Option<Origin> {
+        std::str::from_utf8(self.origin?).ok()?.parse().ok()
+    }
+}
+
+/// Decides. `record` is what is known of the key the credentials hold; first whether the key is good at all, then
+/// whether it is good for this.
+pub fn admit(
+    record: Option<&KeyRecord>,
+    credentials: &Credentials<'_>,
+    action: &Action<'_>,
+    now: Timestamp,
+) -> Result<Principal, Denial> {
+    let key = credentials.key()?;
+    let record = record.filter(|record| record.hash == key.hash()).ok_or(Denial::Unknown)?;
+    let grant = &record.grant;
+    if record.revoked_at.is_some() {
+        return Err(Denial::Revoked);
+    }
+    if let Some(at) = grant.expires_at.filter(|at| *at <= now) {
+        return Err(Denial::Expired { at });
+    }
+    if grant.kind != action.kind {
+        return Err(Denial::OtherKind { given: grant.kind, need: action.kind });
+    }
+    if action.project != Some(&grant.project) {
+        return Err(Denial::OtherProject { need: action.kind });
+    }
+    if grant.scope < action.need {
+        return Err(Denial::ReadOnly);
+    }
+    let is_allowed = |ip| grant.allow_ip.iter().any(|range| range.contains(ip));
+    if !grant.allow_ip.is_empty() && !credentials.ip.is_some_and(is_allowed) {
+        return Err(Denial::Address);
+    }
+    if !grant.allow_origin.is_empty()
+        && !credentials.origin().is_some_and(|origin| grant.allow_origin.contains(&origin))
+    {
+        return Err(Denial::Origin);
+    }
+    let Grant { kind, project, scope, .. } = grant;
+    Ok(Principal { key: record.id.clone(), kind: *kind, project: project.clone(), scope: *scope })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! What every implementation of [`Keys`] and [`Projects`] must pass: one story a function, each on an empty store.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_types::{Domain, ForgeKind, Project, ProjectId, Timestamp};
+
+use crate::key::{Key, KeyHash, KeyKind};
+use crate::ports::{AddError, Keys, Projects};
+use crate::record::{Grant, KeyId, KeyRecord, Scope, mint};
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+/// Tells every story, each on a store that `make` gives. Panics at the first promise that is not kept.
+pub async fn run<S, F, Made>(make: F)
+where
+    S: Keys + Projects,
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<S>>,
+{
+    a_project_is_found_by_id_and_by_domain(&*make().await).await;
+    an_id_and_a_domain_are_given_once(&*make().await).await;
+    two_who_want_one_domain_do_not_both_get_it(make().await).await;
+    a_key_is_found_by_its_hash(&*make().await).await;
+    a_key_needs_a_project_and_is_added_once(&*make().await).await;
+    a_revoked_key_stays_revoked(&*make().await).await;
+    a_removed_project_takes_its_keys_with_it(&*make().await).await;
+}
+
+/// A project with a local repository, served under the domain of the same name.
+pub fn sample_project(name: &str) -> Project {
+    Project {
+        id: ProjectId::parse(name).expect("a name"),
+        domain: Domain::parse(name).expect("a name"),
+        repository: format!("/srv/git/{name}.git"),
+        branch: "main".to_owned(),
+        docs_root: "docs".to_owned(),
+        forge: ForgeKind::Local,
+        token_env: None,
+        base_url: Some("https://docs.example.com".to_owned()),
+        context: BTreeMap::from([("api".to_owned(), "/srv/git/api.git".to_owned())]),
+        created_at: NOW,
+    }
+}
+
+/// An admin key of a project, the same for the same seed.
+pub fn sample_key(project: &str, seed: u8) -> (Key, KeyRecord) {
+    let seeded = |bytes: &mut [u8]| {
+        bytes.fill(seed % 248);
+        Ok::<_, Infallible>(())
+    };
+    let grant = Grant::new(KeyKind::Admin, ProjectId::parse(project).expect("a name"), NOW);
+    let Ok(minted) = mint(grant, NOW.plus(Duration::from_millis(seed.into())), seeded);
+    minted
+}
+
+async fn add<S: Projects>(store: &S, name: &str) -> Project {
+    let project = sample_project(name);
+    store.add(project.clone()).await.expect("the project is added");
+    project
+}
+
+pub async fn a_project_is_found_by_id_and_by_domain<S: Projects>(store: &S) {
+    let id = ProjectId::parse("acme").expect("a name");
+    assert_eq!(store.by_id(&id).await.expect("the store answers"), None);
+    let project = Project { domain: Domain::parse("acme-docs").expect("a name"), ..sample_project("acme") };
+    store.add(project.clone()).await.expect("the project is added");
+    let other = add(store, "a-other").await;
+    assert_eq!(store.by_id(&id).await.expect("the store answers").as_ref(), Some(&project));
+    assert_eq!(store.by_domain(&project.domain).await.expect("the store answers").as_ref(), Some(&project));
+    let by_id = Domain::parse("acme").expect("a name");
+    assert_eq!(store.by_domain(&by_id).await.expect("the store answers"), None, "an id is no domain");
+    assert_eq!(store.projects().await.expect("the store answers"), [other, project]);
+}
+
+pub async fn an_id_and_a_domain_are_given_once<S: Projects>(store: &S) {
+    let acme = add(store, "acme").await;
+    assert!(matches!(store.add(acme.clone()).await, Err(AddError::IdTaken(id)) if id == acme.id));
+    let same_domain = Project { domain: acme.domain.clone(), ..sample_project("other") };
+    let taken = store.add(same_domain).await;
+    assert!(matches!(taken, Err(AddError::DomainTaken { project, .. }) if project == acme.id));
+    assert_eq!(store.projects().await.expect("the store answers"), [acme]);
+}
+
+pub async fn two_who_want_one_domain_do_not_both_get_it<S: Projects>(store: Arc<S>) {
+    let tries: Vec<_> = (0..8)
+        .map(|n| {
+            let project = Project { domain: sample_project("docs").domain, ..sample_project(&format!("p{n}")) };
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.add(project).await.is_ok() })
+        })
+        .collect();
+    let mut added = 0;
+    for attempt in tries {
+        added += usize::from(attempt.await.expect("no panic"));
+    }
+    assert_eq!(added, 1);
+}
+
+pub async fn a_key_is_found_by_its_hash<S: Keys + Projects>(store: &S) {
+    add(store, "acme").await;
+    add(store, "other").await;
+    let (_, mut record) = sample_key("acme", 1);
+    record.grant.scope = Scope::Read;
+    record.grant.allow_ip = vec!["10.0.0.0/8".parse().expect("a range"), "2001:db8::/32".parse().expect("a range")];
+    record.grant.allow_origin = vec!["https://docs.example.com".parse().expect("an origin")];
+    let (_, mut forever) = sample_key("other", 2);
+    forever.grant.kind = KeyKind::Assistant;
+    forever.grant.expires_at = None;
+    assert_eq!(store.by_hash(&record.hash).await.expect("the store answers"), None);
+    store.insert(forever.clone()).await.expect("the key is added");
+    store.insert(record.clone()).await.expect("the key is added");
+    assert_eq!(store.by_hash(&record.hash).await.expect("the store answers").as_ref(), Some(&record));
+    assert_eq!(store.by_hash(&forever.hash).await.expect("the store answers").as_ref(), Some(&forever));
+    assert_eq!(store.by_hash(&KeyHash::from_bytes([0; 32])).await.expect("the store answers"), None);
+    let of = async |project: Option<&ProjectId>| store.keys(project).await.expect("the store answers");
+    assert_eq!(of(Some(&record.grant.project)).await, [record.clone()]);
+    assert_eq!(of(None).await.len(), 2);
+}
+
+pub async fn a_key_needs_a_project_and_is_added_once<S: Keys + Projects>(store: &S) {
+    let (_, record) = sample_key("acme", 1);
+    assert!(store.insert(record.clone()).await.is_err(), "there is no such project");
+    add(store, "acme").await;
+    store.insert(record.clone()).await.expect("the key is added");
+    assert!(store.insert(record).await.is_err(), "it is there already");
+    for seed in 2..5 {
+        store.insert(sample_key("acme", seed).1).await.expect("the key is added");
+    }
+    let keys = store.keys(None).await.expect("the store answers");
+    assert_eq!(keys.iter().map(|key| key.created_at.millis() - NOW.millis()).collect::<Vec<_>>(), [1, 2, 3, 4]);
+}
+
+pub async fn a_revoked_key_stays_revoked<S: Keys + Projects>(store: &S) {
+    add(store, "acme").await;
+    let (_, record) = sample_key("acme", 1);
+    let (_, other) = sample_key("acme", 2);
+    store.insert(record.clone()).await.expect("the key is added");
+    store.insert(other.clone()).await.expect("the key is added");
+    let revoke = async |id: &KeyId, now| store.revoke(id, now).await.expect("the store answers");
+    let expected = KeyRecord { revoked_at: Some(NOW), ..record.clone() };
+    assert_eq!(revoke(&record.id, NOW).await, Some(expected.clone()));
+    assert_eq!(revoke(&record.id, NOW.plus(Duration::from_secs(1))).await, Some(expected.clone()));
+    assert_eq!(store.by_hash(&record.hash).await.expect("the store answers"), Some(expected));
+    assert_eq!(store.by_hash(&other.hash).await.expect("the store answers"), Some(other));
+    assert_eq!(revoke(&KeyId::new("key_nobody"), NOW).await, None);
+}
+
+pub async fn a_removed_project_takes_its_keys_with_it<S: Keys + Projects>(store: &S) {
+    let acme = add(store, "acme").await;
+    add(store, "other").await;
+    let (_, record) = sample_key("acme", 1);
+    let (_, other) = sample_key("other", 2);
+    store.insert(record.clone()).await.expect("the key is added");
+    store.insert(other.clone()).await.expect("the key is added");
+    assert_eq!(store.remove(&acme.id, NOW).await.expect("the store answers"), Some(acme.clone()));
+    assert_eq!(store.remove(&acme.id, NOW).await.expect("the store answers"), None);
+    assert_eq!(store.by_id(&acme.id).await.expect("the store answers"), None);
+    add(store, "acme").await;
+    let kept = store.by_hash(&record.hash).await.expect("the store answers").expect("the record stays");
+    assert_eq!(kept.revoked_at, Some(NOW), "a later project of the name does not revive the key");
+    assert_eq!(store.by_hash(&other.hash).await.expect("the store answers"), Some(other));
+    store.insert(sample_key("acme", 3).1).await.expect("the new project takes new keys");
+}

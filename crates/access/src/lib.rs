@@ -1,0 +1,33 @@
+//! Who are you, may you, and how often?
+//!
+//! A caller shows a [`Key`]; what is known of it is a [`KeyRecord`]; whether it may do what it asks is one pure
+//! decision, [`admit`], whose every outcome is a [`Principal`] or a [`Denial`]. [`Access`] looks up what the decision
+//! needs. This crate refuses to know HTTP (it reads the bytes of two header values and an address) and jobs.
+//!
+//! A key is `docent_admin_` or `docent_assistant_`, 32 random base62 characters, and 6 base62 characters of the CRC-32
+//! of all that precedes them, so that a mistyped key is told from an unknown one without asking anybody. Only the
+//! key's SHA-256 is ever stored.
+//!
+//! - [`Throttle`] counts, in memory, what need not be exact across processes.
+//! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] is their twin for tests and
+//!   [`conformance`] what every implementation must pass.
+
+mod access;
+mod address;
+mod admit;
+pub mod conformance;
+mod key;
+pub mod memory;
+mod origin;
+mod ports;
+mod record;
+mod throttle;
+
+pub use access::{Access, AccessError};
+pub use address::{AddressRange, AddressRangeError};
+pub use admit::{Action, Credentials, Denial, Principal, admit};
+pub use key::{Key, KeyHash, KeyKind};
+pub use origin::{Origin, OriginError};
+pub use ports::{AddError, Keys, Projects};
+pub use record::{Grant, KeyId, KeyRecord, LIFETIME, Scope, mint, system_randomness};
+pub use throttle::Throttle;

@@ -1,0 +1,116 @@
+//! The twin of the ports in memory, for tests and for trying things out.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use docent_types::{Domain, Project, ProjectId, StoreError, Timestamp};
+
+use crate::key::KeyHash;
+use crate::ports::{AddError, Keys, Projects};
+use crate::record::{KeyId, KeyRecord};
+
+/// Keys and projects in memory, behind one mutex.
+#[derive(Debug, Default)]
+pub struct MemoryAccess {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    projects: BTreeMap<ProjectId, Project>,
+    keys: Vec<KeyRecord>,
+}
+
+impl MemoryAccess {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[async_trait]
+impl Keys for MemoryAccess {
+    async fn insert(&self, record: KeyRecord) -> Result<(), StoreError> {
+        let mut state = self.state();
+        let project = &record.grant.project;
+        if !state.projects.contains_key(project) {
+            return Err(StoreError::new("add the key", format!("there is no project `{project}`")));
+        }
+        if state.keys.iter().any(|known| known.id == record.id) {
+            return Err(StoreError::new("add the key", format!("the key `{}` exists already", record.id)));
+        }
+        state.keys.push(record);
+        Ok(())
+    }
+
+    async fn by_hash(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, StoreError> {
+        Ok(self.state().keys.iter().find(|record| record.hash == *hash).cloned())
+    }
+
+    async fn keys(&self, project: Option<&ProjectId>) -> Result<Vec<KeyRecord>, StoreError> {
+        let state = self.state();
+        let of_project = |record: &&KeyRecord| project.is_none_or(|project| record.grant.project == *project);
+        Ok(state.keys.iter().filter(of_project).cloned().collect())
+    }
+
+    async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
+        let mut state = self.state();
+        let record = state.keys.iter_mut().find(|record| record.id == *id);
+        Ok(record.map(|record| {
+            record.revoked_at.get_or_insert(now);
+            record.clone()
+        }))
+    }
+}
+
+#[async_trait]
+impl Projects for MemoryAccess {
+    async fn add(&self, project: Project) -> Result<(), AddError> {
+        let mut state = self.state();
+        if state.projects.contains_key(&project.id) {
+            return Err(AddError::IdTaken(project.id));
+        }
+        if let Some(other) = state.projects.values().find(|other| other.domain == project.domain) {
+            return Err(AddError::DomainTaken { domain: project.domain, project: other.id.clone() });
+        }
+        state.projects.insert(project.id.clone(), project);
+        Ok(())
+    }
+
+    async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
+        let mut state = self.state();
+        for record in state.keys.iter_mut().filter(|record| record.grant.project == *id) {
+            record.revoked_at.get_or_insert(now);
+        }
+        Ok(state.projects.remove(id))
+    }
+
+    async fn projects(&self) -> Result<Vec<Project>, StoreError> {
+        Ok(self.state().projects.values().cloned().collect())
+    }
+
+    async fn by_id(&self, id: &ProjectId) -> Result<Option<Project>, StoreError> {
+        Ok(self.state().projects.get(id).cloned())
+    }
+
+    async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError> {
+        Ok(self.state().projects.values().find(|project| project.domain == *domain).cloned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::conformance;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+    async fn keeps_the_promises_of_the_ports() {
+        conformance::run(|| async { Arc::new(MemoryAccess::new()) }).await;
+    }
+}

@@ -1,0 +1,56 @@
+//! The ports to storage of keys and projects.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use docent_types::{Domain, Project, ProjectId, StoreError, Timestamp};
+use thiserror::Error;
+
+use crate::key::KeyHash;
+use crate::record::{KeyId, KeyRecord};
+
+/// Storage of what is known of keys. Writes return when they would survive the loss of power; what one process writes
+/// the next read of every other process sees.
+#[async_trait]
+pub trait Keys: Send + Sync + fmt::Debug + 'static {
+    /// Adds a key. The project must exist and the key must be new; otherwise an error says which was not so.
+    async fn insert(&self, record: KeyRecord) -> Result<(), StoreError>;
+
+    async fn by_hash(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// The keys of a project, or of all, oldest first; revoked and expired ones too.
+    async fn keys(&self, project: Option<&ProjectId>) -> Result<Vec<KeyRecord>, StoreError>;
+
+    /// Revokes a key for good and gives its record, or `None` when there is no such key. A key that was revoked before
+    /// keeps the moment of the first time.
+    async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError>;
+}
+
+/// Why a project was not added.
+#[derive(Debug, Error)]
+pub enum AddError {
+    #[error("the project `{0}` exists already: choose another id, or remove that project first")]
+    IdTaken(ProjectId),
+    #[error("the domain `{domain}` belongs to the project `{project}`: choose another domain")]
+    DomainTaken { domain: Domain, project: ProjectId },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Storage of projects, with the same promises.
+#[async_trait]
+pub trait Projects: Send + Sync + fmt::Debug + 'static {
+    /// Adds a project whose id and domain nobody has.
+    async fn add(&self, project: Project) -> Result<(), AddError>;
+
+    /// Removes a project and gives it, or `None` when there is none. Its keys are revoked with it: they are no good for
+    /// a later project of the same name.
+    async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError>;
+
+    /// All projects, by id.
+    async fn projects(&self) -> Result<Vec<Project>, StoreError>;
+
+    async fn by_id(&self, id: &ProjectId) -> Result<Option<Project>, StoreError>;
+
+    async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError>;
+}

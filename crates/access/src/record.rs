@@ -1,0 +1,172 @@
+//! What is known of a key, and how one is made.
+
+use std::fmt;
+use std::time::Duration;
+
+use docent_types::{BoxError, ProjectId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::address::AddressRange;
+use crate::key::{Key, KeyHash, KeyKind, RANDOM};
+use crate::origin::Origin;
+
+/// How long a key lives unless told otherwise: 90 days.
+pub const LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
+
+/// What a key may do. Writing includes reading.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    Read,
+    /// Everything: what a key may do when nobody said less.
+    #[default]
+    Write,
+}
+
+impl Scope {
+    pub const ALL: [Self; 2] = [Self::Read, Self::Write];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// What a key is called where the key itself must not be shown: `key_` and 16 hexadecimal digits of its hash.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct KeyId(String);
+
+impl KeyId {
+    /// Takes any text: an id nobody gave names no key.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&KeyHash> for KeyId {
+    fn from(hash: &KeyHash) -> Self {
+        let digits: String = hash.as_bytes()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        Self(format!("key_{digits}"))
+    }
+}
+
+impl fmt::Display for KeyId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What is known of a key: all but the key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyRecord {
+    pub id: KeyId,
+    pub hash: KeyHash,
+    pub grant: Grant,
+    pub created_at: Timestamp,
+    pub revoked_at: Option<Timestamp>,
+}
+
+/// What a key gives its holder.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    pub kind: KeyKind,
+    pub project: ProjectId,
+    pub scope: Scope,
+    /// `None`: never.
+    pub expires_at: Option<Timestamp>,
+    /// Addresses it may be used from; empty means any.
+    #[serde(default)]
+    pub allow_ip: Vec<AddressRange>,
+    /// Web origins it may be used from; empty means any, and none at all.
+    #[serde(default)]
+    pub allow_origin: Vec<Origin>,
+}
+
+impl Grant {
+    /// All of one project, from anywhere, for [`LIFETIME`].
+    pub fn new(kind: KeyKind, project: ProjectId, now: Timestamp) -> Self {
+        let expires_at = Some(now.plus(LIFETIME));
+        Self { kind, project, scope: Scope::default(), expires_at, allow_ip: Vec::new(), allow_origin: Vec::new() }
+    }
+}
+
+/// Makes a key and its record. `randomness` fills the slice it is given; an error of its is passed on.
+pub fn mint<E>(
+    grant: Grant,
+    now: Timestamp,
+    mut randomness: impl FnMut(&mut [u8]) -> Result<(), E>,
+) -> Result<(Key, KeyRecord), E> {
+    let mut random = [0; RANDOM];
+    let mut filled = 0;
+    while filled < RANDOM {
+        let mut bytes = [0; RANDOM];
+        randomness(&mut bytes)?;
+        // Bytes from 248 on would make the first 8 characters of the alphabet likelier than the others.
+        for byte in bytes.into_iter().filter(|byte| *byte < 248).take(RANDOM - filled) {
+            random[filled] = byte % 62;
+            filled += 1;
+        }
+    }
+    let key = Key::assemble(grant.kind, random);
+    let hash = key.hash();
+    Ok((key, KeyRecord { id: KeyId::from(&hash), hash, grant, created_at: now, revoked_at: None }))
+}
+
+/// Randomness of the operating system, for [`mint`].
+pub fn system_randomness(bytes: &mut [u8]) -> Result<(), BoxError> {
+    getrandom::fill(bytes).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    fn grant() -> Grant {
+        Grant::new(KeyKind::Admin, ProjectId::parse("acme").expect("a name"), Timestamp::from_millis(5))
+    }
+
+    #[test]
+    fn the_same_randomness_makes_the_same_key() {
+        let mint = || {
+            let mut next = 200u8;
+            let counting = |bytes: &mut [u8]| {
+                for byte in bytes {
+                    *byte = next;
+                    next = next.wrapping_add(7);
+                }
+                Ok::<_, Infallible>(())
+            };
+            mint(grant(), Timestamp::from_millis(5), counting).expect("it counts")
+        };
+        let (key, record) = mint();
+        assert_eq!(mint().0.expose(), key.expose());
+        assert_eq!(record.hash, key.hash());
+        assert!(Key::parse(key.expose()).is_some());
+        assert_eq!(record.id.as_str().len(), 20);
+    }
+
+    #[test]
+    fn a_minted_key_is_whole_and_lives_90_days() {
+        let now = Timestamp::from_millis(5);
+        let (key, record) = mint(grant(), now, system_randomness).expect("randomness");
+        let (other, _) = mint(grant(), now, system_randomness).expect("randomness");
+        assert!(Key::parse(key.expose()).is_some());
+        assert_ne!(key.hash(), other.hash());
+        assert_eq!(record.grant.expires_at, Some(Timestamp::from_millis(5 + 90 * 24 * 3600 * 1000)));
+        assert_eq!(record.grant.scope, Scope::Write);
+    }
+
+    #[test]
+    fn failing_randomness_makes_no_key() {
+        assert_eq!(mint(grant(), Timestamp::from_millis(5), |_: &mut [u8]| Err("dry")).map(|_| ()), Err("dry"));
+    }
+}

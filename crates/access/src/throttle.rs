@@ -1,0 +1,204 @@
+//! How often: limits that hold for one process and cost no look into the store.
+//!
+//! A window is counted in [`SLOTS`] slots, and a slot is let go only when all of it has left the window. So never more
+//! than the limit pass in any window, and a use may be held for a sixtieth of the window longer than it must. What has
+//! to be exact across restarts and processes is counted in the store instead, with the write it limits.
+
+use std::collections::{HashMap, VecDeque};
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use docent_types::{Quota, Standing, Timestamp};
+
+const SLOTS: u32 = 60;
+/// Buckets are looked over for idle ones when there are twice as many as last time, and no fewer than this.
+const SWEEP: usize = 1024;
+
+/// Counts uses of quotas in memory.
+#[derive(Default)]
+pub struct Throttle {
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    buckets: HashMap<String, Bucket>,
+    sweep_at: usize,
+}
+
+struct Bucket {
+    window: Duration,
+    used: u32,
+    /// When each slot with uses in it is let go, and how many those are; soonest first.
+    slots: VecDeque<(Timestamp, u32)>,
+}
+
+impl fmt::Debug for Throttle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Throttle").finish_non_exhaustive()
+    }
+}
+
+impl Throttle {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Counts one use of every quota, or of none when one of them is used up. Gives where the caller stands with the
+    /// quota of which least is left; as an error, with the one that takes longest to free a use. `None`: no quotas.
+    pub fn count(&self, quotas: &[Quota], now: Timestamp) -> Result<Option<Standing>, Standing> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let state = &mut *state;
+        state.sweep(now);
+        let stand = |state: &mut State| -> Vec<Standing> {
+            quotas.iter().map(|quota| state.bucket(quota, now).stand(quota, now)).collect()
+        };
+        let refused = stand(state).into_iter().filter(|standing| standing.remaining == 0);
+        if let Some(longest) = refused.max_by_key(|standing| standing.retry_after) {
+            return Err(longest);
+        }
+        for quota in quotas {
+            state.bucket(quota, now).count(now);
+        }
+        Ok(stand(state).into_iter().min_by_key(|standing| standing.remaining))
+    }
+}
+
+impl State {
+    fn bucket(&mut self, quota: &Quota, now: Timestamp) -> &mut Bucket {
+        let new = || Bucket { window: quota.window, used: 0, slots: VecDeque::new() };
+        let bucket = self.buckets.entry(quota.bucket.clone()).or_insert_with(new);
+        bucket.let_go(now);
+        bucket
+    }
+
+    fn sweep(&mut self, now: Timestamp) {
+        if self.buckets.len() < self.sweep_at.max(SWEEP) {
+            return;
+        }
+        self.buckets.retain(|_, bucket| {
+            bucket.let_go(now);
+            bucket.used > 0
+        });
+        self.sweep_at = self.buckets.len() * 2;
+    }
+}
+
+impl Bucket {
+    fn let_go(&mut self, now: Timestamp) {
+        while let Some((_, count)) = self.slots.pop_front_if(|(until, _)| *until <= now) {
+            self.used = self.used.saturating_sub(count);
+        }
+    }
+
+    fn count(&mut self, now: Timestamp) {
+        let width = i64::try_from((self.window / SLOTS).as_millis()).unwrap_or(i64::MAX).max(1);
+        let end = Timestamp::from_millis((now.millis().div_euclid(width) + 1).saturating_mul(width));
+        let until = end.plus(self.window);
+        self.used = self.used.saturating_add(1);
+        match self.slots.back_mut() {
+            // A clock that was set back finds a later slot here: the use is held until that one is let go.
+            Some((last, count)) if *last >= until => *count = count.saturating_add(1),
+            _ => self.slots.push_back((until, 1)),
+        }
+    }
+
+    fn stand(&self, quota: &Quota, now: Timestamp) -> Standing {
+        let remaining = quota.limit.saturating_sub(self.used);
+        let retry_after =
+            if remaining > 0 { Duration::ZERO } else { self.wait(quota.limit, now).unwrap_or(quota.window) };
+        Standing { limit: quota.limit, window: quota.window, remaining, retry_after }
+    }
+
+    /// How long until fewer than `limit` uses are left.
+    fn wait(&self, limit: u32, now: Timestamp) -> Option<Duration> {
+        let mut left = self.used;
+        let gone = self.slots.iter().find(|(_, count)| {
+            left = left.saturating_sub(*count);
+            left < limit
+        });
+        gone.map(|(until, _)| until.since(now))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_millis(1_795_000_000_000 + seconds * 1000)
+    }
+
+    fn quota(bucket: &str, limit: u32) -> Quota {
+        Quota { bucket: bucket.to_owned(), limit, window: Duration::from_secs(3600) }
+    }
+
+    #[test]
+    fn what_is_used_up_is_free_again_in_time() {
+        let throttle = Throttle::new();
+        let quotas = [quota("project", 2)];
+        assert_eq!(throttle.count(&quotas, at(0)).map(|standing| standing.expect("counted").remaining), Ok(1));
+        assert_eq!(throttle.count(&quotas, at(60)).map(|standing| standing.expect("counted").remaining), Ok(0));
+        let refused = throttle.count(&quotas, at(120)).expect_err("used up");
+        assert_eq!(refused.remaining, 0);
+        let wait = refused.retry_after;
+        assert!(wait >= Duration::from_secs(3480) && wait <= Duration::from_secs(3540), "{wait:?}");
+        assert!(throttle.count(&quotas, at(120).plus(wait - Duration::from_millis(1))).is_err());
+        assert!(throttle.count(&quotas, at(120).plus(wait)).is_ok());
+    }
+
+    #[test]
+    fn all_quotas_are_counted_or_none() {
+        let throttle = Throttle::new();
+        let quotas = [quota("project", 5), quota("address", 1)];
+        assert_eq!(throttle.count(&quotas, at(0)).map(|standing| standing.expect("counted").limit), Ok(1));
+        for _ in 0..3 {
+            assert_eq!(throttle.count(&quotas, at(1)).map_err(|standing| standing.limit), Err(1));
+        }
+        let project = throttle.count(&quotas[..1], at(2)).expect("free").expect("counted");
+        assert_eq!(project.remaining, 3, "a refused request uses nothing");
+        assert_eq!(throttle.count(&[], at(2)), Ok(None));
+        assert!(throttle.count(&[quota("none", 0)], at(2)).is_err());
+    }
+
+    #[test]
+    fn idle_buckets_are_let_go() {
+        let throttle = Throttle::new();
+        for n in 0..3000 {
+            throttle.count(&[quota(&n.to_string(), 1)], at(0)).expect("free");
+        }
+        for n in 0..3000 {
+            throttle.count(&[quota(&format!("later {n}"), 1)], at(2 * 3600)).expect("free");
+        }
+        let buckets = throttle.state.lock().expect("nobody panicked").buckets.len();
+        assert!(buckets < 4500, "{buckets}");
+    }
+
+    proptest! {
+        #[test]
+        fn no_window_holds_more_than_the_limit(steps in prop::collection::vec(0i64..400, 1..200), limit in 1u32..8) {
+            let throttle = Throttle::new();
+            let quotas = [quota("project", limit)];
+            let (mut now, mut passed) = (0, Vec::new());
+            for step in steps {
+                now += step;
+                match throttle.count(&quotas, at(now)) {
+                    Ok(_) => passed.push(now),
+                    Err(standing) => {
+                        let in_window = passed.iter().filter(|then| now - **then < 3600 + 60).count();
+                        prop_assert!(in_window >= limit as usize, "refused though free");
+                        prop_assert!(throttle.count(&quotas, at(now).plus(standing.retry_after)).is_ok());
+                        // That use is counted too: begin anew behind it.
+                        now += 3 * 3600;
+                        passed.clear();
+                    }
+                }
+                let recent = passed.iter().filter(|then| now - **then < 3600).count();
+                prop_assert!(recent <= limit as usize);
+            }
+        }
+    }
+}
