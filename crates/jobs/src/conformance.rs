@@ -1,0 +1,149 @@
+//! What every store must pass: one story after another, each on an empty store of its own.
+//!
+//! [`run`] tells them all. A store's own tests call it with a way to make an empty store, on a runtime of several
+//! threads, so that what happens at the same time really does.
+
+mod gates;
+mod leases;
+mod writes;
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_types::{AgentJob, Domain, JobId, JobStatus, Message, ProjectId, Quota, Refusal, Role, Source, Timestamp};
+use serde_json::json;
+
+use crate::entry::{Entry, EntryBody, Instruction};
+use crate::row::Row;
+use crate::state::{self, Shown};
+use crate::store::{Decide, Gate, IdempotencyKey, Store, WriteError, Written};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// Tells every story, each on a store that `make` gives. Panics at the first promise that is not kept.
+pub async fn run<F, Made>(make: F)
+where
+    F: Fn() -> Made,
+    Made: Future<Output = Arc<dyn Store>>,
+{
+    writes::a_job_is_read_back_as_it_was_written(make().await).await;
+    writes::entries_are_numbered_without_gaps(make().await).await;
+    writes::entries_come_in_pages(make().await).await;
+    writes::a_decision_is_applied_whole_or_not_at_all(make().await).await;
+    gates::the_same_key_gives_the_first_answer(make().await).await;
+    gates::a_key_is_forgotten_in_time(make().await).await;
+    gates::one_key_at_the_same_time_makes_one_job(make().await).await;
+    gates::a_quota_is_exact_under_a_race(make().await).await;
+    gates::a_quota_slides(make().await).await;
+    gates::what_is_refused_uses_no_quota(make().await).await;
+    leases::a_late_write_is_refused(make().await).await;
+    leases::the_oldest_job_is_claimed_first(make().await).await;
+    leases::a_job_is_claimed_once_under_a_race(make().await).await;
+    leases::a_lane_is_leased_once(make().await).await;
+    leases::a_lease_that_ran_out_is_claimed_again(make().await).await;
+    leases::what_falls_due_next_is_known(make().await).await;
+    writes::jobs_are_listed_newest_first(make().await).await;
+}
+
+/// An active job of project `acme` with a branch of its own, created `n` milliseconds (below 10^12) after the epoch.
+pub fn sample_job(n: u128) -> AgentJob {
+    AgentJob {
+        id: id(n),
+        project: ProjectId::parse("acme").expect("a name"),
+        domain: Domain::parse("acme-docs").expect("a name"),
+        status: JobStatus::Active,
+        source: Source { repository: "/srv/git/docs.git".to_owned(), branch: format!("docent/{n}") },
+        model: "builtin".to_owned(),
+        as_draft: false,
+        pr_link: None,
+        message: None,
+        halt: None,
+        todos: Vec::new(),
+        created_at: Timestamp::from_millis(i64::try_from(n % 1_000_000_000_000).unwrap_or(0)),
+        archived_at: None,
+    }
+}
+
+fn id(n: u128) -> JobId {
+    let hex = format!("{n:032x}");
+    let text = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
+    JobId::parse(&text).expect("an id")
+}
+
+/// Late enough for every sample job to be due.
+const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+fn after(by: Duration) -> Timestamp {
+    NOW.plus(by)
+}
+
+fn open() -> Gate {
+    open_at(NOW)
+}
+
+fn open_at(now: Timestamp) -> Gate {
+    Gate { now, quota: None, key: None }
+}
+
+fn limited(limit: u32) -> Gate {
+    Gate { quota: Some(Quota { bucket: "agent-jobs:acme".to_owned(), limit, window: HOUR }), ..open() }
+}
+
+fn keyed(key: &str, request: u8) -> Gate {
+    let scope = "agent-jobs:acme".to_owned();
+    Gate { key: Some(IdempotencyKey { scope, key: key.to_owned(), fingerprint: [request; 32], keep: DAY }), ..open() }
+}
+
+fn say(text: &str) -> Instruction {
+    Instruction { messages: vec![Message::text(Role::User, text)] }
+}
+
+fn work(n: usize) -> EntryBody {
+    EntryBody::Work { kind: "step".to_owned(), data: json!({ "n": n, "text": "zwölf\u{0}\n\u{1F980}", "half": 0.5 }) }
+}
+
+async fn create(store: &Arc<dyn Store>, job: AgentJob, gate: Gate) -> Result<Written, WriteError> {
+    let (row, entries) = state::create(job, say("Fix broken links"));
+    store.create(row, entries, gate).await
+}
+
+async fn created(store: &Arc<dyn Store>, n: u128) -> Row {
+    create(store, sample_job(n), open()).await.expect("a job is created");
+    row(store, n).await
+}
+
+async fn row(store: &Arc<dyn Store>, n: u128) -> Row {
+    store.row(id(n)).await.expect("the store answers").expect("the job is there")
+}
+
+async fn journal(store: &Arc<dyn Store>, n: u128) -> Vec<Entry> {
+    store.entries(id(n), 0, u32::MAX).await.expect("the store answers")
+}
+
+fn follow_up(text: &str) -> Decide {
+    let instruction = say(text);
+    Arc::new(move |row: &Row| state::follow_up(row, instruction.clone(), NOW))
+}
+
+fn append(token: u64, entries: Vec<EntryBody>) -> Decide {
+    Arc::new(move |row: &Row| state::append(row, token, entries.clone(), Shown::default()))
+}
+
+fn refuse() -> Decide {
+    Arc::new(|_: &Row| Err(Refusal::conflict("not now")))
+}
+
+fn lease(holder: &str, until: Timestamp) -> Decide {
+    let holder = holder.to_owned();
+    Arc::new(move |row: &Row| state::lease(row, &holder, until))
+}
+
+async fn claim(store: &Arc<dyn Store>, now: Timestamp) -> Option<Row> {
+    store.claim(now, lease("node", now.plus(HOUR))).await.expect("the store answers")
+}
+
+async fn change(store: &Arc<dyn Store>, n: u128, decide: Decide) -> Written {
+    store.change(id(n), open(), decide).await.expect("the change is written")
+}

@@ -1,0 +1,35 @@
+//! The journal: what was decided and done for a job, in order.
+
+use docent_types::{Halt, JobStatus, Message, Timestamp};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One entry as the store gives it back. `seq` begins at 1 and has no gaps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    pub seq: u64,
+    pub at: Timestamp,
+    pub body: EntryBody,
+}
+
+/// What an entry says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "entry", rename_all = "snake_case")]
+pub enum EntryBody {
+    /// A new job's request or a follow-up.
+    Instruction(Instruction),
+    /// The job changed its state.
+    Transition { to: JobStatus, halt: Option<Halt>, message: Option<String> },
+    /// A lease was given, or an expired one taken over.
+    Leased { token: u64, holder: String, rescued: bool },
+    /// An attempt ended and will be tried again.
+    Retry { why: String, not_before: Timestamp },
+    /// What the worker did. `kind` is the worker's own word, `data` the worker's own shape.
+    Work { kind: String, data: Value },
+}
+
+/// What somebody asked for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Instruction {
+    pub messages: Vec<Message>,
+}

@@ -1,0 +1,207 @@
+//! What the faces call.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_types::{
+    AgentJob, BranchName, Clock, Ids, JobId, JobStatus, Message, Project, ProjectId, Quota, Refusal, RefusalKind,
+    Source, StoreError,
+};
+use thiserror::Error;
+use tokio::sync::{Notify, broadcast};
+
+use crate::crash;
+use crate::entry::Instruction;
+use crate::state;
+use crate::store::{Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};
+
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+
+/// How often jobs may be created and followed up, a project and 60 minutes, and what a job may be.
+#[derive(Debug, Clone, Copy)]
+pub struct JobLimits {
+    pub creates_per_hour: u32,
+    pub messages_per_hour: u32,
+}
+
+impl Default for JobLimits {
+    fn default() -> Self {
+        Self { creates_per_hour: 100, messages_per_hour: 100 }
+    }
+}
+
+/// A request for a job, already admitted.
+#[derive(Debug)]
+pub struct NewJob<'a> {
+    pub project: &'a Project,
+    pub messages: Vec<Message>,
+    /// `None` gives the job a branch of its own.
+    pub branch: Option<BranchName>,
+    pub as_draft: bool,
+    pub model: String,
+}
+
+/// The caller's idempotency key and a digest of the request it stands for.
+#[derive(Debug, Clone)]
+pub struct Fingerprint {
+    pub key: String,
+    pub digest: [u8; 32],
+}
+
+/// Why a call was not carried out.
+#[derive(Debug, Error)]
+pub enum JobError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// What the faces and the engine of one process tell each other directly. Only a shortcut: whoever misses a signal
+/// finds the same in the store a little later.
+#[derive(Debug, Clone)]
+pub(crate) struct Signals {
+    pub(crate) work: Arc<Notify>,
+    pub(crate) stopped: broadcast::Sender<JobId>,
+}
+
+/// The jobs of all projects.
+#[derive(Clone)]
+pub struct Jobs {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+    limits: JobLimits,
+    pub(crate) signals: Signals,
+}
+
+impl fmt::Debug for Jobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jobs").field("limits", &self.limits).finish_non_exhaustive()
+    }
+}
+
+impl Jobs {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, limits: JobLimits) -> Self {
+        let signals = Signals { work: Arc::new(Notify::new()), stopped: broadcast::channel(256).0 };
+        Self { store, clock, ids, limits, signals }
+    }
+
+    /// Accepts a job. When this returns, the job survives the loss of power.
+    pub async fn submit(&self, new: NewJob<'_>, key: Option<Fingerprint>) -> Result<Written, JobError> {
+        if new.branch.as_ref().is_some_and(|branch| branch.as_str() == new.project.branch) {
+            return Err(Refusal::invalid(format!(
+                "branch: `{}` is the branch pull requests go to; name another one, or leave `branch` out",
+                new.project.branch
+            ))
+            .into());
+        }
+        let now = self.clock.now();
+        let id = JobId::new(self.ids.ordered(now));
+        let branch = new.branch.map_or_else(|| format!("docent/{id}"), String::from);
+        let job = AgentJob {
+            id,
+            project: new.project.id.clone(),
+            domain: new.project.domain.clone(),
+            status: JobStatus::Active,
+            source: Source { repository: new.project.repository.clone(), branch },
+            model: new.model,
+            as_draft: new.as_draft,
+            pr_link: None,
+            message: None,
+            halt: None,
+            todos: Vec::new(),
+            created_at: now,
+            archived_at: None,
+        };
+        let gate = self.gate("agent-jobs", &new.project.id, self.limits.creates_per_hour, key);
+        let (row, entries) = state::create(job, Instruction { messages: new.messages });
+        let written = self.store.create(row, entries, gate).await.map_err(|error| Self::explain(error, "jobs"))?;
+        crash::point("submitted");
+        if !written.repeat {
+            self.signals.work.notify_one();
+        }
+        Ok(written)
+    }
+
+    /// Gives a job one more instruction.
+    pub async fn follow_up(
+        &self,
+        project: &ProjectId,
+        id: JobId,
+        messages: Vec<Message>,
+        key: Option<Fingerprint>,
+    ) -> Result<Written, JobError> {
+        self.job(project, id).await?;
+        let now = self.clock.now();
+        let mut gate = self.gate("agent-messages", project, self.limits.messages_per_hour, key);
+        if let Some(key) = &mut gate.key {
+            key.scope = format!("agent-messages:{id}");
+        }
+        let instruction = Instruction { messages };
+        let decide = Arc::new(move |row: &_| state::follow_up(row, instruction.clone(), now));
+        let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "messages"))?;
+        self.signals.work.notify_one();
+        Ok(written)
+    }
+
+    /// Puts a job away for good; an active one is stopped first.
+    pub async fn archive(&self, project: &ProjectId, id: JobId) -> Result<AgentJob, JobError> {
+        self.job(project, id).await?;
+        let now = self.clock.now();
+        let gate = Gate { now, quota: None, key: None };
+        let decide = Arc::new(move |row: &_| state::archive(row, now));
+        let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "jobs"))?;
+        // Nobody listening means nobody in this process runs it.
+        let _ = self.signals.stopped.send(id);
+        self.signals.work.notify_one();
+        Ok(written.job)
+    }
+
+    /// A job of a project. A job of another project is not found.
+    pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<AgentJob, JobError> {
+        match self.store.row(id).await? {
+            Some(row) if row.job.project == *project => Ok(row.job),
+            _ => Err(Self::not_found(project, id).into()),
+        }
+    }
+
+    /// Jobs of a project, newest first.
+    pub async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, JobError> {
+        Ok(self.store.list(query).await?)
+    }
+
+    fn not_found(project: &ProjectId, id: JobId) -> Refusal {
+        Refusal::not_found(format!("project `{project}` has no job `{id}`; check the id, or create a job first"))
+    }
+
+    fn gate(&self, what: &str, project: &ProjectId, limit: u32, key: Option<Fingerprint>) -> Gate {
+        let bucket = format!("{what}:{project}");
+        let key =
+            key.map(|key| IdempotencyKey { scope: bucket.clone(), key: key.key, fingerprint: key.digest, keep: DAY });
+        Gate { now: self.clock.now(), quota: Some(Quota { bucket, limit, window: HOUR }), key }
+    }
+
+    fn explain(error: WriteError, what: &str) -> JobError {
+        let refusal = match error {
+            WriteError::Store(error) => return JobError::Store(error),
+            WriteError::Refused(refusal) => refusal,
+            WriteError::NotFound => Refusal::not_found("the job does not exist; check its id"),
+            WriteError::KeyReused => Refusal::conflict(
+                "this Idempotency-Key was used for a different request within the last 24 hours; send the original body \
+                 again, or use a new key",
+            ),
+            WriteError::Limited(standing) => Refusal::new(
+                RefusalKind::Limited(standing),
+                format!(
+                    "the project has used its {} {what} an hour; try again in {} seconds",
+                    standing.limit,
+                    standing.retry_after.as_secs().max(1)
+                ),
+            ),
+        };
+        JobError::Refused(refusal)
+    }
+}

@@ -1,0 +1,32 @@
+//! The job engine: submit, lease, journal, follow-up, retry, drain.
+//!
+//! A job is a row and a journal. The row says where the job stands; the journal is everything that was decided or done
+//! for it, in order, each entry with a sequence number. What the entries of a worker mean is the worker's business:
+//! this crate knows no agent, no git and no HTTP.
+//!
+//! - [`state`] holds every rule about states, as pure functions from a row and a command to the changed row and the
+//!   entries that go with it. Nothing else changes a state.
+//! - [`Store`] is the port to storage: it applies such a function to a row in one durable transaction.
+//! - [`Jobs`] is what faces call: submit, follow up, archive, look up.
+//! - [`Engine`] claims jobs under a lease and runs a [`Worker`] on each; a late worker's write is refused by the
+//!   fencing token of its lease.
+//! - [`memory::MemoryStore`] is the store's twin for tests, and [`conformance`] is what every store must pass.
+
+pub mod conformance;
+pub mod crash;
+mod engine;
+mod entry;
+mod jobs;
+pub mod memory;
+mod row;
+pub mod state;
+mod store;
+mod worker;
+
+pub use engine::{Engine, EngineConfig};
+pub use entry::{Entry, EntryBody, Instruction};
+pub use jobs::{Fingerprint, JobError, JobLimits, Jobs, NewJob};
+pub use row::{Attempt, Lease, Row};
+pub use state::{Outcome, Shown};
+pub use store::{ByKey, Change, Decide, Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};
+pub use worker::{Failure, Halted, Handle, Worker};

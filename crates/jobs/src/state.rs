@@ -1,0 +1,246 @@
+//! Every rule about states, as pure functions: a row and a command in, the changed row and its entries out.
+//!
+//! ```text
+//!   create ─▶ active ──finish──▶ completed | failed ──archive──▶ archived
+//!             │  ▲  ╰─archive──────────────────────────────────▶ archived
+//!             │  ╰──────follow-up────── completed | failed
+//!             ├─lease / renew / append / retry / release (stays active)
+//! ```
+//!
+//! `archived` is final. Whoever writes under a lease must hold it: the token of the write is compared with the row's.
+
+use std::time::Duration;
+
+use docent_types::{AgentJob, Halt, JobStatus, Refusal, Timestamp, Todo};
+
+use crate::entry::{EntryBody, Instruction};
+use crate::row::{Attempt, Lease, Row};
+use crate::store::Change;
+
+/// How a turn of a job ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    Completed { message: String },
+    Failed { halt: Halt, message: String },
+}
+
+/// A new active job and its first entries.
+pub fn create(job: AgentJob, instruction: Instruction) -> (Row, Vec<EntryBody>) {
+    let entries = vec![
+        EntryBody::Transition { to: JobStatus::Active, halt: None, message: None },
+        EntryBody::Instruction(instruction),
+    ];
+    let attempt = Attempt { failed: 0, not_before: job.created_at };
+    let last = entries.len() as u64;
+    (Row { job, lease: None, last_token: 0, attempt, last_seq: last, last_instruction: last }, entries)
+}
+
+/// One more instruction: an active job hears it at its next step, an ended one is active again.
+pub fn follow_up(row: &Row, instruction: Instruction, now: Timestamp) -> Result<Change, Refusal> {
+    let mut next = row.clone();
+    let mut entries = Vec::new();
+    match row.job.status {
+        JobStatus::Archived => {
+            return Err(Refusal::conflict("the job is archived, which is final: create a new job for further work"));
+        }
+        JobStatus::Active => {}
+        JobStatus::Completed | JobStatus::Failed => {
+            next.job.status = JobStatus::Active;
+            next.job.halt = None;
+            next.job.message = None;
+            next.attempt = Attempt { failed: 0, not_before: now };
+            entries.push(EntryBody::Transition { to: JobStatus::Active, halt: None, message: None });
+        }
+    }
+    entries.push(EntryBody::Instruction(instruction));
+    next.last_instruction = row.last_seq + entries.len() as u64;
+    Ok(Change { next, entries })
+}
+
+/// Puts a job away. An active one is stopped: its lease is taken, so its worker can write nothing more.
+pub fn archive(row: &Row, now: Timestamp) -> Result<Change, Refusal> {
+    let mut next = row.clone();
+    match row.job.status {
+        JobStatus::Archived => return Ok(Change { next, entries: Vec::new() }),
+        JobStatus::Active => {
+            next.job.halt = Some(Halt::Error);
+            next.job.message = Some("The job was archived before it was done.".to_owned());
+        }
+        JobStatus::Completed | JobStatus::Failed => {}
+    }
+    next.job.status = JobStatus::Archived;
+    next.job.archived_at = Some(now);
+    next.lease = None;
+    let entry =
+        EntryBody::Transition { to: JobStatus::Archived, halt: next.job.halt, message: next.job.message.clone() };
+    Ok(Change { next, entries: vec![entry] })
+}
+
+/// Gives the job to `holder` until `until`. A lease that ran out without being given back counts as a failed attempt.
+pub fn lease(row: &Row, holder: &str, until: Timestamp) -> Result<Change, Refusal> {
+    if row.job.status != JobStatus::Active {
+        return Err(Refusal::conflict("the job is not active"));
+    }
+    let rescued = row.lease.is_some();
+    let token = row.last_token + 1;
+    let mut next = row.clone();
+    next.last_token = token;
+    next.lease = Some(Lease { token, holder: holder.to_owned(), until });
+    if rescued {
+        next.attempt.failed += 1;
+    }
+    Ok(Change { next, entries: vec![EntryBody::Leased { token, holder: holder.to_owned(), rescued }] })
+}
+
+/// Checks that the writer still holds the job.
+fn held(row: &Row, token: u64) -> Result<(), Refusal> {
+    match &row.lease {
+        Some(lease) if lease.token == token && row.job.status == JobStatus::Active => Ok(()),
+        _ => Err(Refusal::conflict("the lease on the job was lost")),
+    }
+}
+
+/// Keeps the lease until a later moment.
+pub fn renew(row: &Row, token: u64, until: Timestamp) -> Result<Change, Refusal> {
+    held(row, token)?;
+    let mut next = row.clone();
+    if let Some(lease) = &mut next.lease {
+        lease.until = until;
+    }
+    Ok(Change { next, entries: Vec::new() })
+}
+
+/// Writes down what the worker did or is about to do, and what of it anyone may see.
+pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, shown: Shown) -> Result<Change, Refusal> {
+    held(row, token)?;
+    let mut next = row.clone();
+    if let Some(todos) = shown.todos {
+        next.job.todos = todos;
+    }
+    if let Some(link) = shown.pr_link {
+        next.job.pr_link = Some(link);
+    }
+    Ok(Change { next, entries: work })
+}
+
+/// What of the worker's progress shows on the job itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shown {
+    pub todos: Option<Vec<Todo>>,
+    pub pr_link: Option<String>,
+}
+
+/// Ends the turn. With an instruction newer than the newest the worker has `seen`, the job stays active under the same
+/// lease instead and the worker goes on; `work` is written down either way.
+pub fn finish(
+    row: &Row,
+    token: u64,
+    seen: u64,
+    outcome: &Outcome,
+    work: Vec<EntryBody>,
+    shown: Shown,
+) -> Result<Change, Refusal> {
+    let Change { mut next, mut entries } = append(row, token, work, shown)?;
+    if row.last_instruction > seen {
+        return Ok(Change { next, entries });
+    }
+    let (status, halt, message) = match outcome {
+        Outcome::Completed { message } => (JobStatus::Completed, Halt::Completed, message),
+        Outcome::Failed { halt, message } => (JobStatus::Failed, *halt, message),
+    };
+    next.job.status = status;
+    next.job.halt = Some(halt);
+    next.job.message = Some(message.clone()).filter(|text| !text.is_empty());
+    next.lease = None;
+    entries.push(EntryBody::Transition { to: status, halt: Some(halt), message: next.job.message.clone() });
+    Ok(Change { next, entries })
+}
+
+/// Gives the job back to be tried again no sooner than `not_before`.
+pub fn retry(row: &Row, token: u64, why: &str, not_before: Timestamp) -> Result<Change, Refusal> {
+    held(row, token)?;
+    let mut next = row.clone();
+    next.lease = None;
+    next.attempt = Attempt { failed: row.attempt.failed + 1, not_before };
+    Ok(Change { next, entries: vec![EntryBody::Retry { why: why.to_owned(), not_before }] })
+}
+
+/// Gives the job back untouched: the process is going down and another will take it up.
+pub fn release(row: &Row, token: u64) -> Result<Change, Refusal> {
+    held(row, token)?;
+    let mut next = row.clone();
+    next.lease = None;
+    Ok(Change { next, entries: Vec::new() })
+}
+
+/// How long to wait before the attempt after `failed` failures: one second, doubled each time, at most five minutes.
+pub fn backoff(failed: u32) -> Duration {
+    Duration::from_secs(1 << failed.min(9)).min(Duration::from_secs(300))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::sample_job;
+    use docent_types::{Message, Role};
+
+    fn say(text: &str) -> Instruction {
+        Instruction { messages: vec![Message::text(Role::User, text)] }
+    }
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis)
+    }
+
+    fn leased() -> Row {
+        let (row, _) = create(sample_job(1), say("a"));
+        lease(&row, "node", at(10)).unwrap().next
+    }
+
+    #[test]
+    fn a_late_writer_is_refused() {
+        let row = leased();
+        let rescued = lease(&row, "other", at(20)).unwrap().next;
+        assert_eq!(rescued.attempt.failed, 1);
+        assert!(append(&rescued, 1, vec![], Shown::default()).is_err());
+        assert!(append(&rescued, 2, vec![], Shown::default()).is_ok());
+        assert!(
+            finish(&rescued, 1, 9, &Outcome::Completed { message: String::new() }, vec![], Shown::default()).is_err()
+        );
+    }
+
+    #[test]
+    fn a_job_does_not_end_over_an_unread_instruction() {
+        let mut row = leased();
+        row.last_seq = 3;
+        let changed = follow_up(&row, say("and b"), at(5)).unwrap();
+        assert_eq!(changed.next.last_instruction, 4);
+        let done = Outcome::Completed { message: "done".into() };
+        let end = |seen| finish(&changed.next, 1, seen, &done, vec![], Shown::default()).unwrap().next;
+        assert_eq!(end(2).job.status, JobStatus::Active);
+        assert_eq!(end(4).job.status, JobStatus::Completed);
+    }
+
+    #[test]
+    fn archived_is_final_and_stops_the_worker() {
+        let row = archive(&leased(), at(7)).unwrap().next;
+        assert_eq!((row.job.status, row.job.halt), (JobStatus::Archived, Some(Halt::Error)));
+        assert!(append(&row, 1, vec![], Shown::default()).is_err());
+        assert!(follow_up(&row, say("more"), at(8)).is_err());
+        assert!(archive(&row, at(9)).unwrap().entries.is_empty());
+    }
+
+    #[test]
+    fn an_ended_job_is_active_again_on_a_follow_up() {
+        let no = Outcome::Failed { halt: Halt::Error, message: "no".into() };
+        let done = finish(&leased(), 1, 2, &no, vec![], Shown::default()).unwrap().next;
+        assert_eq!(done.job.status, JobStatus::Failed);
+        let again = follow_up(&done, say("again"), at(9)).unwrap().next;
+        assert_eq!((again.job.status, again.job.halt, again.job.message), (JobStatus::Active, None, None));
+    }
+
+    #[test]
+    fn backoff_grows_and_stops_growing() {
+        assert_eq!([0, 1, 2, 20].map(|n| backoff(n).as_secs()), [1, 2, 4, 300]);
+    }
+}

@@ -1,0 +1,209 @@
+//! What the engine runs, and what it hands to it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docent_types::{AgentJob, Clock, Halt, StoreError, Timestamp};
+use serde_json::Value;
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+
+use crate::entry::{Entry, EntryBody};
+use crate::row::Row;
+use crate::state::{self, Outcome, Shown};
+use crate::store::{Change, Decide, Gate, Store, WriteError};
+
+/// Does one turn of a job.
+///
+/// `work` may be called for a job that earlier attempts have already worked on: it reads the journal and goes on from
+/// there. It is dropped at any await when the lease is lost or the job is archived, and is asked to return between two
+/// steps when the process drains.
+#[async_trait]
+pub trait Worker: Send + Sync + fmt::Debug + 'static {
+    async fn work(&self, handle: &mut Handle) -> Result<Outcome, Failure>;
+}
+
+/// Why a turn did not come to an outcome.
+#[derive(Debug, Error)]
+pub enum Failure {
+    #[error(transparent)]
+    Halted(#[from] Halted),
+    /// Something outside failed in a way that may pass: the job is tried again after a while. When that has happened
+    /// too often, it fails with this `halt`.
+    #[error("{why}")]
+    Retry { why: String, halt: Halt },
+}
+
+/// The worker must not go on.
+#[derive(Debug, Error)]
+pub enum Halted {
+    #[error("the lease on the job was lost")]
+    Lost,
+    #[error("the process is draining")]
+    Draining,
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// A leased job in the hands of a worker.
+///
+/// Entries are buffered by [`Handle::record`] and become durable, all in one transaction, with [`Handle::sync`]. The
+/// rule for a worker: sync before every effect outside the process, so that what the journal does not hold has not
+/// happened as far as anybody can see.
+#[derive(Debug)]
+pub struct Handle {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    row: Row,
+    token: u64,
+    stop: CancellationToken,
+    draining: CancellationToken,
+    pending: Vec<EntryBody>,
+    shown: Shown,
+    read_to: u64,
+    seen_instruction: u64,
+}
+
+impl Handle {
+    pub(crate) fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        row: Row,
+        stop: CancellationToken,
+        draining: CancellationToken,
+    ) -> Self {
+        let token = row.last_token;
+        let shown = Shown::default();
+        Self { store, clock, row, token, stop, draining, pending: Vec::new(), shown, read_to: 0, seen_instruction: 0 }
+    }
+
+    /// The job as last written.
+    pub fn job(&self) -> &AgentJob {
+        &self.row.job
+    }
+
+    pub fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Cancelled when the lease is lost or the job archived.
+    pub fn stop(&self) -> &CancellationToken {
+        &self.stop
+    }
+
+    /// Between two steps: may the next one begin?
+    pub fn may_go_on(&self) -> Result<(), Halted> {
+        if self.stop.is_cancelled() {
+            Err(Halted::Lost)
+        } else if self.draining.is_cancelled() {
+            Err(Halted::Draining)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Begins to read the journal from its start again.
+    pub(crate) fn rewind(&mut self) {
+        self.read_to = 0;
+    }
+
+    /// Journal entries not read before in this turn. The first call gives the whole journal.
+    pub async fn read(&mut self) -> Result<Vec<Entry>, Halted> {
+        const PAGE: u32 = 500;
+        let mut entries = Vec::new();
+        loop {
+            let page = self.store.entries(self.row.id(), self.read_to, PAGE).await?;
+            let full = page.len() == PAGE as usize;
+            if let Some(last) = page.last() {
+                self.read_to = last.seq;
+            }
+            entries.extend(page);
+            if !full {
+                return Ok(entries);
+            }
+        }
+    }
+
+    /// Says that instructions up to this sequence number are being worked on. The job cannot end over a newer one.
+    pub fn heard(&mut self, seq: u64) {
+        self.seen_instruction = self.seen_instruction.max(seq);
+    }
+
+    /// Whether an instruction newer than what was heard is known to have come in (as of the last write or renewal).
+    pub fn has_news(&self) -> bool {
+        self.row.last_instruction > self.seen_instruction
+    }
+
+    /// Buffers an entry.
+    pub fn record(&mut self, kind: &str, data: Value) {
+        self.pending.push(EntryBody::Work { kind: kind.to_owned(), data });
+    }
+
+    /// Buffers a change of what the job shows; it goes with the next write.
+    pub fn show(&mut self, shown: Shown) {
+        if shown.todos.is_some() {
+            self.shown.todos = shown.todos;
+        }
+        if shown.pr_link.is_some() {
+            self.shown.pr_link = shown.pr_link;
+        }
+    }
+
+    /// Makes everything recorded so far durable.
+    pub async fn sync(&mut self) -> Result<(), Halted> {
+        if self.pending.is_empty() && self.shown == Shown::default() {
+            return Ok(());
+        }
+        let (work, shown, token) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.shown), self.token);
+        self.write(Arc::new(move |row: &Row| state::append(row, token, work.clone(), shown.clone()))).await
+    }
+
+    /// Ends the turn together with what is still buffered. `false`: an unread instruction is there, go on.
+    pub(crate) async fn finish(&mut self, outcome: &Outcome) -> Result<bool, Halted> {
+        let (work, shown, token) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.shown), self.token);
+        let (seen, outcome) = (self.seen_instruction, outcome.clone());
+        self.write(Arc::new(move |row: &Row| state::finish(row, token, seen, &outcome, work.clone(), shown.clone())))
+            .await?;
+        Ok(self.row.lease.is_none())
+    }
+
+    pub(crate) async fn give_back(&mut self, decide: Decide) -> Result<(), Halted> {
+        self.write(decide).await
+    }
+
+    pub(crate) fn token(&self) -> u64 {
+        self.token
+    }
+
+    pub(crate) fn row(&self) -> &Row {
+        &self.row
+    }
+
+    async fn write(&mut self, decide: Decide) -> Result<(), Halted> {
+        // The store applies the decision to the row it holds; what it came to is kept here as the row we know.
+        let result = Arc::new(std::sync::Mutex::new(None));
+        let kept = Arc::clone(&result);
+        let watched: Decide = Arc::new(move |row: &Row| {
+            let Change { next, entries } = decide(row)?;
+            let mut known = next.clone();
+            known.last_seq = row.last_seq + entries.len() as u64;
+            *kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(known);
+            Ok(Change { next, entries })
+        });
+        let gate = Gate { now: self.clock.now(), quota: None, key: None };
+        match self.store.change(self.row.id(), gate, watched).await {
+            Ok(_) => {
+                if let Some(row) = result.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
+                    self.row = row;
+                }
+                Ok(())
+            }
+            Err(WriteError::Store(error)) => Err(Halted::Store(error)),
+            Err(_) => {
+                self.stop.cancel();
+                Err(Halted::Lost)
+            }
+        }
+    }
+}
