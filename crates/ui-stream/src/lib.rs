@@ -1,0 +1,21 @@
+//! Stream events → the bytes a chat client reads.
+//!
+//! The assistant and the agent tell what happens as [`docent_types::StreamEvent`]s, in no client's protocol. This crate
+//! writes them in the protocols of the chat SDKs, one file per client generation:
+//!
+//! | file | protocol | clients |
+//! |---|---|---|
+//! | `ui_message.rs` | the UI message stream: server-sent events with one JSON object each | SDK majors 5, 6, 7 |
+//!
+//! An encoder is a small state machine from one event to zero or more bytes, appended to a buffer that the caller owns.
+//! What one call appends is a whole number of frames, so a caller may flush after any call and never splits a character
+//! or a line. It knows no runtime, no sockets and no headers but the protocol's own.
+//!
+//! [`Grammar`] holds an event stream against the order that [`docent_types::StreamEvent`] promises; it is there for the
+//! tests of whoever makes such streams.
+
+mod grammar;
+mod ui_message;
+
+pub use grammar::{Grammar, GrammarError};
+pub use ui_message::{FinishStyle, UiMessageStream};

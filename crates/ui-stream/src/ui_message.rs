@@ -1,0 +1,293 @@
+//! The UI message stream that SDK majors 5, 6 and 7 read.
+//!
+//! ```text
+//! data: {"type":"start","messageId":"…","messageMetadata":{"threadId":"…"}}
+//!
+//! data: {"type":"text-delta","id":"0","delta":"Retries are"}
+//!
+//! data: {"type":"finish",…}
+//!
+//! data: [DONE]
+//! ```
+//!
+//! The clients are strict in ways that shape this file: a chunk type they do not know ends the reply as an error, so
+//! does `null` where a field is optional, and releases before July 2026 refuse fields they do not know as well. So
+//! frames carry exactly the fields named here, and everything of our own goes under `messageMetadata` and
+//! `providerMetadata`, which every release lets through.
+
+use bytes::{BufMut, BytesMut};
+use docent_types::{FinishReason, Passage, StreamEvent, ThreadId, ToolOutput};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+/// How much the last frame says at its top level.
+///
+/// SDK releases before July 2026 end every reply as an error when `finish` carries a key they do not know, and nothing in
+/// a request tells them from later ones; readers of the plain stream look for `threadId` nowhere else. `messageMetadata`
+/// carries both values in either style.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FinishStyle {
+    /// `threadId` and `finishReason` beside `messageMetadata`: for whoever reads the stream without the SDK.
+    Open,
+    /// `messageMetadata` alone: for SDK clients of any age, and so for browsers.
+    Strict,
+}
+
+/// Writes one reply as a UI message stream. Make a new one for every reply.
+#[derive(Debug)]
+pub struct UiMessageStream {
+    finish: FinishStyle,
+    ended: bool,
+}
+
+impl UiMessageStream {
+    /// The answer's content type.
+    pub const CONTENT_TYPE: &'static str = "text/event-stream";
+    /// The header by which clients and proxies recognise the protocol, and its value.
+    pub const PROTOCOL_HEADER: (&'static str, &'static str) = ("x-vercel-ai-ui-message-stream", "v1");
+    /// What to send while nothing happens: a comment, which every client skips.
+    pub const KEEP_ALIVE: &'static [u8] = b": keep-alive\n\n";
+
+    pub const fn new(finish: FinishStyle) -> Self {
+        Self { finish, ended: false }
+    }
+
+    /// Whether the reply is over: the body must end now, and further events write nothing.
+    pub const fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Appends the frames of one event to `out`.
+    pub fn encode(&mut self, event: &StreamEvent, out: &mut BytesMut) {
+        if self.ended {
+            return;
+        }
+        match event {
+            StreamEvent::TextDelta { id, text } => text_delta(id, text, out),
+            StreamEvent::KeepAlive => out.extend_from_slice(Self::KEEP_ALIVE),
+            StreamEvent::Finish { reason, thread_id, .. } => {
+                frame(&self.finish_chunk(*reason, *thread_id), out);
+                out.extend_from_slice(b"data: [DONE]\n\n");
+                self.ended = true;
+            }
+            StreamEvent::Error { sentence } => {
+                frame(&Chunk::Error { error_text: sentence }, out);
+                self.ended = true;
+            }
+            StreamEvent::Data { name, id, value } => {
+                frame(&DataChunk { kind: DataKind(name), id: id.as_deref(), data: value }, out);
+            }
+            other => {
+                if let Some(chunk) = chunk(other) {
+                    frame(&chunk, out);
+                }
+            }
+        }
+    }
+
+    fn finish_chunk(&self, reason: FinishReason, thread_id: Option<ThreadId>) -> Chunk<'static> {
+        let open = self.finish == FinishStyle::Open;
+        Chunk::Finish {
+            finish_reason: open.then_some(reason),
+            thread_id: thread_id.filter(|_| open),
+            message_metadata: Metadata { thread_id, finish_reason: Some(reason) },
+        }
+    }
+}
+
+/// The frames that are a plain translation of one event.
+fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
+    Some(match event {
+        StreamEvent::Start { message_id, thread_id } => Chunk::Start {
+            message_id: *message_id,
+            message_metadata: thread_id.map(|id| Metadata { thread_id: Some(id), finish_reason: None }),
+        },
+        StreamEvent::StepStart => Chunk::StartStep,
+        StreamEvent::ToolCall { id, name, input } => {
+            Chunk::ToolInputAvailable { tool_call_id: id, tool_name: name, input }
+        }
+        StreamEvent::ToolResult { id, output } => {
+            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::from(output) }
+        }
+        StreamEvent::Source { id, passage } => Chunk::SourceUrl {
+            source_id: id,
+            url: &passage.href,
+            title: Some(passage.title.as_str()).filter(|title| !title.is_empty()),
+            provider_metadata: ProviderMetadata {
+                docent: SourceExtras { path: &passage.path, score: finite(passage.score) },
+            },
+        },
+        StreamEvent::TextStart { id } => Chunk::TextStart { id },
+        StreamEvent::TextEnd { id } => Chunk::TextEnd { id },
+        StreamEvent::StepFinish { .. } => Chunk::FinishStep,
+        StreamEvent::TextDelta { .. }
+        | StreamEvent::Data { .. }
+        | StreamEvent::Finish { .. }
+        | StreamEvent::Error { .. }
+        | StreamEvent::KeepAlive => return None,
+    })
+}
+
+/// The frame a reply is made of, hundreds of times: written from a template, without going through a serialiser for
+/// anything but the two strings.
+fn text_delta(id: &str, text: &str, out: &mut BytesMut) {
+    // The template is 44 bytes; most text needs no escapes, and the buffer grows when it does.
+    out.reserve(48 + id.len() + text.len());
+    out.extend_from_slice(b"data: {\"type\":\"text-delta\",\"id\":");
+    json(id, out);
+    out.extend_from_slice(b",\"delta\":");
+    json(text, out);
+    out.extend_from_slice(b"}\n\n");
+}
+
+fn frame<T: Serialize>(chunk: &T, out: &mut BytesMut) {
+    out.extend_from_slice(b"data: ");
+    json(chunk, out);
+    out.extend_from_slice(b"\n\n");
+}
+
+/// Writes one JSON value. JSON escapes line breaks, so a value is always one line.
+fn json<T: Serialize + ?Sized>(value: &T, out: &mut BytesMut) {
+    // Neither half can fail: a growing buffer takes every write, and none of our values has a map whose keys are not
+    // strings or a serialiser of its own that refuses.
+    let written = serde_json::to_writer(out.writer(), value);
+    debug_assert!(written.is_ok(), "a chunk always serialises");
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+enum Chunk<'a> {
+    Start {
+        message_id: docent_types::MessageId,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        message_metadata: Option<Metadata>,
+    },
+    StartStep,
+    ToolInputAvailable {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        input: &'a Value,
+    },
+    ToolOutputAvailable {
+        tool_call_id: &'a str,
+        output: Output<'a>,
+    },
+    SourceUrl {
+        source_id: &'a str,
+        url: &'a str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        title: Option<&'a str>,
+        provider_metadata: ProviderMetadata<'a>,
+    },
+    TextStart {
+        id: &'a str,
+    },
+    TextEnd {
+        id: &'a str,
+    },
+    FinishStep,
+    Finish {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        finish_reason: Option<FinishReason>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        thread_id: Option<ThreadId>,
+        message_metadata: Metadata,
+    },
+    Error {
+        error_text: &'a str,
+    },
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Metadata {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<ThreadId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    finish_reason: Option<FinishReason>,
+}
+
+/// What is known of a source beyond what the protocol has a field for.
+#[derive(Serialize)]
+struct ProviderMetadata<'a> {
+    docent: SourceExtras<'a>,
+}
+
+#[derive(Serialize)]
+struct SourceExtras<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Output<'a> {
+    Search(SearchOutput<'a>),
+    Json(&'a Value),
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "search")]
+struct SearchOutput<'a> {
+    #[serde(serialize_with = "search_results")]
+    results: &'a [Passage],
+}
+
+#[derive(Serialize)]
+struct SearchResult<'a> {
+    content: &'a str,
+    path: &'a str,
+    metadata: SearchMetadata<'a>,
+}
+
+#[derive(Serialize)]
+struct SearchMetadata<'a> {
+    title: &'a str,
+    href: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+impl<'a> From<&'a ToolOutput> for Output<'a> {
+    fn from(output: &'a ToolOutput) -> Self {
+        match output {
+            ToolOutput::Passages(passages) => Self::Search(SearchOutput { results: passages }),
+            ToolOutput::Json(value) => Self::Json(value),
+        }
+    }
+}
+
+fn search_results<S: Serializer>(passages: &[Passage], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(passages.iter().map(|passage| SearchResult {
+        content: &passage.content,
+        path: &passage.path,
+        metadata: SearchMetadata { title: &passage.title, href: &passage.href, score: finite(passage.score) },
+    }))
+}
+
+/// JSON has no NaN; it would become the `null` that clients refuse.
+fn finite(score: f32) -> Option<f32> {
+    Some(score).filter(|score| score.is_finite())
+}
+
+#[derive(Serialize)]
+struct DataChunk<'a> {
+    #[serde(rename = "type")]
+    kind: DataKind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<&'a str>,
+    data: &'a Value,
+}
+
+/// `data-` and the name.
+struct DataKind(&'static str);
+
+impl Serialize for DataKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("data-{}", self.0))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! What every request and every answer gets, whoever handles it.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::panic::AssertUnwindSafe;
+use std::time::Instant;
+
+use bytes::Bytes;
+use docent_types::{BoxError, Ids};
+use futures::FutureExt;
+use http::HeaderValue;
+use http::header::X_CONTENT_TYPE_OPTIONS;
+
+use crate::error::{ErrorShape, HttpError};
+use crate::limits::Limits;
+use crate::request::{Request, RequestId};
+use crate::respond::Response;
+
+/// Answers requests. Any `Fn(Request) -> impl Future<Output = Response>` is one.
+pub trait Handler: Send + Sync + 'static {
+    /// The future is dropped when the client hangs up before there is an answer.
+    fn handle(&self, request: Request) -> impl Future<Output = Response> + Send;
+}
+
+impl<F, Fut> Handler for F
+where
+    F: Fn(Request) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Response> + Send,
+{
+    fn handle(&self, request: Request) -> impl Future<Output = Response> + Send {
+        self(request)
+    }
+}
+
+/// Answers one request: gives it an id, catches a panic, writes the access log line.
+///
+/// [`crate::serve`] does this for every request; call it yourself to mount a handler in a server of your own.
+pub async fn answer<H, B>(
+    handler: &H,
+    request: http::Request<B>,
+    peer: SocketAddr,
+    ids: &dyn Ids,
+    limits: &Limits,
+) -> Response
+where
+    H: Handler,
+    B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
+    B::Error: Into<BoxError>,
+{
+    let started = Instant::now();
+    let id = RequestId::choose(request.headers(), ids);
+    let request = Request::new(request, peer, id.clone(), limits.body);
+    let method = request.method().clone();
+    let path = request.path().to_owned();
+    let mut response = catch_panic(async { Ok(handler.handle(request).await) })
+        .await
+        .unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
+    let headers = response.headers_mut();
+    // Letters, digits and a few signs, or a UUID: always a header value.
+    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+        headers.insert(RequestId::HEADER, value);
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    tracing::debug!(
+        request_id = %id,
+        %method,
+        path,
+        status = response.status().as_u16(),
+        micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        "answered"
+    );
+    response
+}
+
+/// Turns a panic of `work` into a 500, for a face that gives its errors a shape or headers of their own.
+///
+/// # Errors
+/// Those of `work`, and [`HttpError::Internal`] when it panics.
+pub async fn catch_panic(work: impl Future<Output = Result<Response, HttpError>>) -> Result<Response, HttpError> {
+    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| {
+        let said = panic
+            .downcast_ref::<&str>()
+            .map(|said| (*said).to_owned())
+            .or_else(|| panic.downcast_ref::<String>().cloned())
+            .unwrap_or_else(|| "without a message".to_owned());
+        Err(HttpError::internal(format!("panicked: {said}")))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::FixedIds;
+    use http::StatusCode;
+    use http_body_util::{BodyExt, Full};
+
+    use super::*;
+    use crate::respond;
+
+    async fn ask<H: Handler>(handler: H, request: http::Request<Full<Bytes>>) -> (http::response::Parts, String) {
+        let peer = SocketAddr::from(([127, 0, 0, 1], 9));
+        let response = answer(&handler, request, peer, &FixedIds::default(), &Limits::default()).await;
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        (parts, String::from_utf8(bytes.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn every_answer_carries_its_request_id() {
+        let handler = |_request: Request| async { respond::empty(StatusCode::NO_CONTENT) };
+        let (parts, _) = ask(handler, http::Request::default()).await;
+        assert_eq!(parts.headers["x-request-id"], "00000000-0000-0000-0000-000000000001");
+        let given = http::Request::builder().header("x-request-id", "mine").body(Full::default()).unwrap();
+        let (parts, _) = ask(handler, given).await;
+        assert_eq!(parts.headers["x-request-id"], "mine");
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_a_500_that_keeps_its_words_to_itself() {
+        let handler = |request: Request| async move {
+            assert!(request.path().is_empty(), "the vault code is 1234");
+            respond::empty(StatusCode::NO_CONTENT)
+        };
+        let (parts, body) = ask(handler, http::Request::default()).await;
+        assert_eq!(parts.status, 500);
+        assert!(body.contains("00000000-0000-0000-0000-000000000001") && !body.contains("vault"), "{body}");
+    }
+}

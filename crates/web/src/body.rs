@@ -1,0 +1,109 @@
+//! What an answer carries: nothing, bytes, or a stream of bytes.
+
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures::Stream;
+use futures::stream::BoxStream;
+use http_body::{Frame, SizeHint};
+
+/// The body of an answer.
+///
+/// A stream is polled when the socket can take more and is never read ahead. It is dropped with the body, and the body
+/// is dropped when the client hangs up, whether or not anything is being written at that moment.
+pub struct Body(Kind);
+
+enum Kind {
+    Ended,
+    Full(Bytes),
+    Stream(BoxStream<'static, Bytes>),
+}
+
+impl Body {
+    pub const fn empty() -> Self {
+        Self(Kind::Ended)
+    }
+
+    pub fn full(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        if bytes.is_empty() { Self::empty() } else { Self(Kind::Full(bytes)) }
+    }
+
+    /// Every item is sent at once, in as few writes as there are items ready.
+    pub fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self(Kind::Stream(Box::pin(stream)))
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let kind = &mut self.get_mut().0;
+        let next = match kind {
+            Kind::Ended => None,
+            Kind::Full(bytes) => {
+                let bytes = std::mem::take(bytes);
+                *kind = Kind::Ended;
+                Some(bytes)
+            }
+            Kind::Stream(stream) => {
+                let next = std::task::ready!(stream.as_mut().poll_next(cx));
+                if next.is_none() {
+                    *kind = Kind::Ended;
+                }
+                next
+            }
+        };
+        Poll::Ready(next.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.0, Kind::Ended)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match &self.0 {
+            Kind::Ended => SizeHint::with_exact(0),
+            Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Stream(_) => SizeHint::new(),
+        }
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Ended => f.write_str("Body(ended)"),
+            Kind::Full(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Kind::Stream(_) => f.write_str("Body(stream)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body::Body as _;
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_full_body_knows_its_length_and_comes_in_one_piece() {
+        let body = Body::full("hello");
+        assert_eq!(body.size_hint().exact(), Some(5));
+        assert_eq!(body.collect().await.unwrap().to_bytes(), "hello");
+        assert!(Body::full("").is_end_stream());
+    }
+
+    #[tokio::test]
+    async fn a_stream_is_sent_item_by_item_and_its_length_is_not_known() {
+        let body = Body::stream(futures::stream::iter(["a", "b"].map(Bytes::from)));
+        assert_eq!(body.size_hint().exact(), None);
+        assert!(!body.is_end_stream());
+        assert_eq!(body.collect().await.unwrap().to_bytes(), "ab");
+    }
+}

@@ -1,0 +1,256 @@
+//! Every answer that is a no, in one envelope: `{"error": "sentence"}`.
+
+use std::time::Duration;
+
+use docent_types::{BoxError, Refusal, RefusalKind, StoreError};
+use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::methods::Methods;
+use crate::rate_limit::{rate_limit, whole_seconds};
+use crate::request::RequestId;
+use crate::respond::{self, Response};
+
+/// Why a request gets no 2xx.
+#[derive(Debug, Error)]
+pub enum HttpError {
+    /// A refusal of the core, or one of HTTP that a core could have made: 400, 401, 403, 404, 409, 413, 429, 503.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// 405.
+    #[error("`{method}` does not work here. Use {}.", allowed.sentence_list(" or "))]
+    MethodNotAllowed { method: Method, allowed: Methods },
+    /// 408: the body took too long.
+    #[error("the body did not arrive within {} seconds. Send it again in one go.", after.as_secs())]
+    RequestTimeout { after: Duration },
+    /// 415: the body is not what the endpoint reads.
+    #[error("{0}")]
+    UnsupportedMediaType(String),
+    /// 500. The source is logged and never sent.
+    #[error("a request could not be answered")]
+    Internal(#[source] BoxError),
+}
+
+/// Which keys hold the sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorShape {
+    /// `error`.
+    Error,
+    /// `error`, and the same under `message` for clients that look there.
+    ErrorAndMessage,
+}
+
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    error: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+impl HttpError {
+    /// A failure of ours.
+    pub fn internal(source: impl Into<BoxError>) -> Self {
+        Self::Internal(source.into())
+    }
+
+    /// 404 for a path nothing is served at.
+    pub fn no_such_path(path: &str) -> Self {
+        let shown: String = path.chars().take(200).collect();
+        Refusal::not_found(format!("There is no endpoint at `{shown}`. Check the path against the API documentation."))
+            .into()
+    }
+
+    /// 413 for a body over `limit` bytes.
+    pub fn too_large(limit: usize) -> Self {
+        let sentence = format!("The body is larger than {limit} bytes, the most this endpoint takes. Send less.");
+        Refusal::new(RefusalKind::TooLarge, sentence).into()
+    }
+
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Refused(refusal) => match refusal.kind {
+                RefusalKind::Invalid => StatusCode::BAD_REQUEST,
+                RefusalKind::Unauthenticated => StatusCode::UNAUTHORIZED,
+                RefusalKind::Forbidden => StatusCode::FORBIDDEN,
+                RefusalKind::NotFound => StatusCode::NOT_FOUND,
+                RefusalKind::Conflict => StatusCode::CONFLICT,
+                RefusalKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+                RefusalKind::Limited(_) => StatusCode::TOO_MANY_REQUESTS,
+                RefusalKind::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            },
+            Self::MethodNotAllowed { .. } => StatusCode::METHOD_NOT_ALLOWED,
+            Self::RequestTimeout { .. } => StatusCode::REQUEST_TIMEOUT,
+            Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+
+    /// The answer to send. This is where an error is handled, so a failure of ours is logged here and nowhere else.
+    pub fn response(&self, request: &RequestId, shape: ErrorShape) -> Response {
+        let sentence = match self {
+            Self::Internal(source) => {
+                let chain = Chain(source.as_ref());
+                tracing::error!(request_id = %request, error = %chain, "could not answer a request");
+                format!("Something failed on our side. Try again; if it fails again, report request id `{request}`.")
+            }
+            told => as_sentence(&told.to_string()),
+        };
+        let message = (shape == ErrorShape::ErrorAndMessage).then_some(sentence.as_str());
+        let mut response = respond::json(self.status(), &ErrorBody { error: &sentence, message });
+        self.headers(response.headers_mut());
+        response
+    }
+
+    fn headers(&self, headers: &mut HeaderMap) {
+        match self {
+            Self::Refused(refusal) => match &refusal.kind {
+                RefusalKind::Unauthenticated => {
+                    headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+                }
+                RefusalKind::Limited(standing) => {
+                    rate_limit(headers, standing);
+                    headers.insert(RETRY_AFTER, at_least_a_second(standing.retry_after));
+                }
+                RefusalKind::Unavailable(wait) => {
+                    headers.insert(RETRY_AFTER, at_least_a_second(*wait));
+                }
+                _ => {}
+            },
+            Self::MethodNotAllowed { allowed, .. } => {
+                headers.insert(ALLOW, allowed.header());
+            }
+            Self::RequestTimeout { .. } | Self::UnsupportedMediaType(_) | Self::Internal(_) => {}
+        }
+    }
+}
+
+impl From<StoreError> for HttpError {
+    fn from(error: StoreError) -> Self {
+        Self::internal(error)
+    }
+}
+
+/// `Retry-After: 0` would invite a loop.
+fn at_least_a_second(wait: Duration) -> HeaderValue {
+    HeaderValue::from(whole_seconds(wait).max(1))
+}
+
+/// Errors are written to follow a colon; here one stands alone. A field's name in front keeps its case.
+fn as_sentence(told: &str) -> String {
+    let mut sentence = String::with_capacity(told.len() + 1);
+    let names_a_field = told.split(' ').next().is_some_and(|word| word.ends_with(':'));
+    let mut chars = told.chars();
+    if let Some(first) = chars.next().filter(|_| !names_a_field) {
+        sentence.extend(first.to_uppercase());
+        sentence.push_str(chars.as_str());
+    } else {
+        sentence.push_str(told);
+    }
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
+}
+
+/// An error and its sources on one line.
+struct Chain<'a>(&'a (dyn std::error::Error + 'static));
+
+impl std::fmt::Display for Chain<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.0)?;
+        let mut next = self.0.source();
+        while let Some(source) = next {
+            write!(f, ": {source}")?;
+            next = source.source();
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::Standing;
+    use http_body_util::BodyExt;
+
+    use super::*;
+
+    fn id() -> RequestId {
+        RequestId::of("req-1").expect("a good id")
+    }
+
+    async fn body(response: Response) -> String {
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        String::from_utf8(bytes.to_vec()).unwrap()
+    }
+
+    fn refused(kind: RefusalKind) -> HttpError {
+        Refusal::new(kind, "no.").into()
+    }
+
+    #[test]
+    fn every_refusal_has_its_status() {
+        let standing =
+            Standing { limit: 1, window: Duration::ZERO, remaining: 0, retry_after: Duration::from_millis(1500) };
+        for (kind, status) in [
+            (RefusalKind::Invalid, 400),
+            (RefusalKind::Unauthenticated, 401),
+            (RefusalKind::Forbidden, 403),
+            (RefusalKind::NotFound, 404),
+            (RefusalKind::Conflict, 409),
+            (RefusalKind::TooLarge, 413),
+            (RefusalKind::Limited(standing), 429),
+            (RefusalKind::Unavailable(Duration::ZERO), 503),
+        ] {
+            assert_eq!(refused(kind).status(), status);
+        }
+    }
+
+    #[tokio::test]
+    async fn the_envelope_has_the_sentence_once_or_twice() {
+        let error = refused(RefusalKind::NotFound);
+        assert_eq!(body(error.response(&id(), ErrorShape::Error)).await, r#"{"error":"No."}"#);
+        let both = error.response(&id(), ErrorShape::ErrorAndMessage);
+        assert_eq!(both.headers()["content-type"], "application/json");
+        assert_eq!(body(both).await, r#"{"error":"No.","message":"No."}"#);
+    }
+
+    #[test]
+    fn an_error_becomes_a_sentence() {
+        for (told, sentence) in [
+            ("no key was given: send one", "No key was given: send one."),
+            ("Already one.", "Already one."),
+            ("threadId: there is none", "threadId: there is none."),
+            ("`GET` is not", "`GET` is not."),
+        ] {
+            assert_eq!(as_sentence(told), sentence);
+        }
+    }
+
+    #[test]
+    fn each_no_says_in_headers_what_to_do() {
+        let standing = Standing {
+            limit: 100,
+            window: Duration::from_secs(3600),
+            remaining: 0,
+            retry_after: Duration::from_millis(1500),
+        };
+        let answer = |error: HttpError| error.response(&id(), ErrorShape::Error);
+        assert_eq!(answer(refused(RefusalKind::Unauthenticated)).headers()["www-authenticate"], "Bearer");
+        let limited = answer(refused(RefusalKind::Limited(standing)));
+        assert_eq!(limited.headers()["retry-after"], "2");
+        assert_eq!(limited.headers()["ratelimit"], r#""default";r=0;t=2"#);
+        assert_eq!(answer(refused(RefusalKind::Unavailable(Duration::ZERO))).headers()["retry-after"], "1");
+        let method = HttpError::MethodNotAllowed { method: Method::PUT, allowed: Methods::GET };
+        assert_eq!(answer(method).headers()["allow"], "GET, HEAD, OPTIONS");
+    }
+
+    #[tokio::test]
+    async fn a_failure_of_ours_shows_its_request_id_and_nothing_of_the_insides() {
+        let error = HttpError::from(StoreError::new("read a job", "disk is on fire"));
+        let told = body(error.response(&id(), ErrorShape::Error)).await;
+        assert!(told.contains("req-1"), "{told}");
+        assert!(!told.contains("disk") && !told.contains("job"), "{told}");
+    }
+}

@@ -1,0 +1,106 @@
+//! A sign of life on a stream that has nothing to say.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::Stream;
+use futures::stream::BoxStream;
+use tokio::time::{Instant, Sleep, sleep};
+
+/// Passes `stream` on, with `bytes` between two items whenever `interval` goes by in silence.
+///
+/// Proxies and browsers drop connections that stay silent for about half a minute, and a write is the surest way to
+/// notice that a client is gone without a word. `bytes` must be something the protocol's readers skip.
+pub fn with_keep_alive(
+    stream: impl Stream<Item = Bytes> + Send + 'static,
+    bytes: Bytes,
+    interval: Duration,
+) -> impl Stream<Item = Bytes> + Send + 'static {
+    KeepAlive { stream: Box::pin(stream), bytes, interval, last: Instant::now(), timer: Box::pin(sleep(interval)) }
+}
+
+struct KeepAlive {
+    stream: BoxStream<'static, Bytes>,
+    bytes: Bytes,
+    interval: Duration,
+    /// When anything was last sent. The timer is not moved for every item, only when it fires too early.
+    last: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl Stream for KeepAlive {
+    type Item = Bytes;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let this = self.get_mut();
+        if let Poll::Ready(next) = this.stream.as_mut().poll_next(cx) {
+            this.last = Instant::now();
+            return Poll::Ready(next);
+        }
+        while this.timer.as_mut().poll(cx).is_ready() {
+            let now = Instant::now();
+            let silent = now >= this.last + this.interval;
+            if silent {
+                this.last = now;
+            }
+            this.timer.as_mut().reset(this.last + this.interval);
+            if silent {
+                return Poll::Ready(Some(this.bytes.clone()));
+            }
+        }
+        Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures::StreamExt;
+    use tokio::sync::mpsc;
+    use tokio::time::advance;
+
+    use super::*;
+
+    const INTERVAL: Duration = Duration::from_secs(15);
+
+    fn channel() -> (mpsc::UnboundedSender<Bytes>, impl Stream<Item = Bytes> + Send + 'static) {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let stream =
+            futures::stream::unfold(receiver, |mut receiver| async { Some((receiver.recv().await?, receiver)) });
+        (sender, stream)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn silence_is_broken_every_interval() {
+        let mut stream = Box::pin(with_keep_alive(futures::stream::pending(), ": ping\n\n".into(), INTERVAL));
+        let start = Instant::now();
+        for beat in 1..=3 {
+            assert_eq!(stream.next().await.unwrap(), ": ping\n\n");
+            assert_eq!(start.elapsed().as_secs(), 15 * beat);
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_item_starts_the_silence_anew() {
+        let (sender, inner) = channel();
+        let mut stream = Box::pin(with_keep_alive(inner, "ping".into(), INTERVAL));
+        let start = Instant::now();
+        assert!(futures::poll!(stream.next()).is_pending());
+        advance(Duration::from_secs(10)).await;
+        sender.send("item".into()).unwrap();
+        assert_eq!(stream.next().await.unwrap(), "item");
+        assert_eq!(stream.next().await.unwrap(), "ping");
+        assert_eq!(start.elapsed().as_secs(), 25);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_ends_when_the_stream_ends() {
+        let (sender, inner) = channel();
+        let mut stream = Box::pin(with_keep_alive(inner, "ping".into(), INTERVAL));
+        sender.send("last".into()).unwrap();
+        drop(sender);
+        assert_eq!(stream.next().await.unwrap(), "last");
+        assert_eq!(stream.next().await, None);
+    }
+}

@@ -1,0 +1,45 @@
+//! HTTP mechanics: sockets to requests, and answers to sockets, on hyper.
+//!
+//! Everything a face needs to be a boring adapter, and nothing that knows what is served. A face implements [`Handler`]
+//! and hands it to [`serve`] with a bound listener; whoever has a server of their own calls [`answer`] instead.
+//!
+//! | file | does |
+//! |---|---|
+//! | `serve.rs`, `connection.rs` | accept, bound, drain; one connection |
+//! | `socket.rs`, `activity.rs` | a socket that cannot be held forever; whether anything goes on |
+//! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
+//! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
+//! | `body.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
+//! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
+//! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
+//!
+//! An `Accept` header is never looked at: some clients ask for JSON and mean a stream.
+
+mod activity;
+mod answer;
+mod body;
+mod connection;
+pub mod cors;
+mod error;
+mod json;
+mod keep_alive;
+mod limits;
+mod methods;
+mod rate_limit;
+mod request;
+pub mod respond;
+mod serve;
+mod socket;
+mod target;
+
+pub use answer::{Handler, answer, catch_panic};
+pub use body::Body;
+pub use error::{ErrorShape, HttpError};
+pub use json::JsonBody;
+pub use keep_alive::with_keep_alive;
+pub use limits::Limits;
+pub use methods::Methods;
+pub use rate_limit::rate_limit;
+pub use request::{Request, RequestId};
+pub use respond::Response;
+pub use serve::{Drained, serve};

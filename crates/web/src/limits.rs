@@ -1,0 +1,36 @@
+//! How much one client may take.
+
+use std::time::Duration;
+
+/// The bounds of a server. [`Limits::default`] suits a server on the open internet behind no proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Limits {
+    /// Connections open at a time; further ones wait in the kernel's queue.
+    pub connections: usize,
+    /// Requests at a time on one HTTP/2 connection.
+    pub streams: u32,
+    /// How long a request's head may take, and how long a connection may sit idle.
+    pub head: Duration,
+    /// How long a request's body may take.
+    pub body: Duration,
+    /// How long a client may take no byte of what we have for it.
+    pub stalled: Duration,
+    /// How large a request's head may be, in bytes.
+    pub head_bytes: usize,
+    /// How long running requests may go on once the server is told to stop.
+    pub drain: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connections: 10_000,
+            streams: 128,
+            head: Duration::from_secs(30),
+            body: Duration::from_secs(60),
+            stalled: Duration::from_secs(60),
+            head_bytes: 64 * 1024,
+            drain: Duration::from_secs(10),
+        }
+    }
+}

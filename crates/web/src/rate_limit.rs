@@ -1,0 +1,52 @@
+//! Where a caller stands with a quota, in the IETF's `RateLimit` fields.
+
+use std::time::Duration;
+
+use docent_types::Standing;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+
+/// Says where the caller stands: `RateLimit: "default";r=0;t=12` and `RateLimit-Policy: "default";q=100;w=3600`.
+pub fn rate_limit(headers: &mut HeaderMap, standing: &Standing) {
+    let Standing { limit, window, remaining, retry_after } = standing;
+    let left = format!("\"default\";r={remaining};t={}", whole_seconds(*retry_after));
+    let policy = format!("\"default\";q={limit};w={}", whole_seconds(*window));
+    for (name, value) in [(RATE_LIMIT, left), (RATE_LIMIT_POLICY, policy)] {
+        if let Ok(value) = HeaderValue::from_str(&value) {
+            headers.insert(name, value);
+        }
+    }
+}
+
+/// Rounded up: a client that waits this long never comes too early.
+pub(crate) fn whole_seconds(wait: Duration) -> u64 {
+    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_standing_is_written_as_structured_fields() {
+        let mut headers = HeaderMap::new();
+        let standing = Standing {
+            limit: 100,
+            window: Duration::from_secs(3600),
+            remaining: 0,
+            retry_after: Duration::from_millis(11_001),
+        };
+        rate_limit(&mut headers, &standing);
+        assert_eq!(headers["ratelimit"], r#""default";r=0;t=12"#);
+        assert_eq!(headers["ratelimit-policy"], r#""default";q=100;w=3600"#);
+    }
+
+    #[test]
+    fn seconds_are_rounded_up() {
+        for (millis, seconds) in [(0, 0), (1, 1), (1000, 1), (1001, 2)] {
+            assert_eq!(whole_seconds(Duration::from_millis(millis)), seconds);
+        }
+    }
+}

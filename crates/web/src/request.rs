@@ -1,0 +1,246 @@
+//! A request, as a handler sees it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::{Bytes, BytesMut};
+use docent_types::{BoxError, Ids, Refusal};
+use http::header::{CONTENT_LENGTH, HeaderMap};
+use http::{HeaderName, Method};
+use http_body_util::BodyExt;
+use http_body_util::combinators::BoxBody;
+use tokio::time::timeout;
+
+use crate::error::HttpError;
+use crate::target;
+
+/// The name a request goes by in answers and logs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId(Arc<str>);
+
+impl RequestId {
+    /// The header that carries it, in requests and answers.
+    pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
+
+    /// A client's own id, if it is fit for a log line: up to 128 letters, digits and `-_.:/+=`.
+    pub fn of(text: &str) -> Option<Self> {
+        let fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
+        (!text.is_empty() && text.len() <= 128 && text.bytes().all(fit)).then(|| Self(text.into()))
+    }
+
+    pub(crate) fn choose(headers: &HeaderMap, ids: &dyn Ids) -> Self {
+        let given = headers.get(Self::HEADER).and_then(|value| value.to_str().ok()).and_then(Self::of);
+        given.unwrap_or_else(|| Self(ids.unguessable().to_string().into()))
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// One request. Its body is read by [`Request::body`] or [`Request::json`], at most once.
+pub struct Request {
+    method: Method,
+    path: String,
+    query: Option<String>,
+    segments: Vec<String>,
+    headers: HeaderMap,
+    peer: SocketAddr,
+    id: RequestId,
+    body: BoxBody<Bytes, BoxError>,
+    body_deadline: Duration,
+}
+
+impl Request {
+    pub(crate) fn new<B>(request: http::Request<B>, peer: SocketAddr, id: RequestId, body_deadline: Duration) -> Self
+    where
+        B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let (parts, body) = request.into_parts();
+        Self {
+            method: parts.method,
+            path: parts.uri.path().to_owned(),
+            query: parts.uri.query().map(str::to_owned),
+            segments: target::segments(parts.uri.path()),
+            headers: parts.headers,
+            peer,
+            id,
+            body: BoxBody::new(body.map_err(Into::into)),
+            body_deadline,
+        }
+    }
+
+    pub const fn method(&self) -> &Method {
+        &self.method
+    }
+
+    /// The path as it was sent.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The path's segments, each percent-decoded on its own.
+    pub fn segments(&self) -> Vec<&str> {
+        self.segments.iter().map(String::as_str).collect()
+    }
+
+    /// The first query parameter of this name, decoded.
+    pub fn query(&self, name: &str) -> Option<Cow<'_, str>> {
+        target::parameter(self.query.as_deref()?, name)
+    }
+
+    pub const fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// The value of a header that came exactly once and is plain text.
+    pub fn header(&self, name: impl http::header::AsHeaderName) -> Option<&str> {
+        let mut values = self.headers.get_all(name).iter();
+        let value = values.next()?;
+        if values.next().is_some() { None } else { value.to_str().ok() }
+    }
+
+    /// Who is at the other end of the socket.
+    pub const fn peer(&self) -> SocketAddr {
+        self.peer
+    }
+
+    pub const fn id(&self) -> &RequestId {
+        &self.id
+    }
+
+    /// Reads the whole body.
+    ///
+    /// # Errors
+    /// 413 when it is over `limit` bytes, announced or counted; 408 when it takes too long; 400 when it ends early.
+    pub async fn body(&mut self, limit: usize) -> Result<Bytes, HttpError> {
+        let announced = self.header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
+        if announced.is_some_and(|length| length > limit as u64) {
+            return Err(HttpError::too_large(limit));
+        }
+        let after = self.body_deadline;
+        timeout(after, self.collect(limit)).await.unwrap_or(Err(HttpError::RequestTimeout { after }))
+    }
+
+    async fn collect(&mut self, limit: usize) -> Result<Bytes, HttpError> {
+        let mut first = Bytes::new();
+        let mut rest = BytesMut::new();
+        while let Some(frame) = self.body.frame().await {
+            let frame = frame.map_err(|error| self.cut_short(&error))?;
+            let Ok(data) = frame.into_data() else { continue };
+            if first.len() + rest.len() + data.len() > limit {
+                return Err(HttpError::too_large(limit));
+            }
+            // Most bodies come in one piece, and need no copy.
+            if first.is_empty() && rest.is_empty() {
+                first = data;
+            } else {
+                if rest.is_empty() {
+                    rest.extend_from_slice(&std::mem::take(&mut first));
+                }
+                rest.extend_from_slice(&data);
+            }
+        }
+        Ok(if rest.is_empty() { first } else { rest.freeze() })
+    }
+
+    fn cut_short(&self, error: &BoxError) -> HttpError {
+        // Mostly a client that went away, and then nobody reads the answer: not worth more than a debug line.
+        tracing::debug!(request_id = %self.id, %error, "a request body ended early");
+        Refusal::invalid("The body ended before it was complete. Send the whole request again.").into()
+    }
+}
+
+impl fmt::Debug for Request {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the headers and not the query: they may hold keys.
+        f.debug_struct("Request")
+            .field("method", &self.method)
+            .field("path", &self.path)
+            .field("peer", &self.peer)
+            .field("id", &self.id)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use docent_types::RandomIds;
+    use http_body_util::Full;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    pub(crate) fn request(builder: http::request::Builder, body: impl Into<Bytes>) -> Request {
+        let request = builder.body(Full::new(body.into())).unwrap();
+        let id = RequestId::choose(request.headers(), &RandomIds);
+        Request::new(request, SocketAddr::from(([127, 0, 0, 1], 9)), id, Duration::from_secs(60))
+    }
+
+    #[test]
+    fn a_sane_id_of_the_client_is_kept_and_any_other_replaced() {
+        for (given, kept) in [("trace-1.a:b/c+d=", true), ("", false), ("a b", false), ("a\"b", false)] {
+            let id = request(http::Request::builder().header("x-request-id", given), "").id;
+            assert_eq!(id.as_str() == given, kept, "{given}");
+            assert!(RequestId::of(id.as_str()).is_some());
+        }
+        assert!(RequestId::of(&"a".repeat(129)).is_none());
+    }
+
+    #[test]
+    fn a_header_that_came_twice_has_no_value() {
+        let twice = request(http::Request::builder().header("a", "1").header("a", "2").header("b", "1"), "");
+        assert_eq!((twice.header("a"), twice.header("b"), twice.header("c")), (None, Some("1"), None));
+    }
+
+    #[tokio::test]
+    async fn a_body_is_read_up_to_its_limit() {
+        let mut fits = request(http::Request::builder(), "12345");
+        assert_eq!(fits.body(5).await.unwrap(), "12345");
+        let mut over = request(http::Request::builder(), "123456");
+        assert_eq!(over.body(5).await.unwrap_err().status(), 413);
+        let mut announced = request(http::Request::builder().header("content-length", "999"), "");
+        assert_eq!(announced.body(5).await.unwrap_err().status(), 413);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_comes_is_given_up() {
+        let never = http_body_util::StreamBody::new(futures::stream::pending::<Result<_, std::io::Error>>());
+        let id = RequestId::of("a").unwrap();
+        let mut request =
+            Request::new(http::Request::new(never), SocketAddr::from(([0; 4], 0)), id, Duration::from_secs(7));
+        let error = request.body(5).await.unwrap_err();
+        assert_eq!(error.status(), 408);
+        assert!(error.to_string().contains('7'), "{error}");
+    }
+
+    #[test]
+    fn what_it_prints_has_no_key() {
+        let secret = request(http::Request::builder().uri("/a?key=hush").header("authorization", "Bearer hush"), "");
+        assert!(!format!("{secret:?}").contains("hush"));
+    }
+
+    proptest! {
+        #[test]
+        fn any_header_bytes_are_fine(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            if let Ok(value) = http::HeaderValue::from_bytes(&bytes) {
+                let mut builder = http::Request::builder();
+                for name in ["x-request-id", "content-length", "content-type", "authorization"] {
+                    builder = builder.header(name, value.clone());
+                }
+                let request = request(builder, "");
+                prop_assert!(RequestId::of(request.id().as_str()).is_some());
+            }
+        }
+    }
+}

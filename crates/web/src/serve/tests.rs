@@ -1,0 +1,396 @@
+//! Over real sockets on loopback, with hand-written bytes: what well-behaved clients never show.
+
+use bytes::Bytes;
+use docent_types::RandomIds;
+use futures::stream;
+use http::StatusCode;
+use http_body_util::BodyExt;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use proptest::prelude::*;
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::*;
+use crate::{ErrorShape, HttpError, Methods, Request, Response, respond};
+
+const LIMIT: usize = 1000;
+const LARGE: usize = 30_000_000;
+
+/// A server on a port of its own.
+struct Site {
+    address: SocketAddr,
+    shutdown: Option<oneshot::Sender<()>>,
+    task: JoinHandle<Drained>,
+    /// One word for every stream or wait that began and that was dropped.
+    seen: mpsc::UnboundedReceiver<&'static str>,
+}
+
+impl Site {
+    async fn start(limits: Limits) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, seen) = mpsc::unbounded_channel();
+        let handler = move |request: Request| handle(request, sender.clone());
+        let (shutdown, stopped) = oneshot::channel::<()>();
+        let task = tokio::spawn(serve(listener, handler, limits, Arc::new(RandomIds), async {
+            stopped.await.ok();
+        }));
+        Self { address, shutdown: Some(shutdown), task, seen }
+    }
+
+    async fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.address).await.unwrap()
+    }
+
+    /// Sends `bytes` and reads until the server closes.
+    async fn exchange(&self, bytes: impl AsRef<[u8]>) -> String {
+        let mut socket = self.connect().await;
+        socket.write_all(bytes.as_ref()).await.unwrap();
+        rest(&mut socket).await
+    }
+
+    async fn is_well(&self) {
+        let answer = self.exchange("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && answer.ends_with("\r\n\r\nhello"), "{answer}");
+    }
+
+    async fn sees(&mut self, word: &str) {
+        assert_eq!(self.seen.recv().await, Some(word));
+    }
+
+    async fn stop(&mut self) -> Drained {
+        self.shutdown.take().unwrap().send(()).unwrap();
+        (&mut self.task).await.unwrap()
+    }
+}
+
+async fn handle(mut request: Request, seen: mpsc::UnboundedSender<&'static str>) -> Response {
+    let id = request.id().clone();
+    let answered = match request.segments()[..] {
+        ["hello"] => {
+            Methods::GET.check(request.method()).map(|_| respond::bytes_of(StatusCode::OK, "text/plain", "hello"))
+        }
+        ["json"] => read(&mut request).await,
+        ["stream"] => {
+            let witness = Witness::new(seen);
+            let first = stream::iter([Bytes::from("first")]);
+            let silence = stream::once(async move {
+                std::future::pending::<()>().await;
+                drop(witness);
+                Bytes::new()
+            });
+            Ok(respond::stream("text/event-stream", futures::StreamExt::chain(first, silence)))
+        }
+        ["flood"] => {
+            let witness = Witness::new(seen);
+            let block = Bytes::from(vec![b'x'; 64 * 1024]);
+            let flood = stream::repeat_with(move || {
+                let _ = &witness;
+                block.clone()
+            });
+            Ok(respond::stream("text/plain", flood))
+        }
+        ["large"] => Ok(respond::bytes_of(StatusCode::OK, "text/plain", vec![b'x'; LARGE])),
+        ["wait"] => {
+            let _witness = Witness::new(seen);
+            std::future::pending().await
+        }
+        _ => Err(HttpError::no_such_path(request.path())),
+    };
+    answered.unwrap_or_else(|error| error.response(&id, ErrorShape::Error))
+}
+
+async fn read(request: &mut Request) -> Result<Response, HttpError> {
+    let value: Value = request.json(LIMIT).await?.parse()?;
+    Ok(respond::json(StatusCode::OK, &value))
+}
+
+struct Witness(mpsc::UnboundedSender<&'static str>);
+
+impl Witness {
+    fn new(seen: mpsc::UnboundedSender<&'static str>) -> Self {
+        seen.send("begun").ok();
+        Self(seen)
+    }
+}
+
+impl Drop for Witness {
+    fn drop(&mut self) {
+        self.0.send("dropped").ok();
+    }
+}
+
+async fn rest(socket: &mut TcpStream) -> String {
+    let mut answer = Vec::new();
+    // A reset after the answer is for the assertions on the answer to judge.
+    socket.read_to_end(&mut answer).await.ok();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+async fn read_until(socket: &mut TcpStream, end: &str) -> String {
+    let mut answer = String::new();
+    let mut chunk = [0; 1024];
+    while !answer.contains(end) {
+        let count = socket.read(&mut chunk).await.unwrap();
+        assert!(count > 0, "closed before `{end}`: {answer}");
+        answer.push_str(&String::from_utf8_lossy(&chunk[..count]));
+    }
+    answer
+}
+
+#[tokio::test]
+async fn two_requests_in_one_write_get_two_answers_in_order() {
+    let site = Site::start(Limits::default()).await;
+    let answer = site
+        .exchange(concat!(
+            "GET /hello HTTP/1.1\r\nHost: a\r\nX-Request-Id: one\r\n\r\n",
+            "GET /nowhere HTTP/1.1\r\nHost: a\r\nX-Request-Id: two\r\nConnection: close\r\n\r\n"
+        ))
+        .await;
+    let (first, second) = answer.split_once("hello").unwrap();
+    assert!(first.starts_with("HTTP/1.1 200") && first.contains("x-request-id: one\r\n"), "{answer}");
+    assert!(second.starts_with("HTTP/1.1 404") && second.contains("x-request-id: two\r\n"), "{answer}");
+    assert!(second.contains(r#"{"error":"There is no endpoint at `/nowhere`."#), "{answer}");
+}
+
+#[tokio::test]
+async fn head_is_get_without_the_body() {
+    let site = Site::start(Limits::default()).await;
+    let answer = site.exchange("HEAD /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("content-length: 5\r\n"), "{answer}");
+    assert!(answer.ends_with("\r\n\r\n"), "{answer}");
+}
+
+#[tokio::test]
+async fn what_is_not_http_is_refused_and_hurts_nobody_else() {
+    let site = Site::start(Limits::default()).await;
+    for bytes in [
+        "\r\n\r\n\r\nrubbish\r\n\r\n",
+        "GET / HTTP/9.9\r\n\r\n",
+        "GET /\u{1}\u{2} HTTP/1.1\r\n\r\n",
+        "POST /json HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+        "POST /json HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab",
+        "POST /json HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        "GET /hello HTTP/1.1\r\nbad header\r\n\r\n",
+    ] {
+        let answer = site.exchange(bytes).await;
+        assert!(answer.starts_with("HTTP/1.1 400"), "{bytes:?}: {answer:?}");
+    }
+    let endless = format!("GET /hello HTTP/1.1\r\nA: {}\r\n\r\n", "a".repeat(200_000));
+    assert!(site.exchange(endless).await.starts_with("HTTP/1.1 431"));
+    site.is_well().await;
+}
+
+#[test]
+fn arbitrary_bytes_hurt_nobody() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let site = runtime.block_on(Site::start(Limits::default()));
+    let garbled =
+        ("(GET|POST|PRI \\*|OPTIONS)? ?(/json|/hello|/%[0-9a-z]{2}|\\PC{0,20}) ?(HTTP/[12].[01])?", any::<Vec<u8>>());
+    let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(64));
+    runner
+        .run(&garbled, |(line, bytes)| {
+            runtime.block_on(async {
+                let mut socket = site.connect().await;
+                socket.write_all(line.as_bytes()).await.ok();
+                socket.write_all(b"\r\nContent-Length: 20\r\n").await.ok();
+                socket.write_all(&bytes).await.ok();
+                socket.shutdown().await.ok();
+                let answer = rest(&mut socket).await;
+                assert!(!answer.starts_with("HTTP/1.1 5"), "{answer}");
+                site.is_well().await;
+            });
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_head_that_does_not_come_closes_the_connection() {
+    let site = Site::start(Limits::default()).await;
+    for begun in ["", "P", "PRI * HTTP/2.0\r\n", "GET /hello HTTP/1.1\r\nHost: a\r\nA:"] {
+        let start = Instant::now();
+        site.exchange(begun).await;
+        let waited = start.elapsed().as_secs();
+        assert!((30..=31).contains(&waited), "{begun:?}: {waited} s");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_idle_connection_is_closed_and_a_running_one_is_not() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut idle = site.connect().await;
+    idle.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    read_until(&mut idle, "hello").await;
+    let mut running = site.connect().await;
+    running.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    read_until(&mut running, "first").await;
+    site.sees("begun").await;
+    assert_eq!(rest(&mut idle).await, "");
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert!(site.seen.is_empty(), "the stream still runs");
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_even_while_it_is_sent() {
+    let site = Site::start(Limits::default()).await;
+    let megabytes = "x".repeat(5_000_000);
+    let announced = format!("POST /json HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n{megabytes}");
+    let chunked = format!(
+        "POST /json HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4c4b40\r\n{megabytes}\r\n0\r\n\r\n"
+    );
+    for bytes in [announced, chunked] {
+        let answer = site.exchange(bytes).await;
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer:?}");
+        assert!(answer.contains("larger than 1000 bytes"), "{answer:?}");
+    }
+    site.is_well().await;
+}
+
+#[tokio::test]
+async fn a_client_that_asks_first_is_told_no_before_it_sends() {
+    let site = Site::start(Limits::default()).await;
+    let head = "POST /json HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ";
+    let mut socket = site.connect().await;
+    socket.write_all(format!("{head}2\r\n\r\n").as_bytes()).await.unwrap();
+    read_until(&mut socket, "100 Continue\r\n\r\n").await;
+    socket.write_all(b"{}").await.unwrap();
+    assert!(read_until(&mut socket, "{}").await.starts_with("HTTP/1.1 200"));
+    let answer = site.exchange(format!("{head}9999\r\n\r\n")).await;
+    assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_client_gone_in_the_middle_of_its_body_is_nobodys_trouble() {
+    let site = Site::start(Limits::default()).await;
+    for head in ["Content-Length: 100", "Transfer-Encoding: chunked"] {
+        let mut socket = site.connect().await;
+        socket.write_all(format!("POST /json HTTP/1.1\r\nHost: a\r\n{head}\r\n\r\n5\r\n{{").as_bytes()).await.unwrap();
+        drop(socket);
+        site.is_well().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_come_is_a_408() {
+    let site = Site::start(Limits::default()).await;
+    let answer = site.exchange("POST /json HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{").await;
+    assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("within 60 seconds"), "{answer}");
+}
+
+#[tokio::test]
+async fn hanging_up_drops_a_silent_stream() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    let head = read_until(&mut socket, "first").await;
+    assert!(head.contains("x-accel-buffering: no\r\n") && head.contains("cache-control: no-cache\r\n"), "{head}");
+    site.sees("begun").await;
+    drop(socket);
+    timeout(Duration::from_secs(1), site.sees("dropped")).await.expect("dropped within a second");
+}
+
+#[tokio::test]
+async fn hanging_up_drops_work_that_has_no_answer_yet() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"POST /wait HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}").await.unwrap();
+    site.sees("begun").await;
+    drop(socket);
+    timeout(Duration::from_secs(1), site.sees("dropped")).await.expect("dropped within a second");
+}
+
+#[tokio::test]
+async fn over_http_2_one_stream_can_be_given_up_and_the_next_begun() {
+    let mut site = Site::start(Limits::default()).await;
+    let io = TokioIo::new(site.connect().await);
+    let (mut sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
+    tokio::spawn(connection);
+    let ask =
+        |path: &str| http::Request::get(format!("http://a{path}")).body(http_body_util::Empty::<Bytes>::new()).unwrap();
+    let mut answer = sender.send_request(ask("/stream")).await.unwrap();
+    assert_eq!(answer.frame().await.unwrap().unwrap().into_data().unwrap(), "first");
+    site.sees("begun").await;
+    drop(answer);
+    timeout(Duration::from_secs(1), site.sees("dropped")).await.expect("dropped within a second");
+    let answer = sender.send_request(ask("/hello")).await.unwrap();
+    assert_eq!(answer.collect().await.unwrap().to_bytes(), "hello");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_stops_reading_is_let_go() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"GET /flood HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    site.sees("begun").await;
+    let start = Instant::now();
+    site.sees("dropped").await;
+    assert!((60..=61).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
+    drop(socket);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_reads_slowly_gets_all_of_it() {
+    let site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut piece = vec![0; 1_000_000];
+    let mut read = 0;
+    while let Ok(count @ 1..) = socket.read(&mut piece).await {
+        read += count;
+        tokio::time::sleep(Duration::from_secs(10)).await;
+    }
+    assert!(read > LARGE, "{read}");
+}
+
+#[tokio::test]
+async fn connections_beyond_the_bound_wait_their_turn() {
+    let site = Site::start(Limits { connections: 1, ..Limits::default() }).await;
+    let mut first = site.connect().await;
+    first.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    read_until(&mut first, "hello").await;
+    let mut second = site.connect().await;
+    second.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
+    let mut byte = [0];
+    assert!(timeout(Duration::from_millis(50), second.read(&mut byte)).await.is_err(), "no room yet");
+    drop(first);
+    assert!(rest(&mut second).await.ends_with("hello"));
+}
+
+#[tokio::test]
+async fn told_to_stop_it_finishes_what_runs() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut idle = site.connect().await;
+    idle.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    read_until(&mut idle, "hello").await;
+    let mut busy = site.connect().await;
+    busy.write_all(b"POST /json HTTP/1.1\r\nHost: a\r\nContent-Length: 7\r\nExpect: 100-continue\r\n\r\n")
+        .await
+        .unwrap();
+    read_until(&mut busy, "100 Continue").await;
+    let address = site.address;
+    let drained = tokio::spawn(async move { site.stop().await });
+    assert_eq!(rest(&mut idle).await, "");
+    drop(idle);
+    busy.write_all(br#"{"a":1}"#).await.unwrap();
+    assert!(rest(&mut busy).await.ends_with(r#"{"a":1}"#));
+    drop(busy);
+    assert_eq!(drained.await.unwrap(), Drained { cut: 0 });
+    assert!(TcpStream::connect(address).await.is_err(), "nothing listens any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn told_to_stop_it_cuts_what_does_not_end() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    read_until(&mut socket, "first").await;
+    site.sees("begun").await;
+    let start = Instant::now();
+    assert_eq!(site.stop().await, Drained { cut: 1 });
+    assert_eq!(start.elapsed().as_secs(), 10);
+    site.sees("dropped").await;
+}

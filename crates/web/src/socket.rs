@@ -1,0 +1,118 @@
+//! A TCP socket that neither a slow reader nor an abrupt close can spoil.
+//!
+//! *Stalls.* A client that stops reading would hold its answer, and the work behind it, for as long as it liked. A write
+//! that makes no progress for a while fails instead.
+//!
+//! *Closing.* A server that answers 413 and closes while the client is still sending resets the connection, and the reset
+//! may overtake the answer. So after the last byte only our half is closed, and what still comes is read and thrown away
+//! until the client closes too, falls silent or has had its time.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, Sleep, sleep, sleep_until};
+
+use crate::activity::Activity;
+
+/// How long a client may be silent after our last byte before it is let go.
+const SILENT: Duration = Duration::from_millis(500);
+/// How long it may go on sending at most.
+const LINGER: Duration = Duration::from_secs(10);
+
+pub(crate) struct Socket {
+    stream: TcpStream,
+    stalled: Duration,
+    activity: Arc<Activity>,
+    /// Runs while a write waits.
+    stall: Option<Pin<Box<Sleep>>>,
+    /// Set once our half is closed.
+    linger: Option<Linger>,
+}
+
+struct Linger {
+    silent: Pin<Box<Sleep>>,
+    until: Instant,
+}
+
+impl Socket {
+    pub(crate) const fn new(stream: TcpStream, stalled: Duration, activity: Arc<Activity>) -> Self {
+        Self { stream, stalled, activity, stall: None, linger: None }
+    }
+
+    /// Fails a write that has waited too long.
+    fn progress<T>(&mut self, cx: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        if write.is_ready() {
+            if self.stall.take().is_some() {
+                self.activity.writing(false);
+            }
+            return write;
+        }
+        self.activity.writing(true);
+        let stalled = self.stalled;
+        let timer = self.stall.get_or_insert_with(|| Box::pin(sleep(stalled)));
+        ready!(timer.as_mut().poll(cx));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client stopped reading")))
+    }
+}
+
+impl AsyncRead for Socket {
+    fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_read(cx, buf)
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let write = Pin::new(&mut this.stream).poll_write(cx, buf);
+        this.progress(cx, write)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        let write = Pin::new(&mut this.stream).poll_write_vectored(cx, bufs);
+        this.progress(cx, write)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, linger, .. } = self.get_mut();
+        if linger.is_none() {
+            ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
+        }
+        let Linger { silent, until } =
+            linger.get_or_insert_with(|| Linger { silent: Box::pin(sleep(SILENT)), until: Instant::now() + LINGER });
+        let mut scratch = [0; 8 * 1024];
+        loop {
+            let mut buf = ReadBuf::new(&mut scratch);
+            match Pin::new(&mut *stream).poll_read(cx, &mut buf) {
+                Poll::Ready(Ok(())) if !buf.filled().is_empty() => {
+                    let now = Instant::now();
+                    if now >= *until {
+                        return Poll::Ready(Ok(()));
+                    }
+                    *silent = Box::pin(sleep_until((now + SILENT).min(*until)));
+                }
+                // The client has closed, or is gone: either way nothing of it is left to read.
+                Poll::Ready(_) => return Poll::Ready(Ok(())),
+                Poll::Pending => return silent.as_mut().poll(cx).map(Ok),
+            }
+        }
+    }
+}
