@@ -1,27 +1,64 @@
 //! Looks up what the decision needs, and asks for it.
 
+use std::net::IpAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
-use docent_types::{Clock, Domain, Project, ProjectId, StoreError};
+use docent_types::{Clock, Domain, Project, ProjectId, Quota, Standing, StoreError};
 use thiserror::Error;
 
+use crate::address::AddressRange;
 use crate::admit::{Action, Credentials, Denial, Principal, admit};
 use crate::key::KeyKind;
 use crate::ports::{Keys, Projects};
 use crate::record::Scope;
+use crate::throttle::Throttle;
 
 /// Why a caller did not get in.
 #[derive(Debug, Error)]
 pub enum AccessError {
     #[error(transparent)]
     Denied(#[from] Denial),
+    /// Allowed, but too often.
+    #[error("the assistant was asked too often")]
+    Limited(Standing),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// How often the assistant, search and page endpoints may be called, together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AssistantLimits {
+    pub per_project_and_hour: u32,
+    pub per_address_and_day: u32,
+}
+
+impl Default for AssistantLimits {
+    fn default() -> Self {
+        Self { per_project_and_hour: 10_000, per_address_and_day: 10_000 }
+    }
+}
+
+impl AssistantLimits {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    const DAY: Duration = Duration::from_secs(24 * 3_600);
+
+    fn quotas(self, project: &ProjectId, ip: Option<IpAddr>) -> Vec<Quota> {
+        let quota = |bucket, limit, window| Quota { bucket, limit, window };
+        let mut quotas = vec![quota(format!("assistant:{project}"), self.per_project_and_hour, Self::HOUR)];
+        quotas.extend(ip.map(|ip| {
+            let from = AddressRange::of_caller(ip);
+            quota(format!("assistant:{project}:{from}"), self.per_address_and_day, Self::DAY)
+        }));
+        quotas
+    }
 }
 
 /// Lets callers in.
 #[derive(Debug, Clone)]
 pub struct Access {
+    limits: AssistantLimits,
+    throttle: Arc<Throttle>,
     keys: Arc<dyn Keys>,
     projects: Arc<dyn Projects>,
     clock: Arc<dyn Clock>,
@@ -29,7 +66,14 @@ pub struct Access {
 
 impl Access {
     pub fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>, clock: Arc<dyn Clock>) -> Self {
-        Self { keys, projects, clock }
+        Self { keys, projects, clock, limits: AssistantLimits::default(), throttle: Arc::default() }
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(mut self, limits: AssistantLimits) -> Self {
+        self.limits = limits;
+        self
     }
 
     /// Lets a caller with an admin key in to a project. `project` is what the path says, whatever that is: what is no
@@ -48,7 +92,8 @@ impl Access {
         self.enter(credentials, KeyKind::Admin, need, find).await
     }
 
-    /// Lets a caller with an assistant key in to the project of a domain, which the path says in the same way.
+    /// Lets a caller with an assistant key in to the project of a domain, which the path says in the same way, as often
+    /// as the limits allow.
     pub async fn assistant(
         &self,
         credentials: &Credentials<'_>,
@@ -60,7 +105,10 @@ impl Access {
             Some(domain) => self.projects.by_domain(domain).await,
             None => Ok(None),
         };
-        self.enter(credentials, KeyKind::Assistant, need, find).await
+        let entered = self.enter(credentials, KeyKind::Assistant, need, find).await?;
+        let quotas = self.limits.quotas(&entered.1.id, credentials.ip);
+        self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
+        Ok(entered)
     }
 
     async fn enter(
@@ -137,6 +185,7 @@ mod tests {
         match result {
             Ok((_, project)) => Ok(project),
             Err(AccessError::Denied(denial)) => Err(Some(denial.kind())),
+            Err(AccessError::Limited(standing)) => Err(Some(RefusalKind::Limited(standing))),
             Err(AccessError::Store(_)) => Err(None),
         }
     }
@@ -178,6 +227,26 @@ mod tests {
         assert!(house.agent(&key, "acme").await.is_ok());
         house.clock.advance(LIFETIME);
         assert_eq!(house.agent(&key, "acme").await, Err(UNKNOWN));
+    }
+
+    #[tokio::test]
+    async fn the_assistant_is_asked_so_often_and_the_agent_as_often_as_it_likes() {
+        let mut house = house().await;
+        house.access =
+            house.access.with_limits(AssistantLimits { per_project_and_hour: 2, per_address_and_day: 2 });
+        let assistant = house.key(KeyKind::Assistant).await;
+        let admin = house.key(KeyKind::Admin).await;
+        for _ in 0..2 {
+            assert!(house.assistant(&assistant, "acme-docs").await.is_ok());
+        }
+        assert_eq!(house.assistant(&assistant, "other-docs").await, Err(FORBIDDEN), "who may not is not counted");
+        let refused = house.assistant(&assistant, "acme-docs").await;
+        assert!(matches!(refused, Err(Some(RefusalKind::Limited(standing))) if standing.limit == 2), "{refused:?}");
+        for _ in 0..5 {
+            assert!(house.agent(&admin, "acme").await.is_ok());
+        }
+        house.clock.advance(Duration::from_secs(3_700));
+        assert!(house.assistant(&assistant, "acme-docs").await.is_ok());
     }
 
     #[tokio::test]

@@ -23,7 +23,7 @@ mod ports;
 mod record;
 mod throttle;
 
-pub use access::{Access, AccessError};
+pub use access::{Access, AccessError, AssistantLimits};
 pub use address::{AddressRange, AddressRangeError};
 pub use admit::{Action, Credentials, Denial, Principal, admit};
 pub use key::{Key, KeyHash, KeyKind};

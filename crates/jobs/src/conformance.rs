@@ -44,6 +44,7 @@ where
     leases::a_lane_is_leased_once(make().await).await;
     leases::a_lease_that_ran_out_is_claimed_again(make().await).await;
     leases::what_falls_due_next_is_known(make().await).await;
+    leases::leases_of_the_dead_are_found_and_taken(make().await).await;
     writes::jobs_are_listed_newest_first(make().await).await;
 }
 

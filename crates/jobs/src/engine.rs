@@ -33,6 +33,8 @@ pub struct EngineConfig {
     pub lease: Duration,
     /// Attempts that may fail before the job does.
     pub attempts: u32,
+    /// Attempts that may end without a word, by a crash or a lost lease, before the job counts as what causes it.
+    pub crashes: u32,
     /// How long to sleep at most when nothing is known to fall due: how late a job submitted by another process, whose
     /// signal this one cannot hear, may be noticed.
     pub idle: Duration,
@@ -45,6 +47,7 @@ impl EngineConfig {
             workers: 8,
             lease: Duration::from_secs(30),
             attempts: 5,
+            crashes: 20,
             idle: Duration::from_secs(1),
         }
     }
@@ -67,6 +70,21 @@ impl fmt::Debug for Engine {
 impl Engine {
     pub fn new(jobs: Jobs, worker: Arc<dyn Worker>, config: EngineConfig) -> Arc<Self> {
         Arc::new(Self { jobs, worker, config, running: Mutex::new(HashMap::new()) })
+    }
+
+    /// Takes all leases back. For a process that knows to be the only one that works on this store: jobs of a process
+    /// that died before need not wait for their leases to run out.
+    pub async fn take_over(&self) -> Result<usize, docent_types::StoreError> {
+        let orphans = self.store().leased().await?;
+        for id in &orphans {
+            let gate = Gate { now: self.jobs.clock.now(), quota: None, key: None };
+            match self.store().change(*id, gate, Arc::new(state::orphan)).await {
+                Err(WriteError::Store(error)) => return Err(error),
+                // Ended meanwhile: nothing to take.
+                Ok(_) | Err(_) => {}
+            }
+        }
+        Ok(orphans.len())
     }
 
     /// Runs until `drain` is cancelled, then lets every running job stop between two steps and gives it back.
@@ -150,10 +168,10 @@ impl Engine {
         let (id, token) = (row.id(), row.last_token);
         crash::point("claimed");
         debug!(job = %id, token, "job claimed");
-        if row.attempt.failed >= self.config.attempts {
+        if row.attempt.failed >= self.config.crashes {
             let mut handle = self.handle(row, &stop, &drain);
             handle.heard(u64::MAX);
-            self.give_up(&mut handle, "its attempts ended without a result again and again", Halt::Error).await;
+            self.give_up(&mut handle, "the process died or stalled each time", Halt::Error).await;
             return;
         }
         let mut handle = self.handle(row, &stop, &drain);
@@ -235,7 +253,8 @@ impl Engine {
     async fn give_up(&self, handle: &mut Handle, why: &str, halt: Halt) {
         let id = handle.row().id();
         handle.heard(u64::MAX);
-        let message = format!("Gave up after {} attempts: {why}", self.config.attempts);
+        let attempts = handle.row().attempt.failed + 1;
+        let message = format!("Gave up after {attempts} attempts: {why}.");
         let ended = handle.finish(&Outcome::Failed { halt, message }).await.map(drop);
         log_if_failed(id, "end the job as failed", ended);
     }

@@ -176,6 +176,11 @@ impl Store for MemoryStore {
         });
         Ok(due.filter(|moment| *moment > now).min())
     }
+
+    async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
+        let state = self.state();
+        Ok(state.jobs.values().map(|(row, _)| row).filter(|row| row.lease.is_some()).map(Row::id).collect())
+    }
 }
 
 #[cfg(test)]

@@ -173,6 +173,18 @@ pub fn release(row: &Row, token: u64) -> Result<Change, Refusal> {
     Ok(Change { next, entries: Vec::new() })
 }
 
+/// Takes a job from a holder that is known to be dead. It counts as a failed attempt, as the job may be what killed it.
+pub fn orphan(row: &Row) -> Result<Change, Refusal> {
+    let mut next = row.clone();
+    if next.lease.take().is_none() {
+        return Ok(Change { next, entries: Vec::new() });
+    }
+    next.attempt.failed += 1;
+    let why = "the process that worked on it died".to_owned();
+    let not_before = row.attempt.not_before;
+    Ok(Change { next, entries: vec![EntryBody::Retry { why, not_before }] })
+}
+
 /// How long to wait before the attempt after `failed` failures: one second, doubled each time, at most five minutes.
 pub fn backoff(failed: u32) -> Duration {
     Duration::from_secs(1 << failed.min(9)).min(Duration::from_secs(300))

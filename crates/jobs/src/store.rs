@@ -110,4 +110,7 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// The earliest moment after `now` at which [`Store::claim`] may find something it does not find at `now`: a lease
     /// that runs out or a retry that falls due. `None` when nothing waits.
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+
+    /// The jobs that hold a lease, run out or not.
+    async fn leased(&self) -> Result<Vec<JobId>, StoreError>;
 }

@@ -131,3 +131,16 @@ pub(super) async fn what_falls_due_next_is_known(store: Arc<dyn Store>) {
     change(&store, first.job.id.uuid().as_u128(), Arc::new(|row: &Row| state::archive(row, NOW))).await;
     assert_eq!(next(sooner).await, None, "an ended job waits for nothing");
 }
+
+pub(super) async fn leases_of_the_dead_are_found_and_taken(store: Arc<dyn Store>) {
+    created(&store, 1).await;
+    created(&store, 2).await;
+    let leased = async || store.leased().await.expect("the store answers");
+    assert!(leased().await.is_empty());
+    let first = claim(&store, NOW).await.expect("a job is due");
+    assert_eq!(leased().await, [first.id()]);
+    change(&store, 1, Arc::new(state::orphan)).await;
+    assert!(leased().await.is_empty());
+    let again = claim(&store, NOW).await.expect("it need not wait for the lease to run out");
+    assert_eq!((again.id(), again.attempt.failed, again.last_token), (first.id(), 1, first.last_token + 1));
+}
