@@ -1,0 +1,245 @@
+//! A snapshot of the files at one commit.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gix::ObjectId;
+use gix::objs::tree::EntryKind;
+
+use crate::error::{GitError, PathRefused};
+use crate::id::{BlobId, CommitId};
+use crate::mirror::Shared;
+use crate::name;
+use crate::odb::{self, tree};
+
+/// What a path of a tree is. Folders are not listed: they are what paths share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FileMode {
+    File,
+    Executable,
+    /// A symbolic link. Listed, and never followed.
+    Symlink,
+    /// A commit of another repository. Listed, and never entered.
+    Submodule,
+}
+
+impl FileMode {
+    /// The six octal digits git writes.
+    pub const fn octal(self) -> &'static str {
+        match self {
+            Self::File => "100644",
+            Self::Executable => "100755",
+            Self::Symlink => "120000",
+            Self::Submodule => "160000",
+        }
+    }
+
+    /// Whether there are bytes of a file to read and replace.
+    pub const fn is_file(self) -> bool {
+        matches!(self, Self::File | Self::Executable)
+    }
+
+    pub(crate) fn from_entry(mode: gix::objs::tree::EntryMode) -> Self {
+        match mode.kind() {
+            EntryKind::BlobExecutable => Self::Executable,
+            EntryKind::Link => Self::Symlink,
+            EntryKind::Commit => Self::Submodule,
+            EntryKind::Blob | EntryKind::Tree => Self::File,
+        }
+    }
+
+    pub(crate) const fn kind(self) -> EntryKind {
+        match self {
+            Self::File => EntryKind::Blob,
+            Self::Executable => EntryKind::BlobExecutable,
+            Self::Symlink => EntryKind::Link,
+            Self::Submodule => EntryKind::Commit,
+        }
+    }
+}
+
+/// One file of a tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TreeFile {
+    /// The path from the root of the repository, with `/` between its parts.
+    pub path: String,
+    /// Names the content. For a submodule it is the commit, which is not in this repository.
+    pub blob: BlobId,
+    pub mode: FileMode,
+}
+
+/// What stands at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    Folder,
+    File(TreeFile),
+}
+
+/// A listing: files in the order of their paths' bytes.
+pub type Listing = Arc<[TreeFile]>;
+
+/// The last listings made, newest last. A job lists the same folder again and again.
+#[derive(Debug, Default)]
+pub(crate) struct Listings(Mutex<Vec<(ObjectId, String, Listing)>>);
+
+impl Listings {
+    const KEPT: usize = 8;
+
+    fn get(&self, tree: ObjectId, root: &str) -> Option<Listing> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().find(|(id, at, _)| *id == tree && at == root).map(|(_, _, listing)| listing.clone())
+    }
+
+    fn put(&self, tree: ObjectId, root: &str, listing: &Listing) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= Self::KEPT {
+            kept.remove(0);
+        }
+        kept.push((tree, root.to_owned(), listing.clone()));
+    }
+}
+
+/// The files at one commit. Cheap to clone, shared by threads; the content is read from the mirror when asked for.
+///
+/// Paths that are not UTF-8 are not listed and cannot be read or changed; a commit leaves them as they are.
+#[derive(Clone)]
+pub struct Base {
+    shared: Arc<Shared>,
+    commit: CommitId,
+    tree: ObjectId,
+}
+
+impl fmt::Debug for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Base").field("commit", &self.commit).finish_non_exhaustive()
+    }
+}
+
+impl Base {
+    pub(crate) fn new(shared: Arc<Shared>, commit: CommitId) -> Result<Self, GitError> {
+        let tree = shared.noted(odb::commit_tree(&shared.repo.local(), commit))?;
+        Ok(Self { shared, commit, tree })
+    }
+
+    /// The commit this is a snapshot of.
+    pub const fn commit(&self) -> CommitId {
+        self.commit
+    }
+
+    pub(crate) const fn tree(&self) -> ObjectId {
+        self.tree
+    }
+
+    /// Everything below the folder `root` (`""` for all), in the order of the paths' bytes. A folder that does not
+    /// exist holds nothing.
+    ///
+    /// # Errors
+    /// [`GitError::Path`] when `root` is no path; [`GitError::Corrupt`] when the mirror is damaged.
+    pub fn files(&self, root: &str) -> Result<Listing, GitError> {
+        let root = name::folder(root)?;
+        self.shared.noted(self.listed(root))
+    }
+
+    fn listed(&self, root: &str) -> Result<Listing, GitError> {
+        let repo = self.shared.repo.local();
+        let Some(folder) = tree::at(&repo, self.tree, root)?.filter(|leaf| leaf.mode.is_tree()) else {
+            return Ok(Listing::default());
+        };
+        if let Some(listing) = self.shared.listings.get(folder.id, root) {
+            return Ok(listing);
+        }
+        let mut prefix = root.as_bytes().to_vec();
+        if !prefix.is_empty() {
+            prefix.push(b'/');
+        }
+        let mut files = Vec::new();
+        tree::walk(&repo, folder.id, &mut prefix, &mut |path, leaf| {
+            if let Ok(path) = std::str::from_utf8(path) {
+                files.push(TreeFile {
+                    path: path.to_owned(),
+                    blob: leaf.id.into(),
+                    mode: FileMode::from_entry(leaf.mode),
+                });
+            }
+        })?;
+        let listing = Listing::from(files);
+        self.shared.listings.put(folder.id, root, &listing);
+        Ok(listing)
+    }
+
+    /// What stands at `path`, `None` when nothing does.
+    ///
+    /// # Errors
+    /// [`GitError::Path`] when `path` is none; [`GitError::Corrupt`] when the mirror is damaged.
+    pub fn node(&self, path: &str) -> Result<Option<Node>, GitError> {
+        name::check_path(path)?;
+        let leaf = self.shared.noted(tree::at(&self.shared.repo.local(), self.tree, path))?;
+        Ok(leaf.map(|leaf| {
+            if leaf.mode.is_tree() {
+                Node::Folder
+            } else {
+                let mode = FileMode::from_entry(leaf.mode);
+                Node::File(TreeFile { path: path.to_owned(), blob: leaf.id.into(), mode })
+            }
+        }))
+    }
+
+    /// The bytes of the file at `path`, `None` when there is nothing there.
+    ///
+    /// # Errors
+    /// [`GitError::Path`] for a folder, a symbolic link, a submodule or what is no path; [`GitError::Corrupt`] when the
+    /// mirror is damaged.
+    pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        match self.node(path)? {
+            None => Ok(None),
+            Some(Node::Folder) => Err(GitError::path(path, PathRefused::Folder)),
+            Some(Node::File(file)) => {
+                check_readable(&file)?;
+                self.blob(file.blob).map(Some)
+            }
+        }
+    }
+
+    /// The content with this id.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`] when it is not there.
+    pub fn blob(&self, id: BlobId) -> Result<Vec<u8>, GitError> {
+        self.shared.noted(odb::blob(&self.shared.repo.local(), id.object()))
+    }
+
+    /// Reads many blobs faster than [`blob`](Self::blob) one by one: what was unpacked for one helps the next.
+    pub fn reader(&self) -> Reader {
+        Reader { repo: self.shared.repo.local(), shared: self.shared.clone() }
+    }
+}
+
+pub(crate) fn check_readable(file: &TreeFile) -> Result<(), GitError> {
+    match file.mode {
+        FileMode::File | FileMode::Executable => Ok(()),
+        FileMode::Symlink => Err(GitError::path(&file.path, PathRefused::Symlink)),
+        FileMode::Submodule => Err(GitError::path(&file.path, PathRefused::Submodule)),
+    }
+}
+
+/// Reads blobs on one thread. See [`Base::reader`].
+pub struct Reader {
+    repo: gix::Repository,
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader").finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    /// The content with this id.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`] when it is not there.
+    pub fn blob(&self, id: BlobId) -> Result<Vec<u8>, GitError> {
+        self.shared.noted(odb::blob(&self.repo, id.object()))
+    }
+}

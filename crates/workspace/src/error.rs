@@ -1,0 +1,160 @@
+//! What can go wrong with a repository, in categories a caller can match on.
+//!
+//! The sentence says what was being tried and what to do next; the source says why it failed. Texts that come from a
+//! server or from `git` are scrubbed of credentials before they get here.
+
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::id::CommitId;
+
+/// The reason underneath an error: one scrubbed line of text.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Why(String);
+
+impl Why {
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl std::error::Error for Why {}
+
+/// Why work on a repository failed. Cloned freely: callers who waited for the same fetch all get it.
+#[derive(Debug, Clone, Error)]
+#[non_exhaustive]
+pub enum GitError {
+    /// The host or the path does not answer. Trying again later may work.
+    #[error("could not reach {repository}: check that the address is right and the host is up")]
+    Unreachable { repository: String, source: Why },
+    /// The repository wants credentials, or refuses those it got.
+    #[error("{repository} refused us: give a token that may read and write it")]
+    Auth { repository: String, source: Why },
+    /// There is no repository at this address (or, on some forges, none that these credentials may see).
+    #[error("there is no repository at {repository}: check the address and what the token may see")]
+    NotFound { repository: String, source: Why },
+    /// The address itself cannot be used.
+    #[error("`{repository}` is not a repository address: {reason}")]
+    Address { repository: String, reason: &'static str },
+    /// The repository holds no commit at all.
+    #[error("{repository} is empty: push a first commit to `{branch}`")]
+    Empty { repository: String, branch: String },
+    #[error("{repository} has no branch `{branch}`: check the name, or create the branch")]
+    NoSuchBranch { repository: String, branch: String },
+    /// The mirror does not hold this commit; a fetch may bring it.
+    #[error("commit {commit} is not in the mirror: fetch, and check that it still exists upstream")]
+    NoSuchCommit { commit: CommitId },
+    /// A path that must not or cannot be used this way.
+    #[error("`{path}` cannot be used: {reason}")]
+    Path { path: String, reason: PathRefused },
+    /// A name git would refuse for a branch.
+    #[error("`{name}` is not a branch name: {reason}")]
+    BranchName { name: String, reason: &'static str },
+    /// The mirror is damaged. The next fetch makes it anew.
+    #[error("could not {doing}: the mirror is damaged and will be made anew by the next fetch")]
+    Corrupt { doing: &'static str, source: Why },
+    #[error("gave up trying to {doing} after {} s", after.as_secs())]
+    Timeout { doing: &'static str, after: Duration },
+    /// No `git` program on this machine.
+    #[error("could not {doing}: the `git` program was not found; install git and make sure it is on PATH")]
+    GitMissing { doing: &'static str },
+    /// The file system failed us.
+    #[error("could not {doing}")]
+    Io { doing: &'static str, kind: io::ErrorKind, source: Why },
+    /// Anything else a git library or program reported.
+    #[error("could not {doing}")]
+    Failed { doing: &'static str, source: Why },
+}
+
+impl GitError {
+    pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::Io { doing, kind: error.kind(), source: Why::new(error.to_string()) }
+    }
+
+    pub(crate) fn path(path: &str, reason: PathRefused) -> Self {
+        Self::Path { path: path.chars().take(300).collect(), reason }
+    }
+
+    /// Whether the same call may succeed later without anybody changing anything.
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::Timeout { .. } | Self::Corrupt { .. })
+    }
+}
+
+/// Why a path was refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum PathRefused {
+    #[error("it is empty")]
+    Empty,
+    #[error("give it relative to the root of the repository, without a leading slash")]
+    Absolute,
+    #[error("it must not hold `.`, `..` or empty parts")]
+    Relative,
+    #[error("nothing named `.git` may be touched")]
+    DotGit,
+    #[error("it holds a character git does not allow")]
+    Character,
+    #[error("it is longer than 4,096 bytes")]
+    TooLong,
+    #[error("it is a folder")]
+    Folder,
+    #[error("a file stands where it needs a folder")]
+    BelowFile,
+    #[error("it is a symbolic link, which is never followed")]
+    Symlink,
+    #[error("it is a submodule")]
+    Submodule,
+    #[error("there is no such file")]
+    Missing,
+}
+
+/// Why a push did not happen.
+#[derive(Debug, Clone, Error)]
+#[non_exhaustive]
+pub enum PushError {
+    /// The branch is not where we left it: fetch, replay or merge, and push again.
+    #[error("the branch moved on the remote while we worked: fetch and try again")]
+    Moved {
+        /// Where the branch is now; `None` when it does not exist (any more).
+        now: Option<CommitId>,
+    },
+    /// The remote understood and said no: a protected branch, a hook, a checked-out branch.
+    #[error("the remote rejected the push: {reason}")]
+    Rejected { reason: String },
+    /// These credentials may not write.
+    #[error("{repository} refused the push: give a token that may write it")]
+    Denied { repository: String, source: Why },
+    #[error(transparent)]
+    Git(#[from] GitError),
+}
+
+/// Why a merge did not happen.
+#[derive(Debug, Clone, Error)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// Both sides changed these paths in ways that do not fit together.
+    #[error("both sides changed {}: merge the target into the branch and resolve it there", paths.join(", "))]
+    Conflict { paths: Vec<String> },
+    /// The two histories share no commit.
+    #[error("the branch and its target share no history")]
+    Unrelated,
+    #[error(transparent)]
+    Push(#[from] PushError),
+    #[error(transparent)]
+    Git(#[from] GitError),
+}

@@ -1,0 +1,66 @@
+//! A job's view of a git repository, without a work tree.
+//!
+//! A repository is a bare [`Mirror`], brought up to date by [`Mirrors::fetch`]; many jobs share one. A job's edits are an
+//! [`Overlay`]: a base commit and, by path, what was replaced or deleted. Files are read through it, the commit is
+//! written straight from it, and [`Mirror::push`] moves one branch of the remote from where it was expected to be. So a
+//! job costs what it touches, no hook runs on our side, and no symbolic link or `..` leads anywhere.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use docent_workspace::{CommitMeta, Mirrors, Remote};
+//!
+//! let mirrors = Mirrors::new("docent-data/mirrors");
+//! let remote = Remote::new("/srv/docs.git");
+//! let mirror = mirrors.fetch(&remote).await?;
+//! let main = mirror.branch("main")?;
+//! let mut overlay = mirror.overlay(main)?;
+//! overlay.write("docs/hello.md", *b"# Hello\n")?;
+//! let meta = CommitMeta {
+//!     name: "Docent".into(),
+//!     email: "docent@example.com".into(),
+//!     seconds: 1_795_000_000,
+//!     message: "Say hello".into(),
+//!     parents: vec![main],
+//! };
+//! let commit = mirror.commit(&overlay, &meta)?;
+//! mirror.push(&remote, "docent/hello", commit, None)?;
+//! # Ok(()) }
+//! ```
+//!
+//! This crate knows neither agents nor forges. Only `Mirrors::fetch` is asynchronous; everything else blocks for as long
+//! as the disk or the network takes. Objects and fetches go through gix, which the `odb` module alone knows; a push to
+//! anything but a plain folder on this machine is a `git` child.
+
+mod base;
+mod create;
+mod diff;
+mod error;
+mod id;
+mod lock;
+mod maintenance;
+mod merge;
+mod mirror;
+mod mirrors;
+mod name;
+mod odb;
+mod origin;
+mod overlay;
+mod push;
+mod remote;
+
+#[cfg(test)]
+mod tests;
+
+pub use base::{Base, FileMode, Listing, Node, Reader, TreeFile};
+pub use create::create_repository;
+pub use diff::{FileDiff, FileStatus};
+pub use error::{GitError, MergeError, PathRefused, PushError, Why};
+pub use id::{BlobId, CommitId, IdError};
+pub use merge::Merged;
+pub use mirror::{CommitMeta, Mirror};
+pub use mirrors::{Limits, Mirrors};
+pub use name::{check_path, valid_branch_name};
+pub use odb::graph::CommitSummary;
+pub use overlay::{Change, Overlay};
+pub use push::Pushed;
+pub use remote::{Credentials, Remote};

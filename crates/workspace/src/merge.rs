@@ -1,0 +1,178 @@
+//! Bringing one branch into another without a work tree.
+
+use gix::ObjectId;
+use gix::bstr::{BString, ByteSlice};
+use gix::objs::Kind;
+use similar::TextMerge;
+
+use crate::error::{GitError, MergeError};
+use crate::id::CommitId;
+use crate::mirror::{CommitMeta, Mirror};
+use crate::odb::tree::{self, Difference, Leaf};
+use crate::odb::{self, NewObject};
+use crate::remote::Remote;
+
+/// How a merge ended well. The commit is where the target now is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Merged {
+    /// The target had it all.
+    Nothing(CommitId),
+    /// The target had nothing of its own: it moved to the source.
+    FastForward(CommitId),
+    /// A commit with two parents joins both.
+    Commit(CommitId),
+}
+
+impl Merged {
+    /// Where the target now is.
+    pub const fn commit(self) -> CommitId {
+        match self {
+            Self::Nothing(commit) | Self::FastForward(commit) | Self::Commit(commit) => commit,
+        }
+    }
+}
+
+impl Mirror {
+    /// Brings `source` into the branch `target` of the remote, as the mirror knows it from its last fetch, and pushes.
+    /// `meta` is for the merge commit, if one is needed; its parents are set here.
+    ///
+    /// Files changed on one side are taken from there. A text changed on both sides is merged line by line.
+    ///
+    /// # Errors
+    /// [`MergeError::Conflict`] with the paths; [`MergeError::Push`] with
+    /// [`PushError::Moved`](crate::PushError::Moved) when the target moved since the fetch: fetch and merge again.
+    pub fn merge(
+        &self,
+        remote: &Remote,
+        source: CommitId,
+        target: &str,
+        meta: &CommitMeta,
+    ) -> Result<Merged, MergeError> {
+        let ours = self.branch(target)?;
+        let base = self.merge_base(ours, source)?.ok_or(MergeError::Unrelated)?;
+        if base == source {
+            return Ok(Merged::Nothing(ours));
+        }
+        if base == ours {
+            self.push(remote, target, source, Some(ours))?;
+            return Ok(Merged::FastForward(source));
+        }
+        let commit = self.merge_commit(base, ours, source, meta)?;
+        self.push(remote, target, commit, Some(ours))?;
+        Ok(Merged::Commit(commit))
+    }
+
+    /// Whether [`merge`](Self::merge) would find a conflict, and where. Writes nothing that lasts.
+    ///
+    /// # Errors
+    /// As [`merge`](Self::merge), without those of the push.
+    pub fn merge_conflicts(&self, source: CommitId, target: CommitId) -> Result<Vec<String>, MergeError> {
+        let base = self.merge_base(target, source)?.ok_or(MergeError::Unrelated)?;
+        match self.noted(merged_tree(&self.repo(), base, target, source, &mut Vec::new()))? {
+            Ok(_) => Ok(Vec::new()),
+            Err(paths) => Ok(paths),
+        }
+    }
+
+    fn merge_commit(
+        &self,
+        base: CommitId,
+        ours: CommitId,
+        theirs: CommitId,
+        meta: &CommitMeta,
+    ) -> Result<CommitId, MergeError> {
+        let mut made = Vec::new();
+        let tree = self
+            .noted(merged_tree(&self.repo(), base, ours, theirs, &mut made))?
+            .map_err(|paths| MergeError::Conflict { paths })?;
+        let meta = CommitMeta { parents: vec![ours, theirs], ..meta.clone() };
+        Ok(self.write_commit(tree, &meta, made)?)
+    }
+}
+
+/// The tree with the changes of both sides, or the paths at which they do not fit.
+fn merged_tree(
+    repo: &gix::Repository,
+    base: CommitId,
+    ours: CommitId,
+    theirs: CommitId,
+    made: &mut Vec<NewObject>,
+) -> Result<Result<ObjectId, Vec<String>>, GitError> {
+    let tree_of = |commit| odb::commit_tree(repo, commit);
+    let (base, ours, theirs) = (tree_of(base)?, tree_of(ours)?, tree_of(theirs)?);
+    let our_changes = tree::differences(repo, Some(base), Some(ours))?;
+    let their_changes = tree::differences(repo, Some(base), Some(theirs))?;
+    let mut conflicts = Vec::new();
+    let mut take: Vec<(BString, Option<Leaf>)> = Vec::new();
+    for their in their_changes {
+        let our = our_changes.binary_search_by(|one| one.path.cmp(&their.path)).ok().map(|place| &our_changes[place]);
+        match our {
+            None if stands_in_the_way(&our_changes, &their) => conflicts.push(their.path),
+            None => take.push((their.path, their.new)),
+            Some(our) if our.new == their.new => {}
+            Some(our) => match merged_file(repo, our, &their, made)? {
+                Some(leaf) => take.push((their.path, Some(leaf))),
+                None => conflicts.push(their.path),
+            },
+        }
+    }
+    if !conflicts.is_empty() {
+        return Ok(Err(conflicts.iter().map(|path| path.to_str_lossy().into_owned()).collect()));
+    }
+    let changes = take.iter().map(|(path, leaf)| (path.as_slice(), *leaf));
+    tree::apply(repo, ours, changes, made).map(Ok)
+}
+
+/// Whether one side made a file where the other made a folder.
+fn stands_in_the_way(ours: &[Difference], their: &Difference) -> bool {
+    let below = |inner: &BString, outer: &BString| {
+        inner.strip_prefix(outer.as_slice()).is_some_and(|rest| rest.starts_with(b"/"))
+    };
+    their.new.is_some()
+        && ours
+            .iter()
+            .filter(|our| our.new.is_some())
+            .any(|our| below(&our.path, &their.path) || below(&their.path, &our.path))
+}
+
+/// One text changed on both sides, merged line by line. `None`: it cannot be.
+fn merged_file(
+    repo: &gix::Repository,
+    our: &Difference,
+    their: &Difference,
+    made: &mut Vec<NewObject>,
+) -> Result<Option<Leaf>, GitError> {
+    let (Some(base), Some(ours), Some(theirs)) = (our.old, our.new, their.new) else { return Ok(None) };
+    if ![base, ours, theirs].iter().all(|leaf| leaf.mode.is_blob()) {
+        return Ok(None);
+    }
+    let mode = match (ours.mode == base.mode, theirs.mode == base.mode) {
+        (true, _) => theirs.mode,
+        (_, true) => ours.mode,
+        _ if ours.mode == theirs.mode => ours.mode,
+        _ => return Ok(None),
+    };
+    // Only the mode changed on one side.
+    if ours.id == theirs.id || theirs.id == base.id {
+        return Ok(Some(Leaf { mode, id: ours.id }));
+    }
+    if ours.id == base.id {
+        return Ok(Some(Leaf { mode, id: theirs.id }));
+    }
+    let mut texts = Vec::new();
+    for leaf in [base, ours, theirs] {
+        let bytes = odb::blob(repo, leaf.id)?;
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => texts.push(text),
+            _ => return Ok(None),
+        }
+    }
+    let merge = TextMerge::from_lines(texts[0].as_str(), texts[1].as_str(), texts[2].as_str());
+    if merge.is_conflicted() {
+        return Ok(None);
+    }
+    let object = NewObject::new(Kind::Blob, merge.to_string().into_bytes());
+    let id = object.id;
+    made.push(object);
+    Ok(Some(Leaf { mode, id }))
+}

@@ -1,0 +1,297 @@
+//! One repository's bare mirror: everything a job needs to read, commit and push.
+//!
+//! Every call here blocks for as long as the disk or the network takes; asynchronous callers move it to a thread made
+//! for that.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use gix::objs::Kind;
+
+use crate::base::{Base, Listings};
+use crate::diff::{self, FileDiff};
+use crate::error::{GitError, PushError};
+use crate::id::CommitId;
+use crate::lock;
+use crate::maintenance;
+use crate::mirrors::Limits;
+use crate::name;
+use crate::odb::graph::{self, CommitSummary};
+use crate::odb::pack::{self, Durability};
+use crate::odb::tree::{self, Leaf};
+use crate::odb::{self, NewObject, Repo, local_error, refs, transfer, upload_pack};
+use crate::origin::Origin;
+use crate::overlay::{Change, Overlay};
+use crate::push::{self, Pushed};
+use crate::remote::{Location, Remote};
+
+/// Who made a commit, when, and what for. Author and committer are the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommitMeta {
+    pub name: String,
+    pub email: String,
+    /// Seconds since the Unix epoch; written as UTC.
+    pub seconds: i64,
+    pub message: String,
+    /// Usually the one commit the overlay is based on.
+    pub parents: Vec<CommitId>,
+}
+
+/// What all handles of one mirror share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) repo: Repo,
+    pub(crate) dir: PathBuf,
+    pub(crate) limits: Limits,
+    pub(crate) listings: Listings,
+    /// Damage was met: the next fetch makes the mirror anew.
+    suspect: AtomicBool,
+}
+
+impl Shared {
+    pub(crate) fn new(repo: Repo, dir: PathBuf, limits: Limits) -> Self {
+        // A crash of the machine may have taken what had not reached the disk. Seen once, when the mirror is opened.
+        let local = repo.local();
+        let whole =
+            refs::state(&local).is_ok_and(|state| transfer::tips_are_whole(&local, state.branches.into_values()));
+        Self { repo, dir, limits, listings: Listings::default(), suspect: AtomicBool::new(!whole) }
+    }
+
+    /// Remembers that the mirror is damaged, so that the next fetch mends it.
+    pub(crate) fn noted<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
+        if matches!(result, Err(GitError::Corrupt { .. })) {
+            self.suspect.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.suspect.load(Ordering::Relaxed)
+    }
+}
+
+/// A handle on the mirror of one repository. Cheap to clone, shared by threads and by any number of jobs.
+#[derive(Debug, Clone)]
+pub struct Mirror {
+    shared: Arc<Shared>,
+    shown: String,
+}
+
+impl Mirror {
+    pub(crate) fn new(shared: Arc<Shared>, remote: &Remote) -> Self {
+        Self { shared, shown: remote.shown() }
+    }
+
+    pub(crate) fn repo(&self) -> gix::Repository {
+        self.shared.repo.local()
+    }
+
+    pub(crate) fn noted<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
+        self.shared.noted(result)
+    }
+
+    /// Where a branch was at the last fetch or push.
+    ///
+    /// # Errors
+    /// [`GitError::Empty`] and [`GitError::NoSuchBranch`] when there is none, [`GitError::BranchName`].
+    pub fn branch(&self, name: &str) -> Result<CommitId, GitError> {
+        match self.find_branch(name)? {
+            Some(commit) => Ok(commit),
+            None if self.branches()?.is_empty() => {
+                Err(GitError::Empty { repository: self.shown.clone(), branch: name.to_owned() })
+            }
+            None => Err(GitError::NoSuchBranch { repository: self.shown.clone(), branch: name.to_owned() }),
+        }
+    }
+
+    /// As [`branch`](Self::branch), with `None` for a branch that is not there.
+    ///
+    /// # Errors
+    /// [`GitError::BranchName`], [`GitError::Corrupt`].
+    pub fn find_branch(&self, name: &str) -> Result<Option<CommitId>, GitError> {
+        name::check_branch(name)?;
+        let found =
+            refs::branch(&self.repo(), name).map_err(|error| local_error("read a branch of the mirror", &error));
+        Ok(self.noted(found)?.map(CommitId::from))
+    }
+
+    /// All branches by name, as of the last fetch.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`].
+    pub fn branches(&self) -> Result<Vec<(String, CommitId)>, GitError> {
+        let state = refs::state(&self.repo()).map_err(|error| local_error("read the branches of the mirror", &error));
+        Ok(self.noted(state)?.branches.into_iter().map(|(name, id)| (name, id.into())).collect())
+    }
+
+    /// The branch the remote calls its default, which need not exist in an empty repository.
+    pub fn default_branch(&self) -> Option<String> {
+        refs::head(&self.repo())
+    }
+
+    /// The files at a commit.
+    ///
+    /// # Errors
+    /// [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
+    pub fn base(&self, commit: CommitId) -> Result<Base, GitError> {
+        Base::new(self.shared.clone(), commit)
+    }
+
+    /// An overlay with no edits on a commit.
+    ///
+    /// # Errors
+    /// As [`base`](Self::base).
+    pub fn overlay(&self, commit: CommitId) -> Result<Overlay, GitError> {
+        self.base(commit).map(Overlay::new)
+    }
+
+    /// Writes the overlay as a commit. The same overlay and meta give the same id, every time and everywhere. Costs what
+    /// the edits touch: only folders on the way to an edit are read and written.
+    ///
+    /// The mirror keeps no branch on it: a commit nobody pushes is swept up some weeks later.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`], [`GitError::Io`].
+    pub fn commit(&self, overlay: &Overlay, meta: &CommitMeta) -> Result<CommitId, GitError> {
+        let repo = self.repo();
+        let mut made = Vec::new();
+        let mut changes = Vec::new();
+        for (path, change) in overlay.changed() {
+            let leaf = match change {
+                Change::Deleted => None,
+                Change::Replaced { bytes, blob, mode } => {
+                    made.push(NewObject { id: blob.object(), kind: Kind::Blob, data: bytes.to_vec() });
+                    Some(Leaf { mode: mode.kind().into(), id: blob.object() })
+                }
+            };
+            changes.push((path.as_bytes(), leaf));
+        }
+        let tree = self.noted(tree::apply(&repo, overlay.base().tree(), changes.into_iter(), &mut made))?;
+        self.write_commit(tree, meta, made)
+    }
+
+    pub(crate) fn write_commit(
+        &self,
+        tree: gix::ObjectId,
+        meta: &CommitMeta,
+        mut made: Vec<NewObject>,
+    ) -> Result<CommitId, GitError> {
+        let commit = NewObject::new(Kind::Commit, commit_data(tree, meta));
+        let id = commit.id;
+        made.push(commit);
+        pack::store(&self.shared.repo.objects_dir(), &made, Durability::Cached)
+            .map_err(GitError::io("write a commit into the mirror"))?;
+        Ok(id.into())
+    }
+
+    /// What changed from one commit to another, file by file.
+    ///
+    /// # Errors
+    /// [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
+    pub fn diff(&self, from: CommitId, to: CommitId) -> Result<Vec<FileDiff>, GitError> {
+        let repo = self.repo();
+        let (old, new) = (odb::commit_tree(&repo, from)?, odb::commit_tree(&repo, to)?);
+        self.noted(diff::between(&repo, old, new))
+    }
+
+    /// What an overlay changes, file by file.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`].
+    pub fn overlay_diff(&self, overlay: &Overlay) -> Result<Vec<FileDiff>, GitError> {
+        self.noted(diff::of_overlay(&self.repo(), overlay))
+    }
+
+    /// The best common ancestor of two commits, `None` when they share no history.
+    ///
+    /// # Errors
+    /// [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
+    pub fn merge_base(&self, a: CommitId, b: CommitId) -> Result<Option<CommitId>, GitError> {
+        self.noted(graph::merge_base(&self.repo(), a, b))
+    }
+
+    /// Whether `ancestor` is `commit` or one of those it was made from.
+    ///
+    /// # Errors
+    /// As [`merge_base`](Self::merge_base).
+    pub fn is_ancestor(&self, ancestor: CommitId, commit: CommitId) -> Result<bool, GitError> {
+        Ok(self.merge_base(ancestor, commit)? == Some(ancestor))
+    }
+
+    /// The commits that `tip` has and `without` lacks, newest first, at most `limit`.
+    ///
+    /// # Errors
+    /// As [`merge_base`](Self::merge_base).
+    pub fn commits(
+        &self,
+        tip: CommitId,
+        without: Option<CommitId>,
+        limit: usize,
+    ) -> Result<Vec<CommitSummary>, GitError> {
+        self.noted(graph::commits(&self.repo(), tip, without, limit))
+    }
+
+    /// Where a branch of the remote is now, asked of the remote itself and without fetching.
+    ///
+    /// # Errors
+    /// [`GitError::Unreachable`], [`GitError::Auth`], [`GitError::NotFound`] and their like.
+    pub fn remote_branch(&self, remote: &Remote, name: &str) -> Result<Option<CommitId>, GitError> {
+        name::check_branch(name)?;
+        if let Location::Local(path) = remote.location()?
+            && let Some(origin) = Origin::open(&path, &remote.shown())?
+        {
+            let found = refs::branch(&origin.repo(), name).map_err(|error| refs::unreadable(&self.shown, &error))?;
+            return Ok(found.map(CommitId::from));
+        }
+        let found = upload_pack::branch(&self.repo(), remote, name, self.shared.limits.fetch)?;
+        Ok(found.map(CommitId::from))
+    }
+
+    /// Moves `branch` of the remote from `expected` (`None`: it must not exist) to `commit`. When this returns, it is
+    /// there; for a remote on this machine, on its disk. Pushing what is already there succeeds.
+    ///
+    /// # Errors
+    /// [`PushError::Moved`] when the branch is elsewhere; nothing was changed then.
+    pub fn push(
+        &self,
+        remote: &Remote,
+        branch: &str,
+        commit: CommitId,
+        expected: Option<CommitId>,
+    ) -> Result<Pushed, PushError> {
+        name::check_branch(branch)?;
+        // Asked to push what we do not hold, git would blame the remote.
+        odb::commit_tree(&self.repo(), commit)?;
+        let pushed = push::push(self, &self.shared, remote, branch, commit, expected)?;
+        self.record(branch, commit);
+        maintenance::mirror_when_due(&self.shared);
+        Ok(pushed)
+    }
+}
+
+impl Mirror {
+    /// Records where a push left a branch. A fetch that runs, or the next one, does it otherwise.
+    fn record(&self, branch: &str, commit: CommitId) {
+        let Some(_lock) = lock::at_once(&self.shared.dir) else { return };
+        if let Err(error) = refs::record(&self.repo(), branch, commit.object()) {
+            tracing::debug!(branch, %error, "left to the next fetch");
+        }
+    }
+}
+
+pub(crate) fn commit_data(tree: gix::ObjectId, meta: &CommitMeta) -> Vec<u8> {
+    let clean = |text: &str| {
+        let kept: String = text.chars().filter(|c| !c.is_control() && !matches!(c, '<' | '>')).collect();
+        kept.trim().to_owned()
+    };
+    let name = Some(clean(&meta.name)).filter(|name| !name.is_empty()).unwrap_or_else(|| "unknown".to_owned());
+    let who = format!("{name} <{}> {} +0000", clean(&meta.email), meta.seconds);
+    let mut text = format!("tree {tree}\n");
+    for parent in &meta.parents {
+        text.push_str(&format!("parent {parent}\n"));
+    }
+    let message = meta.message.replace('\0', "").replace("\r\n", "\n");
+    text.push_str(&format!("author {who}\ncommitter {who}\n\n{}\n", message.trim()));
+    text.into_bytes()
+}

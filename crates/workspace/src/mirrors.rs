@@ -1,0 +1,350 @@
+//! All mirrors of one server: made, brought up to date, and mended.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use crate::error::{GitError, Why};
+use crate::lock;
+use crate::maintenance;
+use crate::mirror::{Mirror, Shared};
+use crate::odb::pack::Durability;
+use crate::odb::refs::{Branches, RefState};
+use crate::odb::{Repo, local_error, refs, transfer, upload_pack, why};
+use crate::origin::Origin;
+use crate::remote::{Location, Remote};
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A fetch, a first clone included.
+    pub fetch: Duration,
+    /// A push by the git program.
+    pub push: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { fetch: Duration::from_secs(600), push: Duration::from_secs(120) }
+    }
+}
+
+/// The mirrors below one folder, one bare repository per address. Cheap to clone.
+///
+/// Several processes may work on the same folder: fetches take a file lock, and everything else is safe as git is.
+#[derive(Debug, Clone)]
+pub struct Mirrors {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    root: PathBuf,
+    limits: Limits,
+    open: Mutex<HashMap<String, Arc<Shared>>>,
+    flights: Mutex<HashMap<[u8; 32], Arc<Flight>>>,
+}
+
+/// Fetches of one repository with the same credentials, one after the other.
+#[derive(Debug, Default)]
+struct Flight {
+    /// How many fetches have begun.
+    begun: AtomicU64,
+    /// Held by the fetch that runs.
+    last: Arc<tokio::sync::Mutex<Option<Landed>>>,
+}
+
+/// How the last fetch ended.
+#[derive(Debug)]
+struct Landed {
+    /// Which it was, counted from 1.
+    number: u64,
+    outcome: Result<Mirror, GitError>,
+}
+
+/// Above this many flights, those nobody is on are forgotten: tokens change, and each makes a flight of its own.
+const FLIGHTS: usize = 256;
+
+impl Mirrors {
+    /// Mirrors below `root`, which is made when the first of them is.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self::with_limits(root, Limits::default())
+    }
+
+    pub fn with_limits(root: impl Into<PathBuf>, limits: Limits) -> Self {
+        let inner = Inner { root: root.into(), limits, open: Mutex::default(), flights: Mutex::default() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Brings the mirror of `remote` up to date, making it first if need be.
+    ///
+    /// Callers for one repository share fetches: who waits gets the outcome of a fetch that began after the call, so it
+    /// never misses what was pushed before. Dropping the call does not end a fetch others may wait for.
+    ///
+    /// # Errors
+    /// [`GitError::Unreachable`], [`GitError::Auth`], [`GitError::NotFound`], [`GitError::Address`],
+    /// [`GitError::Timeout`], [`GitError::Io`].
+    pub async fn fetch(&self, remote: &Remote) -> Result<Mirror, GitError> {
+        let limit = self.inner.limits.fetch;
+        let interrupt = Arc::new(AtomicBool::new(false));
+        match tokio::time::timeout(limit, self.share(remote, interrupt.clone())).await {
+            Ok(outcome) => outcome,
+            Err(_) => {
+                interrupt.store(true, Ordering::SeqCst);
+                Err(GitError::Timeout { doing: "fetch", after: limit })
+            }
+        }
+    }
+
+    async fn share(&self, remote: &Remote, interrupt: Arc<AtomicBool>) -> Result<Mirror, GitError> {
+        let flight = {
+            let mut flights = self.inner.flights.lock().unwrap_or_else(PoisonError::into_inner);
+            if flights.len() > FLIGHTS {
+                flights.retain(|_, flight| Arc::strong_count(flight) > 1);
+            }
+            flights.entry(remote.flight()).or_default().clone()
+        };
+        let arrived = flight.begun.load(Ordering::SeqCst);
+        let mut last = flight.last.clone().lock_owned().await;
+        if let Some(landed) = last.as_ref()
+            && landed.number > arrived
+        {
+            return landed.outcome.clone();
+        }
+        let (inner, remote) = (self.inner.clone(), remote.clone());
+        // The lock travels with the work: a caller that goes away does not let a second fetch in.
+        let work = tokio::task::spawn_blocking(move || {
+            let number = flight.begun.fetch_add(1, Ordering::SeqCst) + 1;
+            let outcome = inner.fetch(&remote, &interrupt);
+            *last = Some(Landed { number, outcome: outcome.clone() });
+            outcome
+        });
+        work.await.unwrap_or_else(|broken| Err(GitError::Failed { doing: "fetch", source: why(&broken) }))
+    }
+
+    /// As [`fetch`](Self::fetch), on this thread and for this caller alone.
+    ///
+    /// # Errors
+    /// As [`fetch`](Self::fetch).
+    pub fn fetch_blocking(&self, remote: &Remote) -> Result<Mirror, GitError> {
+        self.inner.fetch(remote, &AtomicBool::new(false))
+    }
+
+    #[cfg(test)]
+    pub(crate) fn fetches_begun(&self, remote: &Remote) -> u64 {
+        let flights = self.inner.flights.lock().unwrap_or_else(PoisonError::into_inner);
+        flights.get(&remote.flight()).map_or(0, |flight| flight.begun.load(Ordering::SeqCst))
+    }
+
+    /// The mirror of `remote` as it is, `None` when there is none yet.
+    pub fn open_existing(&self, remote: &Remote) -> Option<Mirror> {
+        let shared = self.inner.existing(remote)?;
+        Some(Mirror::new(shared, remote))
+    }
+}
+
+impl Inner {
+    fn dir(&self, remote: &Remote) -> PathBuf {
+        self.root.join(remote.folder())
+    }
+
+    fn existing(&self, remote: &Remote) -> Option<Arc<Shared>> {
+        let folder = remote.folder();
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let dir = self.dir(remote);
+        if let Some(shared) = open.get(&folder)
+            && dir.join("HEAD").exists()
+        {
+            return Some(shared.clone());
+        }
+        open.remove(&folder);
+        let repo = Repo::mirror(&dir).ok()?;
+        let shared = Arc::new(Shared::new(repo, dir, self.limits));
+        open.insert(folder, shared.clone());
+        Some(shared)
+    }
+
+    fn forget(&self, remote: &Remote) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&remote.folder());
+    }
+
+    fn fetch(&self, remote: &Remote, interrupt: &AtomicBool) -> Result<Mirror, GitError> {
+        let location = remote.location()?;
+        let origin = match &location {
+            Location::Local(path) => Origin::open(path, &remote.shown())?,
+            Location::Http | Location::Ssh => None,
+        };
+        // The common case on one machine: nothing is new, and nothing needs a lock to see it.
+        if let Some(origin) = &origin
+            && let Some(shared) = self.existing(remote).filter(|shared| !shared.is_suspect())
+        {
+            let wanted = origin.state(&remote.shown())?;
+            if refs::state(&shared.repo.local()).is_ok_and(|have| is_current(&have, &wanted)) {
+                return Ok(Mirror::new(shared, remote));
+            }
+        }
+        fs::create_dir_all(&self.root).map_err(GitError::io("make the folder of the mirrors"))?;
+        let dir = self.dir(remote);
+        let _lock = lock::wait(&dir, self.limits.fetch)?;
+        lock::sweep(&dir);
+        let shared = self.locked_fetch(remote, origin.as_ref(), interrupt)?;
+        maintenance::mirror_when_due(&shared);
+        Ok(Mirror::new(shared, remote))
+    }
+
+    fn locked_fetch(
+        &self,
+        remote: &Remote,
+        origin: Option<&Origin>,
+        interrupt: &AtomicBool,
+    ) -> Result<Arc<Shared>, GitError> {
+        if let Some(shared) = self.existing(remote).filter(|shared| !shared.is_suspect()) {
+            match self.update(&shared, remote, origin, interrupt) {
+                Ok(()) => return Ok(shared),
+                Err(error @ GitError::Corrupt { .. }) => {
+                    tracing::warn!(repository = remote.shown(), %error, "making the mirror anew");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        self.forget(remote);
+        self.make(remote, origin, interrupt)?;
+        self.existing(remote)
+            .ok_or(GitError::Corrupt { doing: "open a new mirror", source: Why::new("it cannot be read back") })
+    }
+
+    fn update(
+        &self,
+        shared: &Shared,
+        remote: &Remote,
+        origin: Option<&Origin>,
+        interrupt: &AtomicBool,
+    ) -> Result<(), GitError> {
+        let repo = shared.repo.local();
+        let seen = refs::state(&repo).map_err(|error| corrupt("read the branches of the mirror", &error))?;
+        let Some(origin) = origin else {
+            return upload_pack::fetch(&repo, remote, &seen.branches, interrupt, self.limits.fetch);
+        };
+        let wanted = origin.state(&remote.shown())?;
+        bring(origin, &repo, &seen.branches, &seen.branches, &wanted)
+    }
+
+    /// Makes the mirror beside its place and moves it there when it is whole: what a crash leaves half-made is never
+    /// mistaken for a mirror, and is swept up here.
+    fn make(&self, remote: &Remote, origin: Option<&Origin>, interrupt: &AtomicBool) -> Result<(), GitError> {
+        const DOING: &str = "make a mirror";
+        let dir = self.dir(remote);
+        let half = self.root.join(format!("{}.half", remote.folder()));
+        let old = self.root.join(format!("{}.old", remote.folder()));
+        for left in [&half, &old] {
+            remove(left).map_err(GitError::io(DOING))?;
+        }
+        fs::create_dir(&half).map_err(GitError::io(DOING))?;
+        let made = self.fill(&half, remote, origin, interrupt);
+        if let Err(error) = made {
+            let _ = remove(&half);
+            return Err(match error {
+                // A new mirror cannot be damaged: it is the remote.
+                GitError::Corrupt { source, .. } => GitError::Unreachable { repository: remote.shown(), source },
+                error => error,
+            });
+        }
+        if dir.exists() {
+            fs::rename(&dir, &old).map_err(GitError::io(DOING))?;
+        }
+        fs::rename(&half, &dir).map_err(GitError::io(DOING))?;
+        remove(&old).map_err(GitError::io(DOING))
+    }
+
+    fn fill(
+        &self,
+        dir: &Path,
+        remote: &Remote,
+        origin: Option<&Origin>,
+        interrupt: &AtomicBool,
+    ) -> Result<(), GitError> {
+        const DOING: &str = "make a mirror";
+        let empty = RefState { branches: Default::default(), head: None };
+        let repo = Repo::create(dir).map_err(|error| local_error(DOING, &error))?.local();
+        // Nothing of the samples is wanted, and nothing is to run here by accident.
+        let _ = remove(&dir.join("hooks"));
+        fs::write(dir.join("description"), format!("Mirror of {}\n", remote.shown())).map_err(GitError::io(DOING))?;
+        let Some(origin) = origin else {
+            return upload_pack::fetch(&repo, remote, &empty.branches, interrupt, self.limits.fetch);
+        };
+        // Read before the files are taken: what these branches lead to will be there.
+        let before = origin.state(&remote.shown())?;
+        let whole = if take_files(&origin.repo(), dir).map_err(GitError::io(DOING))? {
+            before.branches
+        } else {
+            empty.branches.clone()
+        };
+        // Opened anew, to see the files just taken over.
+        let repo = Repo::mirror(dir).map_err(|error| local_error(DOING, &error))?.local();
+        let wanted = origin.state(&remote.shown())?;
+        bring(origin, &repo, &whole, &empty.branches, &wanted)?;
+        if transfer::tips_are_whole(&repo, wanted.branches.values().copied()) {
+            Ok(())
+        } else {
+            Err(GitError::Unreachable {
+                repository: remote.shown(),
+                source: Why::new("its branches lead to commits that cannot be read"),
+            })
+        }
+    }
+}
+
+/// Whether a mirror with `have` needs nothing to be one of `wanted`.
+fn is_current(have: &RefState, wanted: &RefState) -> bool {
+    have.branches == wanted.branches && (wanted.head.is_none() || have.head == wanted.head)
+}
+
+/// Takes over the object files of a repository on this machine. `false`: they have to be copied one by one.
+fn take_files(from: &gix::Repository, dir: &Path) -> io::Result<bool> {
+    let objects = dir.join("objects");
+    for _ in 0..3 {
+        if !transfer::is_self_contained(from) {
+            return Ok(false);
+        }
+        match transfer::clone_files(from, &objects) {
+            Ok(()) => return Ok(true),
+            // A repack took files away meanwhile, or there is something we do not take over.
+            Err(error) => tracing::debug!(mirror = %dir.display(), %error, "object files could not be taken over"),
+        }
+        remove(&objects)?;
+        for folder in ["pack", "info"] {
+            fs::create_dir_all(objects.join(folder))?;
+        }
+    }
+    Ok(false)
+}
+
+/// Copies what a repository on this machine has and the mirror lacks, and then the branches. The mirror holds all that
+/// the branches `whole` lead to, and has the branches `seen` itself.
+fn bring(
+    origin: &Origin,
+    mirror: &gix::Repository,
+    whole: &Branches,
+    seen: &Branches,
+    wanted: &RefState,
+) -> Result<(), GitError> {
+    let known: HashSet<_> = whole.values().copied().collect();
+    let tips: Vec<_> = wanted.branches.values().copied().filter(|tip| !known.contains(tip)).collect();
+    transfer::transfer(&origin.repo(), mirror, &tips, &known, Durability::Cached)?;
+    refs::mirror(mirror, seen, wanted)
+}
+
+fn corrupt(doing: &'static str, error: &gix::Error) -> GitError {
+    GitError::Corrupt { doing, source: why(error) }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,139 @@
+//! Objects and references: the one place that knows gix.
+//!
+//! Everything above speaks of paths, bytes, [`CommitId`] and [`BlobId`](crate::BlobId).
+
+pub(crate) mod graph;
+pub(crate) mod pack;
+pub(crate) mod refs;
+pub(crate) mod transfer;
+pub(crate) mod tree;
+pub(crate) mod upload_pack;
+
+use std::path::{Path, PathBuf};
+
+use gix::ObjectId;
+use gix::objs::Kind;
+
+use crate::error::{GitError, Why};
+use crate::id::CommitId;
+
+/// A repository on this disk, shared by threads. Each thread reads through its own [`gix::Repository`].
+pub(crate) struct Repo {
+    inner: gix::ThreadSafeRepository,
+}
+
+impl std::fmt::Debug for Repo {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Repo").field(&self.inner.path()).finish()
+    }
+}
+
+/// How a repository is opened: by its own configuration alone, whoever owns the files. That is safe because nothing in
+/// that configuration is ever executed: no hooks, no helpers, no filters, no includes.
+fn options() -> gix::open::Options {
+    gix::open::Options::isolated().with(gix::sec::Trust::Full).config_overrides([
+        "core.logAllRefUpdates=false",
+        "core.sshCommand=ssh -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=15 -oServerAliveCountMax=4",
+        "ssh.variant=ssh",
+        "protocol.file.allow=always",
+        "gitoxide.userAgent=docent",
+    ])
+}
+
+impl Repo {
+    /// Opens a mirror of ours.
+    pub(crate) fn mirror(dir: &Path) -> gix::Result<Self> {
+        // A server lives long and packs come and go: leave room for them, so that the handle need not be made anew.
+        let slots = gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 512 };
+        let inner = options().object_store_slots(slots).open_path_as_is(true).open(dir)?;
+        Ok(Self { inner })
+    }
+
+    /// Opens somebody else's repository: bare, or with a work tree.
+    pub(crate) fn foreign(dir: &Path) -> gix::Result<Self> {
+        Ok(Self { inner: options().open(dir)? })
+    }
+
+    /// Makes an empty bare repository in the existing, empty folder `dir`.
+    pub(crate) fn create(dir: &Path) -> gix::Result<Self> {
+        let inner = gix::ThreadSafeRepository::init_opts(
+            dir,
+            gix::create::Kind::Bare,
+            gix::create::Options::default(),
+            options(),
+        )?;
+        Ok(Self { inner })
+    }
+
+    pub(crate) fn local(&self) -> gix::Repository {
+        self.inner.to_thread_local()
+    }
+
+    pub(crate) fn objects_dir(&self) -> PathBuf {
+        self.inner.objects_dir().to_owned()
+    }
+}
+
+/// An object that is not yet in a repository.
+#[derive(Debug, Clone)]
+pub(crate) struct NewObject {
+    pub(crate) id: ObjectId,
+    pub(crate) kind: Kind,
+    pub(crate) data: Vec<u8>,
+}
+
+impl NewObject {
+    pub(crate) fn new(kind: Kind, data: Vec<u8>) -> Self {
+        Self { id: hash(kind, &data), kind, data }
+    }
+}
+
+/// The id of an object with this content.
+pub(crate) fn hash(kind: Kind, data: &[u8]) -> ObjectId {
+    // Fails only for content crafted to collide, which must not get an id at all.
+    gix::objs::compute_hash(gix::hash::Kind::Sha1, kind, data).expect("content that is no SHA-1 collision attack")
+}
+
+/// A failure of gix on our own disk, by category.
+pub(crate) fn local_error(doing: &'static str, error: &gix::Error) -> GitError {
+    let source = why(error);
+    if error.is_corrupted() || error.is_not_found() {
+        return GitError::Corrupt { doing, source };
+    }
+    match error.downcast_any_ref::<std::io::Error>() {
+        Some(io) => GitError::Io { doing, kind: io.kind(), source },
+        None => GitError::Failed { doing, source },
+    }
+}
+
+/// The whole chain of an error as one line.
+pub(crate) fn why(error: &(dyn std::error::Error + 'static)) -> Why {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    Why::new(text.replace('\n', " "))
+}
+
+/// The tree of a commit; a commit the mirror does not hold is the caller's mistake, a broken one is ours.
+pub(crate) fn commit_tree(repo: &gix::Repository, commit: CommitId) -> Result<ObjectId, GitError> {
+    const DOING: &str = "read a commit";
+    let object = repo.try_find_object(commit.object()).map_err(|error| local_error(DOING, &error))?;
+    let object = object.ok_or(GitError::NoSuchCommit { commit })?;
+    if object.kind != Kind::Commit {
+        return Err(GitError::NoSuchCommit { commit });
+    }
+    object.into_commit().tree_id().map(gix::Id::detach).map_err(|error| local_error(DOING, &error))
+}
+
+/// The content of a blob.
+pub(crate) fn blob(repo: &gix::Repository, id: ObjectId) -> Result<Vec<u8>, GitError> {
+    let mut object = repo.find_object(id).map_err(|error| local_error("read a file from the mirror", &error))?;
+    Ok(std::mem::take(&mut object.data))
+}

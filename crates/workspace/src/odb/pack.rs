@@ -1,0 +1,229 @@
+//! Putting new objects on disk: a few as loose files, many as one pack.
+//!
+//! Objects are complete before anything points at them: files get their final name only when their content is written
+//! (and, when asked, flushed to the disk), children before parents, a pack before its index.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use gix::ObjectId;
+use gix::objs::Kind;
+use gix::zlib::Compression;
+use gix::zlib::stream::deflate;
+
+use super::NewObject;
+
+/// Above this many objects one pack is cheaper than a file each.
+const LOOSE_AT_MOST: usize = 16;
+
+/// What a crash of the machine may cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Durability {
+    /// On the disk when the call returns.
+    Flushed,
+    /// Written; the operating system flushes when it likes. For mirrors, which can be made anew.
+    Cached,
+}
+
+/// Stores `objects`, which are in an order where parents follow what they point to.
+pub(crate) fn store(objects_dir: &Path, objects: &[NewObject], durability: Durability) -> io::Result<()> {
+    match (objects, durability) {
+        ([], _) => Ok(()),
+        // Two files and a folder to flush, instead of one of each per object.
+        (_, Durability::Flushed) => store_pack(objects_dir, objects, durability),
+        (many, Durability::Cached) if many.len() > LOOSE_AT_MOST => store_pack(objects_dir, objects, durability),
+        (few, Durability::Cached) => few.iter().try_for_each(|object| store_loose(objects_dir, object)),
+    }
+}
+
+fn deflated(parts: &[&[u8]]) -> io::Result<Vec<u8>> {
+    let size = parts.iter().map(|part| part.len()).sum::<usize>();
+    let mut writer = deflate::Write::new(Vec::with_capacity(size / 2 + 64), Compression::BEST_SPEED);
+    for part in parts {
+        writer.write_all(part)?;
+    }
+    writer.flush()?;
+    Ok(writer.into_inner())
+}
+
+/// A finished file under a temporary name. Dropped without [`publish`](Self::publish), it is removed.
+pub(crate) struct Temporary {
+    path: PathBuf,
+    file: File,
+    is_published: bool,
+}
+
+impl Temporary {
+    /// `prefix` begins with `tmp_`: git's own maintenance sweeps up what a crash leaves behind under such names.
+    pub(crate) fn write(folder: &Path, prefix: &str, content: &[u8]) -> io::Result<Self> {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let (process, unique) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = folder.join(format!("{prefix}{process}_{unique}"));
+        // The number of a process comes round again.
+        let _ = fs::remove_file(&path);
+        let mut one = Self { file: File::create_new(&path)?, path, is_published: false };
+        one.file.write_all(content)?;
+        Ok(one)
+    }
+
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Gives it a second name, which must be free.
+    pub(crate) fn link(&self, path: &Path) -> io::Result<()> {
+        fs::hard_link(&self.path, path)
+    }
+
+    /// Gives it its final name and makes it read-only, as git keeps objects.
+    fn publish(mut self, path: &Path) -> io::Result<()> {
+        let mut permissions = self.file.metadata()?.permissions();
+        permissions.set_readonly(true);
+        self.file.set_permissions(permissions)?;
+        fs::rename(&self.path, path)?;
+        self.is_published = true;
+        Ok(())
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        if !self.is_published {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Makes the names in a folder durable, as `sync_all` does for content.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+fn loose_path(objects_dir: &Path, id: ObjectId) -> PathBuf {
+    let hex = id.to_hex().to_string();
+    objects_dir.join(&hex[..2]).join(&hex[2..])
+}
+
+fn store_loose(objects_dir: &Path, object: &NewObject) -> io::Result<()> {
+    let path = loose_path(objects_dir, object.id);
+    let folder = path.parent().unwrap_or(objects_dir);
+    let header = gix::objs::encode::loose_header(object.kind, object.data.len() as u64);
+    let content = deflated(&[&header, &object.data])?;
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    // An object of the same name is replaced: it is equal, or it was damaged by a crash.
+    Temporary::write(folder, "tmp_obj_", &content)?.publish(&path)
+}
+
+/// Where an object lies in a pack.
+struct Placed {
+    id: ObjectId,
+    crc: u32,
+    offset: u64,
+}
+
+fn store_pack(objects_dir: &Path, objects: &[NewObject], durability: Durability) -> io::Result<()> {
+    let mut pack = Vec::new();
+    pack.extend_from_slice(b"PACK");
+    pack.extend_from_slice(&2u32.to_be_bytes());
+    pack.extend_from_slice(&count(objects.len())?.to_be_bytes());
+    let mut placed = Vec::with_capacity(objects.len());
+    for object in objects {
+        let offset = pack.len();
+        entry_header(object.kind, object.data.len(), &mut pack);
+        pack.extend_from_slice(&deflated(&[&object.data])?);
+        placed.push(Placed { id: object.id, crc: crc32fast::hash(&pack[offset..]), offset: offset as u64 });
+    }
+    let checksum = sha1(&pack)?;
+    pack.extend_from_slice(checksum.as_slice());
+    placed.sort_by_key(|entry| entry.id);
+    let index = index(&placed, checksum)?;
+
+    let folder = objects_dir.join("pack");
+    fs::create_dir_all(&folder)?;
+    let name = format!("pack-{}", checksum.to_hex());
+    let pack = Temporary::write(&folder, "tmp_pack_", &pack)?;
+    let index = Temporary::write(&folder, "tmp_idx_", &index)?;
+    if durability == Durability::Flushed {
+        // Side by side, so that the file system can do both in one go.
+        thread::scope(|scope| {
+            let beside = scope.spawn(|| pack.flush());
+            let flushed = index.flush();
+            beside.join().map_err(|_| io::Error::other("a flush broke off")).flatten().and(flushed)
+        })?;
+    }
+    // Readers look for the index: it comes last.
+    pack.publish(&folder.join(format!("{name}.pack")))?;
+    index.publish(&folder.join(format!("{name}.idx")))?;
+    if durability == Durability::Flushed { sync_folder(&folder) } else { Ok(()) }
+}
+
+fn count(length: usize) -> io::Result<u32> {
+    u32::try_from(length).map_err(io::Error::other)
+}
+
+fn sha1(bytes: &[u8]) -> io::Result<ObjectId> {
+    let mut hasher = gix::hash::hasher(gix::hash::Kind::Sha1);
+    hasher.update(bytes);
+    hasher.try_finalize().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// Three bits of type and a length in seven-bit groups, the smallest first (four bits beside the type).
+fn entry_header(kind: Kind, length: usize, out: &mut Vec<u8>) {
+    let kind = match kind {
+        Kind::Commit => 1u8,
+        Kind::Tree => 2,
+        Kind::Blob => 3,
+        Kind::Tag => 4,
+    };
+    let mut byte = kind << 4 | (length & 15) as u8;
+    let mut rest = length >> 4;
+    while rest > 0 {
+        out.push(byte | 0x80);
+        byte = (rest & 127) as u8;
+        rest >>= 7;
+    }
+    out.push(byte);
+}
+
+/// A version 2 index: fan-out, ids, checksums and offsets, each in the order of the ids.
+fn index(placed: &[Placed], pack: ObjectId) -> io::Result<Vec<u8>> {
+    let mut out = Vec::with_capacity(1100 + placed.len() * 28);
+    out.extend_from_slice(b"\xfftOc");
+    out.extend_from_slice(&2u32.to_be_bytes());
+    for first in 0..=255u8 {
+        let up_to = placed.partition_point(|entry| entry.id.as_slice()[0] <= first);
+        out.extend_from_slice(&count(up_to)?.to_be_bytes());
+    }
+    for entry in placed {
+        out.extend_from_slice(entry.id.as_slice());
+    }
+    for entry in placed {
+        out.extend_from_slice(&entry.crc.to_be_bytes());
+    }
+    // Offsets beyond 31 bits stand in a table of their own.
+    let mut far = Vec::new();
+    for entry in placed {
+        let short = u32::try_from(entry.offset).ok().filter(|offset| offset >> 31 == 0);
+        let word = match short {
+            Some(offset) => offset,
+            None => {
+                far.push(entry.offset);
+                1 << 31 | count(far.len() - 1)?
+            }
+        };
+        out.extend_from_slice(&word.to_be_bytes());
+    }
+    for offset in far {
+        out.extend_from_slice(&offset.to_be_bytes());
+    }
+    out.extend_from_slice(pack.as_slice());
+    let checksum = sha1(&out)?;
+    out.extend_from_slice(checksum.as_slice());
+    Ok(out)
+}

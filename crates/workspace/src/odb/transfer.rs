@@ -1,0 +1,229 @@
+//! Copying what one repository on this disk has and another lacks, without a child process.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use gix::ObjectId;
+use gix::objs::Kind;
+
+use super::pack::{self, Durability};
+use super::{NewObject, local_error};
+use crate::error::GitError;
+
+const DOING: &str = "copy objects between repositories";
+/// How much content is gathered before it is written out.
+const BATCH_BYTES: usize = 32 << 20;
+/// How far back a known commit is looked for before the histories are compared properly.
+const NEAR: usize = 32;
+
+/// Copies what `tips` lead to and `known` do not, from `from` to `to`.
+///
+/// `to` holds everything the commits of `known` lead to. Nothing else it may hold counts: an object that lies there
+/// with no branch on it may miss what it points to, or go away with the next collection.
+pub(crate) fn transfer(
+    from: &gix::Repository,
+    to: &gix::Repository,
+    tips: &[ObjectId],
+    known: &HashSet<ObjectId>,
+    durability: Durability,
+) -> Result<(), GitError> {
+    let mut batch = Batch { to, seen: HashSet::new(), objects: Vec::new(), bytes: 0, durability };
+    for commit in new_commits(from, tips, known)? {
+        let object = from.find_object(commit).map_err(|error| local_error(DOING, &error))?;
+        let data = object.data.clone();
+        let commit = object.try_into_commit().map_err(|error| local_error(DOING, &error))?;
+        let new_tree = commit.tree_id().map_err(|error| local_error(DOING, &error))?.detach();
+        let old_tree = match commit.parent_ids().next() {
+            Some(parent) => {
+                let parent = from.find_commit(parent).map_err(|error| local_error(DOING, &error))?;
+                Some(parent.tree_id().map_err(|error| local_error(DOING, &error))?.detach())
+            }
+            None => None,
+        };
+        batch.tree(from, old_tree, new_tree)?;
+        batch.push(NewObject { id: commit.id, kind: Kind::Commit, data });
+        if batch.bytes > BATCH_BYTES {
+            batch.write()?;
+        }
+    }
+    batch.write()
+}
+
+/// The commits reachable from `tips` and not from `known`, parents mostly before children.
+fn new_commits(
+    from: &gix::Repository,
+    tips: &[ObjectId],
+    known: &HashSet<ObjectId>,
+) -> Result<Vec<ObjectId>, GitError> {
+    // A job's commit sits on a branch, or near where one was.
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    let mut next: Vec<ObjectId> = tips.to_vec();
+    while let Some(id) = next.pop() {
+        if known.contains(&id) || !seen.insert(id) {
+            continue;
+        }
+        if found.len() >= NEAR {
+            return all_new_commits(from, tips, known);
+        }
+        let commit = from.find_commit(id).map_err(|error| local_error(DOING, &error))?;
+        found.push(id);
+        next.extend(commit.parent_ids().map(gix::Id::detach));
+    }
+    found.reverse();
+    Ok(found)
+}
+
+fn all_new_commits(
+    from: &gix::Repository,
+    tips: &[ObjectId],
+    known: &HashSet<ObjectId>,
+) -> Result<Vec<ObjectId>, GitError> {
+    // What `from` has lost, or never had, cannot be on the way.
+    let hidden: Vec<ObjectId> = known.iter().copied().filter(|id| from.has_object(id)).collect();
+    let walk =
+        from.rev_walk(tips.iter().copied()).with_hidden(hidden).all().map_err(|error| local_error(DOING, &error))?;
+    let mut found = Vec::new();
+    for info in walk {
+        found.push(info.map_err(|error| local_error(DOING, &error))?.id);
+    }
+    found.reverse();
+    Ok(found)
+}
+
+struct Batch<'a> {
+    to: &'a gix::Repository,
+    seen: HashSet<ObjectId>,
+    objects: Vec<NewObject>,
+    bytes: usize,
+    durability: Durability,
+}
+
+impl Batch<'_> {
+    /// Gathers what `new` holds and `old` does not: content first, then the folders above it.
+    fn tree(&mut self, from: &gix::Repository, old: Option<ObjectId>, new: ObjectId) -> Result<(), GitError> {
+        if old == Some(new) || !self.seen.insert(new) {
+            return Ok(());
+        }
+        let folder = from.find_tree(new).map_err(|error| local_error(DOING, &error))?;
+        let before = old.map(|old| from.find_tree(old)).transpose().map_err(|error| local_error(DOING, &error))?;
+        let mut known = HashMap::new();
+        if let Some(before) = &before {
+            for entry in before.iter() {
+                let entry = entry.map_err(|error| local_error(DOING, &error))?;
+                known.insert(entry.filename().to_owned(), (entry.mode(), entry.object_id()));
+            }
+        }
+        for entry in folder.iter() {
+            let entry = entry.map_err(|error| local_error(DOING, &error))?;
+            let (mode, id) = (entry.mode(), entry.object_id());
+            let old = known.get(entry.filename());
+            if old == Some(&(mode, id)) || mode.is_commit() {
+                continue;
+            }
+            if mode.is_tree() {
+                let old = old.filter(|(mode, _)| mode.is_tree()).map(|(_, id)| *id);
+                self.tree(from, old, id)?;
+            } else if self.seen.insert(id) {
+                let blob = from.find_object(id).map_err(|error| local_error(DOING, &error))?;
+                self.push(NewObject { id, kind: blob.kind, data: blob.data.clone() });
+            }
+        }
+        self.push(NewObject { id: new, kind: Kind::Tree, data: folder.data.clone() });
+        Ok(())
+    }
+
+    fn push(&mut self, object: NewObject) {
+        self.bytes += object.data.len();
+        self.objects.push(object);
+    }
+
+    fn write(&mut self) -> Result<(), GitError> {
+        let folder = self.to.objects.store_ref().path().to_owned();
+        pack::store(&folder, &self.objects, self.durability).map_err(GitError::io("write objects to a repository"))?;
+        self.objects.clear();
+        self.bytes = 0;
+        Ok(())
+    }
+}
+
+/// Whether the object files of `from` can be taken over as they are: none of its objects are elsewhere.
+pub(crate) fn is_self_contained(from: &gix::Repository) -> bool {
+    !from.objects.store_ref().path().join("info/alternates").exists()
+}
+
+/// Takes over every object file of `from` into the empty folder `to`, by hard link where the file system allows.
+///
+/// When it succeeds, everything is there that was there when it began, whatever runs in `from` meanwhile. When a file
+/// went away in between, it fails; `to` is then in no state to be used.
+pub(crate) fn clone_files(from: &gix::Repository, to: &Path) -> io::Result<()> {
+    let source = from.objects.store_ref().path().to_owned();
+    // Loose files first: a repack that runs meanwhile moves objects from there into packs.
+    for entry in fs::read_dir(&source)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| name.len() == 2 && is_hex(name)) else { continue };
+        let folder = to.join(name);
+        fs::create_dir_all(&folder)?;
+        for file in fs::read_dir(entry.path())? {
+            let file = file?;
+            if file.file_name().to_str().is_some_and(|name| name.len() == 38 && is_hex(name)) {
+                take(&file.path(), &folder.join(file.file_name()))?;
+            }
+        }
+    }
+    let (source, to) = (source.join("pack"), to.join("pack"));
+    fs::create_dir_all(&to)?;
+    // Until a look finds nothing new: a listing may miss a pack that appears while it is made.
+    let mut taken = HashSet::new();
+    loop {
+        let listed: Vec<String> = index_stems(&source)?.into_iter().filter(|stem| !taken.contains(stem)).collect();
+        if listed.is_empty() {
+            return Ok(());
+        }
+        for stem in listed {
+            for suffix in ["pack", "idx"] {
+                let name = format!("{stem}.{suffix}");
+                take(&source.join(&name), &to.join(&name))?;
+            }
+            taken.insert(stem);
+        }
+    }
+}
+
+/// The packs that have an index: the others are not finished.
+fn index_stems(folder: &Path) -> io::Result<Vec<String>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut stems = Vec::new();
+    for entry in entries {
+        let name = entry?.file_name();
+        stems.extend(name.to_str().and_then(|name| name.strip_suffix(".idx")).map(str::to_owned));
+    }
+    Ok(stems)
+}
+
+fn is_hex(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+}
+
+fn take(source: &Path, target: &Path) -> io::Result<()> {
+    // Never through a symbolic link: the repository may be another user's, and the link may lead anywhere.
+    if !fs::symlink_metadata(source)?.is_file() {
+        return Err(io::Error::other(format!("{} is not a regular file", source.display())));
+    }
+    fs::hard_link(source, target).or_else(|_| fs::copy(source, target).map(|_| ()))
+}
+
+/// Whether the tips can be read: the last check before a copy counts as one.
+pub(crate) fn tips_are_whole(repo: &gix::Repository, tips: impl IntoIterator<Item = ObjectId>) -> bool {
+    tips.into_iter().all(|tip| {
+        let tree = repo.find_commit(tip).and_then(|commit| commit.tree_id().map(gix::Id::detach));
+        tree.is_ok_and(|tree| repo.find_tree(tree).is_ok())
+    })
+}

@@ -1,0 +1,274 @@
+//! Where a repository is and how we are known there.
+
+use std::fmt;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+
+use sha2::{Digest, Sha256};
+
+use crate::error::GitError;
+
+/// How we are known to a remote: a user name and a token or password.
+///
+/// They reach the remote by a callback or by a child's environment, never in a URL, an argument, a file or a log.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    pub username: String,
+    pub secret: String,
+}
+
+impl Credentials {
+    /// A bare token, with a user name the forges accept beside one.
+    pub fn token(secret: impl Into<String>) -> Self {
+        Self { username: "x-access-token".to_owned(), secret: secret.into() }
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").field("username", &self.username).field("secret", &"…").finish()
+    }
+}
+
+/// A repository somewhere: `https://…`, `ssh://…`, `user@host:path`, `file://…` or an absolute path.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Remote {
+    pub url: String,
+    pub credentials: Option<Credentials>,
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote").field("url", &self.shown()).field("credentials", &self.credentials).finish()
+    }
+}
+
+/// What kind of address a URL is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Location {
+    /// A folder on this machine.
+    Local(PathBuf),
+    Http,
+    Ssh,
+}
+
+impl Remote {
+    pub fn new(url: impl Into<String>) -> Self {
+        Self { url: url.into(), credentials: None }
+    }
+
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: Credentials) -> Self {
+        self.credentials = Some(credentials);
+        self
+    }
+
+    /// The address without a user name or password: what may be shown, logged and hashed.
+    pub fn shown(&self) -> String {
+        shown(&self.url)
+    }
+
+    /// The name of the folder the mirror of this repository lives in.
+    pub(crate) fn folder(&self) -> String {
+        hex_prefix(&Sha256::digest(self.url.as_bytes()))
+    }
+
+    /// Sets apart two callers who come with different credentials, without keeping the credentials.
+    pub(crate) fn flight(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        hash.update(self.url.as_bytes());
+        if let Some(Credentials { username, secret }) = &self.credentials {
+            for part in [username, secret] {
+                hash.update([0]);
+                hash.update(part.as_bytes());
+            }
+        }
+        hash.finalize().into()
+    }
+
+    pub(crate) fn location(&self) -> Result<Location, GitError> {
+        let url = self.url.as_str();
+        let refuse = |reason| Err(GitError::Address { repository: self.shown(), reason });
+        if url.contains(char::is_control) || url.starts_with('-') {
+            return refuse("it begins with a dash or holds a control character");
+        }
+        if url.starts_with('/') {
+            return Ok(Location::Local(PathBuf::from(url)));
+        }
+        if let Some(rest) = url.strip_prefix("file://") {
+            let path = rest.strip_prefix("localhost").unwrap_or(rest);
+            return match percent_decoded(path) {
+                Some(path) if path.starts_with('/') => Ok(Location::Local(PathBuf::from(path))),
+                _ => refuse("a file URL names an absolute path, as in `file:///srv/docs.git`"),
+            };
+        }
+        if let Some((scheme, rest)) = url.split_once("://") {
+            let authority = rest.split('/').next().unwrap_or_default();
+            let user = authority.rsplit_once('@').map_or("", |(user, _)| user);
+            return match scheme {
+                "http" | "https" if user.contains(':') => {
+                    refuse("it holds a password; name an environment variable that holds the token instead")
+                }
+                "http" if self.credentials.is_some() && !is_near(authority) => {
+                    refuse("a token is not sent over plain http to another network; use https")
+                }
+                "http" | "https" => Ok(Location::Http),
+                "ssh" => Ok(Location::Ssh),
+                _ => refuse("only https, http, ssh, file and absolute paths are known"),
+            };
+        }
+        match url.split_once(':') {
+            Some((host, path))
+                if !host.contains('/') && !host.is_empty() && !path.is_empty() && !path.starts_with(':') =>
+            {
+                Ok(Location::Ssh)
+            }
+            _ => refuse("give an absolute path or a URL"),
+        }
+    }
+
+    /// Takes the secret out of a text that a server or a program wrote.
+    pub(crate) fn scrub(&self, text: &str) -> String {
+        let mut text = text.replace(&self.url, &self.shown());
+        if let Some(Credentials { username, secret }) = &self.credentials
+            && !secret.is_empty()
+        {
+            text = text.replace(secret, "…").replace(&basic(username, secret), "…");
+        }
+        text
+    }
+
+    /// The value of an `Authorization` header.
+    pub(crate) fn authorization(&self) -> Option<String> {
+        let Credentials { username, secret } = self.credentials.as_ref()?;
+        Some(format!("Basic {}", basic(username, secret)))
+    }
+}
+
+/// Whether a host is on this machine or this network: loopback and private addresses, and names without a dot.
+fn is_near(authority: &str) -> bool {
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    if let Some(inner) = host.strip_prefix('[') {
+        let address = inner.split(']').next().unwrap_or_default().parse::<Ipv6Addr>();
+        return address.is_ok_and(|address| address.is_loopback() || address.is_unique_local());
+    }
+    let name = host.split(':').next().unwrap_or_default();
+    match name.parse::<Ipv4Addr>() {
+        Ok(address) => address.is_loopback() || address.is_private(),
+        Err(_) => !name.contains('.') || name.ends_with(".localhost") || name.ends_with(".internal"),
+    }
+}
+
+fn shown(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let end = rest.find('/').unwrap_or(rest.len());
+    match rest[..end].rsplit_once('@') {
+        // For ssh the user name is part of the address and no secret.
+        Some((user, host)) if scheme == "ssh" => {
+            let user = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{user}@{host}{}", &rest[end..])
+        }
+        Some((_, host)) => format!("{scheme}://{host}{}", &rest[end..]),
+        None => url.to_owned(),
+    }
+}
+
+pub(crate) fn hex_prefix(bytes: &[u8]) -> String {
+    bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let escaped = (first == b'%')
+            .then(|| tail.get(..2).and_then(|two| std::str::from_utf8(two).ok()))
+            .flatten()
+            .and_then(|two| u8::from_str_radix(two, 16).ok());
+        bytes.push(escaped.unwrap_or(first));
+        rest = if escaped.is_some() { &tail[2..] } else { tail };
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// `user:secret` in base64, as HTTP basic authentication has it.
+fn basic(username: &str, secret: &str) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let text = format!("{username}:{secret}");
+    let mut out = String::with_capacity(text.len().div_ceil(3) * 4);
+    for three in text.as_bytes().chunks(3) {
+        let word = three.iter().fold(0u32, |word, byte| word << 8 | u32::from(*byte)) << (8 * (3 - three.len()));
+        for place in 0..4 {
+            let sextet = (word >> (18 - 6 * place)) & 63;
+            out.push(if place <= three.len() { char::from(ALPHABET[sextet as usize]) } else { '=' });
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_told_apart() {
+        for (url, location) in [
+            ("/srv/a b.git", Location::Local("/srv/a b.git".into())),
+            ("file:///srv/a%20b.git", Location::Local("/srv/a b.git".into())),
+            ("file://localhost/srv/a", Location::Local("/srv/a".into())),
+            ("https://git.example.com/a/b", Location::Http),
+            ("https://me@git.example.com/a/b", Location::Http),
+            ("ssh://git@example.com:22/a", Location::Ssh),
+            ("git@example.com:a/b.git", Location::Ssh),
+        ] {
+            assert_eq!(Remote::new(url).location().unwrap(), location, "{url}");
+        }
+        for bad in [
+            "",
+            "docs",
+            "./docs",
+            "ext::sh -c x",
+            "git://example.com/a",
+            "https://me:pw@example.com/a",
+            "-upload",
+            "file://a/b",
+        ] {
+            assert!(matches!(Remote::new(bad).location(), Err(GitError::Address { .. })), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_not_sent_in_the_clear_to_another_network() {
+        let with_token = |url: &str| Remote::new(url).with_credentials(Credentials::token("s3cret")).location();
+        for near in [
+            "http://127.0.0.1:3000/a",
+            "http://gitea:3000/a",
+            "http://10.1.2.3/a",
+            "http://[::1]/a",
+            "https://example.com/a",
+        ] {
+            assert!(with_token(near).is_ok(), "{near}");
+        }
+        for far in ["http://example.com/a", "http://8.8.8.8/a", "http://me@example.com/a"] {
+            assert!(matches!(with_token(far), Err(GitError::Address { .. })), "{far}");
+            assert!(Remote::new(far).location().is_ok(), "{far}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let remote = Remote::new("https://me:pw@example.com/a").with_credentials(Credentials::token("s3cret"));
+        assert_eq!(remote.shown(), "https://example.com/a");
+        assert!(!format!("{:?}", remote.credentials).contains("s3cret"));
+        let said = format!("fatal: {} with s3cret and {}", remote.url, remote.authorization().unwrap());
+        let scrubbed = remote.scrub(&said);
+        assert_eq!(scrubbed, "fatal: https://example.com/a with … and Basic …");
+    }
+
+    #[test]
+    fn basic_authentication_is_base64() {
+        assert_eq!(basic("Aladdin", "open sesame"), "QWxhZGRpbjpvcGVuIHNlc2FtZQ==");
+        assert_eq!(basic("a", "b"), "YTpi");
+        assert_eq!(basic("a", "bc"), "YTpiYw==");
+    }
+}

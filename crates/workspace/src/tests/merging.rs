@@ -1,0 +1,110 @@
+use super::{World, committed, git, meta};
+use crate::{MergeError, Merged, PushError};
+
+fn both(story: impl Fn(World)) {
+    story(World::new());
+    story(World::new().only_for_git());
+}
+
+#[test]
+fn a_target_with_nothing_of_its_own_moves_forward() {
+    both(|world| {
+        let mirror = world.fetched();
+        let source = committed(&mirror, "docs/index.md", "# Changed\n");
+        assert_eq!(mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap(), Merged::FastForward(source));
+        assert_eq!(world.upstream("main"), Some(source));
+        assert_eq!(mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap(), Merged::Nothing(source));
+    });
+}
+
+#[test]
+fn different_files_are_joined_by_a_merge_commit() {
+    both(|world| {
+        let source = committed(&world.fetched(), "docs/new/page.md", "# New\n");
+        world.put("README.md", "# Theirs\n");
+        let target = world.publish("theirs");
+        let mirror = world.fetched();
+        assert_eq!(mirror.merge_conflicts(source, target).unwrap(), Vec::<String>::new());
+        let merged = mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap();
+        assert_eq!(world.upstream("main"), Some(merged.commit()));
+        assert_eq!(git(&world.bare, &["rev-parse", "main^1", "main^2"]), format!("{target}\n{source}"));
+        assert_eq!(world.upstream_file("main", "README.md"), "# Theirs");
+        assert_eq!(world.upstream_file("main", "docs/new/page.md"), "# New");
+        git(&world.bare, &["fsck", "--strict"]);
+    });
+}
+
+#[test]
+fn different_lines_of_one_file_are_joined() {
+    let world = World::new();
+    let source = committed(&world.fetched(), "docs/index.md", "# Docs\n\nONE\ntwo\nthree\nfour\nfive\nsix\nseven\n");
+    world.put("docs/index.md", "# Docs\n\none\ntwo\nthree\nfour\nfive\nsix\nSEVEN\n");
+    world.publish("theirs");
+    let mirror = world.fetched();
+    mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap();
+    assert_eq!(world.upstream_file("main", "docs/index.md"), "# Docs\n\nONE\ntwo\nthree\nfour\nfive\nsix\nSEVEN");
+}
+
+#[test]
+fn the_same_change_on_both_sides_is_one_change() {
+    let world = World::new();
+    let source = committed(&world.fetched(), "README.md", "# Same\n");
+    world.put("README.md", "# Same\n");
+    world.put("other.md", "other\n");
+    world.publish("theirs");
+    let mirror = world.fetched();
+    mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap();
+    assert_eq!(world.upstream_file("main", "README.md"), "# Same");
+}
+
+#[test]
+fn what_does_not_fit_is_a_conflict_and_moves_nothing() {
+    for (ours, theirs) in [("docs/index.md", "docs/index.md"), ("docs/a", "docs/a/b.md"), ("docs/a/b.md", "docs/a")] {
+        let world = World::new();
+        let source = committed(&world.fetched(), theirs, "# Source\n");
+        world.put(ours, "# Target\n");
+        let target = world.publish("target");
+        let mirror = world.fetched();
+        assert_eq!(mirror.merge_conflicts(source, target).unwrap(), [theirs]);
+        let refused = mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap_err();
+        assert!(matches!(&refused, MergeError::Conflict { paths } if paths == &[theirs]), "{refused:?}");
+        assert_eq!(world.upstream("main"), Some(target));
+    }
+}
+
+#[test]
+fn an_edit_of_what_the_other_side_deleted_is_a_conflict() {
+    let world = World::new();
+    let source = committed(&world.fetched(), "README.md", "# Edited\n");
+    std::fs::remove_file(world.work.join("README.md")).unwrap();
+    world.publish("deleted");
+    let refused = world.fetched().merge(&world.remote(), source, "main", &meta(&[])).unwrap_err();
+    assert!(refused.to_string().contains("README.md"), "{refused}");
+}
+
+#[test]
+fn a_target_that_moved_since_the_fetch_is_left_alone() {
+    both(|world| {
+        let mirror = world.fetched();
+        let source = committed(&mirror, "docs/index.md", "# Changed\n");
+        world.put("README.md", "# Meanwhile\n");
+        let meanwhile = world.publish("meanwhile");
+        let refused = mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap_err();
+        assert!(
+            matches!(&refused, MergeError::Push(PushError::Moved { now: Some(now) }) if *now == meanwhile),
+            "{refused:?}"
+        );
+    });
+}
+
+#[test]
+fn histories_without_a_common_commit_are_not_merged() {
+    let world = World::new();
+    let source = world.fetched().branch("main").unwrap();
+    git(&world.work, &["checkout", "-q", "--orphan", "other"]);
+    git(&world.work, &["branch", "-q", "-D", "main"]);
+    git(&world.work, &["branch", "-q", "-m", "main"]);
+    world.publish("unrelated");
+    let mirror = world.fetched();
+    assert!(matches!(mirror.merge(&world.remote(), source, "main", &meta(&[])), Err(MergeError::Unrelated)));
+}
