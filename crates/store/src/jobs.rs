@@ -1,0 +1,216 @@
+//! Jobs and journals.
+
+use async_trait::async_trait;
+use docent_jobs::{Change, Decide, Entry, EntryBody, Gate, JobQuery, Row, Store, WriteError, Written};
+use docent_types::{AgentJob, BoxError, JobId, JobStatus, StoreError, Timestamp};
+use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
+
+use crate::error::Abort;
+use crate::gate;
+use crate::sqlite::SqliteStore;
+
+#[async_trait]
+impl Store for SqliteStore {
+    async fn create(&self, mut row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+        row.last_seq = entries.len() as u64;
+        self.write("create the job", move |connection| {
+            gated(connection, &gate, |connection| {
+                insert(connection, &row)?;
+                append(connection, row.id(), 0, gate.now, &entries)?;
+                Ok(row.job)
+            })
+        })
+        .await
+    }
+
+    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+        self.write("change the job", move |connection| {
+            gated(connection, &gate, |connection| {
+                let row = find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
+                let change = decide(&row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
+                Ok(apply(connection, &row, change, gate.now)?.job)
+            })
+        })
+        .await
+    }
+
+    async fn claim(&self, now: Timestamp, decide: Decide) -> Result<Option<Row>, StoreError> {
+        self.write("lease a job", move |connection| {
+            let due = connection
+                .prepare_cached(
+                    "SELECT body FROM jobs
+                     WHERE status = 'active' AND not_before <= ?1 AND (lease_until IS NULL OR lease_until <= ?1)
+                       AND NOT EXISTS (
+                         SELECT 1 FROM jobs AS held
+                         WHERE held.repository = jobs.repository AND held.branch = jobs.branch AND held.lease_until > ?1
+                       )
+                     ORDER BY id LIMIT 1",
+                )?
+                .query_row([now.millis()], |row| row.get::<_, String>(0))
+                .optional()?;
+            let Some(body) = due else { return Ok(None) };
+            let row: Row = serde_json::from_str(&body)?;
+            let change = decide(&row).map_err(BoxError::from)?;
+            Ok::<_, Abort<StoreError>>(Some(apply(connection, &row, change, now)?))
+        })
+        .await
+    }
+
+    async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
+        self.read("read the job", move |connection| find(connection, id)).await
+    }
+
+    async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
+        self.read("read the journal", move |connection| {
+            let after = i64::try_from(after).unwrap_or(i64::MAX);
+            let mut select = connection.prepare_cached(
+                "SELECT seq, at, body FROM entries WHERE job = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3",
+            )?;
+            let mut rows = select.query((id.to_string(), after, limit))?;
+            let mut entries = Vec::new();
+            while let Some(row) = rows.next()? {
+                let body = serde_json::from_str(row.get_ref(2)?.as_str()?)?;
+                entries.push(Entry { seq: row.get(0)?, at: Timestamp::from_millis(row.get(1)?), body });
+            }
+            Ok(entries)
+        })
+        .await
+    }
+
+    async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
+        self.read("list the jobs", move |connection| list(connection, &query)).await
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        self.read("look for what falls due", move |connection| {
+            let due: Option<i64> = connection
+                .prepare_cached(
+                    "SELECT min(CASE WHEN lease_until > ?1 THEN lease_until ELSE not_before END) FROM jobs
+                     WHERE status = 'active' AND (lease_until > ?1 OR not_before > ?1)",
+                )?
+                .query_row([now.millis()], |row| row.get(0))?;
+            Ok(due.map(Timestamp::from_millis))
+        })
+        .await
+    }
+
+    async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
+        self.read("list the leased jobs", move |connection| {
+            let mut statement =
+                connection.prepare_cached("SELECT id FROM jobs WHERE status = 'active' AND lease_until IS NOT NULL")?;
+            let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
+            Ok(ids.collect::<Result<Vec<_>, _>>()?.iter().filter_map(|id| JobId::parse(id)).collect())
+        })
+        .await
+    }
+}
+
+/// Key, then the write itself, then the quota: what fails later undoes what came before.
+fn gated(
+    connection: &Connection,
+    gate: &Gate,
+    write: impl FnOnce(&Connection) -> Result<AgentJob, Abort<WriteError>>,
+) -> Result<Written, Abort<WriteError>> {
+    if let Some(written) = gate::answered(connection, gate)? {
+        return Ok(written);
+    }
+    let job = write(connection)?;
+    let standing = gate.quota.as_ref().map(|quota| gate::count(connection, quota, gate.now)).transpose()?;
+    if let Some(key) = &gate.key {
+        gate::remember(connection, key, gate.now, &job)?;
+    }
+    Ok(Written { job, repeat: false, standing })
+}
+
+fn find(connection: &Connection, id: JobId) -> Result<Option<Row>, BoxError> {
+    let mut select = connection.prepare_cached("SELECT body FROM jobs WHERE id = ?1")?;
+    let body: Option<String> = select.query_row([id.to_string()], |row| row.get(0)).optional()?;
+    Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
+}
+
+fn insert(connection: &Connection, row: &Row) -> Result<(), Abort<WriteError>> {
+    connection
+        .prepare_cached(
+            "INSERT INTO jobs (id, project, status, repository, branch, created_at, not_before, lease_until, last_seq, body)
+             VALUES (:id, :project, :status, :repository, :branch, :created_at, :not_before, :lease_until, :last_seq, :body)",
+        )?
+        .execute(named_params! {
+            ":id": row.id().to_string(),
+            ":project": row.job.project.as_str(),
+            ":status": row.job.status.as_str(),
+            ":repository": row.job.source.repository,
+            ":branch": row.job.source.branch,
+            ":created_at": row.job.created_at.millis(),
+            ":not_before": row.attempt.not_before.millis(),
+            ":lease_until": row.lease.as_ref().map(|lease| lease.until.millis()),
+            ":last_seq": row.last_seq,
+            ":body": serde_json::to_string(row)?,
+        })?;
+    Ok(())
+}
+
+/// Writes the next state of a row with the entries that go with it.
+fn apply<E>(connection: &Connection, row: &Row, change: Change, now: Timestamp) -> Result<Row, Abort<E>> {
+    let Change { mut next, entries } = change;
+    next.last_seq = row.last_seq + entries.len() as u64;
+    append(connection, row.id(), row.last_seq, now, &entries)?;
+    connection
+        .prepare_cached(
+            "UPDATE jobs SET status = :status, repository = :repository, branch = :branch, not_before = :not_before,
+                    lease_until = :lease_until, last_seq = :last_seq, body = :body
+             WHERE id = :id",
+        )?
+        .execute(named_params! {
+            ":id": row.id().to_string(),
+            ":status": next.job.status.as_str(),
+            ":repository": next.job.source.repository,
+            ":branch": next.job.source.branch,
+            ":not_before": next.attempt.not_before.millis(),
+            ":lease_until": next.lease.as_ref().map(|lease| lease.until.millis()),
+            ":last_seq": next.last_seq,
+            ":body": serde_json::to_string(&next)?,
+        })?;
+    Ok(next)
+}
+
+fn append<E>(
+    connection: &Connection,
+    job: JobId,
+    last_seq: u64,
+    at: Timestamp,
+    entries: &[EntryBody],
+) -> Result<(), Abort<E>> {
+    let mut insert = connection.prepare_cached("INSERT INTO entries (job, seq, at, body) VALUES (?1, ?2, ?3, ?4)")?;
+    for (seq, body) in (last_seq + 1..).zip(entries) {
+        insert.execute((job.to_string(), seq, at.millis(), serde_json::to_string(body)?))?;
+    }
+    Ok(())
+}
+
+fn list(connection: &Connection, query: &JobQuery) -> Result<Vec<AgentJob>, BoxError> {
+    // Each shape of the query is a statement of its own, so that an index answers it.
+    let status = query.status.map(JobStatus::as_str);
+    let after = query.after.map(|id| id.to_string());
+    let mut sql = "SELECT body FROM jobs WHERE project = :project".to_owned();
+    let mut values: Vec<(&str, &dyn ToSql)> = Vec::new();
+    let project = query.project.as_str();
+    values.push((":project", &project));
+    if let Some(status) = &status {
+        sql.push_str(" AND status = :status");
+        values.push((":status", status));
+    }
+    if let Some(after) = &after {
+        sql.push_str(" AND id < :after");
+        values.push((":after", after));
+    }
+    sql.push_str(" ORDER BY id DESC LIMIT :limit OFFSET :skip");
+    values.extend([(":limit", &query.limit as &dyn ToSql), (":skip", &query.skip)]);
+    let mut select = connection.prepare_cached(&sql)?;
+    let mut rows = select.query(&values[..])?;
+    let mut jobs = Vec::new();
+    while let Some(row) = rows.next()? {
+        let row: Row = serde_json::from_str(row.get_ref(0)?.as_str()?)?;
+        jobs.push(row.job);
+    }
+    Ok(jobs)
+}

@@ -1,0 +1,32 @@
+//! Storage on SQLite: the ports of `docent-jobs`, `docent-access`, `docent-forge` and `docent-assistant`.
+//!
+//! One database file, in write-ahead mode with `synchronous=FULL`. One thread writes: it takes every command that is
+//! waiting, gives each a savepoint of its own, and commits them together, so that one flush to the disk serves many
+//! callers and a refused command undoes nothing but itself. A caller has its answer only after the commit. A few
+//! threads read, each on its own read-only connection.
+//!
+//! Any number of processes may have the file open. Those that write take turns, so that a short command beside a busy
+//! server waits for one commit and not for a lull.
+//!
+//! What is asked for by value has a column; the rest of a thing is JSON. This crate knows no rule about jobs: it
+//! applies the decisions it is handed.
+
+mod error;
+mod gate;
+mod jobs;
+mod keys;
+mod projects;
+mod pulls;
+mod readers;
+mod schema;
+mod sqlite;
+mod threads;
+mod turn;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::OpenError;
+pub use sqlite::SqliteStore;
+pub use writer::Writes;

@@ -1,0 +1,84 @@
+//! The threads that read, each on its own connection.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use docent_types::{BoxError, StoreError};
+use rusqlite::Connection;
+use tokio::sync::oneshot;
+
+use crate::error::{Closed, OpenError, Panicked};
+
+#[derive(Debug)]
+pub(crate) struct Readers {
+    queue: Sender<Message>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+enum Message {
+    Read(Box<dyn FnOnce(&Connection) + Send>),
+    Close,
+}
+
+impl Readers {
+    pub(crate) fn start(connections: Vec<Connection>) -> Result<Self, OpenError> {
+        let (queue, reads) = channel();
+        let reads = Arc::new(Mutex::new(reads));
+        let mut readers = Self { queue, threads: Vec::new() };
+        for connection in connections {
+            let reads = Arc::clone(&reads);
+            let thread = std::thread::Builder::new().name("store-reader".to_owned());
+            let thread = thread.spawn(move || serve(&connection, &reads));
+            readers.threads.push(thread.map_err(|source| OpenError::Thread { source })?);
+        }
+        Ok(readers)
+    }
+
+    /// Does `work` on the newest committed state. `doing` completes "could not …".
+    pub(crate) async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, BoxError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let read = move |connection: &Connection| {
+            let result = catch_unwind(AssertUnwindSafe(|| work(connection)));
+            let result = result.unwrap_or_else(|_| Err(Panicked.into()));
+            // A caller that has gone away wants no answer.
+            let _ = reply.send(result);
+        };
+        let closed = |_| StoreError::new(doing, Closed);
+        self.queue.send(Message::Read(Box::new(read))).map_err(|_| StoreError::new(doing, Closed))?;
+        answer.await.map_err(closed)?.map_err(|error| StoreError::new(doing, error))
+    }
+
+    /// Stops the threads once they have read what is asked for already.
+    pub(crate) fn close(&self) {
+        for _ in &self.threads {
+            let _ = self.queue.send(Message::Close);
+        }
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        self.close();
+        for thread in self.threads.drain(..) {
+            if thread.thread().id() != std::thread::current().id() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+fn serve(connection: &Connection, reads: &Mutex<Receiver<Message>>) {
+    loop {
+        let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        match next {
+            Ok(Message::Read(read)) => read(connection),
+            Ok(Message::Close) | Err(_) => return,
+        }
+    }
+}

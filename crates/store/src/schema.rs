@@ -1,0 +1,228 @@
+//! The database file: made, brought to this version's schema, and refused when it is not ours to write.
+
+use std::fs::OpenOptions;
+use std::path::Path;
+
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::error::OpenError;
+use crate::turn::look_again;
+
+/// One script a version, in order; `user_version` counts those that were run. A script that was released never changes.
+const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// "Docn": marks the file as ours.
+const APPLICATION: i32 = 0x446f_636e;
+
+/// Opens the database for writing, making it if there is none, and brings it up to date.
+pub(crate) fn open_for_writing(path: &Path) -> Result<Connection, OpenError> {
+    let made = make(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
+    let mut connection = connect(path).map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
+    migrate(&mut connection, path, MIGRATIONS)?;
+    if made {
+        sync_folder(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
+    }
+    Ok(connection)
+}
+
+/// Opens a database that is open for writing already.
+pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
+    let open = || {
+        let mut connection =
+            Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.busy_handler(Some(look_again))?;
+        connection.set_prepared_statement_cache_capacity(64);
+        connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
+        Ok(connection)
+    };
+    open().map_err(|source| OpenError::Open { path: path.to_owned(), source })
+}
+
+/// Makes an empty file for this user alone, with its folder; says whether there was none. The file is opened only when
+/// it is new: closing a second handle on a database would drop the locks this process holds on it.
+fn make(path: &Path) -> std::io::Result<bool> {
+    if let Some(folder) = folder(path) {
+        std::fs::create_dir_all(folder)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    match options.open(path) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn folder(path: &Path) -> Option<&Path> {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty())
+}
+
+/// The name of a new file is durable only once its folder is.
+fn sync_folder(path: &Path) -> std::io::Result<()> {
+    let folder = folder(path).unwrap_or(Path::new("."));
+    #[cfg(unix)]
+    for folder in [Some(folder), folder.parent()].into_iter().flatten().filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::File::open(folder)?.sync_all()?;
+    }
+    Ok(())
+}
+
+fn connect(path: &Path) -> rusqlite::Result<Connection> {
+    let mut connection =
+        Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+    connection.busy_handler(Some(look_again))?;
+    connection.set_prepared_statement_cache_capacity(64);
+    enter_wal(&connection)?;
+    connection.execute_batch(
+        "PRAGMA synchronous = FULL;
+         PRAGMA fullfsync = ON;
+         PRAGMA checkpoint_fullfsync = ON;
+         PRAGMA foreign_keys = ON;
+         PRAGMA trusted_schema = OFF;
+         PRAGMA cell_size_check = ON;
+         PRAGMA cache_size = -65536;
+         PRAGMA wal_autocheckpoint = 8000;
+         PRAGMA journal_size_limit = 67108864;",
+    )?;
+    Ok(connection)
+}
+
+/// Two processes that make a database at the same moment may be in each other's way here, where SQLite does not wait.
+fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let mut looks = 0;
+    loop {
+        let entered = connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0));
+        match entered {
+            Ok(mode) if mode == "wal" => return Ok(()),
+            Err(error) if error.sqlite_error_code() != Some(rusqlite::ErrorCode::DatabaseBusy) => return Err(error),
+            busy if !look_again(looks) => return busy.map(drop),
+            _ => looks += 1,
+        }
+    }
+}
+
+/// Runs the scripts this database has not seen, unless it is up to date, which needs no turn to write.
+fn migrate(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Result<(), OpenError> {
+    let failed = |source| OpenError::Open { path: path.to_owned(), source };
+    if read_version(connection, path, scripts.len())? == scripts.len() {
+        return Ok(());
+    }
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    let found = read_version(&transaction, path, scripts.len())?;
+    for script in &scripts[found..] {
+        transaction.execute_batch(script).map_err(failed)?;
+    }
+    transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
+    transaction
+        .pragma_update(None, "user_version", i32::try_from(scripts.len()).unwrap_or(i32::MAX))
+        .map_err(failed)?;
+    transaction.commit().map_err(failed)
+}
+
+/// How many scripts were run; an error when the database is not ours to write.
+fn read_version(connection: &Connection, path: &Path, known: usize) -> Result<usize, OpenError> {
+    let read = || {
+        let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));
+        let tables: u32 = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
+        Ok((number("application_id")?, number("user_version")?, tables))
+    };
+    let (application, version, tables) = read().map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
+    if application != APPLICATION && (application != 0 || tables > 0) {
+        return Err(OpenError::Foreign { path: path.to_owned() });
+    }
+    let found = usize::try_from(version).unwrap_or(usize::MAX);
+    if found > known {
+        return Err(OpenError::Newer { path: path.to_owned(), found, known });
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fresh() -> (tempfile::TempDir, std::path::PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("data").join("docent.db");
+        (folder, path)
+    }
+
+    fn version(connection: &Connection) -> i32 {
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).expect("a version")
+    }
+
+    #[test]
+    fn a_new_database_is_durable_private_and_up_to_date() {
+        let (_folder, path) = fresh();
+        let connection = open_for_writing(&path).expect("opens");
+        assert_eq!(version(&connection), i32::try_from(MIGRATIONS.len()).expect("few"));
+        let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i32>(0)).expect("a value");
+        assert_eq!((pragma("synchronous"), pragma("foreign_keys")), (2, 1));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = std::fs::metadata(&path).expect("there").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600);
+        }
+    }
+
+    #[test]
+    fn scripts_run_once_and_in_order() {
+        let (_folder, path) = fresh();
+        let scripts = ["CREATE TABLE a (n INTEGER); INSERT INTO a VALUES (1);", "INSERT INTO a SELECT n + 1 FROM a;"];
+        for (known, rows) in [(1, 1), (1, 1), (2, 2), (2, 2)] {
+            make(&path).expect("makes");
+            let mut connection = connect(&path).expect("opens");
+            migrate(&mut connection, &path, &scripts[..known]).expect("migrates");
+            let count: i32 = connection.query_row("SELECT count(*) FROM a", [], |row| row.get(0)).expect("counts");
+            assert_eq!((count, version(&connection)), (rows, i32::try_from(known).expect("few")));
+        }
+    }
+
+    #[test]
+    fn a_script_that_fails_changes_nothing() {
+        let (_folder, path) = fresh();
+        make(&path).expect("makes");
+        let mut connection = connect(&path).expect("opens");
+        assert!(migrate(&mut connection, &path, &["CREATE TABLE a (n INTEGER)", "CREATE TABEL b"]).is_err());
+        assert_eq!(version(&connection), 0);
+        migrate(&mut connection, &path, &["CREATE TABLE a (n INTEGER)"]).expect("the table is not there yet");
+    }
+
+    #[test]
+    fn a_newer_database_is_refused_with_a_sentence() {
+        let (_folder, path) = fresh();
+        let connection = open_for_writing(&path).expect("opens");
+        connection.pragma_update(None, "user_version", 99).expect("updates");
+        drop(connection);
+        let error = open_for_writing(&path).expect_err("is newer");
+        let text = error.to_string();
+        assert!(matches!(error, OpenError::Newer { found: 99, .. }));
+        assert!(text.contains("newer version of Docent (schema 99, this version knows 1)"), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_ours_is_left_alone() {
+        let (_folder, path) = fresh();
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
+        let foreign = Connection::open(&path).expect("opens");
+        foreign.execute_batch("CREATE TABLE theirs (n INTEGER)").expect("writes");
+        drop(foreign);
+        assert!(matches!(open_for_writing(&path), Err(OpenError::Foreign { .. })));
+        std::fs::write(&path, "not a database, but longer than one hundred bytes ".repeat(40)).expect("writes");
+        let error = open_for_writing(&path).expect_err("is no database");
+        let source = std::error::Error::source(&error).expect("a source").to_string();
+        assert!(matches!(error, OpenError::Open { .. }) && source.contains("not a database"), "{error}: {source}");
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let (_folder, path) = fresh();
+        std::fs::write(path.parent().expect("a folder"), "a file").expect("writes");
+        let error = open_for_writing(&path).expect_err("there is no such folder");
+        assert!(matches!(error, OpenError::Create { .. }) && error.to_string().contains("docent.db"), "{error}");
+    }
+}

@@ -1,0 +1,83 @@
+//! The store: one writer, a few readers, one file.
+
+use std::path::Path;
+
+use docent_types::{BoxError, StoreError};
+use rusqlite::Connection;
+
+use crate::error::{Abort, OpenError};
+use crate::readers::Readers;
+use crate::schema::{open_for_reading, open_for_writing};
+use crate::turn::Turn;
+use crate::writer::{Writer, Writes};
+
+/// Reads at the same time, at most.
+const READERS: usize = 4;
+
+/// Docent's state in an SQLite database. Any number of processes may have the same one open.
+///
+/// Dropping it finishes what is waiting, and blocks for as long as that takes.
+#[derive(Debug)]
+pub struct SqliteStore {
+    // The readers go first, so that the last connection to close is one that may tidy up the log.
+    readers: Readers,
+    writer: Writer,
+}
+
+impl SqliteStore {
+    /// Opens the database at `path`, making it and its folder when there is none. Blocks for as long as the disk takes.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        let connection = open_for_writing(path)?;
+        let turn = Turn::of(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
+        let readers = (0..READERS).map(|_| open_for_reading(path)).collect::<Result<_, _>>()?;
+        Ok(Self { readers: Readers::start(readers)?, writer: Writer::start(connection, turn)? })
+    }
+
+    /// Carries out what is waiting, moves the log into the database and closes it. Whatever is asked of the store
+    /// later fails.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        self.readers.close();
+        self.writer.close().await
+    }
+
+    /// Whether the store can be written to and read.
+    pub async fn ready(&self) -> Result<(), StoreError> {
+        self.write("write to the database", |_| Ok(())).await?;
+        self.read("read the database", |connection| {
+            Ok(connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?)
+        })
+        .await
+    }
+
+    /// Looks the whole file over for damage. Slow on a large database.
+    pub async fn check(&self) -> Result<(), StoreError> {
+        self.read("check the database", |connection| {
+            let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+            if found == "ok" { Ok(()) } else { Err(found.into()) }
+        })
+        .await
+    }
+
+    /// How much was written since the store was opened.
+    pub fn writes(&self) -> Writes {
+        self.writer.writes()
+    }
+
+    pub(crate) async fn write<T, E, F>(&self, doing: &'static str, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
+    {
+        self.writer.write(doing, work).await
+    }
+
+    pub(crate) async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, BoxError> + Send + 'static,
+    {
+        self.readers.read(doing, work).await
+    }
+}

@@ -1,0 +1,275 @@
+//! What the whole store promises.
+
+mod faults;
+mod processes;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use docent_access::{Keys, Projects};
+use docent_jobs::conformance::sample_job;
+use docent_jobs::{EntryBody, Gate, IdempotencyKey, Instruction, Row, Shown, Store, WriteError, Written, state};
+use docent_types::{AgentJob, Message, Quota, Role, StoreError, Timestamp};
+
+use crate::SqliteStore;
+use crate::error::Abort;
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+/// A database in a folder of its own.
+struct House {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        Self { path: folder.path().join("docent.db"), _folder: folder }
+    }
+
+    fn open(&self) -> Arc<SqliteStore> {
+        Arc::new(SqliteStore::open(&self.path).expect("opens"))
+    }
+}
+
+/// Many houses, for suites that want an empty store again and again.
+#[derive(Default)]
+struct Street(Mutex<Vec<House>>);
+
+impl Street {
+    async fn open(&self) -> Arc<SqliteStore> {
+        let house = House::new();
+        let store = house.open();
+        self.0.lock().expect("nobody panicked").push(house);
+        store
+    }
+}
+
+fn open_gate() -> Gate {
+    Gate { now: NOW, quota: None, key: None }
+}
+
+fn limited_gate() -> Gate {
+    let quota = Quota { bucket: "agent-jobs:acme".to_owned(), limit: 100, window: Duration::from_secs(3600) };
+    Gate { quota: Some(quota), ..open_gate() }
+}
+
+async fn create(store: &SqliteStore, job: AgentJob, gate: Gate) -> Result<Written, WriteError> {
+    let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix broken links")] };
+    let (row, entries) = state::create(job, instruction);
+    store.create(row, entries, gate).await
+}
+
+async fn append(store: &SqliteStore, row: &Row, n: usize) -> Result<Written, WriteError> {
+    let token = row.last_token;
+    let entry = EntryBody::Work { kind: "step".to_owned(), data: n.into() };
+    let decide = move |row: &Row| state::append(row, token, vec![entry.clone()], Shown::default());
+    store.change(row.id(), open_gate(), Arc::new(decide)).await
+}
+
+/// Holds the writer in the middle of a transaction until the sender is dropped.
+async fn hold_the_writer(store: &Arc<SqliteStore>) -> Sender<()> {
+    let (release, released) = channel::<()>();
+    let (begun, begins) = tokio::sync::oneshot::channel();
+    let store = Arc::clone(store);
+    tokio::spawn(async move {
+        let wait = move |_: &rusqlite::Connection| {
+            let _ = begun.send(());
+            let _ = released.recv();
+            Ok::<_, Abort<StoreError>>(())
+        };
+        store.write("wait", wait).await.expect("waits");
+    });
+    begins.await.expect("the writer begins");
+    release
+}
+
+/// On a runtime of one thread: until every task that was spawned has sent its command and waits for the answer. The
+/// runtime comes back here after 61 polls of tasks at the latest.
+async fn let_them_ask() {
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The error and all its sources.
+fn whole(error: &dyn Error) -> String {
+    let (mut text, mut source) = (error.to_string(), error.source());
+    while let Some(error) = source {
+        text = format!("{text}: {error}");
+        source = error.source();
+    }
+    text
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn keeps_the_promises_of_the_job_store() {
+    let street = Street::default();
+    docent_jobs::conformance::run(|| async { street.open().await as Arc<dyn Store> }).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn keeps_the_promises_of_keys_and_projects() {
+    let street = Street::default();
+    docent_access::conformance::run(|| street.open()).await;
+}
+
+#[tokio::test]
+async fn keeps_the_promises_of_pull_requests() {
+    docent_forge::conformance::pull_requests(&*House::new().open()).await;
+}
+
+#[tokio::test]
+async fn keeps_the_promises_of_threads() {
+    docent_assistant::conformance::threads(&*House::new().open()).await;
+}
+
+#[tokio::test]
+async fn what_waits_is_committed_together() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    let lease = |row: &Row| state::lease(row, "node", NOW.plus(Duration::from_secs(30)));
+    let row = store.claim(NOW, Arc::new(lease)).await.expect("the store answers").expect("a job is due");
+    let before = store.writes();
+    let release = hold_the_writer(&store).await;
+    let appends: Vec<_> = (0..64)
+        .map(|n| {
+            let (store, row) = (Arc::clone(&store), row.clone());
+            tokio::spawn(async move { append(&store, &row, n).await })
+        })
+        .collect();
+    let_them_ask().await;
+    drop(release);
+    for append in appends {
+        append.await.expect("no panic").expect("the entry is written");
+    }
+    let after = store.writes();
+    assert_eq!(after.commands - before.commands, 65);
+    assert_eq!(after.commits - before.commits, 2, "one that held the writer, one for all that waited");
+    let seqs: Vec<u64> =
+        store.entries(row.id(), 3, 100).await.expect("the store answers").iter().map(|entry| entry.seq).collect();
+    assert_eq!(seqs, (4..68).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn of_150_creations_at_once_100_are_accepted_before_and_after_a_restart() {
+    let house = House::new();
+    for (round, expected) in [(0, 100), (1, 0)] {
+        let store = house.open();
+        let tries: Vec<_> = (1..=150)
+            .map(|n| {
+                let store = Arc::clone(&store);
+                tokio::spawn(async move { create(&store, sample_job(1000 * round + n), limited_gate()).await })
+            })
+            .collect();
+        let mut accepted = 0;
+        for attempt in tries {
+            match attempt.await.expect("no panic") {
+                Ok(_) => accepted += 1,
+                Err(WriteError::Limited(standing)) => assert_eq!(standing.retry_after.as_secs(), 3600),
+                Err(error) => panic!("{}", whole(&error)),
+            }
+        }
+        assert_eq!(accepted, expected, "round {round}");
+    }
+}
+
+#[tokio::test]
+async fn what_was_written_is_there_after_reopening() {
+    let house = House::new();
+    let store = house.open();
+    let written = create(&store, sample_job(1), limited_gate()).await.expect("a job is created");
+    store.add(docent_access::conformance::sample_project("acme")).await.expect("the project is added");
+    let (_, key) = docent_access::conformance::sample_key("acme", 1);
+    store.insert(key.clone()).await.expect("the key is added");
+    drop(store);
+    let store = house.open();
+    let row = store.row(written.job.id).await.expect("the store answers").expect("the job is there");
+    assert_eq!((row.job, row.last_seq), (written.job, 2));
+    assert_eq!(store.by_hash(&key.hash).await.expect("the store answers"), Some(key));
+    let next = create(&store, sample_job(2), limited_gate()).await.expect("a job is created");
+    assert_eq!(next.standing.expect("counted").remaining, 98, "the quota too");
+    store.check().await.expect("sound");
+    store.ready().await.expect("ready");
+}
+
+#[tokio::test]
+async fn closing_tidies_up_and_ends_all_work() {
+    let house = House::new();
+    let store = house.open();
+    let release = hold_the_writer(&store).await;
+    let waiting = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { create(&store, sample_job(1), open_gate()).await }
+    });
+    let_them_ask().await;
+    drop(release);
+    store.close().await.expect("closes");
+    waiting.await.expect("no panic").expect("what was asked before is done");
+    let late = create(&store, sample_job(2), open_gate()).await.expect_err("is closed");
+    assert_eq!(whole(&late), "could not create the job: the store is closed");
+    let late = store.row(sample_job(1).id).await.expect_err("is closed");
+    assert_eq!(whole(&late), "could not read the job: the store is closed");
+    store.close().await.expect("closing twice is closing once");
+    drop(store);
+    assert!(!house.path.with_extension("db-wal").exists(), "the last to close leaves the one file");
+    assert!(house.open().row(sample_job(1).id).await.expect("the store answers").is_some());
+}
+
+#[tokio::test]
+async fn two_stores_on_one_file_see_each_other() {
+    let house = House::new();
+    let (server, tool) = (house.open(), house.open());
+    let project = docent_access::conformance::sample_project("acme");
+    tool.add(project.clone()).await.expect("the project is added");
+    assert_eq!(server.by_id(&project.id).await.expect("the store answers"), Some(project.clone()));
+    let (_, key) = docent_access::conformance::sample_key("acme", 1);
+    tool.insert(key.clone()).await.expect("the key is added");
+    assert!(server.by_hash(&key.hash).await.expect("the store answers").is_some_and(|key| key.revoked_at.is_none()));
+    tool.revoke(&key.id, NOW).await.expect("the store answers");
+    assert!(server.by_hash(&key.hash).await.expect("the store answers").is_some_and(|key| key.revoked_at.is_some()));
+    assert!(server.add(project).await.is_err());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_busy_stores_on_one_file_take_turns() {
+    let house = House::new();
+    let stores = [house.open(), house.open()];
+    let writers: Vec<_> = (0..200)
+        .map(|n| {
+            let store = Arc::clone(&stores[n as usize % 2]);
+            tokio::spawn(async move { create(&store, sample_job(n + 1), limited_gate()).await.is_ok() })
+        })
+        .collect();
+    let mut accepted = 0;
+    for writer in writers {
+        accepted += usize::from(writer.await.expect("no panic"));
+    }
+    assert_eq!(accepted, 100, "the quota is one for both");
+}
+
+#[tokio::test]
+async fn what_no_gate_can_need_any_more_is_forgotten() {
+    let house = House::new();
+    let store = house.open();
+    let keyed = |n: u8, now| {
+        let keep = Duration::from_secs(24 * 3600);
+        let key = IdempotencyKey { scope: "acme".to_owned(), key: n.to_string(), fingerprint: [n; 32], keep };
+        Gate { now, key: Some(key), ..limited_gate() }
+    };
+    for n in 1..=3 {
+        create(&store, sample_job(n.into()), keyed(n, NOW)).await.expect("a job is created");
+    }
+    let later = NOW.plus(Duration::from_secs(24 * 3600));
+    create(&store, sample_job(4), keyed(4, later)).await.expect("a job is created");
+    let count = |connection: &rusqlite::Connection| {
+        let sql = "SELECT (SELECT count(*) FROM answers), (SELECT count(*) FROM uses)";
+        Ok(connection.query_row(sql, [], |row| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?)))?)
+    };
+    assert_eq!(store.read("count", count).await.expect("counts"), (1, 1));
+}

@@ -1,0 +1,161 @@
+//! When the disk, the file or a decision fails: the caller is told, nothing is half-written, and the writer goes on.
+
+use super::*;
+
+/// Runs a statement on the writer's own connection, outside any savepoint's undoing.
+async fn on_the_writer(store: &SqliteStore, sql: &'static str) {
+    let run = move |connection: &rusqlite::Connection| Ok::<_, Abort<StoreError>>(connection.execute_batch(sql)?);
+    store.write("set the scene", run).await.expect("the scene is set");
+}
+
+fn long_job(n: u128) -> AgentJob {
+    AgentJob { message: Some("x".repeat(1_000_000)), ..sample_job(n) }
+}
+
+#[tokio::test]
+async fn a_full_disk_refuses_what_does_not_fit_and_nothing_else() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), limited_gate()).await.expect("a job is created");
+    on_the_writer(&store, "PRAGMA max_page_count = 60").await;
+    let full = create(&store, long_job(2), limited_gate()).await.expect_err("it does not fit");
+    assert!(matches!(full, WriteError::Store(_)));
+    assert!(whole(&full).starts_with("could not create the job: database or disk is full"), "{}", whole(&full));
+    assert_eq!(store.row(sample_job(2).id).await.expect("the store answers"), None);
+    let small = create(&store, sample_job(2), limited_gate()).await.expect("a small one fits");
+    assert_eq!(small.standing.expect("counted").remaining, 98, "what failed used no quota");
+    store.check().await.expect("sound");
+}
+
+#[tokio::test]
+async fn a_full_disk_is_told_to_all_whose_work_it_undid() {
+    let house = House::new();
+    let store = house.open();
+    on_the_writer(&store, "PRAGMA max_page_count = 60").await;
+    let release = hold_the_writer(&store).await;
+    let tries: Vec<_> = [sample_job(1), long_job(2), sample_job(3)]
+        .map(|job| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { create(&store, job, open_gate()).await })
+        })
+        .into();
+    let_them_ask().await;
+    drop(release);
+    let mut told = Vec::new();
+    for attempt in tries {
+        told.push(attempt.await.expect("no panic").map(|written| written.job.id));
+    }
+    for (n, told) in (1..).zip(told) {
+        let there = store.row(sample_job(n).id).await.expect("the store answers").is_some();
+        assert_eq!(told.is_ok(), there, "job {n}: what is acknowledged is there, what failed is not: {told:?}");
+    }
+    create(&store, sample_job(4), open_gate()).await.expect("the writer goes on");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_written_says_so() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    on_the_writer(&store, "PRAGMA query_only = ON").await;
+    let refused = create(&store, sample_job(2), open_gate()).await.expect_err("is read-only");
+    let told = whole(&refused);
+    assert!(
+        told.starts_with("could not create the job: the transaction could not begin: attempt to write a readonly"),
+        "{told}"
+    );
+    assert!(store.row(sample_job(1).id).await.expect("reads go on").is_some());
+    assert!(store.ready().await.is_err());
+}
+
+#[tokio::test]
+async fn a_commit_that_fails_fails_for_all() {
+    let house = House::new();
+    let store = house.open();
+    let release = hold_the_writer(&store).await;
+    let break_the_commit = |connection: &rusqlite::Connection| {
+        connection.execute_batch("PRAGMA defer_foreign_keys = ON")?;
+        connection.execute("INSERT INTO entries (job, seq, at, body) VALUES ('nobody', 1, 0, '{}')", [])?;
+        Ok::<_, Abort<StoreError>>(())
+    };
+    let (first, broken, refused) = (Arc::clone(&store), Arc::clone(&store), Arc::clone(&store));
+    let first = tokio::spawn(async move { create(&first, sample_job(1), open_gate()).await.map(drop) });
+    let broken = tokio::spawn(async move { broken.write("break the commit", break_the_commit).await });
+    let refused = tokio::spawn(async move { append(&refused, &no_row(), 1).await.map(drop) });
+    let_them_ask().await;
+    drop(release);
+    let told = whole(&first.await.expect("no panic").expect_err("its commit failed"));
+    let expected = "could not create the job: the transaction could not be committed: FOREIGN KEY constraint failed";
+    assert!(told.starts_with(expected), "{told}");
+    assert!(broken.await.expect("no panic").is_err());
+    assert!(matches!(refused.await.expect("no panic"), Err(WriteError::Store(_))), "no answer rests on what is undone");
+    assert_eq!(store.row(sample_job(1).id).await.expect("the store answers"), None);
+    create(&store, sample_job(1), open_gate()).await.expect("the writer goes on");
+}
+
+fn no_row() -> Row {
+    let instruction = Instruction { messages: Vec::new() };
+    state::create(sample_job(99), instruction).0
+}
+
+#[tokio::test]
+async fn a_refused_command_does_not_undo_its_neighbours() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    let release = hold_the_writer(&store).await;
+    let tries: Vec<_> = [2, 1, 3, 1, 4]
+        .map(|n| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { create(&store, sample_job(n), open_gate()).await.is_ok() })
+        })
+        .into();
+    let_them_ask().await;
+    drop(release);
+    let mut accepted = Vec::new();
+    for attempt in tries {
+        accepted.push(attempt.await.expect("no panic"));
+    }
+    assert_eq!(accepted, [true, false, true, false, true]);
+    for n in 1..=4 {
+        let row = store.row(sample_job(n).id).await.expect("the store answers").expect("the job is there");
+        assert_eq!(row.last_seq, 2);
+    }
+}
+
+#[tokio::test]
+async fn a_decision_that_panics_harms_nobody_else() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    let panics = Arc::new(|_: &Row| panic!("a fault in a rule"));
+    let told = store.change(sample_job(1).id, open_gate(), panics).await.expect_err("it panicked");
+    assert_eq!(whole(&told), "could not change the job: the decision panicked");
+    create(&store, sample_job(2), open_gate()).await.expect("the writer goes on");
+}
+
+#[tokio::test]
+async fn a_row_that_cannot_be_read_is_an_error_not_an_absence() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    on_the_writer(&store, "UPDATE jobs SET body = '{\"job\":'").await;
+    let told = whole(&store.row(sample_job(1).id).await.expect_err("it is damaged"));
+    assert!(told.starts_with("could not read the job: EOF while parsing"), "{told}");
+}
+
+#[tokio::test]
+async fn a_caller_that_goes_away_leaves_its_write_behind() {
+    let house = House::new();
+    let store = house.open();
+    let release = hold_the_writer(&store).await;
+    let gone = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move { create(&store, sample_job(1), open_gate()).await }
+    });
+    let_them_ask().await;
+    gone.abort();
+    drop(release);
+    store.ready().await.expect("the writer goes on");
+    assert!(store.row(sample_job(1).id).await.expect("the store answers").is_some(), "sent is sent");
+}

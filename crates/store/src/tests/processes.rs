@@ -1,0 +1,105 @@
+//! Several processes on one file, and what is left when one is killed. The children are this test binary again, told by
+//! the environment what to do.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::*;
+
+const DATABASE: &str = "DOCENT_STORE_TEST_DATABASE";
+const FIRST: &str = "DOCENT_STORE_TEST_FIRST";
+
+/// Starts this binary as a child that runs only `test`.
+fn child(test: &str, database: &Path, first: u128) -> Child {
+    Command::new(std::env::current_exe().expect("this binary"))
+        .args(["--exact", &format!("tests::processes::{test}"), "--nocapture", "--include-ignored"])
+        .env(DATABASE, database)
+        .env(FIRST, first.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("starts")
+}
+
+fn told() -> Option<(Arc<SqliteStore>, u128)> {
+    let path = std::env::var_os(DATABASE)?;
+    let first = std::env::var(FIRST).ok()?.parse().ok()?;
+    Some((Arc::new(SqliteStore::open(path).expect("opens")), first))
+}
+
+/// What the child says of itself, among what the test harness prints.
+fn numbers(child: &mut Child) -> impl Iterator<Item = u128> + use<> {
+    let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    lines.map_while(Result::ok).filter_map(|line| line.strip_prefix("acknowledged ")?.parse().ok())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a child of the tests below"]
+async fn child_writes_until_it_is_killed() {
+    let Some((store, first)) = told() else { return };
+    let writers: Vec<_> = (0..4)
+        .map(|lane| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move {
+                for n in (first + lane..).step_by(4) {
+                    create(&store, sample_job(n), open_gate()).await.expect("a job is created");
+                    println!("acknowledged {n}");
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.expect("no panic");
+    }
+}
+
+#[tokio::test]
+#[ignore = "a child of the tests below"]
+async fn child_tries_150_creations() {
+    let Some((store, first)) = told() else { return };
+    for n in first..first + 150 {
+        match create(&store, sample_job(n), limited_gate()).await {
+            Ok(_) => println!("acknowledged {n}"),
+            Err(WriteError::Limited(_)) => {}
+            Err(error) => panic!("{}", whole(&error)),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_acknowledged_survives_a_kill() {
+    let house = House::new();
+    for round in 0..5 {
+        let first = 1_000_000 * (round + 1);
+        let mut child = child("child_writes_until_it_is_killed", &house.path, first);
+        let mut numbers = numbers(&mut child);
+        let mut acknowledged: Vec<u128> = numbers.by_ref().take(20 + 13 * round as usize).collect();
+        child.kill().expect("is killed");
+        acknowledged.extend(numbers);
+        child.wait().expect("ends");
+        let store = house.open();
+        store.check().await.expect("sound");
+        for n in acknowledged {
+            let row = store.row(sample_job(n).id).await.expect("the store answers").expect("acknowledged, so there");
+            let entries = store.entries(row.id(), 0, 10).await.expect("the store answers");
+            assert_eq!(entries.len() as u64, row.last_seq, "a job is there whole");
+        }
+    }
+}
+
+#[tokio::test]
+async fn three_processes_share_one_quota() {
+    let house = House::new();
+    let mut children = [1000, 2000].map(|first| child("child_tries_150_creations", &house.path, first));
+    let store = house.open();
+    let mut accepted = 0;
+    for n in 1..=150 {
+        accepted += usize::from(create(&store, sample_job(n), limited_gate()).await.is_ok());
+    }
+    for child in &mut children {
+        accepted += numbers(child).count();
+        assert!(child.wait().expect("ends").success());
+    }
+    assert_eq!(accepted, 100);
+}
