@@ -114,6 +114,10 @@ pub fn renew(row: &Row, token: u64, until: Timestamp) -> Result<Change, Refusal>
 pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, shown: Shown) -> Result<Change, Refusal> {
     held(row, token)?;
     let mut next = row.clone();
+    if !work.is_empty() {
+        // It got further than before, whatever ended the attempts until now.
+        next.attempt.failed = 0;
+    }
     if let Some(todos) = shown.todos {
         next.job.todos = todos;
     }

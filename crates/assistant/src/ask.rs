@@ -1,0 +1,48 @@
+//! A question, as the faces hand it in.
+
+use std::sync::Arc;
+
+use docent_search::{Filter, Snapshot};
+use docent_types::{Domain, Role, ThreadId};
+
+/// One request to the assistant, already admitted and checked.
+#[derive(Debug)]
+pub struct Ask {
+    pub domain: Domain,
+    /// The docs to answer from, as they are at this moment.
+    pub docs: Arc<Snapshot>,
+    /// The client's fingerprint.
+    pub fp: String,
+    /// The conversation as the client tells it, without empty messages. The last one is the question.
+    pub said: Vec<Said>,
+    pub thread: Option<ThreadId>,
+    pub thread_key: Option<String>,
+    /// How many passages to answer from.
+    pub passages: usize,
+    pub filter: Filter,
+    pub context: Vec<ContextItem>,
+    /// The page the asker is looking at.
+    pub current_path: Option<String>,
+}
+
+/// One message of the conversation in plain text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub id: Option<String>,
+    pub role: Role,
+    pub text: String,
+}
+
+/// Something the asker points at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ContextItem {
+    pub kind: ContextKind,
+    pub value: String,
+    pub path: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContextKind {
+    Code,
+    TextSelection,
+}

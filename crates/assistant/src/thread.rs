@@ -1,0 +1,83 @@
+//! Conversations, as the store keeps them.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use docent_types::{Domain, Ids, StoreError, ThreadId, Timestamp};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+
+/// One question and what was answered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    /// The asker's own id of the question, when the client gave one. The same id again means the question is asked
+    /// again, and its new answer takes the old one's place.
+    pub question_id: Option<String>,
+    pub question: String,
+    /// The id of the reply.
+    pub answer_id: String,
+    /// `None` while it is being made, and when it was never finished.
+    pub answer: Option<String>,
+    /// The paths of the pages the answer leans on.
+    pub sources: Vec<String>,
+    /// Whether the docs held an answer.
+    pub answered: bool,
+    pub asked_at: Timestamp,
+}
+
+/// A conversation with its turns in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    pub id: ThreadId,
+    pub domain: Domain,
+    pub key: ThreadKey,
+    pub turns: Vec<Turn>,
+}
+
+/// A conversation to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewThread {
+    pub id: ThreadId,
+    pub domain: Domain,
+    /// The client's fingerprint.
+    pub fp: String,
+    pub key: ThreadKey,
+    pub created_at: Timestamp,
+    pub turns: Vec<Turn>,
+}
+
+/// SHA-256 of the secret that goes with a thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ThreadKey(pub [u8; 32]);
+
+impl ThreadKey {
+    /// A new secret and what is kept of it.
+    pub fn mint(ids: &dyn Ids) -> (String, Self) {
+        let secret = ids.unguessable().as_simple().to_string();
+        let key = Self::of(&secret);
+        (secret, key)
+    }
+
+    pub fn of(secret: &str) -> Self {
+        Self(Sha256::digest(secret.as_bytes()).into())
+    }
+
+    /// Compares in constant time.
+    pub fn fits(&self, secret: &str) -> bool {
+        self.0.ct_eq(&Self::of(secret).0).into()
+    }
+}
+
+/// Storage of conversations. What a method wrote is durable when it returns.
+#[async_trait]
+pub trait Threads: Send + Sync + fmt::Debug + 'static {
+    async fn begin(&self, thread: NewThread) -> Result<(), StoreError>;
+
+    /// A thread of this domain; one of another domain is not found.
+    async fn thread(&self, domain: &Domain, id: ThreadId) -> Result<Option<Thread>, StoreError>;
+
+    /// Adds a turn, or puts it in the place of the one with the same `answer_id`; when `instead_of` names an
+    /// `answer_id`, that turn and all after it are dropped first. A thread that is gone is left alone.
+    async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError>;
+}
