@@ -30,10 +30,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("first listing          {:>8.2} ms, {listed} files", millis(begun.elapsed()));
     let begun = Instant::now();
     let base = mirror.base(main)?;
-    let reader = base.reader();
     let mut bytes = 0;
     for file in base.files("")?.iter() {
-        bytes += reader.blob(file.blob)?.len();
+        bytes += base.blob(file.blob)?.len();
     }
     println!("reading every file     {:>8.2} ms, {bytes} bytes", millis(begun.elapsed()));
 

@@ -205,12 +205,7 @@ impl Base {
     /// # Errors
     /// [`GitError::Corrupt`] when it is not there.
     pub fn blob(&self, id: BlobId) -> Result<Vec<u8>, GitError> {
-        self.shared.noted(odb::blob(&self.shared.repo.local(), id.object()))
-    }
-
-    /// Reads many blobs faster than [`blob`](Self::blob) one by one: what was unpacked for one helps the next.
-    pub fn reader(&self) -> Reader {
-        Reader { repo: self.shared.repo.local(), shared: self.shared.clone() }
+        self.shared.blob(|| self.shared.repo.local(), id.object())
     }
 }
 
@@ -219,27 +214,5 @@ pub(crate) fn check_readable(file: &TreeFile) -> Result<(), GitError> {
         FileMode::File | FileMode::Executable => Ok(()),
         FileMode::Symlink => Err(GitError::path(&file.path, PathRefused::Symlink)),
         FileMode::Submodule => Err(GitError::path(&file.path, PathRefused::Submodule)),
-    }
-}
-
-/// Reads blobs on one thread. See [`Base::reader`].
-pub struct Reader {
-    repo: gix::Repository,
-    shared: Arc<Shared>,
-}
-
-impl fmt::Debug for Reader {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reader").finish_non_exhaustive()
-    }
-}
-
-impl Reader {
-    /// The content with this id.
-    ///
-    /// # Errors
-    /// [`GitError::Corrupt`] when it is not there.
-    pub fn blob(&self, id: BlobId) -> Result<Vec<u8>, GitError> {
-        self.shared.noted(odb::blob(&self.repo, id.object()))
     }
 }

@@ -32,6 +32,7 @@
 //! anything but a plain folder on this machine is a `git` child.
 
 mod base;
+mod blobs;
 mod create;
 mod diff;
 mod error;
@@ -51,7 +52,7 @@ mod remote;
 #[cfg(test)]
 mod tests;
 
-pub use base::{Base, FileMode, Listing, Node, Reader, TreeFile};
+pub use base::{Base, FileMode, Listing, Node, TreeFile};
 pub use create::create_repository;
 pub use diff::{FileDiff, FileStatus};
 pub use error::{GitError, MergeError, PathRefused, PushError, Why};

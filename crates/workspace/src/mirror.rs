@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use gix::objs::Kind;
 
 use crate::base::{Base, Listings};
+use crate::blobs::Blobs;
 use crate::diff::{self, FileDiff};
 use crate::error::{GitError, PushError};
 use crate::id::CommitId;
@@ -45,17 +46,28 @@ pub(crate) struct Shared {
     pub(crate) dir: PathBuf,
     pub(crate) limits: Limits,
     pub(crate) listings: Listings,
+    blobs: Arc<Blobs>,
     /// Damage was met: the next fetch makes the mirror anew.
     suspect: AtomicBool,
 }
 
 impl Shared {
-    pub(crate) fn new(repo: Repo, dir: PathBuf, limits: Limits) -> Self {
+    pub(crate) fn new(repo: Repo, dir: PathBuf, limits: Limits, blobs: Arc<Blobs>) -> Self {
         // A crash of the machine may have taken what had not reached the disk. Seen once, when the mirror is opened.
         let local = repo.local();
         let whole =
             refs::state(&local).is_ok_and(|state| transfer::tips_are_whole(&local, state.branches.into_values()));
-        Self { repo, dir, limits, listings: Listings::default(), suspect: AtomicBool::new(!whole) }
+        Self { repo, dir, limits, listings: Listings::default(), blobs, suspect: AtomicBool::new(!whole) }
+    }
+
+    /// The content with this id, from memory when it was read before.
+    pub(crate) fn blob(&self, repo: impl FnOnce() -> gix::Repository, id: gix::ObjectId) -> Result<Vec<u8>, GitError> {
+        if let Some(bytes) = self.blobs.get(id) {
+            return Ok(bytes.to_vec());
+        }
+        let bytes = self.noted(odb::blob(&repo(), id))?;
+        self.blobs.put(id, &bytes);
+        Ok(bytes)
     }
 
     /// Remembers that the mirror is damaged, so that the next fetch mends it.

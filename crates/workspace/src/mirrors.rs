@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::blobs::Blobs;
 use crate::error::{GitError, Why};
 use crate::lock;
 use crate::maintenance;
@@ -45,6 +46,7 @@ pub struct Mirrors {
 struct Inner {
     root: PathBuf,
     limits: Limits,
+    blobs: Arc<Blobs>,
     open: Mutex<HashMap<String, Arc<Shared>>>,
     flights: Mutex<HashMap<[u8; 32], Arc<Flight>>>,
 }
@@ -76,7 +78,8 @@ impl Mirrors {
     }
 
     pub fn with_limits(root: impl Into<PathBuf>, limits: Limits) -> Self {
-        let inner = Inner { root: root.into(), limits, open: Mutex::default(), flights: Mutex::default() };
+        let root = root.into();
+        let inner = Inner { root, limits, blobs: Arc::default(), open: Mutex::default(), flights: Mutex::default() };
         Self { inner: Arc::new(inner) }
     }
 
@@ -163,7 +166,7 @@ impl Inner {
         }
         open.remove(&folder);
         let repo = Repo::mirror(&dir).ok()?;
-        let shared = Arc::new(Shared::new(repo, dir, self.limits));
+        let shared = Arc::new(Shared::new(repo, dir, self.limits, Arc::clone(&self.blobs)));
         open.insert(folder, shared.clone());
         Some(shared)
     }

@@ -1,0 +1,102 @@
+//! Content that was read before, kept in memory.
+//!
+//! An agent looks through the same pages again and again, and so does the next job. Unpacking them costs a hundred
+//! times more than a copy.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use gix::ObjectId;
+
+/// The most bytes kept, of all mirrors together.
+const KEPT: usize = 64 << 20;
+/// Content above this is not kept: it would push out hundreds of pages.
+const LARGE: usize = 256 << 10;
+
+/// Content by id. Shared by all mirrors: an id stands for the same bytes everywhere.
+///
+/// Two generations: what is read goes into the young one; when that is half of what may be kept it becomes the old one,
+/// and what was old and not read meanwhile is gone.
+#[derive(Default)]
+pub(crate) struct Blobs(Mutex<Generations>);
+
+#[derive(Default)]
+struct Generations {
+    young: HashMap<ObjectId, Arc<[u8]>>,
+    old: HashMap<ObjectId, Arc<[u8]>>,
+    /// Bytes in the young one.
+    size: usize,
+}
+
+impl fmt::Debug for Blobs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Blobs").finish_non_exhaustive()
+    }
+}
+
+impl Blobs {
+    pub(crate) fn get(&self, id: ObjectId) -> Option<Arc<[u8]>> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(bytes) = kept.young.get(&id) {
+            return Some(Arc::clone(bytes));
+        }
+        let bytes = kept.old.remove(&id)?;
+        kept.put(id, Arc::clone(&bytes));
+        Some(bytes)
+    }
+
+    pub(crate) fn put(&self, id: ObjectId, bytes: &[u8]) {
+        if bytes.len() <= LARGE {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).put(id, bytes.into());
+        }
+    }
+}
+
+impl Generations {
+    fn put(&mut self, id: ObjectId, bytes: Arc<[u8]>) {
+        // A small page costs more than its bytes.
+        let size = bytes.len() + 128;
+        if self.size + size > KEPT / 2 {
+            self.old = mem::take(&mut self.young);
+            self.size = 0;
+        }
+        if self.young.insert(id, bytes).is_none() {
+            self.size += size;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(n: u32) -> ObjectId {
+        let mut bytes = [0; 20];
+        bytes[..4].copy_from_slice(&n.to_be_bytes());
+        ObjectId::from_bytes_or_panic(&bytes)
+    }
+
+    #[test]
+    fn what_is_read_stays_and_what_is_not_goes() {
+        let blobs = Blobs::default();
+        let page = vec![7; 100 << 10];
+        for n in 0..2_000 {
+            blobs.put(id(n), &page);
+            assert!(blobs.get(id(0)).is_some(), "read all the time, at {n}");
+        }
+        assert!(blobs.get(id(1)).is_none());
+        assert!(blobs.get(id(1_999)).is_some());
+        let held = |kept: &HashMap<ObjectId, Arc<[u8]>>| kept.values().map(|bytes| bytes.len()).sum::<usize>();
+        let kept = blobs.0.lock().expect("unpoisoned");
+        assert!(held(&kept.young) + held(&kept.old) <= KEPT);
+    }
+
+    #[test]
+    fn large_content_is_not_kept() {
+        let blobs = Blobs::default();
+        blobs.put(id(1), &vec![0; LARGE + 1]);
+        assert!(blobs.get(id(1)).is_none());
+    }
+}
