@@ -232,8 +232,7 @@ mod tests {
     #[tokio::test]
     async fn the_assistant_is_asked_so_often_and_the_agent_as_often_as_it_likes() {
         let mut house = house().await;
-        house.access =
-            house.access.with_limits(AssistantLimits { per_project_and_hour: 2, per_address_and_day: 2 });
+        house.access = house.access.with_limits(AssistantLimits { per_project_and_hour: 2, per_address_and_day: 2 });
         let assistant = house.key(KeyKind::Assistant).await;
         let admin = house.key(KeyKind::Admin).await;
         for _ in 0..2 {

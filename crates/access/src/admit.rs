@@ -43,6 +43,8 @@ pub struct Principal {
     pub kind: KeyKind,
     pub project: ProjectId,
     pub scope: Scope,
+    /// The web origins the key is for, the caller's among them; empty means any.
+    pub origins: Vec<Origin>,
 }
 
 /// Why a caller was not let in. The sentence says what to do about it.
@@ -156,8 +158,14 @@ pub fn admit(
     {
         return Err(Denial::Origin);
     }
-    let Grant { kind, project, scope, .. } = grant;
-    Ok(Principal { key: record.id.clone(), kind: *kind, project: project.clone(), scope: *scope })
+    let Grant { kind, project, scope, allow_origin, .. } = grant;
+    Ok(Principal {
+        key: record.id.clone(),
+        kind: *kind,
+        project: project.clone(),
+        scope: *scope,
+        origins: allow_origin.clone(),
+    })
 }
 
 #[cfg(test)]

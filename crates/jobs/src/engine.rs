@@ -13,6 +13,7 @@ use docent_types::{Halt, JobId, Timestamp};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use tracing::{debug, error, info, warn};
 
 use crate::crash;
@@ -176,14 +177,15 @@ impl Engine {
         let mut handle = self.handle(row, &stop, &drain);
         let worker = Arc::clone(&self.worker);
         let halt = stop.clone();
-        let mut work = tokio::spawn(async move {
+        // Dropped with this future, so that nobody works on without renewing the lease.
+        let mut work = AbortOnDropHandle::new(tokio::spawn(async move {
             let result = tokio::select! {
                 biased;
                 () = halt.cancelled() => Err(Failure::Halted(Halted::Lost)),
                 result = turn(&*worker, &mut handle) => result,
             };
             (handle, result)
-        });
+        }));
         let mut renewals = tokio::time::interval(self.config.lease / 3);
         renewals.tick().await;
         let joined = loop {

@@ -118,7 +118,7 @@ impl Jobs {
         };
         let gate = self.gate("agent-jobs", &new.project.id, self.limits.creates_per_hour, key);
         let (row, entries) = state::create(job, Instruction { messages: new.messages });
-        let written = self.store.create(row, entries, gate).await.map_err(|error| Self::explain(error, "jobs"))?;
+        let written = self.store.create(row, entries, gate).await.map_err(|error| Self::explain(error, "job"))?;
         crash::point("submitted");
         if !written.repeat {
             self.signals.work.notify_one();
@@ -142,7 +142,7 @@ impl Jobs {
         }
         let instruction = Instruction { messages };
         let decide = Arc::new(move |row: &_| state::follow_up(row, instruction.clone(), now));
-        let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "messages"))?;
+        let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "message"))?;
         self.signals.work.notify_one();
         Ok(written)
     }
@@ -153,7 +153,7 @@ impl Jobs {
         let now = self.clock.now();
         let gate = Gate { now, quota: None, key: None };
         let decide = Arc::new(move |row: &_| state::archive(row, now));
-        let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "jobs"))?;
+        let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "job"))?;
         // Nobody listening means nobody in this process runs it.
         let _ = self.signals.stopped.send(id);
         self.signals.work.notify_one();
@@ -196,12 +196,19 @@ impl Jobs {
             WriteError::Limited(standing) => Refusal::new(
                 RefusalKind::Limited(standing),
                 format!(
-                    "the project has used its {} {what} an hour; try again in {} seconds",
-                    standing.limit,
-                    standing.retry_after.as_secs().max(1)
+                    "the project has used its {} an hour; try again in {}",
+                    counted(standing.limit.into(), what),
+                    // Rounded up: whoever waits this long does not come too early.
+                    counted(standing.retry_after.as_nanos().div_ceil(1_000_000_000).max(1), "second")
                 ),
             ),
         };
         JobError::Refused(refusal)
     }
+}
+
+/// `1 job`, `2 jobs`.
+fn counted(count: u128, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }

@@ -42,7 +42,7 @@ macro_rules! name {
 
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str(&self.0)
+                f.pad(&self.0)
             }
         }
 
@@ -134,6 +134,12 @@ mod tests {
         for bad in ["", "Acme", "-acme", "..", ".a", "a/b", "a b", "ä", long.as_str()] {
             assert!(ProjectId::parse(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_name_fills_the_width_it_is_given() {
+        let id = ProjectId::parse("acme").expect("a name");
+        assert_eq!(format!("{id:<6}|{id:>6}|{id}"), "acme  |  acme|acme");
     }
 
     #[test]

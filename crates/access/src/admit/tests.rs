@@ -168,6 +168,14 @@ fn credentials_do_not_show_themselves() {
     assert!(!shown.contains("docent_admin_"), "{shown}");
 }
 
+#[test]
+fn who_is_let_in_knows_the_origins_of_the_key() {
+    let allow = |grant: &mut Grant| grant.allow_origin = vec!["https://docs.example.com".parse().unwrap()];
+    let listed = Story { origin: Some("https://docs.example.com"), ..Story::new().grant(allow) };
+    assert_eq!(listed.ends().unwrap().origins, ["https://docs.example.com".parse().unwrap()]);
+    assert_eq!(Story::new().ends().unwrap().origins, []);
+}
+
 proptest! {
     #[test]
     fn no_header_makes_it_panic(authorization: Vec<u8>, origin: Vec<u8>, bearer: bool) {
