@@ -9,7 +9,7 @@ use serde::Serialize;
 use thiserror::Error;
 
 use crate::methods::Methods;
-use crate::rate_limit::{rate_limit, whole_seconds};
+use crate::rate_limit::{rate_limit, retry_after_seconds};
 use crate::request::RequestId;
 use crate::respond::{self, Response};
 
@@ -111,10 +111,10 @@ impl HttpError {
                 }
                 RefusalKind::Limited(standing) => {
                     rate_limit(headers, standing);
-                    headers.insert(RETRY_AFTER, at_least_a_second(standing.retry_after));
+                    headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_seconds(standing.retry_after)));
                 }
                 RefusalKind::Unavailable(wait) => {
-                    headers.insert(RETRY_AFTER, at_least_a_second(*wait));
+                    headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_seconds(*wait)));
                 }
                 _ => {}
             },
@@ -130,11 +130,6 @@ impl From<StoreError> for HttpError {
     fn from(error: StoreError) -> Self {
         Self::internal(error)
     }
-}
-
-/// `Retry-After: 0` would invite a loop.
-fn at_least_a_second(wait: Duration) -> HeaderValue {
-    HeaderValue::from(whole_seconds(wait).max(1))
 }
 
 /// Errors are written to follow a colon; here one stands alone. A field's name in front keeps its case.

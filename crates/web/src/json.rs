@@ -8,7 +8,9 @@ use serde::de::IgnoredAny;
 use serde_json::error::Category;
 
 use crate::error::HttpError;
+use crate::object::{AN_OBJECT, Object};
 use crate::request::Request;
+use crate::wording::{complaint, without_place};
 
 /// How much of what the caller sent a sentence repeats, in bytes.
 const SENTENCE: usize = 400;
@@ -62,7 +64,7 @@ impl JsonBody {
         &self.0
     }
 
-    /// Reads the body as a `T`.
+    /// Reads the body, a JSON object, as a `T`. Bodies inside it are objects too where `T` has an [`Object`] for them.
     ///
     /// # Errors
     /// 400, with the place and what is wrong there.
@@ -73,7 +75,7 @@ impl JsonBody {
             return Err(Refusal::invalid("The body is empty. Send a JSON object.").into());
         }
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-        let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let Object(value) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let path = error.path().to_string();
             refused(&path, &error.into_inner(), bytes)
         })?;
@@ -83,15 +85,20 @@ impl JsonBody {
 }
 
 fn refused(path: &str, error: &serde_json::Error, bytes: &[u8]) -> HttpError {
-    let what = shortened(&error.to_string(), SENTENCE);
+    let place = format!("line {}, column {}", error.line(), error.column());
     // The reader reports a number where a word was wanted, or too deep a nesting, as a fault of syntax.
     let is_json = error.classify() == Category::Data || serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+    let what = if is_json { complaint(error) } else { without_place(error) };
+    let what = shortened(&what, SENTENCE);
     let sentence = match (is_json, path) {
-        (false, _) => format!("The body is not valid JSON: {what}. Send one JSON object."),
-        (true, ".") => format!("The body does not fit: {what}. Correct it and send it again."),
+        (false, _) => format!("The body is not valid JSON: {what} ({place}). Send one JSON object."),
+        (true, ".") => match what.strip_prefix("expected ").and_then(|rest| rest.strip_prefix(AN_OBJECT)) {
+            Some(not) => format!("The body must be a JSON object{not}. Correct it and send it again."),
+            None => format!("The body does not fit: {what} ({place}). Correct it and send it again."),
+        },
         (true, path) => {
             let path = shortened(path, SENTENCE);
-            format!("The body does not fit at `{path}`: {what}. Correct it and send it again.")
+            format!("The body does not fit at `{path}`: {what} ({place}). Correct it and send it again.")
         }
     };
     Refusal::invalid(sentence).into()
@@ -111,7 +118,7 @@ mod tests {
 
     #[derive(Debug, Deserialize, PartialEq)]
     struct Conversation {
-        messages: Vec<Turn>,
+        messages: Vec<Object<Turn>>,
     }
 
     #[derive(Debug, Deserialize, PartialEq)]
@@ -138,7 +145,7 @@ mod tests {
 
     #[test]
     fn what_fits_is_read_and_unknown_fields_are_skipped() {
-        let expected = Conversation { messages: vec![Turn { role: Speaker::User }] };
+        let expected = Conversation { messages: vec![Object(Turn { role: Speaker::User })] };
         for text in [
             r#"{"messages":[{"role":"user","metadata":{"a":null}}],"trigger":"submit"}"#,
             "\u{feff}{\"messages\":[{\"role\":\"user\"}]}\n",
@@ -157,7 +164,11 @@ mod tests {
             (r#"{"messages":[],"messages":[]}"#, &["duplicate field `messages`"]),
             (r#"{"messages":[]} {}"#, &["not valid JSON", "trailing"]),
             (r#"{"messages":["#, &["not valid JSON"]),
-            ("[1]", &["does not fit"]),
+            (r#"{"messages":}"#, &["not valid JSON: expected value (line 1, column 13)"]),
+            (r#"{"messages":[["user"]]}"#, &["at `messages[0]`", "expected an object, not an array"]),
+            ("[1]", &["must be a JSON object, not an array"]),
+            (r#"[[{"role":"user"}]]"#, &["must be a JSON object, not an array"]),
+            ("null", &["must be a JSON object, not null"]),
             (" ", &["empty"]),
             ("", &["empty"]),
         ] {

@@ -9,6 +9,7 @@
 //! | `socket.rs`, `activity.rs` | a socket that cannot be held forever; whether anything goes on |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
+//! | `object.rs`, `wording.rs` | what a field may be; what is wrong with it, in words of JSON |
 //! | `body.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
@@ -25,12 +26,14 @@ mod json;
 mod keep_alive;
 mod limits;
 mod methods;
+mod object;
 mod rate_limit;
 mod request;
 pub mod respond;
 mod serve;
 mod socket;
 mod target;
+mod wording;
 
 pub use answer::{Handler, answer, catch_panic};
 pub use body::Body;
@@ -39,7 +42,8 @@ pub use json::JsonBody;
 pub use keep_alive::with_keep_alive;
 pub use limits::Limits;
 pub use methods::Methods;
-pub use rate_limit::rate_limit;
+pub use object::{Object, WholeNumber};
+pub use rate_limit::{rate_limit, retry_after_seconds};
 pub use request::{Request, RequestId};
 pub use respond::Response;
 pub use serve::{Drained, serve};

@@ -21,8 +21,14 @@ pub fn rate_limit(headers: &mut HeaderMap, standing: &Standing) {
 }
 
 /// Rounded up: a client that waits this long never comes too early.
-pub(crate) fn whole_seconds(wait: Duration) -> u64 {
+fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+}
+
+/// What `Retry-After` says, for sentences that say the same: whole seconds, rounded up, and never 0, which would invite
+/// a loop.
+pub fn retry_after_seconds(wait: Duration) -> u64 {
+    whole_seconds(wait).max(1)
 }
 
 #[cfg(test)]
@@ -47,6 +53,7 @@ mod tests {
     fn seconds_are_rounded_up() {
         for (millis, seconds) in [(0, 0), (1, 1), (1000, 1), (1001, 2)] {
             assert_eq!(whole_seconds(Duration::from_millis(millis)), seconds);
+            assert_eq!(retry_after_seconds(Duration::from_millis(millis)), seconds.max(1));
         }
     }
 }

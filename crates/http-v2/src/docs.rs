@@ -1,0 +1,38 @@
+//! The port to the docs of a project.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docent_search::{Indexes, Snapshot};
+use docent_types::{Project, Refusal, RefusalKind};
+
+/// Where the docs to answer from come from.
+#[async_trait]
+pub trait Docs: Send + Sync + fmt::Debug + 'static {
+    /// The project's docs as they are at this moment.
+    ///
+    /// # Errors
+    /// What the caller can do when they cannot be had: mostly to come back later, because they are still being read.
+    async fn snapshot(&self, project: &Project) -> Result<Arc<Snapshot>, Refusal>;
+}
+
+/// How long a caller waits for docs that are not there, before it asks again.
+const LATER: Duration = Duration::from_secs(5);
+
+#[async_trait]
+impl Docs for Indexes {
+    async fn snapshot(&self, project: &Project) -> Result<Arc<Snapshot>, Refusal> {
+        let domain = &project.domain;
+        let state = match Indexes::snapshot(self, domain) {
+            Ok(Some(snapshot)) => return Ok(snapshot),
+            Ok(None) => "have not been read yet",
+            Err(error) => {
+                tracing::warn!(%domain, error = &error as &dyn std::error::Error, "no index to search");
+                "cannot be searched at the moment"
+            }
+        };
+        Err(Refusal::new(RefusalKind::Unavailable(LATER), format!("the docs of `{domain}` {state}; try again")))
+    }
+}

@@ -1,0 +1,19 @@
+//! The `filter` of a question and of a search.
+
+use serde::Deserialize;
+
+/// Which pages to look at; a field that is left out or null admits all.
+#[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
+pub(crate) struct FilterBody {
+    pub(crate) version: Option<String>,
+    pub(crate) language: Option<String>,
+    pub(crate) groups: Option<Vec<String>>,
+    pub(crate) tag: Option<String>,
+}
+
+impl From<FilterBody> for docent_search::Filter {
+    fn from(body: FilterBody) -> Self {
+        let FilterBody { version, language, groups, tag } = body;
+        Self { version, language, groups: groups.unwrap_or_default(), tag }
+    }
+}

@@ -1,0 +1,108 @@
+//! A job as the wire shows it, and the instruction as the wire brings it.
+
+use docent_types::{AgentJob, JobStatus, Message, Refusal, Role, Timestamp};
+use serde::Serialize;
+
+/// How long a prompt may be, in characters.
+const LONGEST_PROMPT: usize = 100_000;
+
+/// Every key is there always; what is not known yet is null.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct JobBody<'a> {
+    id: String,
+    status: &'static str,
+    source: SourceBody<'a>,
+    model: &'a str,
+    pr_link: Option<&'a str>,
+    message: Option<&'a str>,
+    created_at: Timestamp,
+    archived_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Serialize)]
+struct SourceBody<'a> {
+    repository: &'a str,
+    #[serde(rename = "ref")]
+    branch: &'a str,
+}
+
+impl<'a> From<&'a AgentJob> for JobBody<'a> {
+    fn from(job: &'a AgentJob) -> Self {
+        Self {
+            id: job.id.to_string(),
+            status: job.status.as_str(),
+            source: SourceBody { repository: &job.source.repository, branch: &job.source.branch },
+            model: &job.model,
+            // A job that is active again may have one from before: it says nothing about what is being done now.
+            pr_link: job.pr_link.as_deref().filter(|_| job.status != JobStatus::Active),
+            message: job.message.as_deref(),
+            created_at: job.created_at,
+            archived_at: job.archived_at,
+        }
+    }
+}
+
+/// A prompt as the one message it is.
+///
+/// # Errors
+/// A prompt that is empty, white space only, or too long.
+pub(crate) fn instruction(prompt: String) -> Result<Vec<Message>, Refusal> {
+    if prompt.trim().is_empty() {
+        return Err(Refusal::invalid("prompt: it is empty; say what the agent should do"));
+    }
+    // A character has at least one byte, so most prompts need no count.
+    if prompt.len() > LONGEST_PROMPT && prompt.chars().count() > LONGEST_PROMPT {
+        return Err(Refusal::invalid(format!(
+            "prompt: it is longer than {LONGEST_PROMPT} characters; shorten it, or split the work into several jobs"
+        )));
+    }
+    Ok(vec![Message::text(Role::User, prompt)])
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::{Domain, JobId, ProjectId, Source};
+
+    use super::*;
+
+    #[test]
+    fn a_prompt_has_something_to_say_and_an_end() {
+        for (prompt, good) in [
+            ("Fix broken links".to_owned(), true),
+            (" x ".to_owned(), true),
+            (String::new(), false),
+            (" \n\t\u{a0}".to_owned(), false),
+            ("é".repeat(LONGEST_PROMPT), true),
+            ("é".repeat(LONGEST_PROMPT + 1), false),
+        ] {
+            assert_eq!(instruction(prompt.clone()).is_ok(), good, "{} bytes", prompt.len());
+        }
+    }
+    #[test]
+    fn a_job_that_is_active_shows_no_pull_request_and_an_ended_one_does() {
+        let job = |status| AgentJob {
+            id: JobId::parse("00000000-0000-0000-0000-000000000007").unwrap(),
+            project: ProjectId::parse("acme").unwrap(),
+            domain: Domain::parse("acme").unwrap(),
+            status,
+            source: Source { repository: "/srv/git/acme.git".into(), branch: "docent/7".into() },
+            model: "sonnet".into(),
+            as_draft: false,
+            pr_link: Some("https://git.example/pulls/1".into()),
+            message: None,
+            halt: None,
+            todos: Vec::new(),
+            created_at: Timestamp::from_millis(0),
+            archived_at: None,
+        };
+        for (status, shown) in [
+            (JobStatus::Active, false),
+            (JobStatus::Completed, true),
+            (JobStatus::Failed, true),
+            (JobStatus::Archived, true),
+        ] {
+            assert_eq!(JobBody::from(&job(status)).pr_link.is_some(), shown, "{status:?}");
+        }
+    }
+}

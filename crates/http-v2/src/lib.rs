@@ -1,0 +1,45 @@
+//! Version 2 of the API over HTTP: agent jobs, the assistant, search and pages.
+//!
+//! An adapter and nothing more: each request is parsed, admitted, handed to a core, and its result presented. A path is
+//! one variant of a closed enum in `route.rs`, and each variant is one file:
+//!
+//! | file | method and path |
+//! |---|---|
+//! | `create_job.rs` | `POST /v2/agent/{projectId}/job` |
+//! | `get_job.rs` | `GET /v2/agent/{projectId}/job/{id}` |
+//! | `message_job.rs` | `POST /v2/agent/{projectId}/job/{id}/message` |
+//! | `archive_job.rs` | `POST /v2/agent/{projectId}/job/{id}/archive` |
+//! | `ask.rs` | `POST /discovery/v2/assistant/{domain}/message` |
+//! | `resume.rs` | `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream` |
+//! | `search.rs` | `POST /discovery/v1/search/{domain}` |
+//! | `page.rs` | `POST /discovery/v1/page/{domain}` |
+//!
+//! The order in which a request can fail is the same everywhere: path, method, key, body, and then what the core says.
+//! So nobody without a key learns what exists, and no body is read for a caller who may not send it.
+//!
+//! [`Face`] is the handler; [`Docs`] is its port to the docs of a project. It knows no agent, no git and no storage.
+
+mod archive_job;
+mod ask;
+mod ask_body;
+mod create_job;
+mod credentials;
+mod docs;
+mod face;
+mod failure;
+mod filter;
+mod get_job;
+mod idempotency;
+mod job;
+mod message_job;
+mod page;
+mod reply;
+mod resume;
+mod route;
+mod search;
+
+pub use docs::Docs;
+pub use face::{Face, ModelNames};
+
+#[cfg(test)]
+mod tests;

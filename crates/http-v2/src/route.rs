@@ -1,0 +1,95 @@
+//! Which verb a path means.
+
+use docent_web::{ErrorShape, Methods};
+
+/// A door and what is asked for behind it. Each verb is one file beside this one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Route {
+    /// With an admin key, into a project.
+    Agent { project: String, verb: AgentVerb },
+    /// With an assistant key, to the docs of a domain, from pages of anybody's.
+    Discovery { domain: String, verb: DiscoveryVerb },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum AgentVerb {
+    Create,
+    Get { id: String },
+    Message { id: String },
+    Archive { id: String },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DiscoveryVerb {
+    Ask,
+    Resume,
+    Search,
+    Page,
+}
+
+impl Route {
+    pub(crate) fn of(segments: &[&str]) -> Option<Self> {
+        let agent = |project: &str, verb| Self::Agent { project: project.into(), verb };
+        let discovery = |domain: &str, verb| Self::Discovery { domain: domain.into(), verb };
+        let route = match *segments {
+            ["v2", "agent", project, "job"] => agent(project, AgentVerb::Create),
+            // An empty id is a slash too many: such a path names nothing.
+            ["v2", "agent", _, "job", "", ..] => return None,
+            ["v2", "agent", project, "job", id] => agent(project, AgentVerb::Get { id: id.into() }),
+            ["v2", "agent", project, "job", id, "message"] => agent(project, AgentVerb::Message { id: id.into() }),
+            ["v2", "agent", project, "job", id, "archive"] => agent(project, AgentVerb::Archive { id: id.into() }),
+            ["discovery", "v2", "assistant", domain, "message"] => discovery(domain, DiscoveryVerb::Ask),
+            ["discovery", "v2", "assistant", domain, "message", _chat, "stream"] => {
+                discovery(domain, DiscoveryVerb::Resume)
+            }
+            ["discovery", "v1", "search", domain] => discovery(domain, DiscoveryVerb::Search),
+            ["discovery", "v1", "page", domain] => discovery(domain, DiscoveryVerb::Page),
+            _ => return None,
+        };
+        Some(route)
+    }
+
+    pub(crate) const fn methods(&self) -> Methods {
+        match self {
+            Self::Agent { verb: AgentVerb::Get { .. }, .. } | Self::Discovery { verb: DiscoveryVerb::Resume, .. } => {
+                Methods::GET
+            }
+            Self::Agent { .. } | Self::Discovery { .. } => Methods::POST,
+        }
+    }
+
+    /// Clients of the search and page endpoints look for an error under `message`.
+    pub(crate) const fn shape(&self) -> ErrorShape {
+        match self {
+            Self::Discovery { verb: DiscoveryVerb::Search | DiscoveryVerb::Page, .. } => ErrorShape::ErrorAndMessage,
+            _ => ErrorShape::Error,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_means_one_verb_or_none() {
+        let of = |path: &str| Route::of(&path.split('/').collect::<Vec<_>>());
+        assert_eq!(of("v2/agent/acme/job"), Some(Route::Agent { project: "acme".into(), verb: AgentVerb::Create }));
+        assert_eq!(
+            of("discovery/v2/assistant/docs/message/c1/stream"),
+            Some(Route::Discovery { domain: "docs".into(), verb: DiscoveryVerb::Resume })
+        );
+        for none in [
+            "",
+            "v2",
+            "v2/agent/acme/job/",
+            "v2/agent/acme/job//message",
+            "v2/agent/acme/job//archive",
+            "v2/agent/acme/job/1/stop",
+            "discovery/v3/search/docs",
+            "V2/agent/a/job",
+        ] {
+            assert_eq!(of(none), None, "{none}");
+        }
+    }
+}

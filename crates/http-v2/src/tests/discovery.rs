@@ -1,0 +1,278 @@
+//! The assistant, search and pages over HTTP.
+
+use std::borrow::Borrow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_llm::ModelErrorKind;
+use docent_llm::scripted::{Gate, Reply};
+use docent_types::RandomIds;
+use docent_web::Limits;
+use http::Method;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+use super::house::{Answer, House};
+
+const MESSAGE: &str = "/discovery/v2/assistant/acme/message";
+
+fn question(text: &str) -> Value {
+    json!({"fp": "anonymous", "messages": [{"id": "m1", "role": "user", "parts": [{"type": "text", "text": text}]}]})
+}
+
+fn with(mut body: Value, changes: impl Borrow<Value>) -> Value {
+    body.as_object_mut().unwrap().extend(changes.borrow().as_object().unwrap().clone());
+    body
+}
+
+fn kinds(answer: &Answer) -> Vec<String> {
+    answer.frames().iter().map(|frame| frame["type"].as_str().unwrap().to_owned()).collect()
+}
+
+fn last(answer: &Answer) -> Value {
+    answer.frames().pop().unwrap()
+}
+
+#[tokio::test]
+async fn a_question_is_answered_by_a_stream() {
+    let house = House::new().await;
+    house.model.replies("Retries wait longer each time.");
+    let answer = house.reader(MESSAGE).json(question("How long do retries wait?")).await;
+    assert_eq!(answer.status, 200);
+    for (name, value) in [
+        ("content-type", "text/event-stream"),
+        ("x-vercel-ai-ui-message-stream", "v1"),
+        ("cache-control", "no-cache"),
+        ("x-accel-buffering", "no"),
+    ] {
+        assert_eq!(answer.header(name), Some(value));
+    }
+    let frames = answer.frames();
+    let thread = answer.header("x-thread-id").unwrap();
+    assert_eq!(frames[0]["messageMetadata"]["threadId"], thread);
+    assert!(answer.header("x-thread-key").is_some_and(|key| key.len() >= 22));
+    for kind in [
+        "start",
+        "start-step",
+        "tool-input-available",
+        "tool-output-available",
+        "source-url",
+        "text-delta",
+        "finish-step",
+    ] {
+        assert!(kinds(&answer).iter().any(|is| is == kind), "{kind}: {}", answer.body);
+    }
+    assert!(answer.body.ends_with("data: [DONE]\n\n"));
+    let text: String = frames.iter().filter_map(|frame| frame["delta"].as_str()).collect();
+    assert_eq!(text, "Retries wait longer each time.");
+}
+
+#[tokio::test]
+async fn the_last_frame_says_the_thread_in_the_way_the_reader_takes_it() {
+    let house = House::new().await;
+    let plain = || house.reader(MESSAGE);
+    let sdk = with(question("Retries?"), json!({"trigger": "submit-message"}));
+    for (why, ask, body, open) in [
+        ("plain", plain(), question("Retries?"), true),
+        ("curl", plain().header("user-agent", "curl/8"), question("Retries?"), true),
+        ("other value", house.reader(&format!("{MESSAGE}?sdk=open")), question("Retries?"), true),
+        ("trigger", plain(), sdk, false),
+        ("sdk agent", plain().header("user-agent", "node ai-sdk/6.0 x"), question("Retries?"), false),
+        ("browser", plain().header("origin", "https://docs.example.com"), question("Retries?"), false),
+        ("asked for", house.reader(&format!("{MESSAGE}?sdk=strict")), question("Retries?"), false),
+    ] {
+        house.model.replies("Yes.");
+        let answer = ask.json(body).await;
+        let thread = answer.header("x-thread-id").unwrap();
+        let metadata = json!({"threadId": thread, "finishReason": "stop"});
+        let expected = if open {
+            json!({"type": "finish", "finishReason": "stop", "threadId": thread, "messageMetadata": metadata})
+        } else {
+            json!({"type": "finish", "messageMetadata": metadata})
+        };
+        assert_eq!(last(&answer), expected, "{why}");
+    }
+}
+
+#[tokio::test]
+async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
+    let house = House::new().await;
+    house.model.replies("One.").replies("Two.").replies("Three.").replies("Four.");
+    let first = house.reader(MESSAGE).json(question("Retries?")).await;
+    let thread = first.header("x-thread-id").unwrap();
+    let key = first.header("x-thread-key").unwrap();
+    let second = house.reader(MESSAGE).json(with(question("Why?"), json!({"threadId": thread}))).await;
+    assert_eq!((second.header("x-thread-id"), second.header("x-thread-key")), (Some(thread), None));
+    let echoed = json!({"fp": "a", "messages": [
+        {"role": "assistant", "metadata": {"threadId": thread}, "parts": [{"type": "text", "text": "One."}]},
+        {"role": "user", "parts": [{"type": "text", "text": "And then?"}]},
+    ]});
+    assert_eq!(house.reader(MESSAGE).json(echoed.clone()).await.header("x-thread-id"), Some(thread));
+    let anew = house.reader(MESSAGE).json(with(echoed, json!({"threadId": null}))).await;
+    assert_ne!(anew.header("x-thread-id"), Some(thread));
+    house.model.replies("Five.");
+    let keyed = async |key: &str| {
+        let body = with(question("Why?"), json!({"threadId": thread, "threadKey": key}));
+        house.reader(MESSAGE).json(body).await.status
+    };
+    assert_eq!((keyed(key).await, keyed("wrong").await), (200, 404));
+}
+
+#[tokio::test]
+async fn a_thread_that_is_not_there_is_not_found() {
+    let house = House::new().await;
+    for id in ["made-up", "00000000-0000-0000-0000-00000000ffff"] {
+        let answer = house.reader(MESSAGE).json(with(question("Retries?"), json!({"threadId": id}))).await;
+        assert_eq!(answer.status, 404, "{id}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_a_rule_is_told_where() {
+    let house = House::new().await;
+    for (changes, place) in [
+        (json!({"fp": ""}), "fp"),
+        (json!({"messages": []}), "messages"),
+        (json!({"messages": [{"role": "robot"}]}), "messages[0].role"),
+        (json!({"retrievalPageSize": 51}), "retrievalPageSize"),
+        (json!({"currentPath": "a".repeat(201)}), "currentPath"),
+        (json!({"context": [{"type": "x", "value": "y"}]}), "context[0].type"),
+        (json!({"filter": {"groups": "a"}}), "filter.groups"),
+    ] {
+        let answer = house.reader(MESSAGE).json(with(question("Retries?"), changes)).await;
+        assert_eq!(answer.status, 400, "{answer:?}");
+        assert!(answer.body.contains(place), "{place}: {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
+    let house = House::new().await;
+    house.model.replies(Reply::text("Retries w").cut(ModelErrorKind::Fatal));
+    let answer = house.reader(MESSAGE).json(question("Retries?")).await;
+    assert_eq!(answer.status, 200);
+    assert_eq!(last(&answer)["type"], "error");
+    assert!(!answer.body.contains("[DONE]"));
+}
+
+#[tokio::test]
+async fn an_array_is_no_question() {
+    let house = House::new().await;
+    let message = json!(["m1", "user", [{"type": "text", "text": "Retries?"}], null]);
+    let body = json!({"fp": "a", "messages": [message]});
+    for (body, place) in [
+        (body.clone(), "messages[0]"),
+        (json!(["a", body["messages"]]), "must be a JSON object"),
+        (with(question("Retries?"), json!({"retrievalPageSize": -1})), "expected a whole number from 0 up"),
+    ] {
+        let answer = house.reader(MESSAGE).json(body).await;
+        assert_eq!(answer.status, 400);
+        assert!(answer.body.contains(place), "{answer:?}");
+        assert!(!answer.body.contains("struct") && !answer.body.contains("u64"), "{answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn there_is_never_a_reply_to_resume() {
+    let house = House::new().await;
+    for method in [Method::GET, Method::HEAD] {
+        let answer = house.ask(method, &format!("{MESSAGE}/chat-1/stream")).key(&house.assistant).send().await;
+        assert_eq!((answer.status, answer.body.as_str()), (204, ""));
+    }
+}
+
+#[tokio::test]
+async fn hanging_up_cancels_the_model_while_it_thinks() {
+    let house = House::new().await;
+    let thinking = Gate::closed();
+    house.model.replies(Reply::text("Retries ").wait(&thinking).say("wait."));
+    let (model, key) = (house.model.clone(), house.assistant.clone());
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
+    let server = tokio::spawn(docent_web::serve(
+        listener,
+        house.face,
+        Limits::default(),
+        Arc::new(RandomIds),
+        std::future::pending(),
+    ));
+    let body = question("Retries?").to_string();
+    let head = format!(
+        "POST {MESSAGE} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        key.expose(),
+        body.len()
+    );
+    client.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+    let mut seen = String::new();
+    let mut chunk = [0; 4096];
+    while !seen.contains("text-delta") {
+        let count = client.read(&mut chunk).await.unwrap();
+        assert!(count > 0, "{seen}");
+        seen.push_str(&String::from_utf8_lossy(&chunk[..count]));
+    }
+    drop(client);
+    let cancelled = async {
+        while model.cancelled() == 0 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(1), cancelled).await.expect("cancelled within a second");
+    server.abort();
+}
+
+#[tokio::test]
+async fn a_search_gives_passages() {
+    let house = House::new().await;
+    let search = async |body: Value| house.reader("/discovery/v1/search/acme").json(body).await;
+    let found = search(json!({"query": "retries"})).await;
+    assert_eq!(found.status, 200);
+    let first = &found.json()[0];
+    assert_eq!(first["path"], "guides/retries");
+    assert_eq!(first["metadata"]["title"], "Retries");
+    assert!(first["content"].is_string() && first["score"].is_number());
+    let both = search(json!({"query": "a call over the network that fails", "filter": null})).await.json();
+    let scores: Vec<f64> = both.as_array().unwrap().iter().map(|found| found["score"].as_f64().unwrap()).collect();
+    assert!(scores.len() == 2 && scores[0] > scores[1], "{both}");
+    let between = f64::midpoint(scores[0], scores[1]);
+    for narrower in [json!({"pageSize": 1}), json!({"pageSize": 1.0}), json!({"scoreThreshold": between})] {
+        let found = search(with(json!({"query": "a call over the network that fails"}), narrower)).await.json();
+        assert_eq!(found, json!([both[0]]));
+    }
+    for body in [
+        json!({}),
+        json!({"query": " "}),
+        json!({"query": "a".repeat(2001)}),
+        json!({"query": "a", "pageSize": 0}),
+        json!({"query": "a", "pageSize": 51}),
+        json!({"query": "a", "scoreThreshold": 1.1}),
+        json!({"query": "a", "scoreThreshold": -0.1}),
+        json!({"query": "a", "filter": {"version": 1}}),
+        json!({"query": "a", "filter": [null, null, null, null]}),
+        json!(["a", null, null, null]),
+        json!([]),
+    ] {
+        assert_eq!(search(body.clone()).await.status, 400, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_page_is_given_whole_or_not_found() {
+    let house = House::new().await;
+    let page = async |path: Value| house.reader("/discovery/v1/page/acme").json(json!({ "path": path })).await;
+    for path in ["guides/retries", "/guides/retries"] {
+        let found = page(json!(path)).await;
+        assert_eq!((found.status, &found.json()["path"]), (200, &json!("guides/retries")), "{path}");
+    }
+    assert_eq!(page(json!("guides/nothing")).await.status, 404);
+    assert_eq!(page(json!("../../etc/passwd")).await.status, 404);
+    for front in ["", "/", "index", "/index", "index.md", "index.mdx", "index.html"] {
+        let found = page(json!(front)).await;
+        assert_eq!((found.status, &found.json()["path"]), (200, &json!("")), "{front}");
+    }
+    assert_eq!(page(json!("guides/index")).await.status, 404);
+    assert_eq!(page(json!(7)).await.status, 400);
+    for body in [json!({}), json!(["guides/retries"])] {
+        assert_eq!(house.reader("/discovery/v1/page/acme").json(body).await.status, 400);
+    }
+}

@@ -1,0 +1,310 @@
+//! The tables of refusals, on every path.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_access::{KeyKind, Scope};
+use docent_search::Indexes;
+use docent_types::{Refusal, RefusalKind};
+use docent_web::Request;
+use http::Method;
+use http_body_util::Full;
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use serde_json::{Value, json};
+
+use super::house::{Answer, House};
+
+const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
+
+/// Every path of the face with its method and the kind of key it takes.
+fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
+    let admin = |method, rest: &str| (method, format!("/v2/agent/{name}/{rest}"), KeyKind::Admin);
+    let reader = |method, path: String| (method, format!("/discovery/{path}"), KeyKind::Assistant);
+    vec![
+        admin(Method::POST, "job"),
+        admin(Method::GET, &format!("job/{JOB}")),
+        admin(Method::POST, &format!("job/{JOB}/message")),
+        admin(Method::POST, &format!("job/{JOB}/archive")),
+        reader(Method::POST, format!("v2/assistant/{name}/message")),
+        reader(Method::GET, format!("v2/assistant/{name}/message/c1/stream")),
+        reader(Method::POST, format!("v1/search/{name}")),
+        reader(Method::POST, format!("v1/page/{name}")),
+    ]
+}
+
+#[tokio::test]
+async fn whoever_has_no_good_key_is_told_to_show_one() {
+    let house = House::new().await;
+    let stranger = docent_access::conformance::sample_key("acme", 9).0;
+    for (method, path, _) in doors("acme") {
+        let ask = || house.ask(method.clone(), &path);
+        let authorization = |value: &str| ask().header("authorization", value);
+        for (why, ask) in [
+            ("none", ask()),
+            ("empty", authorization("")),
+            ("not bearer", authorization("Basic YTpi")),
+            ("malformed", authorization("Bearer docent_admin_short")),
+            ("bytes", authorization("Bearer é")),
+            ("unknown", ask().key(&stranger)),
+            ("twice", ask().key(&house.admin).key(&house.admin)),
+        ] {
+            let answer = ask.json(json!({})).await;
+            assert_eq!(answer.status, 401, "{why} {path}");
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"), "{why} {path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_good_key_at_the_wrong_door_is_forbidden() {
+    let house = House::new().await;
+    for elsewhere in ["other", "nothing", "N%20O", "..", "%2e%2e%2facme"] {
+        for (method, path, kind) in doors(elsewhere) {
+            let key = if kind == KeyKind::Admin { &house.admin } else { &house.assistant };
+            assert_eq!(house.ask(method, &path).key(key).json(json!({})).await.status, 403, "{path}");
+        }
+    }
+    for (method, path, kind) in doors("acme") {
+        let other_kind = if kind == KeyKind::Admin { &house.assistant } else { &house.admin };
+        assert_eq!(house.ask(method, &path).key(other_kind).json(json!({})).await.status, 403, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_may_only_read_may_only_get() {
+    let house = House::new().await;
+    for (method, path, kind) in doors("acme") {
+        let key = house.key(kind, Scope::Read).await;
+        let answer = house.ask(method.clone(), &path).key(&key).json(json!({})).await;
+        assert_eq!(answer.status != 403, method == Method::GET, "{method} {path}");
+    }
+}
+
+#[tokio::test]
+async fn another_method_is_told_which_ones_work() {
+    let house = House::new().await;
+    for (method, path, _) in doors("acme") {
+        let allow = if method == Method::GET { "GET, HEAD, OPTIONS" } else { "POST, OPTIONS" };
+        for other in [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+            if method == other || (method == Method::GET && other == Method::HEAD) {
+                continue;
+            }
+            let answer = house.ask(other.clone(), &path).send().await;
+            assert_eq!((answer.status, answer.header("allow")), (405, Some(allow)), "{other} {path}");
+        }
+        let options = house.ask(Method::OPTIONS, &path).send().await;
+        assert_eq!((options.status, options.header("allow")), (204, Some(allow)), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_path_that_is_nowhere_is_not_found() {
+    let house = House::new().await;
+    for path in [
+        "/",
+        "/v2",
+        "/v2/agent/acme/jobs/",
+        "/v2/agent/acme/job/",
+        "/v2/agent/acme/job//message",
+        "/V2/agent/acme/job",
+        "/discovery",
+        "/discovery/v9/x",
+        "//v2/agent/acme/job",
+    ] {
+        for method in [Method::GET, Method::POST] {
+            assert_eq!(house.agent(method, path).json(json!({})).await.status, 404, "{path}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
+    let house = House::new().await;
+    for (method, path, kind) in
+        doors("acme").into_iter().filter(|(method, path, _)| method == Method::POST && !path.contains(JOB))
+    {
+        let (key, limit) = match kind {
+            KeyKind::Admin => (&house.admin, 1024 * 1024),
+            KeyKind::Assistant => (&house.assistant, 4 * 1024 * 1024),
+        };
+        let ask = || house.ask(method.clone(), &path).key(key);
+        for (why, body, status) in [
+            ("empty", String::new(), 400),
+            ("not JSON", "{\"a\"".to_owned(), 400),
+            ("at the limit", " ".repeat(limit), 400),
+            ("over the limit", " ".repeat(limit + 1), 413),
+        ] {
+            assert_eq!(ask().bytes(body).await.status, status, "{why} {path}");
+        }
+        let plain = ask().header("content-type", "text/plain").bytes("{}").await;
+        assert_eq!(plain.status, 415, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn scripts_may_read_everything_under_discovery_and_nothing_else() {
+    let house = House::new().await;
+    let exposed = "X-Thread-Id, X-Thread-Key, X-Request-Id, Retry-After, RateLimit";
+    for (method, path, kind) in doors("acme") {
+        let shared = kind == KeyKind::Assistant;
+        let from = |method| house.ask(method, &path).header("origin", "https://docs.example.com");
+        let denied = from(method.clone()).json(json!({})).await;
+        assert_eq!(
+            (denied.status, denied.header("access-control-allow-origin")),
+            (401, shared.then_some("*")),
+            "{path}"
+        );
+        assert_eq!(denied.header("access-control-expose-headers"), shared.then_some(exposed), "{path}");
+        let preflight = from(Method::OPTIONS)
+            .header("access-control-request-method", method.as_str())
+            .header("access-control-request-headers", "authorization,content-type")
+            .send()
+            .await;
+        assert_eq!(preflight.status, 204);
+        assert_eq!(preflight.header("access-control-max-age"), shared.then_some("86400"), "{path}");
+        assert_eq!(
+            preflight.header("access-control-allow-headers"),
+            shared.then_some("authorization,content-type"),
+            "{path}"
+        );
+    }
+    let nowhere = house.ask(Method::GET, "/discovery/nowhere").send().await;
+    assert_eq!(nowhere.header("access-control-allow-origin"), Some("*"));
+}
+
+#[tokio::test]
+async fn search_and_page_say_their_errors_twice() {
+    let house = House::new().await;
+    for (_, path, _) in doors("acme") {
+        let told = house.ask(Method::PUT, &path).send().await.json();
+        let twice = path.contains("/search/") || path.contains("/page/");
+        assert_eq!(told.get("message"), twice.then_some(&told["error"]), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn an_expired_key_is_no_key() {
+    let house = House::new().await;
+    house.clock.advance(docent_access::LIFETIME);
+    let answer = house.agent(Method::GET, &format!("/v2/agent/acme/job/{JOB}")).send().await;
+    assert_eq!(answer.status, 401);
+}
+
+#[tokio::test]
+async fn docs_that_are_still_being_read_are_worth_another_try() {
+    let mut house = House::new().await;
+    let folder = tempfile::tempdir().unwrap();
+    house.face.docs = Arc::new(Indexes::new(folder.path()));
+    let question = json!({"fp": "a", "messages": [{"role": "user", "parts": [{"type": "text", "text": "How?"}]}]});
+    for (path, body) in [
+        ("v2/assistant/acme/message", question),
+        ("v1/search/acme", json!({"query": "how"})),
+        ("v1/page/acme", json!({"path": "index"})),
+    ] {
+        let answer = house.reader(&format!("/discovery/{path}")).json(body).await;
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{path}");
+        assert_eq!(answer.json()["error"], "The docs of `acme` have not been read yet; try again.", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_for_some_origins_shares_its_answers_with_them_alone() {
+    let house = House::new().await;
+    let key = house.key_for(&["https://docs.example.com", "https://www.example.com"]).await;
+    for (method, path, _) in doors("acme").into_iter().filter(|(_, _, kind)| *kind == KeyKind::Assistant) {
+        let from = |origin| house.ask(method.clone(), &path).key(&key).header("origin", origin);
+        for origin in ["https://docs.example.com", "https://www.example.com"] {
+            let answer = from(origin).json(json!({})).await;
+            assert_ne!(answer.status, 403, "{path}");
+            assert_eq!(answer.header("access-control-allow-origin"), Some(origin), "{path}");
+            assert_eq!(answer.header("vary"), Some("origin"), "{path}");
+        }
+        let denied = from("https://evil.example").json(json!({})).await;
+        assert_eq!((denied.status, denied.header("access-control-allow-origin")), (403, None), "{path}");
+        assert_eq!(denied.header("vary"), Some("origin"), "{path}");
+        let preflight = house.ask(Method::OPTIONS, &path).header("origin", "https://docs.example.com").send().await;
+        assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some("*")), "{path}");
+        let open = house.ask(method.clone(), &path).key(&house.assistant).header("origin", "https://a.example");
+        assert_eq!(open.json(json!({})).await.header("access-control-allow-origin"), Some("*"), "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_drains_says_so_in_the_shape_of_the_path() {
+    let House { face, .. } = House::new().await;
+    let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
+    let busy = move |request: Request| std::future::ready(face.unavailable(&request, draining.clone()));
+    for (method, path, kind) in doors("acme") {
+        let request = http::Request::builder().method(method).uri(&path).body(Full::default()).unwrap();
+        let answer = Answer::of(&busy, request).await;
+        assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{path}");
+        let shared = (kind == KeyKind::Assistant).then_some("*");
+        assert_eq!(answer.header("access-control-allow-origin"), shared, "{path}");
+        let twice = path.contains("/search/") || path.contains("/page/");
+        assert_eq!(answer.json().get("message").is_some(), twice, "{path}");
+    }
+}
+
+/// JSON of any shape, with the names our bodies use.
+fn any_json() -> impl Strategy<Value = Value> {
+    let name = prop::sample::select(vec![
+        "prompt",
+        "branch",
+        "model",
+        "asDraft",
+        "fp",
+        "messages",
+        "role",
+        "parts",
+        "type",
+        "text",
+        "metadata",
+        "threadId",
+        "threadKey",
+        "retrievalPageSize",
+        "filter",
+        "groups",
+        "context",
+        "value",
+        "currentPath",
+        "query",
+        "pageSize",
+        "scoreThreshold",
+        "path",
+        "id",
+    ]);
+    let word = prop::sample::select(vec!["user", "text", "code", "sonnet", "main", "guides/retries", ""]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        word.prop_map(Value::from),
+        any::<String>().prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 4, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+            prop::collection::hash_map(name.clone(), inner, 0..6)
+                .prop_map(|fields| fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()),
+        ]
+    })
+}
+
+#[test]
+fn no_body_whatever_is_a_fault_of_ours() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let house = runtime.block_on(House::new());
+    let mut runner = TestRunner::new(ProptestConfig::with_cases(128));
+    runner
+        .run(&any_json(), |body| {
+            for (method, path, kind) in doors("acme") {
+                let key = if kind == KeyKind::Admin { &house.admin } else { &house.assistant };
+                let answer = runtime.block_on(house.ask(method, &path).key(key).json(body.clone()));
+                prop_assert!(answer.status < 500, "{path} {answer:?}");
+            }
+            Ok(())
+        })
+        .unwrap();
+}

@@ -1,0 +1,6 @@
+//! The face over cores in memory, asked as a client asks.
+
+mod agent;
+mod discovery;
+mod errors;
+mod house;

@@ -1,0 +1,117 @@
+//! What serde says of a value that does not fit, in words of JSON instead of words of Rust.
+
+/// What does not fit in JSON that is none the less JSON.
+///
+/// serde gives its complaints as text alone, so this is where that text is known.
+pub(crate) fn complaint(error: &serde_json::Error) -> String {
+    let told = &without_place(error);
+    let mismatch = told
+        .strip_prefix("invalid type: ")
+        .or_else(|| told.strip_prefix("invalid value: "))
+        // What was wanted comes last and is ours; what was found may hold any text.
+        .and_then(|mismatch| mismatch.rsplit_once(", expected "));
+    if let Some((found, wanted)) = mismatch {
+        return format!("expected {}, not {}", wanted_in_json(wanted), found_in_json(found));
+    }
+    match told.strip_prefix("unknown variant ") {
+        Some(rest) => format!("unknown value {rest}"),
+        // All that makes the reader say this of JSON is something else where one word of several was wanted.
+        None if told == "expected value" => "expected a string".to_owned(),
+        None => told.clone(),
+    }
+}
+
+/// The complaint as it is, without the line and the column.
+pub(crate) fn without_place(error: &serde_json::Error) -> String {
+    let told = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    told.strip_suffix(&place).unwrap_or(&told).to_owned()
+}
+
+fn wanted_in_json(wanted: &str) -> &str {
+    match wanted {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 up",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a boolean" => "`true` or `false`",
+        "a sequence" => "an array",
+        "a map" => "an object",
+        "unit" => "null",
+        "variant identifier" | "string or map" | "a borrowed string" => "a string",
+        wanted if wanted.starts_with("struct ") => "an object",
+        wanted if wanted.starts_with("tuple ") => "an array",
+        wanted if wanted.starts_with("enum ") => "a string",
+        wanted => wanted,
+    }
+}
+
+fn found_in_json(found: &str) -> String {
+    match found {
+        "sequence" | "tuple" => "an array".to_owned(),
+        "map" => "an object".to_owned(),
+        "unit value" => "null".to_owned(),
+        found => {
+            let number = found.strip_prefix("integer ").or_else(|| found.strip_prefix("floating point "));
+            number
+                .map(|number| format!("the number {number}"))
+                .or_else(|| found.strip_prefix("string ").map(|text| format!("the string {text}")))
+                .or_else(|| found.strip_prefix("boolean ").map(str::to_owned))
+                .unwrap_or_else(|| found.to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use serde::Deserialize;
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::object::{Object, WholeNumber};
+
+    #[derive(Debug, Deserialize)]
+    struct Fields {
+        #[expect(dead_code, reason = "only read")]
+        a: String,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Word {
+        Up,
+        Down,
+    }
+
+    fn told<T: DeserializeOwned>(text: &str) -> String {
+        complaint(&serde_json::from_str::<T>(text).err().expect("it does not fit"))
+    }
+
+    #[test]
+    fn no_complaint_speaks_rust() {
+        for (told, expected) in [
+            (told::<String>("5"), "expected a string, not the number `5`"),
+            (told::<String>("2.5"), "expected a string, not the number `2.5`"),
+            (told::<String>("true"), "expected a string, not `true`"),
+            (told::<String>("null"), "expected a string, not null"),
+            (told::<String>("[]"), "expected a string, not an array"),
+            (told::<u64>(r#""a, expected b""#), r#"expected a whole number from 0 up, not the string "a, expected b""#),
+            (told::<u64>("-1"), "expected a whole number from 0 up, not the number `-1`"),
+            (told::<WholeNumber>("2.5"), "expected a whole number from 0 up, not the number `2.5`"),
+            (told::<f32>(r#""x""#), r#"expected a number, not the string "x""#),
+            (told::<bool>("1"), "expected `true` or `false`, not the number `1`"),
+            (told::<Vec<u8>>("{}"), "expected an array, not an object"),
+            (told::<HashMap<String, u8>>("[]"), "expected an object, not an array"),
+            (told::<Object<Fields>>("[5]"), "expected an object, not an array"),
+            (told::<Fields>("1"), "expected an object, not the number `1`"),
+            (told::<Fields>("{}"), "missing field `a`"),
+            (told::<Word>("7"), "expected a string"),
+            (told::<Word>(r#""odd""#), "unknown value `odd`, expected `up` or `down`"),
+        ] {
+            assert_eq!(told, expected);
+        }
+        assert!(matches!(serde_json::from_str(r#""up""#), Ok(Word::Up)));
+        assert!(matches!(serde_json::from_str(r#""down""#), Ok(Word::Down)));
+    }
+}
