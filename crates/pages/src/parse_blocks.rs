@@ -1,0 +1,495 @@
+//! The parser's events to what a page is made of: headings, links, sections, prose.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use satteri_pulldown_cmark::{
+    CodeBlockKind, Event, HeadingLevel, LinkType, Tag as Start, TagEnd, decode_html_entities,
+};
+
+use crate::anchors::Anchors;
+use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
+use crate::parse_components::{is_inline, is_readable, made_anchor};
+use crate::parse_destination::{definition_destination, inline_destination};
+use crate::parse_html::{Piece, pieces};
+use crate::parse_markdown::Markdown;
+use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
+use crate::sections::{cleaned, code_block};
+
+/// A tag further into its line than this does not begin it, whatever is before it.
+const DEEPEST_INDENT: usize = 1_000;
+
+/// What the events add up to.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    pub(crate) headings: Vec<Heading>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) ids: Vec<String>,
+    pub(crate) sections: Vec<Section>,
+    pub(crate) prose: Vec<Range<usize>>,
+    pub(crate) code: Vec<Range<usize>>,
+}
+
+/// The text in its two forms, and what was taken out of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'t> {
+    /// As the file has it.
+    pub(crate) text: &'t str,
+    /// As the parser saw it; same length.
+    pub(crate) parsed: &'t str,
+    /// Where the body begins.
+    pub(crate) body: usize,
+    /// JSX tags in order; none in plain Markdown, where tags come as events.
+    pub(crate) tags: &'t [Tag],
+    /// What was blanked, in order.
+    pub(crate) taken: &'t [Range<usize>],
+}
+
+/// Reads the events of a page.
+pub(crate) fn blocks(source: Source<'_>, markdown: Markdown<'_>) -> Blocks {
+    let definitions = markdown
+        .definitions
+        .into_iter()
+        .map(|definition| {
+            let span = definition_destination(source.parsed, definition.span);
+            (label(&definition.label), (definition.target, span))
+        })
+        .collect();
+    let mut reading = Reading {
+        source,
+        definitions,
+        blocks: Blocks::default(),
+        anchors: Anchors::default(),
+        path: Vec::new(),
+        section: Open {
+            anchor: None,
+            level: 0,
+            start: source.body,
+            body: source.body,
+            text: String::new(),
+            code: Vec::new(),
+        },
+        heading: None,
+        links: Vec::new(),
+        code: None,
+        html_until: 0,
+        next_tag: 0,
+        next_taken: 0,
+    };
+    for (event, range) in markdown.events {
+        reading.tags_before(range.start);
+        reading.event(event, range);
+    }
+    reading.tags_before(source.text.len() + 1);
+    reading.close_section(source.text.len());
+    let mut blocks = reading.blocks;
+    blocks.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
+    blocks.prose.retain(|range| !range.is_empty());
+    blocks
+}
+
+/// A reference's label as CommonMark compares it.
+fn label(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+struct Open {
+    anchor: Option<String>,
+    level: u8,
+    start: usize,
+    /// Where its own heading ends.
+    body: usize,
+    text: String,
+    code: Vec<CodeBlock>,
+}
+
+struct OpenLink {
+    target: String,
+    label: String,
+    link_type: LinkType,
+    image: bool,
+    /// Where its words begin in the section's text.
+    words: usize,
+    inner_end: usize,
+}
+
+struct Reading<'t> {
+    source: Source<'t>,
+    definitions: HashMap<String, (String, Range<usize>)>,
+    blocks: Blocks,
+    anchors: Anchors,
+    /// The headings above, outermost first.
+    path: Vec<(u8, String)>,
+    section: Open,
+    /// Where the words of the open heading begin in the section's text.
+    heading: Option<usize>,
+    links: Vec<OpenLink>,
+    /// The open code block: the fence's info, and its text so far.
+    code: Option<(String, String)>,
+    /// Events before this byte were read as one block of HTML.
+    html_until: usize,
+    next_tag: usize,
+    next_taken: usize,
+}
+
+impl Reading<'_> {
+    fn event(&mut self, event: Event<'_>, range: Range<usize>) {
+        // What is hidden from the parser it may cut anywhere; a span never starts or ends inside a character.
+        let text = self.source.text;
+        let range = text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end);
+        if !matches!(event, Event::End(_))
+            && let Some(link) = self.links.last_mut()
+        {
+            link.inner_end = link.inner_end.max(range.end);
+        }
+        match event {
+            Event::Start(start) => self.start(start, range),
+            Event::End(end) => self.end(end, range),
+            Event::Text(text) => match &mut self.code {
+                Some((_, code)) => {
+                    let words = original(self.source.text, &text, &range);
+                    code.push_str(&words);
+                }
+                None => self.text(&text, range),
+            },
+            Event::Code(_) => {
+                let raw = self.source.text[range.clone()].trim_matches('`');
+                self.words(raw.strip_prefix(' ').and_then(|raw| raw.strip_suffix(' ')).unwrap_or(raw));
+                self.blocks.code.push(range);
+            }
+            Event::InlineHtml(_) => {
+                if let Some(tag) = scan_tag(self.source.text, range.start, Dialect::Html) {
+                    self.tag(&tag);
+                }
+            }
+            Event::SoftBreak => self.space(),
+            Event::HardBreak => self.line(),
+            Event::Rule => self.paragraph(),
+            _ => {}
+        }
+    }
+
+    fn start(&mut self, start: Start<'_>, range: Range<usize>) {
+        match start {
+            Start::Heading { .. } => {
+                self.close_section(range.start);
+                self.heading = Some(self.section.text.len());
+            }
+            Start::CodeBlock(kind) => {
+                let info = match kind {
+                    CodeBlockKind::Fenced(info) => original(self.source.text, &info, &range).into_owned(),
+                    CodeBlockKind::Indented => String::new(),
+                };
+                self.blocks.code.push(range);
+                self.code = Some((info, String::new()));
+            }
+            Start::HtmlBlock => {
+                self.paragraph();
+                self.html(range.clone());
+                self.html_until = range.end;
+            }
+            Start::Item => {
+                self.line();
+                self.section.text.push_str("- ");
+            }
+            Start::Paragraph
+            | Start::List(..)
+            | Start::Table(_)
+            | Start::BlockQuote(_)
+            | Start::FootnoteDefinition(_)
+                if !self.section.text.ends_with("- ") =>
+            {
+                self.paragraph();
+            }
+            Start::TableHead | Start::TableRow => self.line(),
+            Start::Link { link_type, dest_url, id, .. } => {
+                self.open_link(link_type, &dest_url, &id, false, range.start);
+            }
+            Start::Image { link_type, dest_url, id, .. } => {
+                self.open_link(link_type, &dest_url, &id, true, range.start);
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, end: TagEnd, range: Range<usize>) {
+        match end {
+            TagEnd::Heading(level) => self.close_heading(level, range),
+            TagEnd::CodeBlock => {
+                if let Some((info, text)) = self.code.take() {
+                    self.section.code.push(code_block(&info, text));
+                }
+            }
+            TagEnd::Paragraph | TagEnd::List(_) | TagEnd::Table | TagEnd::BlockQuote(_) | TagEnd::HtmlBlock => {
+                self.paragraph();
+            }
+            TagEnd::TableCell => self.section.text.push_str(" | "),
+            TagEnd::TableHead | TagEnd::TableRow => {
+                let trimmed = self.section.text.trim_end_matches([' ', '|']).len();
+                self.section.text.truncate(trimmed);
+                self.line();
+            }
+            TagEnd::Link | TagEnd::Image => self.close_link(range),
+            _ => {}
+        }
+    }
+
+    fn close_heading(&mut self, level: HeadingLevel, range: Range<usize>) {
+        let Some(words) = self.heading.take() else { return };
+        let raw = self.source.text[range.clone()].lines().next().unwrap_or_default();
+        let id = explicit_id(raw);
+        let mut text = self.section.text.split_off(words.min(self.section.text.len()));
+        if let Some(id) = id
+            && let Some(cut) = text.rfind("{#").filter(|at| text[*at..].contains(id))
+        {
+            text.truncate(cut);
+        }
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let anchor = match id {
+            Some(id) => self.anchors.explicit(id),
+            None => self.anchors.for_heading(&text),
+        };
+        let level = level as u8;
+        self.path.retain(|(outer, _)| *outer < level);
+        self.path.push((level, text.clone()));
+        self.section.level = level;
+        self.section.anchor = Some(anchor.clone());
+        self.section.start = range.start;
+        self.section.body = range.end;
+        self.blocks.headings.push(Heading { level, text, anchor, span: range });
+    }
+
+    fn close_section(&mut self, end: usize) {
+        let next = Open { anchor: None, level: 0, start: end, body: end, text: String::new(), code: Vec::new() };
+        let done = std::mem::replace(&mut self.section, next);
+        let text = done.text.trim();
+        if text.is_empty() && done.code.is_empty() {
+            return;
+        }
+        self.blocks.sections.push(Section {
+            headings: self.path.iter().map(|(_, text)| text.clone()).collect(),
+            anchor: done.anchor,
+            level: done.level,
+            text: text.to_owned(),
+            code: done.code,
+            markdown: cleaned(&self.source, done.body..end, &self.blocks.code),
+            markdown_span: done.start..end,
+        });
+    }
+
+    fn text(&mut self, text: &str, range: Range<usize>) {
+        if range.end <= self.html_until {
+            return;
+        }
+        if text.len() != range.len() {
+            // An escape or an entity: the words differ from the bytes.
+            let words = original(self.source.text, text, &range).into_owned();
+            self.words(&words);
+            self.blocks.prose.push(range);
+            return;
+        }
+        let mut at = range.start;
+        while at < range.end {
+            while self.source.taken.get(self.next_taken).is_some_and(|taken| taken.end <= at) {
+                self.next_taken += 1;
+            }
+            let taken = self.source.taken.get(self.next_taken).filter(|taken| taken.start < range.end);
+            let stop = taken.map_or(range.end, |taken| taken.start.max(at));
+            if stop > at {
+                self.words(&self.source.text[at..stop]);
+                if !self.links.last().is_some_and(|link| link.link_type == LinkType::Autolink) {
+                    self.blocks.prose.push(at..stop);
+                }
+            }
+            at = taken.map_or(range.end, |taken| taken.end);
+            self.tags_before(at);
+        }
+    }
+
+    fn words(&mut self, words: &str) {
+        let out = &mut self.section.text;
+        for c in words.chars() {
+            if !c.is_whitespace() {
+                out.push(c);
+            } else if !out.ends_with(char::is_whitespace) && !out.is_empty() {
+                out.push(' ');
+            }
+        }
+    }
+
+    fn open_link(&mut self, link_type: LinkType, target: &str, label: &str, image: bool, start: usize) {
+        self.links.push(OpenLink {
+            target: target.to_owned(),
+            label: label.to_owned(),
+            link_type,
+            image,
+            words: self.section.text.len(),
+            inner_end: start + 1 + usize::from(image),
+        });
+    }
+
+    fn close_link(&mut self, range: Range<usize>) {
+        let Some(link) = self.links.pop() else { return };
+        if let Some(outer) = self.links.last_mut() {
+            outer.inner_end = outer.inner_end.max(range.end);
+        }
+        let (kind, dest_span) = match link.link_type {
+            LinkType::Inline => (LinkKind::Inline, inline_destination(self.source.parsed, link.inner_end, range.end)),
+            LinkType::Autolink | LinkType::Email => {
+                let raw = &self.source.text[range.clone()];
+                let bracketed = usize::from(raw.starts_with('<') && raw.ends_with('>'));
+                (LinkKind::Autolink, Some(range.start + bracketed..range.end - bracketed))
+            }
+            _ => {
+                let definition = self.definitions.get(&self::label(&link.label));
+                (LinkKind::Reference, definition.map(|(_, span)| span.clone()))
+            }
+        };
+        let Some(dest_span) = dest_span else { return };
+        let target = match link.link_type {
+            LinkType::Email if !link.target.starts_with("mailto:") => format!("mailto:{}", link.target),
+            // What the parser gives back is made of the masked text; an unescaped destination is what the file has.
+            _ if link.target.len() == dest_span.len() => self.source.text[dest_span.clone()].to_owned(),
+            _ => link.target,
+        };
+        let text = self.section.text.get(link.words..).unwrap_or_default().trim().to_owned();
+        let kind = if link.image { LinkKind::Image } else { kind };
+        self.blocks.links.push(Link { target, dest_span, span: range, text, kind });
+    }
+
+    /// Reads the JSX tags that stand before `at` and were not read yet.
+    fn tags_before(&mut self, at: usize) {
+        let tags = self.source.tags;
+        while let Some(tag) = tags.get(self.next_tag).filter(|tag| tag.span.start < at) {
+            self.next_tag += 1;
+            let alone = self.stands_alone(&tag.span);
+            if alone {
+                self.paragraph();
+            }
+            self.tag(tag);
+            if alone {
+                self.paragraph();
+            }
+        }
+    }
+
+    /// Whether nothing but a tag is on its first line so far: it makes a block.
+    fn stands_alone(&self, span: &Range<usize>) -> bool {
+        let before = &self.source.parsed.as_bytes()[span.start.saturating_sub(DEEPEST_INDENT)..span.start];
+        let line = before.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
+        line.len() < DEEPEST_INDENT && line.iter().all(u8::is_ascii_whitespace)
+    }
+
+    fn tag(&mut self, tag: &Tag) {
+        if tag.kind == TagKind::Close {
+            return;
+        }
+        let text = self.source.text;
+        for attribute in &tag.attributes {
+            let Some(span) = attribute.value.clone() else { continue };
+            let value = decode_html_entities(&text[span.clone()]).into_owned();
+            match attribute.name.as_str() {
+                "id" => self.blocks.ids.push(value),
+                "name" if tag.name == "a" => self.blocks.ids.push(value),
+                "href" | "src" | "to" | "link" | "img" | "poster" => self.blocks.links.push(Link {
+                    target: value,
+                    dest_span: span,
+                    span: tag.span.clone(),
+                    text: String::new(),
+                    kind: LinkKind::Attribute { element: tag.name.clone(), attribute: attribute.name.clone() },
+                }),
+                name if is_readable(tag, name) => {
+                    self.space();
+                    self.words(&value);
+                    self.space();
+                }
+                _ => {}
+            }
+        }
+        if let Some(anchor) = made_anchor(tag, text) {
+            self.blocks.ids.push(anchor);
+        }
+    }
+
+    /// Reads a block of HTML: its tags, and the words between them.
+    fn html(&mut self, range: Range<usize>) {
+        for piece in pieces(self.source.text, range) {
+            match piece {
+                Piece::Tag(tag) => {
+                    if !is_inline(&tag.name) {
+                        self.line();
+                    }
+                    self.tag(&tag);
+                }
+                Piece::Words(words) => {
+                    let decoded = decode_html_entities(&self.source.text[words.clone()]).into_owned();
+                    self.words(&decoded);
+                    self.blocks.prose.push(words);
+                }
+            }
+        }
+    }
+
+    fn space(&mut self) {
+        if !self.section.text.is_empty() && !self.section.text.ends_with(char::is_whitespace) {
+            self.section.text.push(' ');
+        }
+    }
+
+    fn line(&mut self) {
+        self.separate("\n");
+    }
+
+    fn paragraph(&mut self) {
+        self.separate("\n\n");
+    }
+
+    fn separate(&mut self, by: &str) {
+        let out = &mut self.section.text;
+        let floor = self.heading.or(self.links.last().map(|link| link.words)).unwrap_or(0);
+        if self.heading.is_some() || !self.links.is_empty() {
+            // Words of a heading or a link stay on one line.
+            if out.len() > floor && !out.ends_with(char::is_whitespace) {
+                out.push(' ');
+            }
+            return;
+        }
+        let trimmed = out.trim_end_matches([' ', '\t']).len();
+        out.truncate(trimmed);
+        if out.is_empty() {
+            return;
+        }
+        while !out.ends_with(by) {
+            out.push('\n');
+        }
+    }
+}
+
+/// The words of an event: of the file where the bytes correspond, else the parser's with its marks taken out.
+fn original<'a>(text: &'a str, words: &'a str, range: &Range<usize>) -> std::borrow::Cow<'a, str> {
+    if words.len() == range.len() {
+        return text[range.clone()].into();
+    }
+    if !words.contains('\u{1a}') {
+        return words.into();
+    }
+    // Code spans and fences are narrower than their range: look for the same words, marks aside, inside of it.
+    let raw = &text[range.clone()];
+    let matches = |at: usize| {
+        raw.get(at..at + words.len()).is_some_and(|candidate| {
+            candidate.bytes().zip(words.bytes()).all(|(file, parsed)| file == parsed || parsed == 0x1a)
+        })
+    };
+    match (0..raw.len().min(64)).find(|at| matches(*at)) {
+        Some(at) => raw[at..at + words.len()].into(),
+        None => words.replace('\u{1a}', "").into(),
+    }
+}
+
+/// The id in `## Words {#id}`.
+fn explicit_id(line: &str) -> Option<&str> {
+    let line = line.trim_end().trim_end_matches('#').trim_end();
+    let (_, attributes) = line.strip_suffix('}')?.rsplit_once('{')?;
+    let id = attributes.split_whitespace().find_map(|word| word.strip_prefix('#'))?;
+    (!id.is_empty()).then_some(id)
+}

@@ -1,0 +1,74 @@
+//! Where in a link its destination stands.
+
+use std::ops::Range;
+
+/// The destination of `[words](destination "title")`: `from` is past the words, `end` the end of the link.
+pub(crate) fn inline_destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {
+    let from = text.floor_char_boundary(from);
+    let open = from.saturating_sub(1) + text.get(from.saturating_sub(1)..end)?.find("](")?;
+    destination(text, open + 2, end)
+}
+
+/// The destination of `[label]: destination "title"`.
+pub(crate) fn definition_destination(text: &str, span: Range<usize>) -> Range<usize> {
+    let start = span.start;
+    let found = text[span.clone()].find("]:").and_then(|at| destination(text, start + at + 2, span.end));
+    found.unwrap_or(start..start)
+}
+
+fn destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {
+    let rest = text.get(from..end)?;
+    let start = from + (rest.len() - rest.trim_start().len());
+    let rest = &text[start..end];
+    if let Some(inside) = rest.strip_prefix('<') {
+        let mut escaped = false;
+        for (at, c) in inside.char_indices() {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '>' => return Some(start + 1..start + 1 + at),
+                _ => {}
+            }
+        }
+        return None;
+    }
+    let mut depth = 0_usize;
+    let mut escaped = false;
+    for (at, c) in rest.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '(' => depth += 1,
+            ')' if depth == 0 => return Some(start..start + at),
+            ')' => depth -= 1,
+            c if c.is_ascii_whitespace() || c.is_ascii_control() => return Some(start..start + at),
+            _ => {}
+        }
+    }
+    Some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn destinations_are_found_to_the_byte() {
+        for (text, inner_end, expected) in [
+            ("[a](b)", 2, "b"),
+            ("[a]( b \"t\")", 2, "b"),
+            ("[a](<b c> 't')", 2, "b c"),
+            ("[a](b(c)d)", 2, "b(c)d"),
+            ("[a](b\\)c)", 2, "b\\)c"),
+            ("[](é)", 1, "é"),
+            ("[![x](y)](z)", 8, "z"),
+            ("[a]()", 2, ""),
+            ("[`a](b`](c)", 7, "c"),
+        ] {
+            let span = inline_destination(text, inner_end, text.len()).expect(text);
+            assert_eq!(&text[span], expected, "{text}");
+        }
+        let text = "[a]:\n  <b c>\n  'title'";
+        assert_eq!(&text[definition_destination(text, 0..text.len())], "b c");
+    }
+}

@@ -1,0 +1,84 @@
+//! A block of HTML as tags and the words between them.
+
+use std::ops::Range;
+
+use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
+
+/// A tag, or what stands between two.
+#[derive(Debug)]
+pub(crate) enum Piece {
+    Tag(Tag),
+    Words(Range<usize>),
+}
+
+/// How many `<` of one block may turn out to begin nothing, before the rest of them are words without a look.
+const PATIENCE: usize = 100;
+
+/// Cuts a range of HTML. Comments, and what is in `script` and `style`, are left out.
+pub(crate) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
+    let html = &text[..range.end];
+    let mut found = Vec::new();
+    let mut words = range.start;
+    let mut at = range.start;
+    let mut misses = 0;
+    while let Some(next) = html[at..].find('<').map(|length| at + length) {
+        let (tag, end) = if html[next..].starts_with("<!") || html[next..].starts_with("<?") {
+            (None, unread_end(html, next))
+        } else if misses >= PATIENCE {
+            at = next + 1;
+            continue;
+        } else if let Some(tag) = scan_tag(html, next, Dialect::Html) {
+            let end = silent_end(html, &tag).unwrap_or(tag.span.end);
+            (Some(tag), end)
+        } else {
+            misses += 1;
+            at = next + 1;
+            continue;
+        };
+        if next > words {
+            found.push(Piece::Words(words..next));
+        }
+        found.extend(tag.map(Piece::Tag));
+        (at, words) = (end, end);
+    }
+    if range.end > words {
+        found.push(Piece::Words(words..range.end));
+    }
+    found.retain(|piece| !matches!(piece, Piece::Words(words) if text[words.clone()].trim().is_empty()));
+    found
+}
+
+/// The end of a comment or a declaration.
+fn unread_end(html: &str, at: usize) -> usize {
+    let close = if html[at..].starts_with("<!--") { "-->" } else { ">" };
+    html[at..].find(close).map_or(html.len(), |length| at + length + close.len())
+}
+
+/// The end of an element nobody reads.
+fn silent_end(html: &str, tag: &Tag) -> Option<usize> {
+    let close = match tag.name.to_ascii_lowercase().as_str() {
+        "script" => "</script",
+        "style" => "</style",
+        _ => return None,
+    };
+    (tag.kind == TagKind::Open).then_some(())?;
+    html[tag.span.end..].find(close).map(|length| tag.span.end + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_what_a_reader_sees() {
+        let text = "<div class='a'>one <b>two</b><!-- no --> <style>x{}</style><?php ?>3 < 4</div>";
+        let words: Vec<&str> = pieces(text, 0..text.len())
+            .into_iter()
+            .filter_map(|piece| match piece {
+                Piece::Words(range) => Some(&text[range]),
+                Piece::Tag(_) => None,
+            })
+            .collect();
+        assert_eq!(words, ["one ", "two", "3 < 4"]);
+    }
+}

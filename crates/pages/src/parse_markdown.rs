@@ -1,0 +1,65 @@
+//! The Markdown parser we lean on, behind one door.
+//!
+//! Two settings matter. In MDX mode the parser knows neither HTML nor indented code, which is what MDX wants; the text
+//! it is given has no `{`, `<` or module statement left in it ([`crate::parse_mdx`] takes them out), so its scanners
+//! for those, whose cost grows with the square of a hostile page, never start. Bare-address autolinks stay off for the
+//! same reason: they lead off the site, and nothing here follows them.
+
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use satteri_pulldown_cmark::{Event, Options, Parser};
+
+use crate::page::Format;
+
+/// Where a reference definition stands, and where it leads.
+#[derive(Debug, Clone)]
+pub(crate) struct Definition {
+    pub(crate) label: String,
+    pub(crate) target: String,
+    pub(crate) span: Range<usize>,
+}
+
+/// Everything the parser says of a text. Ranges are of the text as given.
+#[derive(Debug, Default)]
+pub(crate) struct Markdown<'a> {
+    pub(crate) events: Vec<(Event<'a>, Range<usize>)>,
+    pub(crate) definitions: Vec<Definition>,
+}
+
+/// Reads a text. `None` when the parser gave up on it, which no text is known to make it do.
+pub(crate) fn read(text: &str, format: Format) -> Option<Markdown<'_>> {
+    let mut options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_GITHUB_ALERTS;
+    if format == Format::Mdx {
+        options |= Options::ENABLE_MDX;
+    }
+    // A page is somebody else's text and the parser somebody else's code: a panic in it must cost one page, not the site.
+    catch_unwind(AssertUnwindSafe(|| {
+        let mut iterator = Parser::new_ext(text, options).into_offset_iter();
+        let mut events = Vec::new();
+        for (event, range) in iterator.by_ref() {
+            events.push((event, on_boundaries(text, range)));
+        }
+        let definitions = iterator
+            .reference_definitions()
+            .iter()
+            .map(|(label, definition)| Definition {
+                label: label.to_owned(),
+                target: definition.dest.to_string(),
+                span: on_boundaries(text, definition.span.clone()),
+            })
+            .collect();
+        Markdown { events, definitions }
+    }))
+    .ok()
+}
+
+fn on_boundaries(text: &str, range: Range<usize>) -> Range<usize> {
+    let start = text.floor_char_boundary(range.start);
+    let end = text.floor_char_boundary(range.end);
+    start..end.max(start)
+}

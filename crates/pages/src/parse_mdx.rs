@@ -1,0 +1,339 @@
+//! What makes a page MDX: module statements, expressions and JSX tags, found and taken out.
+//!
+//! A page is read in two passes. The first hides every `{` and `<` behind a byte that means nothing, and asks the
+//! Markdown parser where code stands, for nothing in code is MDX. This module then finds the constructs outside of code
+//! and blanks them, so that the second pass reads pure Markdown whose every byte is still where it was. Both passes and
+//! the search for constructs take time in proportion to the page, whatever is on it.
+
+use std::ops::Range;
+
+use crate::page::Problem;
+use crate::parse_lines::Lines;
+use crate::parse_script::{expression_end, module_end, paragraph_end};
+use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
+
+/// Stands for a hidden `{`, `<` or first letter of a line that must not read as a module statement.
+const HIDDEN: u8 = 0x1a;
+
+/// After this many `{` or `<` that lead nowhere, a page's others are text without a look: each look costs up to the
+/// longest construct there may be.
+const PATIENCE: usize = 100;
+
+/// The constructs of a page, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Constructs {
+    pub(crate) tags: Vec<Tag>,
+    /// Everything that is no Markdown: tags, expressions, comments, module statements.
+    pub(crate) taken: Vec<Range<usize>>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Finds the constructs of `text` from `start` on, outside of `code` (in order of where they start).
+pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines: &Lines) -> Constructs {
+    let mut search = Search { text, lines, found: Constructs::default(), misses: 0, at: start, paragraph_starts: true };
+    let mut code = code.iter().peekable();
+    while search.at < text.len() {
+        while code.next_if(|range| range.end <= search.at).is_some() {}
+        match code.peek() {
+            Some(range) if range.contains(&search.at) => {
+                search.at = range.end;
+                search.paragraph_starts = false;
+            }
+            _ => search.step(),
+        }
+    }
+    let unclosed = check_balance(&search.found.tags, lines);
+    search.found.problems.extend(unclosed);
+    search.found.problems.sort_by_key(|problem| problem.line);
+    search.found
+}
+
+/// `text` with every byte that could start a construct hidden, and `taken` blanked. Same length, same lines.
+pub(crate) fn masked(text: &str, taken: &[Range<usize>]) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for range in taken {
+        for byte in &mut bytes[range.clone()] {
+            if !matches!(*byte, b'\n' | b'\r') {
+                *byte = b' ';
+            }
+        }
+    }
+    let mut line_starts = true;
+    let mut escaped = false;
+    for ix in 0..bytes.len() {
+        match bytes[ix] {
+            // Any other mark will do for the parser to see an escape; the word itself is read from the file.
+            b'{' | b'<' if escaped => bytes[ix] = b'$',
+            b'<' if is_bracketed_destination(&bytes, ix) => {}
+            b'{' | b'<' => bytes[ix] = HIDDEN,
+            b'i' | b'e' if line_starts && is_module_word(&bytes[ix..]) => bytes[ix] = HIDDEN,
+            _ => {}
+        }
+        line_starts = matches!(bytes[ix], b'\n' | b'\r');
+        escaped = bytes[ix] == b'\\' && !escaped;
+    }
+    // Only whole characters were blanked and only ASCII was written.
+    String::from_utf8(bytes).unwrap_or_else(|_| text.replace(['{', '<'], " "))
+}
+
+fn is_module_word(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"import") || bytes.starts_with(b"export")
+}
+
+/// `](<guides/a page>)`, on one line and with nothing in it a tag could be made of.
+fn is_bracketed_destination(bytes: &[u8], at: usize) -> bool {
+    at >= 2
+        && &bytes[at - 2..at] == b"]("
+        && bytes[at + 1..]
+            .iter()
+            .take(2_000)
+            .find(|byte| matches!(byte, b'>' | b'<' | b'\n' | b'"' | b'\'' | b'{' | b'='))
+            .is_some_and(|byte| *byte == b'>')
+}
+
+struct Search<'t> {
+    text: &'t str,
+    lines: &'t Lines,
+    found: Constructs,
+    misses: usize,
+    at: usize,
+    /// Whether a module statement may begin here: at the top of the page, and after a blank line.
+    paragraph_starts: bool,
+}
+
+impl Search<'_> {
+    fn step(&mut self) {
+        let bytes = self.text.as_bytes();
+        match bytes[self.at] {
+            b'\n' => {
+                self.at += 1;
+                let line = self.text[self.at..].lines().next().unwrap_or_default();
+                self.paragraph_starts = line.trim().is_empty();
+                if self.paragraph_starts {
+                    self.at += line.len();
+                    if self.at < bytes.len() {
+                        self.skip_blank_lines();
+                    }
+                }
+                return;
+            }
+            b'\\' => self.at += if bytes.get(self.at + 1) == Some(&b'\n') { 1 } else { 2 },
+            b'{' => self.brace(),
+            b'<' => self.angle(),
+            b'i' | b'e' if self.paragraph_starts && is_module(&self.text[self.at..]) => {
+                let end = self.module_end();
+                self.found.taken.push(self.at..end);
+                self.at = end;
+                self.skip_blank_lines();
+                return;
+            }
+            _ => self.at += 1,
+        }
+        self.paragraph_starts = false;
+    }
+
+    fn module_end(&mut self) -> usize {
+        if self.misses < PATIENCE {
+            if let Some(end) = module_end(self.text, self.at) {
+                return end;
+            }
+            self.problem("this module statement opens something it never closes");
+            self.misses += 1;
+        }
+        paragraph_end(self.text, self.at)
+    }
+
+    fn skip_blank_lines(&mut self) {
+        while let Some(length) = self.text[self.at..].find('\n') {
+            if !self.text[self.at..self.at + length].trim().is_empty() {
+                break;
+            }
+            self.at += length + 1;
+        }
+        self.paragraph_starts = true;
+    }
+
+    fn brace(&mut self) {
+        let end = if self.misses < PATIENCE { expression_end(self.text, self.at) } else { None };
+        let Some(end) = end else {
+            return self.miss("this `{` has no matching `}`: close it, or write `\\{` for a brace");
+        };
+        self.found.taken.push(self.at..end);
+        self.at = end;
+    }
+
+    fn angle(&mut self) {
+        let rest = &self.text[self.at..];
+        if rest.starts_with("<!--") {
+            let end = rest.find("-->").map_or(self.text.len(), |length| self.at + length + 3);
+            self.problem("MDX has no HTML comments: write `{/* … */}`");
+            self.found.taken.push(self.at..end);
+            self.at = end;
+            return;
+        }
+        if is_bracketed_destination(self.text.as_bytes(), self.at) {
+            self.at += rest.find('>').map_or(1, |length| length + 1);
+            return;
+        }
+        if let Some(length) = address(rest) {
+            self.problem("MDX has no `<address>` links: write `[text](address)`");
+            self.found.taken.extend([self.at..self.at + 1, self.at + length - 1..self.at + length]);
+            self.at += length;
+            return;
+        }
+        let tag = if self.misses < PATIENCE { scan_tag(self.text, self.at, Dialect::Jsx) } else { None };
+        if let Some(tag) = tag {
+            self.found.taken.push(tag.span.clone());
+            self.at = tag.span.end;
+            self.found.tags.push(tag);
+            return;
+        }
+        match rest[1..].chars().next() {
+            None => self.at += 1,
+            Some(c) if c.is_whitespace() => self.at += 1,
+            Some(_) => self.miss("this `<` begins no tag: close the tag, or write `\\<` for the sign"),
+        }
+    }
+
+    fn miss(&mut self, message: &str) {
+        if self.misses < PATIENCE {
+            self.problem(message);
+        }
+        self.misses += 1;
+        self.at += 1;
+    }
+
+    fn problem(&mut self, message: &str) {
+        self.found.problems.push(Problem { line: self.lines.number(self.at), message: message.to_owned() });
+    }
+}
+
+/// The length of `<https://…>` or `<mailto:…>`.
+fn address(rest: &str) -> Option<usize> {
+    let inside = rest.strip_prefix('<')?;
+    ["https://", "http://", "mailto:"].iter().any(|scheme| inside.starts_with(scheme)).then_some(())?;
+    let length = inside.find(|c: char| c == '>' || c == '<' || c.is_whitespace())?;
+    inside[length..].starts_with('>').then_some(length + 2)
+}
+
+/// Whether a line that starts with `import` or `export` is a module statement and not a sentence.
+fn is_module(rest: &str) -> bool {
+    let line = rest.lines().next().unwrap_or_default();
+    let words = |prefix: &str| line.strip_prefix(prefix).map(|after| after.trim_start().to_owned());
+    if let Some(after) = words("import ").or_else(|| words("import{").map(|after| format!("{{{after}"))) {
+        return after.starts_with(['{', '*', '"', '\'']) || line.contains(" from '") || line.contains(" from \"");
+    }
+    words("export ").is_some_and(|after| {
+        after.starts_with(['{', '*'])
+            || ["const ", "let ", "var ", "function", "default", "async ", "class ", "type ", "interface "]
+                .iter()
+                .any(|word| after.starts_with(word))
+    })
+}
+
+/// Tags that are never closed, or closed by another's name.
+fn check_balance(tags: &[Tag], lines: &Lines) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let mut open: Vec<&Tag> = Vec::new();
+    for tag in tags {
+        match tag.kind {
+            TagKind::Whole => {}
+            TagKind::Open => open.push(tag),
+            TagKind::Close => match open.last() {
+                Some(last) if last.name == tag.name => {
+                    open.pop();
+                }
+                _ => {
+                    // A tag further out that fits means those inside of it were never closed. Looked for a little way
+                    // only, so that a page of nothing but wrong tags costs no more than its length.
+                    let fits = open.iter().rev().take(PATIENCE).position(|outer| outer.name == tag.name);
+                    match fits {
+                        Some(inner) => {
+                            for unclosed in open.drain(open.len() - inner..) {
+                                problems.push(never_closed(unclosed, lines));
+                            }
+                            open.pop();
+                        }
+                        None => problems.push(Problem {
+                            line: lines.number(tag.span.start),
+                            message: format!("`</{}>` closes nothing: remove it, or open `<{0}>` before it", tag.name),
+                        }),
+                    }
+                }
+            },
+        }
+    }
+    problems.extend(open.into_iter().map(|tag| never_closed(tag, lines)));
+    problems
+}
+
+fn never_closed(tag: &Tag, lines: &Lines) -> Problem {
+    Problem {
+        line: lines.number(tag.span.start),
+        message: format!("`<{}>` is never closed: add `</{0}>`, or write `<{0} />`", tag.name),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(text: &str) -> Vec<&str> {
+        let found = constructs(text, 0, &[], &Lines::of(text));
+        found.taken.into_iter().map(|range| &text[range]).collect()
+    }
+
+    fn messages(text: &str) -> Vec<(usize, String)> {
+        let found = constructs(text, 0, &[], &Lines::of(text));
+        found.problems.into_iter().map(|problem| (problem.line, problem.message)).collect()
+    }
+
+    #[test]
+    fn constructs_are_found_and_sentences_are_not() {
+        let table: [(&str, &[&str]); 9] = [
+            ("import A from 'a'\n\ntext {1} <A b='c'/> end", &["import A from 'a'\n", "{1}", "<A b='c'/>"]),
+            ("import your data first.\n", &[]),
+            ("export default function X() { return <p/> }\n\nx", &["export default function X() { return <p/> }\n"]),
+            ("text\nimport A from 'a'", &[]),
+            (
+                "import {\n  A,\n  B\n} from 'a'\nexport const b = 1\n\nx",
+                &["import {\n  A,\n  B\n} from 'a'\nexport const b = 1\n"],
+            ),
+            ("a \\{ b \\< c", &[]),
+            ("1 < 2 and [x](<a b>)", &[]),
+            ("{/* note */}\n<Note>\ntext\n</Note>", &["{/* note */}", "<Note>", "</Note>"]),
+            ("see <https://x.y>", &["<", ">"]),
+        ];
+        for (text, expected) in table {
+            assert_eq!(taken(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_mdx_is_told_with_its_line() {
+        assert_eq!(messages("<Note>\n{1}\n</Note>\n<br/>"), []);
+        for (text, line, word) in [
+            ("a\n<Note>\nb", 2, "never closed"),
+            ("</Note>", 1, "closes nothing"),
+            ("<A>\n<B>\n</A>", 2, "`<B>` is never closed"),
+            ("x\n\n{a", 3, "no matching"),
+            ("a <5", 1, "begins no tag"),
+            ("<!-- x -->", 1, "comments"),
+        ] {
+            let problems = messages(text);
+            assert_eq!(problems.len(), 1, "{text:?} {problems:?}");
+            assert_eq!(problems[0].0, line, "{text:?}");
+            assert!(problems[0].1.contains(word), "{text:?} {problems:?}");
+        }
+    }
+
+    #[test]
+    fn masking_moves_nothing() {
+        let text = "import a\né {b} <c>\n[x](<y z>) `{`";
+        let taken = text.find("{b}").map(|at| at..at + 3);
+        let hidden = masked(text, taken.as_slice());
+        assert_eq!(hidden.len(), text.len());
+        assert_eq!(hidden.lines().count(), text.lines().count());
+        assert!(!hidden.contains('{') && hidden.contains("(<y z>)") && !hidden.contains("import"));
+    }
+}

@@ -1,0 +1,100 @@
+//! The indexes of all docs sites.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use docent_types::Domain;
+
+use crate::error::SearchError;
+use crate::index::Index;
+use crate::snapshot::Snapshot;
+
+/// Indexes by domain, each in a folder below one root, opened when first asked for.
+#[derive(Debug)]
+pub struct Indexes {
+    root: PathBuf,
+    open: Mutex<HashMap<Domain, Arc<Index>>>,
+}
+
+impl Indexes {
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), open: Mutex::default() }
+    }
+
+    /// The index of a domain; an empty one when nothing was indexed yet.
+    pub fn open(&self, domain: &Domain) -> Result<Arc<Index>, SearchError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(index) = open.get(domain) {
+            return Ok(Arc::clone(index));
+        }
+        let index = Arc::new(Index::open(&self.root.join(domain.as_str()))?);
+        open.insert(domain.clone(), Arc::clone(&index));
+        Ok(index)
+    }
+
+    /// A domain's docs as they are now. `None` until they have been indexed once.
+    pub fn snapshot(&self, domain: &Domain) -> Result<Option<Arc<Snapshot>>, SearchError> {
+        let snapshot = self.open(domain)?.snapshot();
+        Ok(snapshot.commit().is_some().then_some(snapshot))
+    }
+
+    /// Forgets a domain and removes its folder.
+    pub fn remove(&self, domain: &Domain) -> Result<(), SearchError> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        open.remove(domain);
+        let folder = self.root.join(domain.as_str());
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(SearchError::Disk { doing: "remove", path: folder, source: error })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::BoxError;
+
+    use super::*;
+    use crate::source::{Source, SourceFile};
+
+    struct OnePage;
+
+    impl Source for OnePage {
+        fn commit(&self) -> &str {
+            "c1"
+        }
+
+        fn files(&self) -> Result<Vec<SourceFile>, BoxError> {
+            Ok(vec![SourceFile { path: "index.md".to_owned(), blob: "b1".to_owned() }])
+        }
+
+        fn read(&self, _: &SourceFile) -> Result<Vec<u8>, BoxError> {
+            Ok(b"# Home".to_vec())
+        }
+    }
+
+    #[test]
+    fn a_domain_is_opened_once_read_when_indexed_and_forgotten_when_removed() {
+        let root = tempfile::tempdir().expect("a folder");
+        let indexes = Indexes::new(root.path());
+        let [acme, other] = ["acme", "other"].map(|name| Domain::parse(name).expect("a domain"));
+        assert!(indexes.snapshot(&acme).expect("opens").is_none());
+
+        let index = indexes.open(&acme).expect("opens");
+        assert!(Arc::ptr_eq(&index, &indexes.open(&acme).expect("opens")));
+        index.update(&OnePage, &mut |_| ()).expect("indexed");
+        let snapshot = indexes.snapshot(&acme).expect("opens").expect("indexed");
+        assert_eq!((snapshot.commit(), snapshot.page_count()), (Some("c1"), 1));
+        assert!(indexes.snapshot(&other).expect("opens").is_none());
+
+        indexes.remove(&acme).expect("removed");
+        assert!(!root.path().join("acme").exists());
+        indexes.remove(&acme).expect("nothing is left to remove");
+        assert!(indexes.snapshot(&acme).expect("opens").is_none());
+        // Who still reads the old state goes on reading it.
+        assert!(snapshot.has_page("/"));
+    }
+}
