@@ -1,0 +1,111 @@
+//! One call of the model, collected.
+
+use std::collections::HashSet;
+
+use docent_llm::{Event, Model, ModelError, ModelErrorKind, Request};
+use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
+use futures::StreamExt;
+
+use crate::transcript::Entry;
+
+/// What a model replied.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    pub message: Message,
+    pub reason: FinishReason,
+    pub usage: Usage,
+}
+
+impl From<Reply> for Entry {
+    fn from(reply: Reply) -> Self {
+        Self::Replied { message: reply.message, reason: reply.reason, usage: reply.usage }
+    }
+}
+
+/// Asks the model once and collects its reply; `on_event` sees each event as it comes. An error means that nothing was
+/// collected and the same request may be tried again if its kind says so; text that `on_event` has seen by then comes
+/// again.
+pub async fn call_model(
+    model: &dyn Model,
+    request: Request,
+    mut on_event: impl FnMut(&Event) + Send,
+) -> Result<Reply, ModelError> {
+    let mut taken: HashSet<String> = request.messages.iter().flat_map(call_ids).collect();
+    let mut stream = model.stream(request).await?;
+    let mut parts: Vec<ContentPart> = Vec::new();
+    while let Some(event) = stream.next().await {
+        let event = event?;
+        on_event(&event);
+        match event {
+            Event::TextDelta(delta) => match parts.last_mut() {
+                Some(ContentPart::Text { text }) => text.push_str(&delta),
+                _ => parts.push(ContentPart::Text { text: delta }),
+            },
+            Event::ToolCall { id, name, input } => {
+                // An answer finds its call by the id, so two calls never share one.
+                let mut unique = id.clone();
+                let mut count = 1;
+                while unique.is_empty() || !taken.insert(unique.clone()) {
+                    count += 1;
+                    unique = format!("{id}-{count}");
+                }
+                parts.push(ContentPart::ToolCall { id: unique, name, input });
+            }
+            Event::Done { reason, usage } => {
+                return Ok(Reply { message: Message { role: Role::Assistant, parts }, reason, usage });
+            }
+        }
+    }
+    Err(ModelError::new(ModelErrorKind::Interrupted, "the model's reply broke off before its end"))
+}
+
+fn call_ids(message: &Message) -> impl Iterator<Item = String> {
+    message.parts.iter().filter_map(|part| match part {
+        ContentPart::ToolCall { id, .. } => Some(id.clone()),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_llm::ToolChoice;
+    use docent_llm::scripted::{Reply as Script, Scripted};
+    use serde_json::json;
+
+    use super::*;
+
+    fn request() -> Request {
+        Request {
+            system: String::new(),
+            messages: vec![Message::text(Role::User, "go")],
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            max_tokens: 10,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_reply_is_collected_while_its_events_are_seen() {
+        let model = Scripted::new();
+        model.replies(Script::text("on it").call("read", json!({"path": "a"})).say("now").costs(5, 6));
+        let mut seen = 0;
+        let reply = call_model(&model, request(), |_| seen += 1).await.expect("a reply");
+        assert_eq!(
+            reply.message.parts,
+            [
+                ContentPart::Text { text: "on it".into() },
+                ContentPart::ToolCall { id: "call-1".into(), name: "read".into(), input: json!({"path": "a"}) },
+                ContentPart::Text { text: "now".into() },
+            ]
+        );
+        assert_eq!((reply.usage.output_tokens, seen), (6, 5));
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_breaks_off_is_an_error() {
+        let model = Scripted::new();
+        model.replies(Script::text("half a").cut(ModelErrorKind::Overloaded { retry_after: None }));
+        let error = call_model(&model, request(), |_| ()).await.expect_err("broken off");
+        assert_eq!(error.kind, ModelErrorKind::Overloaded { retry_after: None });
+    }
+}

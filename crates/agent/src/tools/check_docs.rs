@@ -1,0 +1,65 @@
+//! `check_docs`: what is wrong with the docs.
+
+use docent_pages::refactor::Selection;
+use docent_pages::{Finding, Routes, findings, findings_in, new_findings};
+use serde::Deserialize;
+
+use super::{Tool, flag, object, within};
+use crate::desk::{Answer, Desk, Patterns, input};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "check_docs",
+    description: "Checks links, anchors, MDX, titles and the navigation. Tells what your changes broke; with `all`, \
+                  also what was broken before.",
+    edits: false,
+    schema: || {
+        let properties = serde_json::json!({
+            "all": flag("Whether to tell of problems that were there before, too."),
+            "in": within(),
+        });
+        object(properties, &[])
+    },
+    run,
+};
+
+/// How many findings are told one by one.
+const TOLD: usize = 60;
+
+#[derive(Deserialize)]
+struct Input {
+    #[serde(default)]
+    all: bool,
+    #[serde(default, rename = "in")]
+    within: Patterns,
+}
+
+fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
+    let Input { all, within } = input(given)?;
+    let routes = Routes::of(desk.tree());
+    let selection = Selection::of(&routes, &desk.patterns(&within)).map_err(|why| why.to_string())?;
+    let mut found = match (all, selection.is_narrowed()) {
+        (false, _) => new_findings(desk.files.base(), desk.tree(), &desk.files.changed()),
+        (true, false) => findings(desk.tree()),
+        (true, true) => {
+            let files: Vec<String> = routes.files().filter(|file| selection.has(file)).map(str::to_owned).collect();
+            findings_in(desk.tree(), &files)
+        }
+    };
+    if selection.is_narrowed() {
+        found.retain(|finding| selection.has(&finding.path));
+    }
+    Ok(match (found.is_empty(), all) {
+        (true, true) => "Nothing is wrong.".to_owned(),
+        (true, false) => "Your changes broke nothing.".to_owned(),
+        (false, _) => listed(&found),
+    })
+}
+
+/// Findings as a list.
+pub(super) fn listed(found: &[Finding]) -> String {
+    let mut lines: Vec<String> = found.iter().take(TOLD).map(|finding| format!("- {finding}")).collect();
+    if found.len() > TOLD {
+        lines.push(format!("- … and {} more", found.len() - TOLD));
+    }
+    lines.join("\n")
+}

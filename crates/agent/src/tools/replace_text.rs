@@ -1,0 +1,38 @@
+//! `replace_text`: one text in the place of another, all over the docs.
+
+use docent_pages::refactor::replace_text;
+use serde::Deserialize;
+
+use super::{Tool, object, text, within};
+use crate::desk::{Answer, Desk, Patterns, input};
+
+pub(super) const TOOL: Tool = Tool {
+    name: "replace_text",
+    description: "Replaces a text on every page: prose, code and front matter, and the labels of the navigation. A \
+                  single word is replaced as a whole word only. Names of components and fields are left alone, and so \
+                  are links and URLs unless `in` names the pages. Links to headings that change follow.",
+    edits: true,
+    schema: || {
+        let properties = serde_json::json!({
+            "find": text("The text to replace; case matters."),
+            "replace": text("The text to put in its place."),
+            "in": within(),
+        });
+        object(properties, &["find", "replace"])
+    },
+    run,
+};
+
+#[derive(Deserialize)]
+struct Input {
+    find: String,
+    replace: String,
+    #[serde(default, rename = "in")]
+    within: Patterns,
+}
+
+fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
+    let Input { find, replace, within } = input(given)?;
+    let within = desk.patterns(&within);
+    desk.carry_out(replace_text(desk.tree(), &find, &replace, &within))
+}

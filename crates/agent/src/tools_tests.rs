@@ -1,0 +1,312 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::files::MemoryFiles;
+use crate::next::Limits;
+use docent_pages::Tree;
+
+fn docs() -> MemoryFiles {
+    MemoryFiles::from_texts([
+        ("docs.json", r#"{"navigation": [{"group": "G", "pages": ["index", "guides/a"]}]}"#),
+        ("index.mdx", "---\ntitle: Home\n---\n\n# Acme\n\nSee [a](/guides/a).\n"),
+        ("guides/a.mdx", "---\ntitle: A\n---\n\nOne.\nTwo.\nOne.\n"),
+        ("guides/crlf.md", "---\r\ntitle: C\r\n---\r\nOne.\r\nTwo.\r\n"),
+        ("logo.png", "\0PNG"),
+    ])
+}
+
+fn call(name: &str, input: Value) -> Call {
+    Call { id: "c".into(), name: name.into(), input }
+}
+
+fn answer(files: &mut MemoryFiles, name: &str, input: Value) -> ToolResult {
+    run_tools(&[call(name, input)], files, &ToolContext::default()).remove(0)
+}
+
+#[track_caller]
+fn ok(files: &mut MemoryFiles, name: &str, input: Value) -> String {
+    let result = answer(files, name, input);
+    assert!(!result.is_error, "{}", result.output);
+    result.output
+}
+
+#[track_caller]
+fn refused(files: &mut MemoryFiles, name: &str, input: Value) -> String {
+    let before = files.now().clone();
+    let result = answer(files, name, input);
+    assert!(result.is_error, "{}", result.output);
+    assert_eq!(files.now(), &before, "a refused call changes nothing");
+    result.output
+}
+
+#[test]
+fn files_are_listed_and_read() {
+    let mut files = docs();
+    assert_eq!(ok(&mut files, "list", json!({})), "docs.json\nguides/a.mdx\nguides/crlf.md\nindex.mdx\nlogo.png");
+    assert_eq!(ok(&mut files, "list", json!({"in": "guides/**"})), "guides/a.mdx\nguides/crlf.md");
+    assert_eq!(
+        ok(&mut files, "read", json!({"path": "/guides/a.mdx", "from_line": 5, "to_line": 6})),
+        "5\tOne.\n6\tTwo.\n… 1 more lines; go on with `from_line`: 7"
+    );
+    assert_eq!(
+        refused(&mut files, "read", json!({"path": "guides/a"})),
+        "there is no file `guides/a`; the page is `guides/a.mdx`"
+    );
+    assert_eq!(refused(&mut files, "read", json!({"path": "logo.png"})), "`logo.png` is no text file");
+    assert!(refused(&mut files, "read", json!({"path": "index.mdx", "from_line": 99})).contains("has 7 lines"));
+}
+
+#[test]
+fn text_is_searched_by_pattern() {
+    let mut files = docs();
+    assert_eq!(
+        ok(&mut files, "search_text", json!({"pattern": "^tw.", "ignore_case": true})),
+        "guides/a.mdx:6: Two.\nguides/crlf.md:5: Two.\n"
+    );
+    assert_eq!(ok(&mut files, "search_text", json!({"pattern": "Two", "in": ["index"]})), "nothing matches");
+    assert!(refused(&mut files, "search_text", json!({"pattern": "("})).starts_with("the pattern is no regular"));
+}
+
+#[test]
+fn an_edit_is_exact_and_unique() {
+    let mut files = docs();
+    ok(&mut files, "edit", json!({"path": "guides/a.mdx", "old": "Two.", "new": "2."}));
+    assert_eq!(files.text("guides/a.mdx"), Some("---\ntitle: A\n---\n\nOne.\n2.\nOne.\n"));
+    assert!(
+        refused(&mut files, "edit", json!({"path": "guides/a.mdx", "old": "One.", "new": "1."}))
+            .contains("at lines 5, 7")
+    );
+    assert!(
+        refused(&mut files, "edit", json!({"path": "guides/a.mdx", "old": "Three", "new": "3"}))
+            .contains("does not occur")
+    );
+    assert!(refused(&mut files, "edit", json!({"path": "guides/a.mdx", "old": "", "new": "3"})).contains("is empty"));
+    ok(&mut files, "edit", json!({"path": "guides/a.mdx", "old": "One.", "new": "1.", "all": true}));
+    assert_eq!(files.text("guides/a.mdx"), Some("---\ntitle: A\n---\n\n1.\n2.\n1.\n"));
+    ok(&mut files, "edit", json!({"path": "guides/crlf.md", "old": "One.\nTwo.", "new": "1.\n2."}));
+    assert_eq!(files.text("guides/crlf.md"), Some("---\r\ntitle: C\r\n---\r\n1.\r\n2.\r\n"));
+}
+
+#[test]
+fn lines_are_inserted_after_a_line() {
+    let mut files = docs();
+    ok(&mut files, "insert", json!({"path": "guides/a.mdx", "after_line": 5, "text": "New."}));
+    assert_eq!(files.text("guides/a.mdx"), Some("---\ntitle: A\n---\n\nOne.\nNew.\nTwo.\nOne.\n"));
+    ok(&mut files, "insert", json!({"path": "guides/crlf.md", "after_line": 5, "text": "X\nY\n"}));
+    assert_eq!(files.text("guides/crlf.md"), Some("---\r\ntitle: C\r\n---\r\nOne.\r\nTwo.\r\nX\r\nY\r\n"));
+    ok(&mut files, "write", json!({"path": "x.md", "content": "a"}));
+    ok(&mut files, "insert", json!({"path": "x.md", "after_line": 1, "text": "b"}));
+    ok(&mut files, "insert", json!({"path": "x.md", "after_line": 0, "text": "0"}));
+    assert_eq!(files.text("x.md"), Some("0\na\nb"));
+    assert!(
+        refused(&mut files, "insert", json!({"path": "x.md", "after_line": 9, "text": "b"})).contains("has 3 lines")
+    );
+}
+
+#[test]
+fn files_are_written_moved_and_deleted() {
+    let mut files = docs();
+    assert_eq!(ok(&mut files, "write", json!({"path": "new.md", "content": "x\ny\n"})), "Made `new.md`, 2 lines.");
+    ok(&mut files, "move", json!({"from": "new.md", "to": "a/b.md"}));
+    assert_eq!(files.text("a/b.md"), Some("x\ny\n"));
+    assert!(refused(&mut files, "move", json!({"from": "a/b.md", "to": "index.mdx"})).contains("already"));
+    ok(&mut files, "delete", json!({"path": "a/b.md"}));
+    assert_eq!(files.changed(), Vec::<String>::new());
+    refused(&mut files, "delete", json!({"path": "a/b.md"}));
+}
+
+#[test]
+fn what_may_not_be_touched_is_refused() {
+    let mut files = docs();
+    for path in ["../x", ".git/config", ".github/workflows/x.yml", "a/../../x", "a\\b"] {
+        refused(&mut files, "write", json!({"path": path, "content": "x"}));
+        refused(&mut files, "move", json!({"from": "index.mdx", "to": path}));
+    }
+    // A leading slash is how sites write paths; it stays inside the docs all the same.
+    ok(&mut files, "write", json!({"path": "/etc/passwd", "content": "x"}));
+    assert_eq!(files.changed(), ["etc/passwd"]);
+}
+
+#[test]
+fn paths_may_name_the_docs_root() {
+    let mut files = docs();
+    let context = ToolContext { docs_root: "docs".into(), ..ToolContext::default() };
+    let result = run_tools(&[call("read", json!({"path": "docs/index.mdx"}))], &mut files, &context).remove(0);
+    assert!(!result.is_error, "{}", result.output);
+    run_tools(&[call("move_page", json!({"from": "docs/guides/a", "to": "docs/b"}))], &mut files, &context);
+    assert!(files.text("b.mdx").is_some());
+}
+
+#[test]
+fn a_budget_refuses_whole_calls() {
+    let mut files = docs();
+    let limits = Limits { files: 1, bytes: 100, ..Limits::default() };
+    let context = ToolContext { limits, docs_root: String::new() };
+    let mut run = |name: &str, input: Value| run_tools(&[call(name, input)], &mut files, &context).remove(0);
+    assert!(run("replace_text", json!({"find": "One", "replace": "1"})).output.contains("a job may change 1"));
+    assert!(run("write", json!({"path": "x.md", "content": "x".repeat(101)})).output.contains("a job may change 100"));
+    assert!(!run("write", json!({"path": "x.md", "content": "x"})).is_error);
+    assert!(!run("write", json!({"path": "x.md", "content": "y"})).is_error);
+    assert!(run("write", json!({"path": "y.md", "content": "y"})).is_error);
+}
+
+#[test]
+fn malformed_calls_are_answered_with_what_was_wrong() {
+    let mut files = docs();
+    assert!(refused(&mut files, "nope", json!({})).starts_with("there is no tool `nope`; there are list, read"));
+    assert!(refused(&mut files, "read", json!({})).contains("missing field `path`"));
+    assert!(refused(&mut files, "read", json!({"path": 1})).contains("expected a string"));
+    assert!(refused(&mut files, "read", json!("{\"path\": ")).contains("no JSON object"));
+    assert!(refused(&mut files, "read", json!(null)).contains("its schema is"));
+    assert!(
+        refused(&mut files, "todo_write", json!({"todos": [{"content": "x", "status": "later"}]}))
+            .contains("unknown variant")
+    );
+    assert!(
+        refused(&mut files, "finish", json!({"outcome": "maybe", "title": "t", "summary": "s"}))
+            .contains("unknown variant")
+    );
+    assert!(
+        refused(&mut files, "finish", json!({"outcome": "done", "title": "t", "summary": " "}))
+            .contains("summary is empty")
+    );
+}
+
+#[test]
+fn finishing_checks_what_was_broken() {
+    let mut files = docs();
+    ok(&mut files, "delete", json!({"path": "guides/a.mdx"}));
+    assert_eq!(
+        ok(&mut files, "check_docs", json!({})),
+        "- docs.json:1 the navigation names `guides/a`, and there is no such page\n- index.mdx:7 `/guides/a` leads nowhere"
+    );
+    let finish = |more: Value| {
+        let mut input = json!({"outcome": "done", "title": "t", "summary": "s"});
+        input.as_object_mut().expect("an object").extend(more.as_object().expect("an object").clone());
+        input
+    };
+    assert!(refused(&mut files, "finish", finish(json!({}))).contains("`/guides/a` leads nowhere"));
+    ok(&mut files, "finish", finish(json!({"known_problems": true})));
+    ok(&mut files, "finish", finish(json!({"outcome": "cannot"})));
+
+    let mut files = docs();
+    ok(
+        &mut files,
+        "write",
+        json!({"path": "k.md", "content": format!("---\ntitle: K\n---\n{}{}", "ghp_", "a1B2".repeat(9))}),
+    );
+    let output = refused(&mut files, "finish", finish(json!({"known_problems": true})));
+    assert!(output.contains("k.md:4 looks like it holds a GitHub token"), "{output}");
+}
+
+#[test]
+fn what_was_broken_before_does_not_block() {
+    let mut files = MemoryFiles::from_texts([("a.md", "[x](/nowhere)\n")]);
+    ok(&mut files, "edit", json!({"path": "a.md", "old": "[x]", "new": "[y]"}));
+    assert_eq!(ok(&mut files, "check_docs", json!({})), "Your changes broke nothing.");
+    let all = ok(&mut files, "check_docs", json!({"all": true, "in": ["a"]}));
+    assert!(all.contains("a.md:1 `/nowhere` leads nowhere"), "{all}");
+    ok(&mut files, "finish", json!({"outcome": "done", "title": "t", "summary": "s"}));
+}
+
+#[test]
+fn the_refactors_are_tools() {
+    let mut files = docs();
+    let output = ok(&mut files, "replace_text", json!({"find": "Acme", "replace": "Zenith"}));
+    assert_eq!(output, "Replaced “Acme” with “Zenith” in 1 place, 1 file:\n\n- index.mdx: 1");
+    ok(&mut files, "move_page", json!({"from": "guides/a", "to": "guides/b"}));
+    assert!(files.text("index.mdx").expect("a page").contains("[a](/guides/b)"));
+    ok(&mut files, "add_page", json!({"path": "guides/c", "title": "C", "outline": [{"heading": "One"}]}));
+    ok(&mut files, "set_front_matter", json!({"field": "icon", "value": "key", "in": "guides/c"}));
+    assert_eq!(files.text("guides/c.mdx"), Some("---\ntitle: \"C\"\nicon: key\n---\n\n## One\n"));
+    ok(&mut files, "add_descriptions", json!({"in": ["guides/b"]}));
+    ok(&mut files, "add_titles", json!({}));
+    ok(&mut files, "fix_links", json!({}));
+    ok(&mut files, "delete_page", json!({"page": "/guides/c"}));
+    assert_eq!(refused(&mut files, "delete_page", json!({"page": "/guides/c"})), "there is no page `guides/c`");
+    assert!(refused(&mut files, "move_page", json!({"from": "guides/b", "to": "../x"})).contains("cannot be the path"));
+}
+
+#[test]
+fn every_tool_is_described_and_its_schema_is_an_object() {
+    for spec in specs() {
+        assert!(spec.description.len() > 20, "{}", spec.name);
+        assert_eq!(spec.schema["type"], "object", "{}", spec.name);
+        for required in spec.schema["required"].as_array().expect("a list") {
+            assert!(spec.schema["properties"].get(required.as_str().expect("a name")).is_some(), "{}", spec.name);
+        }
+    }
+    let chores = docent_llm::builtin::read(
+        "Replace \"a\" with \"b\" in x/**. Move page a to b. Delete page a. Fix broken links. Add missing titles and \
+         descriptions. Set a to \"b\" in c.md. Add a page x titled \"y\"",
+    );
+    assert_eq!(chores.len(), 8);
+    for chore in chores {
+        let docent_llm::builtin::Instruction::Chore(chore) = chore else { panic!("{chore:?}") };
+        let (name, input) = chore.call();
+        let answer = answer(&mut docs(), name, input);
+        assert!(!answer.output.contains("the input is not"), "{name}: {}", answer.output);
+        assert!(find(name).is_some(), "{name}");
+    }
+}
+
+fn any_call() -> impl Strategy<Value = (String, Value)> {
+    let path = || {
+        prop::sample::select(vec![
+            "index.mdx",
+            "guides/a",
+            "guides/a.mdx",
+            "new",
+            "new.md",
+            "docs.json",
+            "../x",
+            "",
+            "guides/",
+        ])
+    };
+    let word = || prop::sample::select(vec!["One", "Two.", "", "Acme", "x\ny", "---", "title"]);
+    prop_oneof![
+        (path(), word(), word()).prop_map(|(p, a, b)| ("edit".to_owned(), json!({"path": p, "old": a, "new": b}))),
+        (path(), word()).prop_map(|(p, a)| ("write".to_owned(), json!({"path": p, "content": a}))),
+        (path(), 0usize..9, word())
+            .prop_map(|(p, n, a)| ("insert".to_owned(), json!({"path": p, "after_line": n, "text": a}))),
+        (path(), path()).prop_map(|(a, b)| ("move".to_owned(), json!({"from": a, "to": b}))),
+        (path(), path()).prop_map(|(a, b)| ("move_page".to_owned(), json!({"from": a, "to": b}))),
+        path().prop_map(|p| ("delete".to_owned(), json!({"path": p}))),
+        path().prop_map(|p| ("delete_page".to_owned(), json!({"page": p}))),
+        (word(), word()).prop_map(|(a, b)| ("replace_text".to_owned(), json!({"find": a, "replace": b}))),
+        (path(), word()).prop_map(|(p, t)| ("add_page".to_owned(), json!({"path": p, "title": t}))),
+        (word(), word()).prop_map(|(f, v)| ("set_front_matter".to_owned(), json!({"field": f, "value": v}))),
+        Just(("fix_links".to_owned(), json!({}))),
+        Just(("add_titles".to_owned(), json!({}))),
+        Just(("read".to_owned(), json!({"path": "index.mdx"}))),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn a_replay_gives_the_same_files(calls in proptest::collection::vec(any_call(), 0..12)) {
+        use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
+        use crate::transcript::Entry;
+
+        let mut files = docs();
+        let mut transcript = Transcript::of_prompt("go");
+        for (index, (name, input)) in calls.into_iter().enumerate() {
+            let call = Call { id: format!("c{index}"), name, input };
+            let part = ContentPart::ToolCall { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
+            let message = Message { role: Role::Assistant, parts: vec![part] };
+            transcript.push(Entry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::default() });
+            let results = run_tools(&[call], &mut files, &ToolContext::default());
+            transcript.push(Entry::Results { results });
+        }
+        let mut again = docs();
+        replay(&transcript, &mut again, &ToolContext::default()).expect("a replay");
+        prop_assert_eq!(again.now(), files.now());
+        for path in files.paths() {
+            prop_assert!(crate::paths::check_path(&path).is_ok());
+        }
+        // The journal keeps the transcript as JSON.
+        let json = serde_json::to_string(&transcript).expect("JSON");
+        prop_assert_eq!(serde_json::from_str::<Transcript>(&json).expect("a transcript"), transcript);
+    }
+}

@@ -1,0 +1,170 @@
+//! What was said and done, in order: the whole state of an agent.
+
+use std::collections::HashMap;
+
+use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One thing that happened. What a journal keeps.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum Entry {
+    /// Words from outside: a prompt, a follow-up, a system message, an example.
+    Said { message: Message },
+    /// The model replied.
+    Replied { message: Message, reason: FinishReason, usage: Usage },
+    /// The calls of the reply before were answered.
+    Results { results: Vec<ToolResult> },
+}
+
+/// A tool call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    /// Unique in the transcript.
+    pub id: String,
+    pub name: String,
+    pub input: Value,
+}
+
+/// The answer to a tool call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolResult {
+    pub call_id: String,
+    /// Text for the model.
+    pub output: String,
+    pub is_error: bool,
+}
+
+/// Everything that happened, oldest first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Transcript {
+    entries: Vec<Entry>,
+}
+
+impl Transcript {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A transcript that begins with a prompt.
+    pub fn of_prompt(prompt: impl Into<String>) -> Self {
+        let mut transcript = Self::new();
+        transcript.say(prompt);
+        transcript
+    }
+
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    pub fn push(&mut self, entry: Entry) {
+        self.entries.push(entry);
+    }
+
+    /// Appends a user's words.
+    pub fn say(&mut self, text: impl Into<String>) {
+        self.push(Entry::Said { message: Message::text(Role::User, text) });
+    }
+
+    /// The entries since the newest turn began: after the results of an accepted `finish`, or with what somebody said
+    /// while those were on their way.
+    pub(crate) fn newest_turn(&self) -> &[Entry] {
+        let finish = (0..self.entries.len()).rev().find_map(|index| Some((index, self.finish_answered_at(index)?)));
+        let Some((results, finish)) = finish else { return &self.entries };
+        let said = (finish.reply..results).find(|&index| self.is_said_by_user(index));
+        &self.entries[said.unwrap_or(results + 1)..]
+    }
+
+    /// The entries since somebody last spoke: what a budget counts.
+    pub(crate) fn since_last_word(&self) -> &[Entry] {
+        let said = (0..self.entries.len()).rev().find(|&index| self.is_said_by_user(index));
+        &self.entries[said.unwrap_or(0)..]
+    }
+
+    /// The accepted `finish` that ends the transcript, nobody having said anything since it was called.
+    pub(crate) fn finished(&self) -> Option<&Value> {
+        let last = self.entries.len().checked_sub(1)?;
+        let finish = self.finish_answered_at(last)?;
+        (!(finish.reply..last).any(|index| self.is_said_by_user(index))).then_some(finish.input)
+    }
+
+    fn is_said_by_user(&self, index: usize) -> bool {
+        matches!(&self.entries[index], Entry::Said { message } if message.role == Role::User)
+    }
+
+    /// The accepted `finish` that the results at this index answer.
+    fn finish_answered_at(&self, index: usize) -> Option<AcceptedFinish<'_>> {
+        let Entry::Results { results } = self.entries.get(index)? else { return None };
+        let (reply, message) = self.entries[..index].iter().enumerate().rev().find_map(|(at, entry)| match entry {
+            Entry::Replied { message, .. } => Some((at, message)),
+            _ => None,
+        })?;
+        message.parts.iter().find_map(|part| match part {
+            ContentPart::ToolCall { id, name, input } if name == crate::tools::FINISH => {
+                let accepted = results.iter().any(|result| result.call_id == *id && !result.is_error);
+                accepted.then_some(AcceptedFinish { reply, input })
+            }
+            _ => None,
+        })
+    }
+
+    /// The calls that have no answer yet, in order.
+    pub(crate) fn unanswered(&self) -> Vec<Call> {
+        let mut open: Vec<Call> = Vec::new();
+        for entry in &self.entries {
+            match entry {
+                Entry::Replied { message, .. } => open.extend(calls(message)),
+                Entry::Results { results } => {
+                    open.retain(|call| !results.iter().any(|result| result.call_id == call.id));
+                }
+                Entry::Said { .. } => {}
+            }
+        }
+        open
+    }
+
+    /// Every answered call with its answer, in order.
+    pub(crate) fn answered(&self) -> Vec<(Call, &ToolResult)> {
+        let mut calls_by_id: HashMap<String, Call> = HashMap::new();
+        let mut answered = Vec::new();
+        for entry in &self.entries {
+            match entry {
+                Entry::Replied { message, .. } => {
+                    calls_by_id.extend(calls(message).map(|call| (call.id.clone(), call)));
+                }
+                Entry::Results { results } => {
+                    let known =
+                        results.iter().filter_map(|result| Some((calls_by_id.remove(&result.call_id)?, result)));
+                    answered.extend(known);
+                }
+                Entry::Said { .. } => {}
+            }
+        }
+        answered
+    }
+}
+
+/// An accepted call of `finish`.
+struct AcceptedFinish<'a> {
+    /// The entry it was called in.
+    reply: usize,
+    input: &'a Value,
+}
+
+impl From<Vec<Entry>> for Transcript {
+    fn from(entries: Vec<Entry>) -> Self {
+        Self { entries }
+    }
+}
+
+/// The tool calls of a message.
+pub(crate) fn calls(message: &Message) -> impl Iterator<Item = Call> {
+    message.parts.iter().filter_map(|part| match part {
+        ContentPart::ToolCall { id, name, input } => {
+            Some(Call { id: id.clone(), name: name.clone(), input: input.clone() })
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,253 @@
+//! The assistant's face: from a question and its passages to an answer made of quotes.
+
+use docent_types::{Message, Passage, Role};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::Draft;
+use super::language::{Frame, frame_for};
+use super::quote;
+use super::transcript::{answered, said_by};
+use super::words::Topic;
+
+/// The tool whose results hold the passages.
+pub(super) const SEARCH: &str = "search";
+
+/// What a passage has to be to answer: the part of what the question is about that is in it, and what the search
+/// thought of it. A search score weighs rare words more and counts how well they are met; one half is every word of
+/// the question once. Either a passage meets nearly all of the words, or half of them, and those the telling ones.
+const ANSWERS: [(f32, f32); 2] = [(0.75, 0.15), (0.5, 0.3)];
+/// Below this score a page is not even near.
+const NEAR: f32 = 0.05;
+/// How many passages are quoted, and how many more are pointed at.
+const QUOTED: usize = 3;
+const MENTIONED: usize = 3;
+
+#[derive(Deserialize)]
+struct SearchResult {
+    results: Vec<Passage>,
+}
+
+/// The answer to the newest question; a search first, when there is none yet and one is offered.
+pub(super) fn next(messages: &[Message], may_search: bool) -> Draft {
+    let question = said_by(messages, Role::User).pop().unwrap_or_default();
+    // What was searched for is the question itself, without what the caller put around it.
+    let found = search(messages, may_search);
+    let question = found.as_ref().and_then(|found| found.query.clone()).unwrap_or(question);
+    let frame = frame_for(&question);
+    if question.is_empty() {
+        return Draft { text: frame.unasked.to_owned(), calls: Vec::new() };
+    }
+    match found {
+        None if may_search => {
+            let query: String = question.chars().take(1_000).collect();
+            Draft { text: String::new(), calls: vec![(SEARCH, json!({ "query": query }))] }
+        }
+        found => {
+            let passages = found.map(|found| found.passages).unwrap_or_default();
+            Draft { text: answer(&question, &passages, frame), calls: Vec::new() }
+        }
+    }
+}
+
+/// A search and what it found.
+struct Search {
+    query: Option<String>,
+    passages: Vec<Passage>,
+}
+
+/// The last search for the newest question; `None` when there was no search, or none whose result can be read.
+fn search(messages: &[Message], may_search: bool) -> Option<Search> {
+    let asked = messages.iter().rposition(|message| message.role == Role::User && !message.plain_text().is_empty());
+    let since = &messages[asked.unwrap_or(0)..];
+    // A caller that lets nobody search has searched itself, before or after it put the question.
+    let all = if may_search { since } else { messages };
+    [since, all].into_iter().find_map(|messages| {
+        let answers = answered(messages);
+        let found = answers.iter().rev().find(|answer| answer.name == SEARCH && !answer.is_error)?;
+        let passages = serde_json::from_str::<SearchResult>(found.output).ok()?.results;
+        let query = found.input["query"].as_str().filter(|query| !query.trim().is_empty());
+        Some(Search { query: query.map(str::to_owned), passages })
+    })
+}
+
+fn answer(question: &str, passages: &[Passage], frame: &Frame) -> String {
+    let topic = Topic::of(question);
+    let mut ranked: Vec<(f32, &Passage)> = passages.iter().map(|passage| (fit(&topic, passage), passage)).collect();
+    // A stable sort: what fits equally stays in the order of the search.
+    ranked.sort_by(|(a, one), (b, other)| (b + other.score).total_cmp(&(a + one.score)));
+    let answers = |fit: f32, score: f32| ANSWERS.iter().any(|(least_fit, least)| fit >= *least_fit && score >= *least);
+    let (good, rest): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|(fit, passage)| answers(*fit, passage.score));
+    if good.is_empty() {
+        let near: Vec<&Passage> =
+            rest.iter().filter(|(fit, passage)| *fit > 0.0 && passage.score >= NEAR).map(|(_, p)| *p).collect();
+        let links = links(&near, MENTIONED, &[]);
+        return if links.is_empty() {
+            frame.nothing.to_owned()
+        } else {
+            format!("{} {} {links}", frame.nothing, frame.nearest)
+        };
+    }
+    let mut text = frame.opening.to_owned();
+    let mut shown: Vec<&str> = Vec::new();
+    for (_, passage) in &good {
+        if shown.len() == QUOTED {
+            break;
+        }
+        let quote = quote::best(&passage.content, &topic);
+        if quote.is_empty() || shown.contains(&passage.href.as_str()) {
+            continue;
+        }
+        shown.push(&passage.href);
+        text.push_str(&format!("\n\n{} {}:\n\n{}", frame.from, link(passage), quoted(&quote)));
+    }
+    let others: Vec<&Passage> = good.iter().map(|(_, passage)| *passage).collect();
+    let more = links(&others, MENTIONED, &shown);
+    if shown.is_empty() {
+        text = frame.opening.to_owned();
+        text.push_str(&format!("\n\n{} {more}", frame.more));
+    } else if !more.is_empty() {
+        text.push_str(&format!("\n\n{} {more}", frame.more));
+    }
+    text
+}
+
+/// The part of the question that the passage meets, its titles included.
+fn fit(topic: &Topic, passage: &Passage) -> f32 {
+    topic.met_by(&format!("{}\n{}\n{}", passage.title, passage.headings.join("\n"), passage.content))
+}
+
+/// A quote as Markdown: prose set in, code as it is.
+fn quoted(text: &str) -> String {
+    let lines = text.lines().map(|line| if line.is_empty() { ">".to_owned() } else { format!("> {line}") });
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn links(passages: &[&Passage], limit: usize, without: &[&str]) -> String {
+    let mut seen: Vec<&str> = without.to_vec();
+    let mut links = Vec::new();
+    for passage in passages {
+        if links.len() < limit && !seen.contains(&passage.href.as_str()) {
+            seen.push(&passage.href);
+            links.push(link(passage));
+        }
+    }
+    links.join(" · ")
+}
+
+/// `[Title › Heading](href)`
+fn link(passage: &Passage) -> String {
+    let mut words = vec![passage.title.as_str()];
+    words.extend(passage.headings.last().map(String::as_str).filter(|heading| *heading != passage.title));
+    let words: Vec<String> = words
+        .into_iter()
+        .map(|word| word.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]").replace(['\n', '\r'], " "))
+        .filter(|word| !word.trim().is_empty())
+        .collect();
+    let words = if words.is_empty() { passage.path.clone() } else { words.join(" › ") };
+    let plain = !passage.href.contains([' ', '(', ')', '<', '>', '\n']);
+    if plain {
+        format!("[{words}]({})", passage.href)
+    } else {
+        let encoded: String = passage
+            .href
+            .chars()
+            .map(|c| match c {
+                ' ' => "%20".to_owned(),
+                '(' => "%28".to_owned(),
+                ')' => "%29".to_owned(),
+                '<' => "%3C".to_owned(),
+                '>' => "%3E".to_owned(),
+                '\n' => "%0A".to_owned(),
+                c => c.to_string(),
+            })
+            .collect();
+        format!("[{words}]({encoded})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::ContentPart;
+
+    use super::*;
+
+    fn passage(title: &str, heading: &str, content: &str, score: f32) -> Passage {
+        Passage {
+            path: title.to_lowercase(),
+            href: format!("/{}#{}", title.to_lowercase(), heading.to_lowercase()),
+            title: title.to_owned(),
+            headings: vec![heading.to_owned()],
+            content: content.to_owned(),
+            score,
+            version: None,
+            language: None,
+        }
+    }
+
+    fn asked(question: &str, passages: &[Passage]) -> Vec<Message> {
+        let call = ContentPart::ToolCall { id: "s1".into(), name: SEARCH.into(), input: json!({}) };
+        let output = json!({ "results": passages }).to_string();
+        let result = ContentPart::ToolResult { call_id: "s1".into(), output, is_error: false };
+        vec![
+            Message::text(Role::User, question),
+            Message { role: Role::Assistant, parts: vec![call] },
+            Message { role: Role::User, parts: vec![result] },
+        ]
+    }
+
+    #[test]
+    fn it_quotes_what_fits_with_a_link() {
+        let passages = [
+            passage("Webhooks", "Retries", "A failed webhook is retried five times.\n\nNothing else.", 0.9),
+            passage("Colours", "Red", "Nothing of the kind.", 0.8),
+        ];
+        let draft = next(&asked("How often is a failed webhook retried?", &passages), true);
+        assert_eq!(
+            draft.text,
+            "Here is what the docs say.\n\nFrom [Webhooks › Retries](/webhooks#retries):\n\n> A failed webhook is retried five times."
+        );
+        assert!(draft.calls.is_empty());
+    }
+
+    #[test]
+    fn it_says_so_when_the_docs_do_not_answer() {
+        let passages = [passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9)];
+        let draft = next(&asked("What is the airspeed velocity of an unladen swallow?", &passages), true);
+        assert_eq!(draft.text, "The docs do not answer this.");
+        assert_eq!(next(&asked("What about webhooks?", &[]), true).text, "The docs do not answer this.");
+        let weak = [passage("Webhooks", "Retries", "A failed webhook is retried.", 0.0)];
+        assert_eq!(next(&asked("failed webhook", &weak), true).text, "The docs do not answer this.");
+        let near = next(&asked("Which webhook supports quantum teleportation?", &passages), true);
+        assert_eq!(
+            near.text,
+            "The docs do not answer this. The nearest pages: [Webhooks › Retries](/webhooks#retries)"
+        );
+    }
+
+    #[test]
+    fn what_was_searched_for_is_the_question() {
+        let passages = [passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9)];
+        let mut messages = asked("Why?\n\nCode the reader points at:\n```\nlet unrelated = words();\n```", &passages);
+        let ContentPart::ToolCall { input, .. } = &mut messages[1].parts[0] else { panic!("a call") };
+        *input = json!({ "query": "Why is a webhook retried?" });
+        assert!(next(&messages, false).text.contains("> A failed webhook is retried five times."));
+    }
+
+    #[test]
+    fn it_searches_first_when_it_may() {
+        let messages = [Message::text(Role::User, "How do retries work?")];
+        assert_eq!(next(&messages, true).calls, [(SEARCH, json!({ "query": "How do retries work?" }))]);
+        let without = next(&messages, false);
+        assert!(without.calls.is_empty());
+        assert_eq!(without.text, "The docs do not answer this.");
+        assert!(!next(&[], true).text.is_empty());
+    }
+
+    #[test]
+    fn a_link_survives_odd_titles_and_paths() {
+        let mut odd = passage("A [b]\nc", "x", "", 1.0);
+        odd.href = "/a b(c)".to_owned();
+        assert_eq!(link(&odd), "[A \\[b\\] c › x](/a%20b%28c%29)");
+    }
+}

@@ -1,0 +1,197 @@
+//! What the builtin agent can do: one variant a chore, each one tool call.
+
+use std::fmt;
+
+use serde_json::{Value, json};
+
+/// One chore, read from an instruction.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Chore {
+    /// Put one text in the place of another.
+    ReplaceText {
+        from: String,
+        to: String,
+        scope: Scope,
+    },
+    /// Move a page with its links and navigation, leaving a redirect.
+    MovePage {
+        from: String,
+        to: String,
+    },
+    DeletePage {
+        page: String,
+    },
+    /// Point broken links at the page or anchor that is clearly nearest.
+    FixLinks {
+        scope: Scope,
+    },
+    AddDescriptions {
+        scope: Scope,
+    },
+    AddTitles {
+        scope: Scope,
+    },
+    AddPage {
+        page: String,
+        title: String,
+        outline: Vec<OutlineItem>,
+    },
+    /// Set a front matter field. The value is a JSON string, boolean or number.
+    SetFrontMatter {
+        field: String,
+        value: Value,
+        scope: Scope,
+    },
+}
+
+/// A heading of a page to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutlineItem {
+    /// 2 for the outermost headings, 3 for those below them, and so on to 6.
+    pub level: u8,
+    pub text: String,
+}
+
+/// Which pages a chore is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    Everywhere,
+    /// Paths and globs as written, at least one.
+    In(Vec<String>),
+}
+
+impl Scope {
+    fn patterns(&self) -> &[String] {
+        match self {
+            Self::Everywhere => &[],
+            Self::In(patterns) => patterns,
+        }
+    }
+}
+
+impl Chore {
+    /// The tool call that carries it out: the tool's name and its input.
+    pub fn call(&self) -> (&'static str, Value) {
+        match self {
+            Self::ReplaceText { from, to, scope } => {
+                ("replace_text", scoped(json!({ "find": from, "replace": to }), scope))
+            }
+            Self::MovePage { from, to } => ("move_page", json!({ "from": from, "to": to })),
+            Self::DeletePage { page } => ("delete_page", json!({ "page": page })),
+            Self::FixLinks { scope } => ("fix_links", scoped(json!({}), scope)),
+            Self::AddDescriptions { scope } => ("add_descriptions", scoped(json!({}), scope)),
+            Self::AddTitles { scope } => ("add_titles", scoped(json!({}), scope)),
+            Self::AddPage { page, title, outline } => {
+                let outline: Vec<Value> =
+                    outline.iter().map(|item| json!({ "level": item.level, "heading": item.text })).collect();
+                ("add_page", json!({ "path": page, "title": title, "outline": outline }))
+            }
+            Self::SetFrontMatter { field, value, scope } => {
+                ("set_front_matter", scoped(json!({ "field": field, "value": value }), scope))
+            }
+        }
+    }
+}
+
+impl Chore {
+    /// Why it must not be carried out, if so: a text with a control character in it is a slip that would be in the docs
+    /// unseen.
+    pub fn refusal(&self) -> Option<String> {
+        control_character(&self.call().1).map(|c| {
+            format!("it holds the control character U+{:04X}, which docs cannot hold; write it without", u32::from(c))
+        })
+    }
+}
+
+/// The tools that chores call.
+pub(super) const TOOLS: [&str; 8] = [
+    "replace_text",
+    "move_page",
+    "delete_page",
+    "fix_links",
+    "add_descriptions",
+    "add_titles",
+    "add_page",
+    "set_front_matter",
+];
+
+fn scoped(mut input: Value, scope: &Scope) -> Value {
+    if let Scope::In(patterns) = scope {
+        input["in"] = json!(patterns);
+    }
+    input
+}
+
+/// The chore as an instruction in its plainest spelling.
+impl fmt::Display for Chore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ReplaceText { from, to, .. } => write!(f, "Replace {} with {}", Quoted(from), Quoted(to))?,
+            Self::MovePage { from, to } => write!(f, "Move page {} to {}", Name(from), Name(to))?,
+            Self::DeletePage { page } => write!(f, "Delete page {}", Name(page))?,
+            Self::FixLinks { .. } => f.write_str("Fix broken links")?,
+            Self::AddDescriptions { .. } => f.write_str("Add missing descriptions")?,
+            Self::AddTitles { .. } => f.write_str("Add missing titles")?,
+            Self::AddPage { page, title, .. } => write!(f, "Add a page {} titled {}", Name(page), Quoted(title))?,
+            Self::SetFrontMatter { field, value, .. } => match value {
+                Value::String(text) => write!(f, "Set {field} to {}", Quoted(text))?,
+                other => write!(f, "Set {field} to {other}")?,
+            },
+        }
+        let scope = match self {
+            Self::ReplaceText { scope, .. }
+            | Self::FixLinks { scope }
+            | Self::AddDescriptions { scope }
+            | Self::AddTitles { scope } => scope.patterns(),
+            Self::SetFrontMatter { scope: Scope::Everywhere, .. } => return f.write_str(" in all pages"),
+            Self::SetFrontMatter { scope, .. } => scope.patterns(),
+            Self::MovePage { .. } | Self::DeletePage { .. } | Self::AddPage { .. } => &[],
+        };
+        for (index, pattern) in scope.iter().enumerate() {
+            f.write_str(if index == 0 { " in " } else { ", " })?;
+            Name(pattern).fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// The first control character in any text of a value, tabs and line breaks aside.
+fn control_character(value: &Value) -> Option<char> {
+    match value {
+        Value::String(text) => text.chars().find(|c| c.is_control() && !matches!(c, '\t' | '\n')),
+        Value::Array(items) => items.iter().find_map(control_character),
+        Value::Object(members) => members.values().find_map(control_character),
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
+/// A text in straight double quotes; control characters are shown by their numbers.
+struct Quoted<'a>(&'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("\"")?;
+        for c in self.0.chars() {
+            match c {
+                '"' => f.write_str("\\\"")?,
+                c if c.is_control() && c != '\t' && c != '\n' => write!(f, "{}", c.escape_unicode())?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        f.write_str("\"")
+    }
+}
+
+/// A path, in quotes only where it needs them.
+struct Name<'a>(&'a str);
+
+impl fmt::Display for Name<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "/._-*".contains(c);
+        if !self.0.is_empty() && self.0.chars().all(plain) && !self.0.ends_with('.') {
+            f.write_str(self.0)
+        } else {
+            Quoted(self.0).fmt(f)
+        }
+    }
+}

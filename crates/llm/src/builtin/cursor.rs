@@ -1,0 +1,202 @@
+//! A place in a prompt, and the small steps a reader takes from it. Each step either succeeds and moves on, or leaves
+//! the place as it was.
+
+/// The longest text between quotes, in characters: keeps the reading of any prompt linear.
+const LONGEST_QUOTE: usize = 1_000;
+
+/// How many closing quotes are tried before a text counts as not closed.
+const CLOSINGS: usize = 8;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cursor<'a> {
+    pub(super) text: &'a str,
+    pub(super) at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    pub(super) fn peek(&self) -> Option<char> {
+        self.rest().chars().next()
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    pub(super) fn bump(&mut self) {
+        self.at += self.peek().map_or(0, char::len_utf8);
+    }
+
+    /// Past white space, line breaks too.
+    pub(super) fn spaces(&mut self) {
+        while self.peek().is_some_and(is_space) {
+            self.bump();
+        }
+    }
+
+    /// Past white space on this line.
+    pub(super) fn blanks(&mut self) {
+        while self.peek().is_some_and(|c| is_space(c) && c != '\n') {
+            self.bump();
+        }
+    }
+
+    /// One word, whatever its case, after any white space.
+    pub(super) fn word(&mut self, word: &str) -> bool {
+        let mut next = *self;
+        next.spaces();
+        let rest = next.rest();
+        let Some(head) = rest.get(..word.len()) else { return false };
+        // `page` is no word of `page.md`, nor `in` of `in/out`.
+        let mut after = rest[word.len()..].chars();
+        let bounded = match after.next() {
+            None => true,
+            Some(c) if ".,;:!?)".contains(c) => after.next().is_none_or(is_space),
+            Some(c) => is_space(c) || closing(c).is_some_and(|_| c != '\'' && c != '’') || c == '。' || c == '，',
+        };
+        if !head.eq_ignore_ascii_case(word) || !bounded {
+            return false;
+        }
+        next.at += word.len();
+        *self = next;
+        true
+    }
+
+    /// Words in a row.
+    pub(super) fn words(&mut self, words: &str) -> bool {
+        let mut next = *self;
+        if !words.split(' ').all(|word| next.word(word)) {
+            return false;
+        }
+        *self = next;
+        true
+    }
+
+    /// The first of several phrases that stands here.
+    pub(super) fn any(&mut self, phrases: &[&str]) -> bool {
+        phrases.iter().any(|phrase| self.words(phrase))
+    }
+
+    /// One character, after any white space.
+    pub(super) fn mark(&mut self, mark: char) -> bool {
+        let mut next = *self;
+        next.spaces();
+        if next.peek() != Some(mark) {
+            return false;
+        }
+        next.bump();
+        *self = next;
+        true
+    }
+
+    /// A text in quotes: the reading that is most likely meant.
+    pub(super) fn quoted(&mut self) -> Option<String> {
+        let (text, after) = self.quotations().into_iter().next()?;
+        *self = after;
+        Some(text)
+    }
+
+    /// Every way to read a text in quotes from here, likeliest first. The likeliest ends at the first closing quote
+    /// that ends a word and closes no quote inside (`"say "hi" twice"`); nothing beyond that one is tried, lest a
+    /// quote swallow the clause after it. The others end inside a word (`"A"with`) or at an inner quote.
+    pub(super) fn quotations(&self) -> Vec<(String, Self)> {
+        let mut next = *self;
+        next.spaces();
+        let Some(open) = next.peek() else { return Vec::new() };
+        let Some(closing) = closing(open) else { return Vec::new() };
+        next.bump();
+        let mut readings = Vec::new();
+        let mut text = String::new();
+        let mut length = 0;
+        let mut inner = 0usize;
+        while let Some(c) = next.peek() {
+            if c == '\n' || length >= LONGEST_QUOTE || readings.len() >= CLOSINGS {
+                break;
+            }
+            next.bump();
+            length += 1;
+            let following = next.peek();
+            if c == '\\' && following.is_some_and(|quote| closing.contains(&quote)) {
+                text.extend(following);
+                next.bump();
+                continue;
+            }
+            if closing.contains(&c) {
+                let ends_word = following.is_none_or(|c| is_space(c) || ".,;:!?)]".contains(c));
+                let begins_word = !ends_word && text.chars().next_back().is_none_or(is_space);
+                if ends_word && inner == 0 {
+                    readings.insert(0, (text, next));
+                    return readings;
+                }
+                readings.push((text.clone(), next));
+                if ends_word {
+                    inner -= 1;
+                } else if begins_word {
+                    inner += 1;
+                }
+            }
+            text.push(c);
+        }
+        readings
+    }
+
+    /// A path or glob, bare or in quotes. A bare one ends at white space, or at a comma outside of braces, and loses
+    /// the full stop of its sentence.
+    pub(super) fn path(&mut self) -> Option<String> {
+        let mut next = *self;
+        next.spaces();
+        if next.peek().is_some_and(|c| closing(c).is_some()) {
+            let path = next.quoted().map(|path| path.trim().to_owned()).filter(|path| !path.is_empty())?;
+            *self = next;
+            return Some(path);
+        }
+        let start = next.at;
+        let mut depth = 0usize;
+        while let Some(c) = next.peek() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                ',' if depth == 0 => break,
+                c if is_space(c) || c == ';' || closing(c).is_some() => break,
+                _ => {}
+            }
+            next.bump();
+        }
+        let bare = self.text[start..next.at].trim_end_matches(['.', '!', '?', ':']);
+        if bare.is_empty() {
+            return None;
+        }
+        next.at = start + bare.len();
+        *self = next;
+        Some(bare.to_owned())
+    }
+}
+
+/// White space, the kinds that come with pasted text too.
+pub(super) fn is_space(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}')
+}
+
+/// What may close a text that this character opens; `None` when it opens none.
+pub(super) fn closing(open: char) -> Option<&'static [char]> {
+    Some(match open {
+        '"' => &['"'],
+        '\'' => &['\''],
+        '`' => &['`'],
+        '“' => &['”', '“', '"'],
+        '”' => &['”'],
+        '„' => &['“', '”', '"'],
+        '‘' => &['’', '\''],
+        '’' => &['’'],
+        '«' => &['»'],
+        '「' => &['」'],
+        _ => return None,
+    })
+}

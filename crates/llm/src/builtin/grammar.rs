@@ -1,0 +1,226 @@
+//! Reads a prompt as chores. The grammar is written out in `docs/CHORES.md`.
+//!
+//! A prompt is read from left to right. What is an instruction from its verb to the end of its clause is a chore.
+//! What is not is left out to the end of its sentence and told. Nothing is guessed: an instruction with a condition
+//! (`… except in code`) is left as a whole, because the part that could be read is not what was asked.
+
+use super::chore::Chore;
+use super::cursor::{Cursor, closing, is_space};
+use super::outline::list_mark;
+use super::rules::{RULES, Read};
+
+/// The instructions the builtin agent reads, as it lists them for people.
+pub const FORMS: [&str; 10] = [
+    r#"Replace "A" with "B""#,
+    r#"Rename "A" to "B""#,
+    "Move page P to Q",
+    "Rename page P to Q",
+    "Delete page P",
+    "Fix broken links",
+    "Add missing descriptions",
+    "Add missing titles",
+    r#"Add a page P titled "T", with an optional outline of `- heading` lines"#,
+    r#"Set FIELD to "V" in PATH-OR-GLOB"#,
+];
+
+/// One part of a prompt.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Instruction {
+    Chore(Chore),
+    /// What could not be read, as it was written.
+    Unreadable(String),
+}
+
+/// Reads a prompt. Never fails: what it cannot read is [`Instruction::Unreadable`].
+pub fn read(prompt: &str) -> Vec<Instruction> {
+    let mut instructions = Vec::new();
+    let mut cursor = Cursor::new(prompt);
+    loop {
+        fillers(&mut cursor);
+        if cursor.is_done() {
+            return instructions;
+        }
+        if let Some((chores, after)) = instruction(cursor) {
+            instructions.extend(chores.into_iter().map(Instruction::Chore));
+            cursor = after;
+        } else {
+            let end = unreadable(cursor);
+            let text = cursor.text[cursor.at..end].trim();
+            if !is_courtesy(text) {
+                instructions.push(Instruction::Unreadable(text.to_owned()));
+            }
+            cursor.at = end;
+        }
+    }
+}
+
+/// Words that may stand before an instruction and mean nothing to it.
+const FILLERS: [&str; 22] = [
+    "please",
+    "kindly",
+    "also",
+    "and",
+    "then",
+    "next",
+    "now",
+    "finally",
+    "lastly",
+    "first",
+    "firstly",
+    "second",
+    "secondly",
+    "third",
+    "thirdly",
+    "after that",
+    "can you",
+    "could you",
+    "would you",
+    "i want you to",
+    "i'd like you to",
+    "&",
+];
+
+/// Past everything between two instructions: white space, punctuation, list marks, fillers.
+fn fillers(cursor: &mut Cursor<'_>) {
+    loop {
+        let before = cursor.at;
+        cursor.spaces();
+        while cursor.peek().is_some_and(|c| ".,;:!?。，；！？、&".contains(c)) {
+            cursor.bump();
+            cursor.spaces();
+        }
+        if let Some(length) = list_mark(cursor.rest()).filter(|_| starts_line(cursor)) {
+            cursor.at += length;
+        }
+        cursor.any(&FILLERS);
+        if cursor.at == before {
+            return;
+        }
+    }
+}
+
+fn starts_line(cursor: &Cursor<'_>) -> bool {
+    let line = cursor.text[..cursor.at].rsplit('\n').next().unwrap_or("");
+    line.chars().all(is_space)
+}
+
+/// One instruction that ends where a clause may end.
+fn instruction(cursor: Cursor<'_>) -> Option<Read<'_>> {
+    RULES.iter().find_map(|rule| rule(cursor))
+}
+
+/// The end of a clause: the end of the prompt, the line or the sentence, or a joint to something that is no condition.
+pub(super) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
+    let mut polite = cursor;
+    polite.mark(',');
+    if polite.any(&["please", "thanks", "thank you", "for me"]) {
+        cursor = polite;
+    }
+    cursor.blanks();
+    let Some(c) = cursor.peek() else { return Some(cursor) };
+    let mut after = cursor;
+    after.bump();
+    if c == '\n' {
+        return Some(cursor);
+    }
+    if ".;!?。；！？".contains(c) {
+        let whole = c > '\u{7f}' || after.peek().is_none_or(is_space);
+        return whole.then_some(cursor);
+    }
+    let mut joint = cursor;
+    let comma = joint.mark(',') || joint.mark('，');
+    let joined = joint.any(&["and", "then", "also", "&"]) || comma || joint.mark('&');
+    if !joined {
+        return None;
+    }
+    fillers(&mut joint);
+    let opens_quote = joint.peek().is_some_and(|c| closing(c).is_some());
+    (!opens_quote && !joint.any(&CONDITIONS)).then_some(cursor)
+}
+
+/// Words that make a clause something other than it begins like.
+const CONDITIONS: [&str; 25] = [
+    "but",
+    "except",
+    "excluding",
+    "unless",
+    "only",
+    "not",
+    "without",
+    "if",
+    "when",
+    "where",
+    "while",
+    "however",
+    "leave",
+    "keep",
+    "ignore",
+    "skip",
+    "avoid",
+    "don't",
+    "don’t",
+    "do not",
+    "never",
+    "no",
+    "instead",
+    "rather",
+    "other than",
+];
+
+/// Where reading goes on after something unreadable: at the next clause that can be read, if nothing before it is a
+/// condition, else at the end of the sentence or line.
+fn unreadable(start: Cursor<'_>) -> usize {
+    let mut cursor = start;
+    let mut conditional = false;
+    loop {
+        let mut word = cursor;
+        conditional |= word.any(&CONDITIONS);
+        match cursor.peek() {
+            None => return cursor.at,
+            Some('\n') if cursor.at > start.at => return cursor.at,
+            Some(c) if closing(c).is_some() && c != '\'' && c != '’' => match cursor.quotations().first() {
+                Some((_, after)) => {
+                    cursor = *after;
+                    continue;
+                }
+                None => cursor.bump(),
+            },
+            Some(c) => {
+                let mut after = cursor;
+                after.bump();
+                if "。；！？".contains(c) || (".;!?".contains(c) && after.peek().is_none_or(is_space)) {
+                    return after.at;
+                }
+                let mut joint = cursor;
+                let joins = c == ',' || (is_space(c) && joint.any(&["and", "then", "also"]));
+                if joins && !conditional {
+                    let mut next = cursor;
+                    fillers(&mut next);
+                    if next.at > cursor.at && instruction(next).is_some() {
+                        return cursor.at;
+                    }
+                }
+                cursor = after;
+            }
+        }
+        // To the end of the word, so that a condition is only seen where a word begins.
+        while cursor.peek().is_some_and(char::is_alphanumeric) && ends_in_letter(&cursor) {
+            cursor.bump();
+        }
+    }
+}
+
+fn ends_in_letter(cursor: &Cursor<'_>) -> bool {
+    cursor.text[..cursor.at].chars().next_back().is_some_and(char::is_alphanumeric)
+}
+
+/// Greetings and thanks, which are no instructions.
+fn is_courtesy(text: &str) -> bool {
+    let words = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    ["", "hi", "hello", "hey", "hi there", "thanks", "thank you", "thx", "cheers", "many thanks"]
+        .contains(&words.as_str())
+}
+
+#[cfg(test)]
+#[path = "grammar_tests.rs"]
+mod tests;

@@ -1,0 +1,228 @@
+//! The frame around quotes, in the asker's language.
+
+use super::words::is_unspaced;
+
+/// The few fixed sentences of the assistant.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Frame {
+    /// Before the quotes.
+    pub(super) opening: &'static str,
+    /// Before the link of one quote; the link follows.
+    pub(super) from: &'static str,
+    /// Before links to pages that are not quoted.
+    pub(super) more: &'static str,
+    /// When the docs hold no answer.
+    pub(super) nothing: &'static str,
+    /// When the docs hold no answer but something near; links follow.
+    pub(super) nearest: &'static str,
+    /// When nothing was asked.
+    pub(super) unasked: &'static str,
+}
+
+const ENGLISH: Frame = Frame {
+    opening: "Here is what the docs say.",
+    from: "From",
+    more: "See also:",
+    nothing: "The docs do not answer this.",
+    nearest: "The nearest pages:",
+    unasked: "Ask me something about these docs.",
+};
+
+const GERMAN: Frame = Frame {
+    opening: "Das sagt die Dokumentation dazu.",
+    from: "Aus",
+    more: "Siehe auch:",
+    nothing: "Die Dokumentation beantwortet das nicht.",
+    nearest: "Am nächsten kommen:",
+    unasked: "Stellen Sie mir eine Frage zu dieser Dokumentation.",
+};
+
+const FRENCH: Frame = Frame {
+    opening: "Voici ce que dit la documentation.",
+    from: "Extrait de",
+    more: "Voir aussi :",
+    nothing: "La documentation ne répond pas à cette question.",
+    nearest: "Les pages les plus proches :",
+    unasked: "Posez-moi une question sur cette documentation.",
+};
+
+const SPANISH: Frame = Frame {
+    opening: "Esto es lo que dice la documentación.",
+    from: "De",
+    more: "Véase también:",
+    nothing: "La documentación no responde a esta pregunta.",
+    nearest: "Las páginas más cercanas:",
+    unasked: "Hágame una pregunta sobre esta documentación.",
+};
+
+const PORTUGUESE: Frame = Frame {
+    opening: "Isto é o que diz a documentação.",
+    from: "De",
+    more: "Veja também:",
+    nothing: "A documentação não responde a esta pergunta.",
+    nearest: "As páginas mais próximas:",
+    unasked: "Faça-me uma pergunta sobre esta documentação.",
+};
+
+const ITALIAN: Frame = Frame {
+    opening: "Ecco che cosa dice la documentazione.",
+    from: "Da",
+    more: "Vedi anche:",
+    nothing: "La documentazione non risponde a questa domanda.",
+    nearest: "Le pagine più vicine:",
+    unasked: "Fammi una domanda su questa documentazione.",
+};
+
+const DUTCH: Frame = Frame {
+    opening: "Dit zegt de documentatie erover.",
+    from: "Uit",
+    more: "Zie ook:",
+    nothing: "De documentatie geeft hier geen antwoord op.",
+    nearest: "Het dichtst in de buurt:",
+    unasked: "Stel mij een vraag over deze documentatie.",
+};
+
+const RUSSIAN: Frame = Frame {
+    opening: "Вот что говорит документация.",
+    from: "Из",
+    more: "См. также:",
+    nothing: "В документации нет ответа на этот вопрос.",
+    nearest: "Ближайшие страницы:",
+    unasked: "Задайте мне вопрос об этой документации.",
+};
+
+const JAPANESE: Frame = Frame {
+    opening: "ドキュメントには次のように書かれています。",
+    from: "出典:",
+    more: "関連ページ:",
+    nothing: "ドキュメントにはこの質問への答えがありません。",
+    nearest: "最も近いページ:",
+    unasked: "このドキュメントについて質問してください。",
+};
+
+const CHINESE: Frame = Frame {
+    opening: "文档中是这样说的。",
+    from: "出自",
+    more: "另请参阅:",
+    nothing: "文档没有回答这个问题。",
+    nearest: "最接近的页面:",
+    unasked: "请就这些文档向我提问。",
+};
+
+const KOREAN: Frame = Frame {
+    opening: "문서에는 다음과 같이 나와 있습니다.",
+    from: "출처:",
+    more: "함께 보기:",
+    nothing: "문서에는 이 질문에 대한 답이 없습니다.",
+    nearest: "가장 가까운 페이지:",
+    unasked: "이 문서에 대해 질문해 주세요.",
+};
+
+/// The words by which a short question in Latin script gives its language away. Where two languages share a word, it
+/// is left out of both.
+const TELLING: [(&Frame, &[&str]); 7] = [
+    (
+        &ENGLISH,
+        &[
+            "the", "how", "what", "is", "are", "do", "does", "can", "where", "which", "why", "when", "my", "with",
+            "to", "and", "of", "for",
+        ],
+    ),
+    (
+        &GERMAN,
+        &[
+            "der", "das", "ist", "wie", "ich", "kann", "wo", "und", "nicht", "ein", "eine", "einen", "mit", "für",
+            "warum", "wann", "welche", "gibt", "wird", "werden",
+        ],
+    ),
+    (
+        &FRENCH,
+        &[
+            "le", "les", "est", "comment", "je", "puis", "où", "et", "une", "des", "avec", "pourquoi", "quand", "quel",
+            "quelle", "sont", "dans", "peut", "mes",
+        ],
+    ),
+    (
+        &SPANISH,
+        &[
+            "el", "los", "es", "cómo", "puedo", "dónde", "y", "una", "las", "por", "qué", "cuándo", "cuál", "mis",
+            "hay", "se", "está",
+        ],
+    ),
+    (
+        &PORTUGUESE,
+        &[
+            "os", "é", "como", "posso", "onde", "um", "uma", "não", "são", "meu", "minha", "você", "do", "da", "quais",
+            "faço",
+        ],
+    ),
+    (
+        &ITALIAN,
+        &[
+            "il", "gli", "è", "posso", "dove", "che", "sono", "perché", "quale", "cosa", "della", "mio", "mia", "si",
+            "di",
+        ],
+    ),
+    (
+        &DUTCH,
+        &[
+            "het", "hoe", "wat", "ik", "kan", "waar", "een", "niet", "waarom", "wanneer", "mijn", "met", "voor",
+            "zijn", "welke", "van",
+        ],
+    ),
+];
+
+/// The frame for a question: by its script, else by its commonest words, else English.
+pub(super) fn frame_for(question: &str) -> &'static Frame {
+    let count = |is: fn(char) -> bool| question.chars().filter(|c| is(*c)).count();
+    let letters = count(char::is_alphabetic).max(1);
+    let most = |part: usize| part * 4 >= letters;
+    if count(|c| matches!(c, '\u{3040}'..='\u{30ff}')) > 0 && most(count(is_unspaced)) {
+        return &JAPANESE;
+    }
+    if most(count(|c| matches!(c, '\u{ac00}'..='\u{d7a3}'))) {
+        return &KOREAN;
+    }
+    if most(count(|c| matches!(c, '\u{4e00}'..='\u{9fff}'))) {
+        return &CHINESE;
+    }
+    if most(count(|c| matches!(c, '\u{0400}'..='\u{04ff}'))) {
+        return &RUSSIAN;
+    }
+    let lower = question.to_lowercase();
+    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let mut best: (&'static Frame, usize) = (&ENGLISH, 0);
+    for (frame, telling) in TELLING {
+        let seen = words.iter().filter(|word| telling.contains(word)).count();
+        if seen > best.1 {
+            best = (frame, seen);
+        }
+    }
+    best.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frame_speaks_the_askers_language() {
+        for (question, frame) in [
+            ("How do I rotate an API key?", &ENGLISH),
+            ("webhooks", &ENGLISH),
+            ("", &ENGLISH),
+            ("Wie kann ich einen API-Schlüssel erneuern?", &GERMAN),
+            ("Comment est-ce que je configure les webhooks ?", &FRENCH),
+            ("¿Cómo puedo configurar los webhooks?", &SPANISH),
+            ("Como posso configurar uma chave?", &PORTUGUESE),
+            ("Che cosa sono i webhook e dove si configurano?", &ITALIAN),
+            ("Hoe kan ik een sleutel vernieuwen?", &DUTCH),
+            ("Как настроить вебхуки?", &RUSSIAN),
+            ("Webhookを設定する方法は?", &JAPANESE),
+            ("如何配置 webhook?", &CHINESE),
+            ("웹훅을 어떻게 설정하나요?", &KOREAN),
+        ] {
+            assert_eq!(frame_for(question), frame, "{question}");
+        }
+    }
+}

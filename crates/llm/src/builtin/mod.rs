@@ -1,0 +1,92 @@
+//! The model that needs no configuration: honest, local and deterministic.
+//!
+//! It has two faces, and tells by the tools of a request which one is asked:
+//!
+//! - with a `finish` tool it is the **agent**: it reads the instructions of the newest turn by the grammar of
+//!   `docs/CHORES.md`, makes one tool call for each chore, and finishes with what it did, what it left and why;
+//! - otherwise it is the **assistant**: it quotes the passages of the last `search` result that fit the question,
+//!   with links, inside a short fixed frame, and says so when the docs do not answer.
+//!
+//! It is a pure function of the transcript and keeps nothing between calls.
+
+mod assistant;
+mod chore;
+mod cursor;
+mod grammar;
+mod language;
+mod outline;
+mod place;
+mod planner;
+mod quote;
+mod rules;
+mod transcript;
+mod words;
+
+use async_trait::async_trait;
+use docent_types::{FinishReason, Usage};
+use futures::{StreamExt, stream};
+use serde_json::Value;
+
+use crate::error::ModelError;
+use crate::model::{Description, Event, EventStream, Model, Request, ToolChoice};
+use crate::scripted::words;
+
+pub use chore::{Chore, OutlineItem, Scope};
+pub use grammar::{FORMS, Instruction, read};
+
+/// What the builtin model calls its provider, in [`Description::provider`] and in the configuration.
+pub const PROVIDER: &str = "builtin";
+
+/// The builtin model.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Builtin;
+
+/// A reply before it is streamed.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct Draft {
+    text: String,
+    calls: Vec<(&'static str, Value)>,
+}
+
+#[async_trait]
+impl Model for Builtin {
+    fn describe(&self) -> Description {
+        Description { provider: PROVIDER.to_owned(), model: PROVIDER.to_owned() }
+    }
+
+    async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
+        let may_call = |tool: &str| {
+            request.tool_choice == ToolChoice::Auto && request.tools.iter().any(|offered| offered.name == tool)
+        };
+        let draft = if request.tools.iter().any(|tool| tool.name == planner::FINISH) {
+            planner::next(&request.messages)
+        } else {
+            assistant::next(&request.messages, may_call(assistant::SEARCH))
+        };
+        Ok(play(draft, &request))
+    }
+}
+
+/// A draft as events. Ids count the calls of the transcript, so that the same transcript gives the same ids.
+fn play(draft: Draft, request: &Request) -> EventStream {
+    let before = transcript::count_calls(&request.messages);
+    let usage = Usage {
+        input_tokens: request.messages.iter().map(|message| tokens(&message.plain_text())).sum(),
+        output_tokens: tokens(&draft.text),
+    };
+    let reason = if draft.calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+    let mut events: Vec<Event> = words(&draft.text).map(|word| Event::TextDelta(word.to_owned())).collect();
+    for (index, (name, input)) in draft.calls.into_iter().enumerate() {
+        events.push(Event::ToolCall { id: format!("call-{}", before + index + 1), name: name.to_owned(), input });
+    }
+    events.push(Event::Done { reason, usage });
+    stream::iter(events.into_iter().map(Ok)).boxed()
+}
+
+/// About how many tokens a text would be to a language model: its words.
+fn tokens(text: &str) -> u64 {
+    words(text).count() as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! Where an instruction applies: everywhere, or to the pages it names.
+
+use super::chore::Scope;
+use super::cursor::{Cursor, closing};
+use super::rules::has_page_ending;
+
+/// `everywhere`, `in all pages`, `in P, Q and R`; `None` when there is nothing of the kind. `more` are words that may
+/// stand in the place of `in`.
+pub(super) fn scope(cursor: &mut Cursor<'_>, more: &[&str]) -> Option<Scope> {
+    let mut found = None;
+    loop {
+        let mut next = *cursor;
+        if next.word("everywhere") {
+            found.get_or_insert(Scope::Everywhere);
+        } else if next.any(&["in", "on", "across", "throughout", "under", "within"]) || next.any(more) {
+            if whole_site(&mut next) {
+                found.get_or_insert(Scope::Everywhere);
+            } else {
+                found = Some(Scope::In(paths(&mut next)?));
+            }
+        } else {
+            return found;
+        }
+        *cursor = next;
+    }
+}
+
+/// `all pages`, `the docs` and their like. `the page` is none of them: a path follows.
+fn whole_site(cursor: &mut Cursor<'_>) -> bool {
+    let mut next = *cursor;
+    let every = next.any(&["all", "every", "each", "the whole", "the entire"]);
+    next.any(&["of the", "the"]);
+    let nouns: &[&str] = if every {
+        &["pages", "page", "files", "file", "docs", "documentation", "site"]
+    } else {
+        &["docs", "documentation", "site"]
+    };
+    let said_the = cursor.rest()[..next.at - cursor.at].trim_end().to_ascii_lowercase().ends_with("the");
+    let is_whole = (every || said_the) && next.any(nouns);
+    if is_whole {
+        *cursor = next;
+    }
+    is_whole
+}
+
+/// One path or glob, or several.
+fn paths(cursor: &mut Cursor<'_>) -> Option<Vec<String>> {
+    names_pages(cursor);
+    let mut paths = vec![cursor.path()?];
+    loop {
+        let mut next = *cursor;
+        let comma = next.mark(',');
+        if !next.word("and") && !comma {
+            return Some(paths);
+        }
+        names_pages(&mut next);
+        let quoted = {
+            let mut ahead = next;
+            ahead.spaces();
+            ahead.peek().is_some_and(|c| closing(c).is_some())
+        };
+        match next.path() {
+            Some(path) if quoted || path.contains(['/', '*']) || has_page_ending(&path) => paths.push(path),
+            _ => return Some(paths),
+        }
+        *cursor = next;
+    }
+}
+
+fn names_pages(cursor: &mut Cursor<'_>) {
+    let mut next = *cursor;
+    next.word("the");
+    if next.any(&["pages", "page", "files", "file", "folder"]) {
+        next.any(&["under", "in", "at"]);
+        *cursor = next;
+    }
+}

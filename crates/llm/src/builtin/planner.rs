@@ -1,0 +1,235 @@
+//! The agent's face: from a transcript to the next tool calls.
+//!
+//! The chores of a turn are read from its user messages, in order. Each step makes the call of the next chore and
+//! brings the todos up to date; when all are answered it finishes with a report put together from the answers.
+
+use docent_types::{Message, Role};
+use serde_json::{Value, json};
+
+use super::Draft;
+use super::chore::{Chore, TOOLS};
+use super::grammar::{FORMS, Instruction, read};
+use super::transcript::{Answered, answered, newest_turn, said_by};
+
+/// The tool that ends a turn. A request that offers it is the agent's.
+pub(super) const FINISH: &str = "finish";
+const TODO_WRITE: &str = "todo_write";
+
+/// The longest title, in characters: what fits in a commit's first line.
+const TITLE: usize = 72;
+/// How many chores the plan shows.
+const TODOS: usize = 100;
+/// How many unreadable instructions are told one by one.
+const UNREADABLE: usize = 10;
+
+/// The next step of the newest turn.
+pub(super) fn next(messages: &[Message]) -> Draft {
+    let turn = Turn::read(messages);
+    if turn.chores.is_empty() {
+        return cannot(&turn.nothing_to_do());
+    }
+    match turn.chores.get(turn.done.len()) {
+        Some(chore) => Draft { text: format!("{chore}."), calls: vec![turn.todos(), chore.call()] },
+        None => turn.finish(),
+    }
+}
+
+/// The newest turn: what it was asked, and what was done.
+struct Turn<'a> {
+    chores: Vec<Chore>,
+    /// Chores that must not be carried out, and why.
+    refused: Vec<(Chore, String)>,
+    unreadable: Vec<String>,
+    answers: Vec<Answered<'a>>,
+    /// The answers to chores, in order.
+    done: Vec<Answered<'a>>,
+}
+
+impl<'a> Turn<'a> {
+    fn read(messages: &'a [Message]) -> Self {
+        let turn = newest_turn(messages, FINISH);
+        let mut texts = said_by(turn, Role::User);
+        if texts.is_empty() && turn.len() == messages.len() {
+            // A job may be made of system messages alone; then they are the instruction.
+            texts = said_by(turn, Role::System);
+        }
+        let (mut chores, mut refused, mut unreadable) = (Vec::new(), Vec::new(), Vec::new());
+        for instruction in texts.iter().flat_map(|text| read(text)) {
+            match instruction {
+                Instruction::Chore(chore) => match chore.refusal() {
+                    Some(why) => refused.push((chore, why)),
+                    None => chores.push(chore),
+                },
+                Instruction::Unreadable(text) => unreadable.push(text),
+            }
+        }
+        let answers = answered(turn);
+        let done = answers.iter().filter(|answer| TOOLS.contains(&answer.name)).copied().collect();
+        Self { chores, refused, unreadable, answers, done }
+    }
+
+    /// The plan as it stands before the next chore.
+    fn todos(&self) -> (&'static str, Value) {
+        let chores = self.chores.iter().enumerate().take(TODOS).map(|(index, chore)| {
+            let status = match self.done.get(index) {
+                Some(answer) if answer.is_error => "cancelled",
+                Some(_) => "completed",
+                None if index == self.done.len() => "in_progress",
+                None => "pending",
+            };
+            json!({ "content": chore.to_string(), "status": status, "priority": "medium" })
+        });
+        let refused = self.refused.iter().map(|(chore, _)| chore.to_string());
+        let left = refused
+            .chain(self.unreadable.iter().cloned())
+            .take(UNREADABLE)
+            .map(|text| json!({ "content": shortened(&text, 200), "status": "cancelled", "priority": "low" }));
+        (TODO_WRITE, json!({ "todos": chores.chain(left).collect::<Vec<_>>() }))
+    }
+
+    fn finish(&self) -> Draft {
+        let refusals: Vec<&Answered<'_>> = self.answers.iter().filter(|answer| answer.name == FINISH).collect();
+        let mut summary = self.report();
+        let mut input = json!({ "outcome": "done", "title": self.title() });
+        match refusals.as_slice() {
+            [] => {
+                input["summary"] = Value::String(summary);
+                Draft { text: String::new(), calls: vec![self.todos(), (FINISH, input)] }
+            }
+            [refusal] => {
+                summary.push_str("\n\nLeft for you to decide:\n\n");
+                summary.push_str(refusal.output.trim());
+                input["summary"] = Value::String(summary);
+                input["known_problems"] = Value::Bool(true);
+                Draft { text: String::new(), calls: vec![(FINISH, input)] }
+            }
+            // Refused for another reason than problems it may leave.
+            [.., last] => {
+                summary.push_str("\n\nThis cannot become a pull request:\n\n");
+                summary.push_str(last.output.trim());
+                cannot(&summary)
+            }
+        }
+    }
+
+    fn title(&self) -> String {
+        let worked: Vec<&Chore> =
+            self.chores.iter().zip(&self.done).filter(|(_, answer)| !answer.is_error).map(|(chore, _)| chore).collect();
+        let first = worked.first().copied().unwrap_or(&self.chores[0]).to_string();
+        let more = match worked.len() {
+            0 | 1 => String::new(),
+            2 => " and one more".to_owned(),
+            count => format!(" and {} more", count - 1),
+        };
+        format!("{}{more}", shortened(&first, TITLE - more.chars().count()))
+    }
+
+    /// What it did, what it left and why.
+    fn report(&self) -> String {
+        let mut done = Vec::new();
+        let mut left = Vec::new();
+        for (chore, answer) in self.chores.iter().zip(&self.done) {
+            if answer.is_error {
+                left.push(format!("- `{chore}`: {}", item(answer.output)));
+            } else {
+                done.push(format!("- {}", item(answer.output)));
+            }
+        }
+        left.extend(self.refusals());
+        for text in self.unreadable.iter().take(UNREADABLE) {
+            left.push(format!(
+                "- “{}”: not one of the chores I carry out without a language model.",
+                shortened(text, 300)
+            ));
+        }
+        if self.unreadable.len() > UNREADABLE {
+            left.push(format!("- {} more instructions I could not read.", self.unreadable.len() - UNREADABLE));
+        }
+        let mut report = done.join("\n");
+        if !left.is_empty() {
+            if !report.is_empty() {
+                report.push_str("\n\n");
+            }
+            report.push_str("Left:\n\n");
+            report.push_str(&left.join("\n"));
+        }
+        if !self.unreadable.is_empty() {
+            report.push_str("\n\n");
+            report.push_str(&forms());
+        }
+        report
+    }
+
+    fn refusals(&self) -> impl Iterator<Item = String> {
+        self.refused.iter().map(|(chore, why)| format!("- `{chore}`: {why}"))
+    }
+
+    /// What is told when there is no chore to carry out.
+    fn nothing_to_do(&self) -> String {
+        if self.refused.is_empty() {
+            return unreadable_report(&self.unreadable);
+        }
+        let refused: Vec<String> = self.refusals().collect();
+        let mut report = format!("Left:\n\n{}", refused.join("\n"));
+        if !self.unreadable.is_empty() {
+            report.push_str("\n\n");
+            report.push_str(&unreadable_report(&self.unreadable));
+        }
+        report
+    }
+}
+
+fn cannot(summary: &str) -> Draft {
+    let input = json!({ "outcome": "cannot", "title": "Nothing done", "summary": summary });
+    Draft { text: String::new(), calls: vec![(FINISH, input)] }
+}
+
+/// A tool's answer as an item of a list: the lines after the first are set in.
+fn item(output: &str) -> String {
+    output.trim().replace('\n', "\n  ").replace("\n  \n", "\n\n")
+}
+
+fn unreadable_report(unreadable: &[String]) -> String {
+    let mut report = match unreadable {
+        [] => "There is no instruction in this prompt.".to_owned(),
+        [one] => format!("I could not read “{}” as an instruction.", shortened(one, 300)),
+        many => {
+            let items: Vec<String> =
+                many.iter().take(UNREADABLE).map(|text| format!("- “{}”", shortened(text, 300))).collect();
+            let more = many.len().saturating_sub(UNREADABLE);
+            let more = if more > 0 { format!("\n- and {more} more") } else { String::new() };
+            format!("I could not read these as instructions:\n\n{}{more}", items.join("\n"))
+        }
+    };
+    report.push_str("\n\n");
+    report.push_str(&forms());
+    report
+}
+
+/// What would have been read, and that nothing else is yet.
+fn forms() -> String {
+    let forms: Vec<String> = FORMS
+        .iter()
+        .map(|form| match form.split_once(", with") {
+            Some((form, more)) => format!("- `{form}`, with{more}"),
+            None => format!("- `{form}`"),
+        })
+        .collect();
+    format!(
+        "The builtin agent carries out instructions of these forms, one or more to a prompt:\n\n{}\n\nThis build of \
+         Docent has the builtin model only. Language models, for instructions in your own words, come with a later \
+         version.",
+        forms.join("\n")
+    )
+}
+
+/// At most `limit` characters on one line.
+fn shortened(text: &str, limit: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ").replace(char::is_control, "\u{fffd}");
+    if line.chars().count() <= limit {
+        return line;
+    }
+    let mut short: String = line.chars().take(limit.saturating_sub(1)).collect();
+    short.push('…');
+    short
+}

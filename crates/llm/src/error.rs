@@ -1,0 +1,97 @@
+//! What can go wrong with a model, sorted by what to do about it.
+
+use std::time::Duration;
+
+use docent_types::BoxError;
+use thiserror::Error;
+
+/// A model call failed. Says what was tried; the source, if there is one, says why it failed.
+#[derive(Debug, Error)]
+#[error("{tried}")]
+pub struct ModelError {
+    pub kind: ModelErrorKind,
+    tried: String,
+    #[source]
+    source: Option<BoxError>,
+}
+
+impl ModelError {
+    /// `tried` is a sentence fit for the operator's log, for example `the model at api.example.com is overloaded`.
+    pub fn new(kind: ModelErrorKind, tried: impl Into<String>) -> Self {
+        Self { kind, tried: tried.into(), source: None }
+    }
+
+    /// Adds what caused it.
+    #[must_use]
+    pub fn because(mut self, source: impl Into<BoxError>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
+/// The category of a failure. Callers match on this, never on the sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelErrorKind {
+    /// Too many requests or tokens; the provider may say when to come back.
+    RateLimited { retry_after: Option<Duration> },
+    /// The provider is overloaded or broken for the moment.
+    Overloaded { retry_after: Option<Duration> },
+    /// The transcript does not fit. The same request will never fit; a shorter one may.
+    ContextTooLong,
+    /// The model or its provider declines to answer this.
+    Refused,
+    /// The key is missing, wrong or not allowed; somebody has to change the configuration.
+    Auth,
+    /// The reply was cut after it began.
+    Interrupted,
+    /// Anything that will fail in the same way again.
+    Fatal,
+}
+
+/// Whether the same request is worth another try.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Retry {
+    /// Yes, after the usual pause.
+    Soon,
+    /// Yes, but not before this long.
+    After(Duration),
+    /// No.
+    Never,
+}
+
+impl ModelErrorKind {
+    pub const fn retry(self) -> Retry {
+        match self {
+            Self::RateLimited { retry_after: Some(wait) } | Self::Overloaded { retry_after: Some(wait) } => {
+                Retry::After(wait)
+            }
+            Self::RateLimited { retry_after: None } | Self::Overloaded { retry_after: None } | Self::Interrupted => {
+                Retry::Soon
+            }
+            Self::ContextTooLong | Self::Refused | Self::Auth | Self::Fatal => Retry::Never,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_category_decides_the_retry() {
+        let wait = Duration::from_secs(7);
+        assert_eq!(ModelErrorKind::RateLimited { retry_after: Some(wait) }.retry(), Retry::After(wait));
+        assert_eq!(ModelErrorKind::Overloaded { retry_after: None }.retry(), Retry::Soon);
+        assert_eq!(ModelErrorKind::Interrupted.retry(), Retry::Soon);
+        for kind in [ModelErrorKind::ContextTooLong, ModelErrorKind::Refused, ModelErrorKind::Auth] {
+            assert_eq!(kind.retry(), Retry::Never);
+        }
+    }
+
+    #[test]
+    fn an_error_says_what_was_tried_and_its_source_why_it_failed() {
+        let error = ModelError::new(ModelErrorKind::Fatal, "could not read the model's reply").because("not JSON");
+        assert_eq!(error.to_string(), "could not read the model's reply");
+        assert_eq!(std::error::Error::source(&error).expect("a source").to_string(), "not JSON");
+    }
+}

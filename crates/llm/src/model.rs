@@ -1,0 +1,103 @@
+//! What a model is asked, and what it answers.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use docent_types::{FinishReason, Message, Usage};
+use futures::stream::BoxStream;
+use serde_json::Value;
+
+use crate::error::ModelError;
+
+/// The events of one call. Dropping it cancels the call.
+pub type EventStream = BoxStream<'static, Result<Event, ModelError>>;
+
+/// A language model, or something that stands in for one.
+#[async_trait]
+pub trait Model: Send + Sync + fmt::Debug {
+    /// Who answers, in words for logs, `doctor` and the dashboard.
+    fn describe(&self) -> Description;
+
+    /// Asks once. An error here means that nothing of a reply came; an error in the stream means that the reply was
+    /// cut. A stream without an error ends with exactly one [`Event::Done`].
+    async fn stream(&self, request: Request) -> Result<EventStream, ModelError>;
+}
+
+/// What a model calls itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Who runs it, for example `anthropic`, `openai` or `builtin`.
+    pub provider: String,
+    /// The provider's name for it; the provider's own name again where there is only one.
+    pub model: String,
+}
+
+impl Description {
+    /// Whether this is the model that needs no configuration, and that people should be told about.
+    pub fn is_builtin(&self) -> bool {
+        self.provider == crate::builtin::PROVIDER
+    }
+}
+
+impl fmt::Display for Description {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.provider == self.model {
+            f.write_str(&self.provider)
+        } else {
+            write!(f, "{} {}", self.provider, self.model)
+        }
+    }
+}
+
+/// One call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Request {
+    /// Standing instructions; empty for none.
+    pub system: String,
+    /// The transcript, oldest first. The last message is the user's: words, or the results of the calls before it.
+    pub messages: Vec<Message>,
+    /// The tools the model may call.
+    pub tools: Vec<ToolSpec>,
+    pub tool_choice: ToolChoice,
+    /// The most tokens the reply may have.
+    pub max_tokens: u32,
+}
+
+/// A tool as a model sees it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolSpec {
+    pub name: String,
+    /// What it does and when to use it, for the model.
+    pub description: String,
+    /// The JSON Schema of its input, an object.
+    pub schema: Value,
+}
+
+/// Whether the model may call tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ToolChoice {
+    /// As it sees fit.
+    #[default]
+    Auto,
+    /// Not this time: the reply is text.
+    None,
+}
+
+/// One event of a reply.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    TextDelta(String),
+    /// A whole call: its input has arrived and is JSON. An input that is no JSON arrives as a JSON string, for the
+    /// one who runs tools to refuse.
+    ToolCall {
+        /// Unique in the transcript.
+        id: String,
+        name: String,
+        input: Value,
+    },
+    /// The end, once.
+    Done {
+        reason: FinishReason,
+        usage: Usage,
+    },
+}
