@@ -1,0 +1,57 @@
+//! A project's docs at one commit, for the search index to read.
+
+use std::fmt;
+
+use docent_search::{Source, SourceFile};
+use docent_types::{BoxError, Project};
+use docent_workspace::{Base, GitError, Mirror, TreeFile};
+
+/// The files below the docs root at one commit.
+#[derive(Clone)]
+pub struct Docs {
+    base: Base,
+    commit: String,
+    root: String,
+}
+
+impl fmt::Debug for Docs {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Docs").field("base", &self.base).field("root", &self.root).finish()
+    }
+}
+
+impl Docs {
+    pub(crate) fn at_tip(mirror: &Mirror, project: &Project) -> Result<Self, GitError> {
+        let commit = mirror.branch(&project.branch)?;
+        Ok(Self { base: mirror.base(commit)?, commit: commit.to_string(), root: project.docs_root.clone() })
+    }
+}
+
+impl Source for Docs {
+    fn commit(&self) -> &str {
+        &self.commit
+    }
+
+    fn files(&self) -> Result<Vec<SourceFile>, BoxError> {
+        let files = self.base.files(&self.root)?;
+        let readable = files.iter().filter(|file| file.mode.is_file());
+        let source = |file: &TreeFile| {
+            below(&file.path, &self.root).map(|path| SourceFile { path: path.to_owned(), blob: file.blob.to_string() })
+        };
+        Ok(readable.filter_map(source).collect())
+    }
+
+    fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError> {
+        Ok(self.base.blob(file.blob.parse()?)?)
+    }
+}
+
+/// The path below the docs root, when it lies there.
+pub(crate) fn below<'a>(path: &'a str, root: &str) -> Option<&'a str> {
+    if root.is_empty() { Some(path) } else { path.strip_prefix(root)?.strip_prefix('/') }
+}
+
+/// The path in the repository of a path below the docs root.
+pub(crate) fn inside(path: &str, root: &str) -> String {
+    if root.is_empty() { path.to_owned() } else { format!("{root}/{path}") }
+}

@@ -1,0 +1,158 @@
+//! The docs as the agent sees and changes them: the overlay, from the docs root down.
+
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+use docent_agent::{Files, Refused, secrets};
+use docent_pages::Tree;
+use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
+
+use crate::docs::{below, inside};
+
+/// An overlay behind the agent's port.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    overlay: Overlay,
+    before: Before,
+    /// Paths written or deleted here, from the docs root.
+    touched: HashSet<String>,
+    root: String,
+    /// The first time the mirror failed us. The agent was then told that a file is not there, which may be wrong: what
+    /// it did after that must not be used.
+    trouble: Mutex<Option<GitError>>,
+}
+
+impl Draft {
+    /// A draft with nothing changed yet.
+    pub(crate) fn new(overlay: Overlay, root: &str) -> Result<Self, GitError> {
+        let base = overlay.base().clone();
+        let before = Before { files: base.files(root)?, base, root: root.to_owned() };
+        Ok(Self { overlay, before, touched: HashSet::new(), root: root.to_owned(), trouble: Mutex::new(None) })
+    }
+
+    /// # Errors
+    /// The mirror failed since the draft was made.
+    pub(crate) fn check(&mut self) -> Result<(), GitError> {
+        let trouble = self.trouble.get_mut().unwrap_or_else(PoisonError::into_inner);
+        trouble.take().map_or(Ok(()), Err)
+    }
+
+    fn note(&self, error: GitError) {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+    }
+
+    pub(crate) fn digest(&self) -> String {
+        self.overlay.digest()
+    }
+
+    pub(crate) const fn overlay(&self) -> &Overlay {
+        &self.overlay
+    }
+
+    /// Why this change must not be committed, if so.
+    pub(crate) fn unfit(&self) -> Option<String> {
+        let found = secrets(&self.before, self, &self.changed());
+        let secret = found.first()?;
+        Some(format!(
+            "Nothing was committed: {}, line {}, holds what looks like {}. Take it out of the instruction, or use a \
+             placeholder.",
+            inside(&secret.path, &self.root),
+            secret.line,
+            secret.looks_like
+        ))
+    }
+
+    pub(crate) fn into_overlay(self) -> Overlay {
+        self.overlay
+    }
+}
+
+impl Tree for Draft {
+    fn paths(&self) -> Vec<String> {
+        match self.overlay.files(&self.root) {
+            Ok(files) => {
+                let readable = files.into_iter().filter(|file| file.mode.is_file());
+                readable.filter_map(|file| below(&file.path, &self.root).map(str::to_owned)).collect()
+            }
+            Err(error) => {
+                self.note(error);
+                Vec::new()
+            }
+        }
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        let read = if self.touched.contains(path) {
+            self.overlay.read(&inside(path, &self.root))
+        } else {
+            self.before.find(path)
+        };
+        match read {
+            Ok(bytes) => bytes,
+            // A link, a folder or what is no path has no bytes to read.
+            Err(GitError::Path { .. }) => None,
+            Err(error) => {
+                self.note(error);
+                None
+            }
+        }
+    }
+}
+
+impl Files for Draft {
+    fn write(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Refused> {
+        self.touched.insert(path.to_owned());
+        self.overlay.write(&inside(path, &self.root), bytes).map_err(|error| refused(&error))
+    }
+
+    fn delete(&mut self, path: &str) -> Result<(), Refused> {
+        self.touched.insert(path.to_owned());
+        match self.overlay.delete(&inside(path, &self.root)) {
+            Err(GitError::Path { reason: PathRefused::Missing, .. }) => Ok(()),
+            deleted => deleted.map_err(|error| refused(&error)),
+        }
+    }
+
+    fn base(&self) -> &dyn Tree {
+        &self.before
+    }
+
+    fn changed(&self) -> Vec<String> {
+        self.overlay.changed().filter_map(|(path, _)| below(path, &self.root).map(str::to_owned)).collect()
+    }
+}
+
+fn refused(error: &GitError) -> Refused {
+    Refused(error.to_string())
+}
+
+/// The docs as they were.
+#[derive(Debug)]
+struct Before {
+    base: Base,
+    /// In order of path.
+    files: Listing,
+    root: String,
+}
+
+impl Before {
+    /// The bytes of a file, found in the listing: a look into the trees for each of thousands of files would cost more
+    /// than reading them.
+    fn find(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let path = inside(path, &self.root);
+        let Ok(at) = self.files.binary_search_by(|file| file.path.as_str().cmp(&path)) else { return Ok(None) };
+        let file = &self.files[at];
+        if file.mode.is_file() { self.base.blob(file.blob).map(Some) } else { Ok(None) }
+    }
+}
+
+impl Tree for Before {
+    fn paths(&self) -> Vec<String> {
+        let readable = self.files.iter().filter(|file| file.mode.is_file());
+        readable.filter_map(|file| below(&file.path, &self.root).map(str::to_owned)).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.find(path).ok().flatten()
+    }
+}

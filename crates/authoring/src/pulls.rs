@@ -1,0 +1,152 @@
+//! The local forge's pull requests, for people: what they change, and merging and closing them.
+
+use std::sync::Arc;
+
+use docent_forge::{Ending, PullRequests, Record, State};
+use docent_types::{BoxError, Clock, Project, ProjectId, StoreError};
+use docent_workspace::{CommitId, FileDiff, GitError, Mirror, PushError};
+use thiserror::Error;
+use uuid::Uuid;
+
+use crate::ports::Projects;
+use crate::repositories::{Repositories, blocking, signed};
+
+/// Pull requests of the local forge.
+#[derive(Debug, Clone)]
+pub struct Pulls {
+    records: Arc<dyn PullRequests>,
+    projects: Arc<dyn Projects>,
+    repositories: Repositories,
+    clock: Arc<dyn Clock>,
+}
+
+/// Why a pull request was not merged or closed.
+#[derive(Debug, Error)]
+pub enum MergeError {
+    /// The sentence says what stands in the way and what to do.
+    #[error("{0}")]
+    Refused(String),
+    /// The repository or the store failed; trying again may help.
+    #[error("the pull request could not be merged")]
+    Failed(#[source] BoxError),
+}
+
+impl From<GitError> for MergeError {
+    fn from(error: GitError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<StoreError> for MergeError {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl Pulls {
+    /// `records` are the pull requests as the store keeps them; `clock` dates merges.
+    pub fn new(
+        records: Arc<dyn PullRequests>,
+        projects: Arc<dyn Projects>,
+        repositories: Repositories,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { records, projects, repositories, clock }
+    }
+
+    /// A project, `None` when there is none of that id.
+    pub async fn project(&self, id: &ProjectId) -> Result<Option<Project>, StoreError> {
+        self.projects.project(id).await
+    }
+
+    /// A pull request of a project, `None` when there is none of that id.
+    pub async fn record(&self, project: &ProjectId, id: Uuid) -> Result<Option<Record>, StoreError> {
+        self.records.get(project, id).await
+    }
+
+    /// What it changes: from where its branch left its base to the tip of its branch, or what it changed when it ended.
+    pub async fn changes(&self, project: &Project, record: &Record) -> Result<Vec<FileDiff>, GitError> {
+        let mirror = self.repositories.fetch(project).await?;
+        let Some((from, to)) = span(&mirror, record)? else { return Ok(Vec::new()) };
+        blocking(move || mirror.diff(from, to)).await
+    }
+
+    /// Merges it into its base and says so in the store. Doing it again after a crash in between finds the merge made.
+    pub async fn merge(&self, project: &Project, record: &Record) -> Result<Record, MergeError> {
+        self.must_be_open(record).await?;
+        let mirror = self.repositories.fetch(project).await?;
+        let span = span(&mirror, record)?;
+        let (Some((from, to)), Some(_)) = (span, mirror.find_branch(&record.base)?) else {
+            let sentence = format!(
+                "`{}` or `{}` is gone from the repository; close the pull request instead",
+                record.head, record.base
+            );
+            return Err(MergeError::Refused(sentence));
+        };
+        let remote = self.repositories.remote(project);
+        let message = format!("Merge pull request {}: {}\n", record.number, record.title);
+        let (base, meta) = (record.base.clone(), signed(self.clock.now().seconds(), message, Vec::new()));
+        blocking(move || mirror.merge(&remote, to, &base, &meta)).await.map_err(explain)?;
+        self.repositories.announce_change();
+        self.end(record, State::Merged, Some((from, to))).await
+    }
+
+    /// Closes it and leaves its branch. Works without the repository too, which may be what is gone.
+    pub async fn close(&self, project: &Project, record: &Record) -> Result<Record, MergeError> {
+        self.must_be_open(record).await?;
+        let span = match self.repositories.fetch(project).await {
+            Ok(mirror) => span(&mirror, record).unwrap_or_default(),
+            Err(_) => None,
+        };
+        self.end(record, State::Closed, span).await
+    }
+
+    /// What somebody looked at may have ended since.
+    async fn must_be_open(&self, seen: &Record) -> Result<(), MergeError> {
+        match self.records.get(&seen.project, seen.id).await?.map(|record| record.state) {
+            Some(State::Open) => Ok(()),
+            Some(ended) => {
+                let sentence = format!("the pull request is {} already; there is nothing left to do", ended.as_str());
+                Err(MergeError::Refused(sentence))
+            }
+            None => Err(MergeError::Refused("the pull request does not exist any more".to_owned())),
+        }
+    }
+
+    async fn end(
+        &self,
+        record: &Record,
+        state: State,
+        span: Option<(CommitId, CommitId)>,
+    ) -> Result<Record, MergeError> {
+        let ending = span.map(|(from, to)| Ending { from: from.to_string(), to: to.to_string() });
+        let ended = self.records.end(&record.project, record.id, state, ending, self.clock.now()).await?;
+        ended.ok_or_else(|| MergeError::Refused("the pull request was ended by somebody else; look again".to_owned()))
+    }
+}
+
+/// From where to where a pull request goes; `None` when a branch of it is gone.
+fn span(mirror: &Mirror, record: &Record) -> Result<Option<(CommitId, CommitId)>, GitError> {
+    if let Some(ending) = &record.ended
+        && let (Ok(from), Ok(to)) = (ending.from.parse(), ending.to.parse())
+    {
+        return Ok(Some((from, to)));
+    }
+    let (Some(head), Some(base)) = (mirror.find_branch(&record.head)?, mirror.find_branch(&record.base)?) else {
+        return Ok(None);
+    };
+    Ok(mirror.merge_base(base, head)?.map(|from| (from, head)))
+}
+
+fn explain(error: docent_workspace::MergeError) -> MergeError {
+    use docent_workspace::MergeError as Git;
+    match error {
+        Git::Conflict { .. } | Git::Unrelated | Git::Push(PushError::Rejected { .. } | PushError::Denied { .. }) => {
+            MergeError::Refused(error.to_string())
+        }
+        Git::Push(PushError::Moved { .. }) => {
+            MergeError::Refused("the base branch moved while it was merged; try again".to_owned())
+        }
+        other => MergeError::Failed(other.into()),
+    }
+}

@@ -1,0 +1,82 @@
+//! The projects' repositories: where they are, and how we get in.
+
+use std::fmt;
+use std::sync::Arc;
+
+use docent_types::Project;
+use docent_workspace::{CommitId, CommitMeta, Credentials, GitError, Mirror, Mirrors, Remote};
+use tokio::sync::Notify;
+
+use crate::docs::Docs;
+
+/// The token of a project's repository, if it needs one.
+pub type TokenOf = Arc<dyn Fn(&Project) -> Option<Credentials> + Send + Sync>;
+
+/// Mirrors of the projects' repositories. Clones share them.
+#[derive(Clone)]
+pub struct Repositories {
+    mirrors: Arc<Mirrors>,
+    token_of: TokenOf,
+    changed: Arc<Notify>,
+}
+
+impl fmt::Debug for Repositories {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Repositories").field("mirrors", &self.mirrors).finish_non_exhaustive()
+    }
+}
+
+impl Repositories {
+    /// `token_of` is asked at each use, so that a changed token counts at once.
+    pub fn new(mirrors: Mirrors, token_of: TokenOf) -> Self {
+        Self { mirrors: Arc::new(mirrors), token_of, changed: Arc::new(Notify::new()) }
+    }
+
+    /// The address of a project's repository, with what opens it.
+    pub fn remote(&self, project: &Project) -> Remote {
+        let remote = Remote::new(project.repository.clone());
+        match (self.token_of)(project) {
+            Some(credentials) => remote.with_credentials(credentials),
+            None => remote,
+        }
+    }
+
+    /// The mirror as the repository is now.
+    pub async fn fetch(&self, project: &Project) -> Result<Mirror, GitError> {
+        self.mirrors.fetch(&self.remote(project)).await
+    }
+
+    /// The docs at the tip of the project's branch, as the repository is now.
+    pub async fn docs(&self, project: &Project) -> Result<Docs, GitError> {
+        let mirror = self.fetch(project).await?;
+        Docs::at_tip(&mirror, project)
+    }
+
+    /// Completes when a project's branch was changed through us.
+    pub async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    pub(crate) fn announce_change(&self) {
+        self.changed.notify_one();
+    }
+}
+
+/// What a commit of ours says of itself.
+pub(crate) fn signed(seconds: i64, message: String, parents: Vec<CommitId>) -> CommitMeta {
+    CommitMeta { name: "Docent".to_owned(), email: "docent@localhost".to_owned(), seconds, message, parents }
+}
+
+/// Runs git work, which blocks, off the runtime's own threads.
+pub(crate) async fn blocking<T: Send + 'static, E: Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, E> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        // The runtime is going down, or the work panicked: the same as if we had.
+        Err(error) => match error.try_into_panic() {
+            Ok(panic) => std::panic::resume_unwind(panic),
+            Err(_) => std::future::pending().await,
+        },
+    }
+}

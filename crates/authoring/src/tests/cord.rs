@@ -1,0 +1,189 @@
+//! The power cord of a process: pulled at its n-th write, it leaves what is durable as it is and lets nothing more
+//! through.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use docent_forge::{Ending, NewRecord, PullRequests, Record, Request, State};
+use docent_jobs::{Change, Decide, Entry, EntryBody, Gate, JobQuery, Row, Store, WriteError, Written};
+use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// When the cord is pulled, counted in durable writes of the process: to the store and to the forge.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Pull {
+    Never,
+    /// Right before this write.
+    Before(usize),
+    /// Right after it, before anybody hears that it was made.
+    After(usize),
+}
+
+#[derive(Debug)]
+pub(super) struct Cord {
+    pull: Pull,
+    writes: AtomicUsize,
+    dead: CancellationToken,
+}
+
+impl Cord {
+    pub(super) fn new(pull: Pull) -> Arc<Self> {
+        Arc::new(Self { pull, writes: AtomicUsize::new(0), dead: CancellationToken::new() })
+    }
+
+    pub(super) fn safe() -> Arc<Self> {
+        Self::new(Pull::Never)
+    }
+
+    /// Completes when the cord was pulled.
+    pub(super) async fn pulled(&self) {
+        self.dead.cancelled().await;
+    }
+
+    /// How many writes there were.
+    pub(super) fn writes(&self) -> usize {
+        self.writes.load(Ordering::SeqCst)
+    }
+
+    async fn write<T>(&self, write: impl Future<Output = T>) -> T {
+        self.alive().await;
+        let number = self.writes.fetch_add(1, Ordering::SeqCst) + 1;
+        self.pull_at(Pull::Before(number)).await;
+        let written = write.await;
+        self.pull_at(Pull::After(number)).await;
+        written
+    }
+
+    async fn read<T>(&self, read: impl Future<Output = T>) -> T {
+        self.alive().await;
+        read.await
+    }
+
+    async fn pull_at(&self, here: Pull) {
+        if self.pull == here {
+            self.dead.cancel();
+        }
+        self.alive().await;
+    }
+
+    /// Never completes once the cord is pulled.
+    async fn alive(&self) {
+        if self.dead.is_cancelled() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// A store on a cord.
+pub(super) struct CordedStore {
+    store: Arc<dyn Store>,
+    cord: Arc<Cord>,
+}
+
+impl CordedStore {
+    pub(super) fn new(store: Arc<dyn Store>, cord: Arc<Cord>) -> Self {
+        Self { store, cord }
+    }
+}
+
+impl fmt::Debug for CordedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.cord.fmt(f)
+    }
+}
+
+#[async_trait]
+impl Store for CordedStore {
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+        self.cord.write(self.store.create(row, entries, gate)).await
+    }
+
+    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+        self.cord.write(self.store.change(id, gate, decide)).await
+    }
+
+    async fn claim(&self, now: Timestamp, decide: Decide) -> Result<Option<Row>, StoreError> {
+        // A claim that finds nothing writes nothing.
+        let claimed = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&claimed);
+        let decide: Decide = Arc::new(move |row: &Row| {
+            counted.fetch_add(1, Ordering::SeqCst);
+            decide(row) as Result<Change, _>
+        });
+        let row = self.cord.read(self.store.claim(now, decide)).await;
+        if claimed.load(Ordering::SeqCst) > 0 {
+            self.cord.write(std::future::ready(())).await;
+        }
+        row
+    }
+
+    async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
+        self.cord.read(self.store.row(id)).await
+    }
+
+    async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
+        self.cord.read(self.store.entries(id, after, limit)).await
+    }
+
+    async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
+        self.cord.read(self.store.list(query)).await
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        self.cord.read(self.store.next_due(now)).await
+    }
+
+    async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
+        self.cord.read(self.store.leased()).await
+    }
+}
+
+/// Pull requests on a cord.
+#[derive(Debug)]
+pub(super) struct CordedPulls {
+    pulls: Arc<dyn PullRequests>,
+    cord: Arc<Cord>,
+}
+
+impl CordedPulls {
+    pub(super) fn new(pulls: Arc<dyn PullRequests>, cord: Arc<Cord>) -> Self {
+        Self { pulls, cord }
+    }
+}
+
+#[async_trait]
+impl PullRequests for CordedPulls {
+    async fn open(&self, new: NewRecord) -> Result<Record, StoreError> {
+        self.cord.write(self.pulls.open(new)).await
+    }
+
+    async fn update(&self, project: &ProjectId, id: Uuid, request: &Request) -> Result<Option<Record>, StoreError> {
+        self.cord.write(self.pulls.update(project, id, request)).await
+    }
+
+    async fn end(
+        &self,
+        project: &ProjectId,
+        id: Uuid,
+        state: State,
+        ending: Option<Ending>,
+        at: Timestamp,
+    ) -> Result<Option<Record>, StoreError> {
+        self.cord.write(self.pulls.end(project, id, state, ending, at)).await
+    }
+
+    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<Record>, StoreError> {
+        self.cord.read(self.pulls.get(project, id)).await
+    }
+
+    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<Record>, StoreError> {
+        self.cord.read(self.pulls.by_head(project, head)).await
+    }
+
+    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<Record>, StoreError> {
+        self.cord.read(self.pulls.list(project, limit)).await
+    }
+}

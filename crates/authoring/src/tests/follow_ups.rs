@@ -1,0 +1,135 @@
+//! What a job does when it is spoken to again.
+
+use docent_forge::{ForgeError, State};
+
+use super::*;
+
+const MORE: &str = r#"Replace "Nothing of note" with "Much to see""#;
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_up_continues_the_branch_and_the_pull_request() {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    let first = world.works_on(&job).await;
+    world.follows_up(&job, MORE).await;
+    let second = world.works_on(&job).await;
+
+    assert_eq!((second.status, &second.pr_link), (JobStatus::Completed, &first.pr_link), "{}", message(&second));
+    assert_eq!(world.commits(&job.source.branch).await.len(), 2);
+    let pulls = world.pull_requests().await;
+    assert_eq!(pulls.len(), 1);
+    // It tells of all that it holds, and is still called what it was opened for.
+    for words in [RENAME, MORE, message(&first), message(&second)] {
+        assert!(pulls[0].body.contains(words), "no `{words}` in {}", pulls[0].body);
+    }
+    assert!(pulls[0].title.contains("Widget"), "{}", pulls[0].title);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_up_that_changes_nothing_leaves_the_pull_request_as_it_is() {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    let first = world.works_on(&job).await;
+    let before = world.pull_requests().await;
+    world.follows_up(&job, RENAME).await;
+    let second = world.works_on(&job).await;
+    assert_eq!((second.status, second.pr_link), (JobStatus::Completed, first.pr_link));
+    assert_eq!((world.commits(&job.source.branch).await.len(), world.pull_requests().await), (1, before));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_up_after_the_merge_opens_a_new_pull_request() {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    let first = world.works_on(&job).await;
+    let merged = world.pull_requests().await.remove(0);
+    world.desk().merge(&world.project(), &merged).await.expect("merged");
+    world.follows_up(&job, MORE).await;
+    let second = world.works_on(&job).await;
+
+    assert_ne!(second.pr_link, first.pr_link);
+    let pulls = world.pull_requests().await;
+    assert_eq!(pulls.iter().map(|pull| pull.state).collect::<Vec<_>>(), [State::Open, State::Merged]);
+    // The new one is about what is new.
+    assert!(pulls[0].body.contains(MORE) && !pulls[0].body.contains(RENAME), "{}", pulls[0].body);
+    assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Gadget"));
+    assert_eq!(world.changed(&job.source.branch).await, ["docs/other.md"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_up_after_the_pull_request_was_closed_opens_a_new_one() {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    let first = world.works_on(&job).await;
+    let closed = world.pull_requests().await.remove(0);
+    world.desk().close(&world.project(), &closed).await.expect("closed");
+    world.follows_up(&job, MORE).await;
+    let second = world.works_on(&job).await;
+
+    assert_ne!(second.pr_link, first.pr_link);
+    let pulls = world.pull_requests().await;
+    assert_eq!(pulls.iter().map(|pull| pull.state).collect::<Vec<_>>(), [State::Open, State::Closed]);
+    assert_eq!(world.commits(&job.source.branch).await.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_job_works_again_on_a_follow_up() {
+    let world = World::new();
+    let job = world.asks("Make the docs sing.").await;
+    assert_eq!(world.works_on(&job).await.status, JobStatus::Failed);
+    world.follows_up(&job, RENAME).await;
+    let again = world.works_on(&job).await;
+    assert_eq!((again.status, world.commits(&job.source.branch).await.len()), (JobStatus::Completed, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_that_could_not_be_pushed_is_done_again_on_a_follow_up() {
+    let world = World::new();
+    // A branch `topic` is in the way of `topic/one`.
+    world.colleague().await.pushes("topic", "docs/new.md", "New.\n");
+    let job = world.asks_on(RENAME, Some("topic/one")).await;
+    assert_failed(&world.works_on(&job).await, Halt::GitMisconfigured, &["could not be pushed", "`topic`"]);
+
+    let mirror = world.look().await;
+    let path = PathBuf::from(world.project().repository).join("refs/heads/topic");
+    std::fs::remove_file(path).expect("the branch is deleted");
+    drop(mirror);
+    world.follows_up(&job, MORE).await;
+    let again = world.works_on(&job).await;
+    assert_eq!(again.status, JobStatus::Completed, "{}", message(&again));
+    let changed = world.changed("topic/one").await;
+    assert_eq!(changed, ["docs/index.md", "docs/other.md", "docs/setup.md"], "both instructions are carried out");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instruction_that_comes_while_it_works_is_carried_out_too() {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    world.follows_up(&job, MORE).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!(ended.status, JobStatus::Completed);
+    assert_eq!(world.changed(&job.source.branch).await, ["docs/index.md", "docs/other.md", "docs/setup.md"]);
+    assert_eq!(world.pull_requests().await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_pushed_without_a_pull_request_gets_one_on_a_follow_up() {
+    for more in [MORE, RENAME] {
+        let world = World::new();
+        world.forge_has(Some(|| ForgeError::Refused { sentence: "the token may not open pull requests.".into() }));
+        let job = world.asks(RENAME).await;
+        let failed = world.works_on(&job).await;
+        assert_failed(&failed, Halt::GitMisconfigured, &["could not be opened: the token may not"]);
+        assert_eq!((failed.pr_link, world.commits(&job.source.branch).await.len()), (None, 1));
+
+        world.forge_has(None);
+        world.follows_up(&job, more).await;
+        let again = world.works_on(&job).await;
+        let pulls = world.pull_requests().await;
+        assert_eq!((again.status, pulls.len()), (JobStatus::Completed, 1), "{}", message(&again));
+        assert!(again.pr_link.is_some() && pulls[0].body.contains(RENAME), "{}", pulls[0].body);
+        // The same again changes nothing, so there is nothing to commit.
+        let commits = if more == MORE { 2 } else { 1 };
+        assert_eq!(world.commits(&job.source.branch).await.len(), commits, "{more}");
+    }
+}

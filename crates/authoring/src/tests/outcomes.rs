@@ -1,0 +1,332 @@
+//! How jobs end.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_forge::{ForgeError, State};
+use docent_llm::ModelErrorKind;
+use docent_llm::scripted::{Gate, Reply, Scripted};
+use docent_types::TodoStatus;
+use serde_json::json;
+
+use super::model::{Planned, finish};
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_becomes_a_branch_with_one_commit_and_a_pull_request() {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!((ended.status, ended.halt), (JobStatus::Completed, Some(Halt::Completed)), "{}", message(&ended));
+
+    let commits = world.commits(&job.source.branch).await;
+    assert_eq!(commits.len(), 1);
+    assert!(commits[0].message.contains(&format!("Docent-Job: {}", job.id)), "{}", commits[0].message);
+    assert_eq!(commits[0].seconds, world.clock.now().seconds());
+
+    let pulls = world.pull_requests().await;
+    let [pull] = pulls.as_slice() else { panic!("one pull request, not {pulls:?}") };
+    assert_eq!(ended.pr_link.as_deref(), Some(format!("http://docent.test/pulls/acme/{}", pull.id).as_str()));
+    assert_eq!((pull.head.as_str(), pull.base.as_str(), pull.state), (&*job.source.branch, "main", State::Open));
+    assert!(pull.body.contains(&format!("> {RENAME}")) && pull.body.contains(message(&ended)), "{}", pull.body);
+    assert!(ended.todos.iter().all(|todo| todo.status == TodoStatus::Completed) && !ended.todos.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_outside_the_docs_root_is_left_alone() {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    world.works_on(&job).await;
+    assert_eq!(world.changed(&job.source.branch).await, ["docs/index.md", "docs/setup.md"]);
+    assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Install the Gadget."));
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_docs_root_the_whole_repository_is_the_docs() {
+    let world = World::new();
+    world.set_project(|project| project.docs_root.clear());
+    let job = world.asks(r#"Set description to "A page" in docs/other.md"#).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!(world.changed(&job.source.branch).await, ["docs/other.md"], "{}", message(&ended));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_changes_nothing_completes_without_a_pull_request() {
+    let world = World::new();
+    let job = world.asks(r#"Replace "Sprocket" with "Gadget""#).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!((ended.status, ended.pr_link.clone()), (JobStatus::Completed, None), "{}", message(&ended));
+    assert!(!message(&ended).is_empty());
+    assert_eq!(world.look().await.find_branch(&job.source.branch).expect("reads"), None);
+    assert_eq!(world.pull_requests().await, []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_prompt_that_cannot_be_read_fails_with_the_forms() {
+    let world = World::new();
+    let job = world.asks("Make the docs sing.").await;
+    let ended = world.works_on(&job).await;
+    assert_eq!((ended.status, ended.halt), (JobStatus::Failed, Some(Halt::Error)));
+    assert!(message(&ended).contains("Fix broken links"), "{}", message(&ended));
+    assert_eq!(world.look().await.find_branch(&job.source.branch).expect("reads"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_draft_is_opened_as_one() {
+    let world = World::new();
+    let new = NewJob {
+        project: &world.project(),
+        messages: vec![Message::text(Role::User, RENAME)],
+        branch: None,
+        as_draft: true,
+        model: "sonnet".to_owned(),
+    };
+    let job = world.jobs.submit(new, None).await.expect("accepted").job;
+    world.works_on(&job).await;
+    assert!(world.pull_requests().await[0].draft);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_branch_that_is_there_is_continued() {
+    let world = World::new();
+    let by_hand = world.colleague().await.pushes("topic", "docs/new.md", "---\ntitle: New\n---\n\nA Widget.\n");
+    let job = world.asks_on(RENAME, Some("topic")).await;
+    world.works_on(&job).await;
+    let commits = world.commits("topic").await;
+    assert_eq!((commits.len(), commits[1].id), (2, by_hand));
+    assert!(world.text("topic", "docs/new.md").await.contains("A Gadget."));
+    assert_eq!(world.pull_requests().await.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_whose_branch_has_become_the_base_needs_no_pull_request() {
+    let world = World::new();
+    let before = world.colleague().await.pushes("topic", "docs/new.md", "---\ntitle: New\n---\n\nNew.\n");
+    let job = world.asks_on(RENAME, Some("topic")).await;
+    world.set_project(|project| project.branch = "topic".to_owned());
+    let ended = world.works_on(&job).await;
+    assert_eq!((ended.status, ended.pr_link.clone()), (JobStatus::Completed, None), "{}", message(&ended));
+    assert_eq!(world.pull_requests().await, []);
+    let mirror = world.look().await;
+    let new = mirror.commits(mirror.branch("topic").expect("is there"), Some(before), 9).expect("reads");
+    assert_eq!(new.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forge_that_is_away_for_a_while_gets_its_pull_request_later() {
+    let world = World::new();
+    world.forge_has(Some(|| ForgeError::Unavailable { retry_after: None, source: "connection refused".into() }));
+    let job = world.asks(RENAME).await;
+    let process = world.starts();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(world.job(&job).await.status, JobStatus::Active);
+    world.forge_has(None);
+    world.clock.advance(Duration::from_secs(600));
+    let ended = world.ends(&job).await;
+    process.drains().await;
+    assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+    assert_eq!((world.commits(&job.source.branch).await.len(), world.pull_requests().await.len()), (1, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_forge_that_stays_away_fails_the_job() {
+    let world = World::new();
+    world.forge_has(Some(|| ForgeError::Unavailable { retry_after: None, source: "connection refused.".into() }));
+    let job = world.asks(RENAME).await;
+    let process = world.starts();
+    for _ in 0..10 {
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        world.clock.advance(Duration::from_secs(600));
+    }
+    let ended = world.ends(&job).await;
+    process.drains().await;
+    assert_failed(&ended, Halt::GitMisconfigured, &["could not be reached: connection refused"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_repository_that_is_gone_fails_the_job() {
+    let world = World::new();
+    std::fs::remove_dir_all(world.project().repository).expect("removed");
+    let job = world.asks(RENAME).await;
+    let process = world.starts();
+    for _ in 0..40 {
+        // Where it counts as unreachable, it is tried again for a while.
+        world.clock.advance(Duration::from_secs(600));
+        tokio::time::sleep(Duration::from_secs(2)).await;
+    }
+    let ended = world.ends(&job).await;
+    process.drains().await;
+    assert_failed(&ended, Halt::GitMisconfigured, &[&world.project().repository, "check the address"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_base_branch_that_is_missing_fails_the_job() {
+    let world = World::new();
+    world.set_project(|project| project.branch = "trunk".to_owned());
+    let job = world.asks(RENAME).await;
+    assert_failed(&world.works_on(&job).await, Halt::GitMisconfigured, &["no branch `trunk`"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_base_branch_that_is_missing_fails_a_job_on_another_branch_too() {
+    let world = World::new();
+    world.colleague().await.pushes("topic", "docs/new.md", "A Widget.\n");
+    world.set_project(|project| project.branch = "trunk".to_owned());
+    let job = world.asks_on(RENAME, Some("topic")).await;
+    assert_failed(&world.works_on(&job).await, Halt::GitMisconfigured, &["no branch `trunk`"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_repository_fails_the_job() {
+    let world = World::new();
+    let repository = world.project().repository;
+    // As `git init --bare` leaves it: no branch at all.
+    for folder in ["refs/heads/main", "packed-refs"] {
+        let path = PathBuf::from(&repository).join(folder);
+        if path.exists() {
+            std::fs::remove_file(path).expect("removed");
+        }
+    }
+    let job = world.asks(RENAME).await;
+    assert_failed(&world.works_on(&job).await, Halt::GitMisconfigured, &["is empty", "push a first commit"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_fails_the_job_and_is_shown_by_file_and_line() {
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let world = World::new();
+    let job = world.asks(&format!(r#"Replace "Install the Widget" with "{secret}""#)).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!((ended.status, ended.halt), (JobStatus::Failed, Some(Halt::Error)), "{}", message(&ended));
+    assert!(message(&ended).contains("setup.md:5"), "{}", message(&ended));
+    assert_eq!(world.look().await.find_branch(&job.source.branch).expect("reads"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_in_the_instruction_reaches_neither_commit_nor_pull_request() {
+    let world = World::new();
+    let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
+    let job = world.asks(&format!("{RENAME}. My token is {secret}.")).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!(ended.status, JobStatus::Failed, "{}", message(&ended));
+    assert!(message(&ended).contains("a GitHub token") && !message(&ended).contains(&secret), "{}", message(&ended));
+    assert_eq!(world.look().await.find_branch(&job.source.branch).expect("reads"), None);
+    assert!(world.pull_requests().await.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_secret_left_by_an_agent_that_was_stopped_fails_the_job() {
+    let text = format!("---\ntitle: Setup\n---\n\nexport TOKEN=ghp_{}\n", "a1B2c3D4e5F6".repeat(3));
+    let model = Scripted::new();
+    model.calls("write", json!({ "path": "setup.md", "content": text, "text": text }));
+    model.replies("I think that is all.").replies("Yes.").replies("Really.");
+    let world = World::with(Arc::new(model));
+    let job = world.asks("Document the token").await;
+    assert_failed(&world.works_on(&job).await, Halt::Error, &["docs/setup.md, line 5", "a GitHub token"]);
+    assert_eq!(world.look().await.find_branch(&job.source.branch).expect("reads"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_project_that_was_removed_fails_its_jobs() {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    *world.projects.0.lock().expect("unpoisoned") = None;
+    let process = world.starts();
+    let ended = world.ends(&job).await;
+    process.drains().await;
+    assert_failed(&ended, Halt::Error, &["project `acme`"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_is_not_configured_any_more_fails_the_job() {
+    let world = World::new();
+    let new = NewJob {
+        project: &world.project(),
+        messages: vec![Message::text(Role::User, RENAME)],
+        branch: None,
+        as_draft: false,
+        model: "haiku".to_owned(),
+    };
+    let job = world.jobs.submit(new, None).await.expect("accepted").job;
+    assert_failed(&world.works_on(&job).await, Halt::Error, &["`haiku`"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_refuses_fails_the_job_at_once() {
+    let model = Scripted::new();
+    model.fails(ModelErrorKind::Auth);
+    let world = World::with(Arc::new(model));
+    let job = world.asks(RENAME).await;
+    assert_failed(&world.works_on(&job).await, Halt::Error, &["could not be asked", "told to fail"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_model_that_is_overloaded_is_asked_again_and_what_it_said_before_is_not_lost() {
+    let model = Scripted::new();
+    model.calls("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" }));
+    model.fails(ModelErrorKind::Overloaded { retry_after: None });
+    model.calls("finish", json!({ "outcome": "done", "title": "Rename", "summary": "Renamed." }));
+    let world = World::with(Arc::new(model.clone()));
+    let job = world.asks(RENAME).await;
+    let process = world.starts();
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    world.clock.advance(Duration::from_secs(600));
+    let ended = world.ends(&job).await;
+    process.drains().await;
+    assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+    assert_eq!((model.requests().len(), world.commits(&job.source.branch).await.len()), (3, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_gives_up_leaves_nothing_behind() {
+    let world = World::with(Arc::new(Planned::new(vec![
+        ("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" })),
+        ("finish", json!({ "outcome": "cannot", "title": "", "summary": "The page is about something else." })),
+    ])));
+    let job = world.asks(RENAME).await;
+    assert_failed(&world.works_on(&job).await, Halt::Error, &["about something else"]);
+    assert_eq!(world.look().await.find_branch(&job.source.branch).expect("reads"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn archiving_stops_the_work() {
+    let model = Scripted::new();
+    model.replies(Reply::text("Let me think").wait(&Gate::closed()));
+    let world = World::with(Arc::new(model.clone()));
+    let job = world.asks(RENAME).await;
+    let process = world.starts();
+    while model.requests().is_empty() {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    world.jobs.archive(&job.project, job.id).await.expect("archived");
+    model.is_cancelled(1).await;
+    process.drains().await;
+    assert_eq!((world.job(&job).await.status, world.pull_requests().await), (JobStatus::Archived, vec![]));
+    assert_eq!(world.look().await.find_branch(&job.source.branch).expect("reads"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_came_before_the_drain_is_not_asked_for_again() {
+    let model = Arc::new(Planned::new(vec![
+        ("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" })),
+        finish("Rename", "Renamed."),
+    ]));
+    let world = World::with(Arc::clone(&model) as _);
+    let job = world.asks(RENAME).await;
+    let process = world.starts();
+    let drain = process.drain.clone();
+    model.meanwhile(1, move || drain.cancel());
+    process.task.await.expect("drained");
+    assert_eq!((world.job(&job).await.status, model.asked()), (JobStatus::Active, 1));
+    world.works_on(&job).await;
+    assert_eq!((model.asked(), world.commits(&job.source.branch).await.len()), (2, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_page_makes_the_docs_root() {
+    let world = World::new();
+    world.set_project(|project| project.docs_root = "site/pages".to_owned());
+    let job = world.asks(r#"Add a page start titled "Start""#).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!(world.changed(&job.source.branch).await, ["site/pages/start.mdx"], "{}", message(&ended));
+}

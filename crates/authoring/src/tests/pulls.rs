@@ -1,0 +1,89 @@
+//! People look at pull requests, merge them and close them.
+
+use docent_forge::State;
+
+use super::*;
+use crate::MergeError;
+
+/// A world in which a job has opened a pull request.
+async fn opened() -> (World, AgentJob, PullRecord) {
+    let world = World::new();
+    let job = world.asks(RENAME).await;
+    world.works_on(&job).await;
+    let pull = world.pull_requests().await.remove(0);
+    (world, job, pull)
+}
+
+fn paths(files: &[crate::FileDiff]) -> Vec<&str> {
+    files.iter().map(|file| file.path.as_str()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_merge_brings_the_changes_into_the_base_and_they_can_be_looked_at_ever_after() {
+    let (world, job, pull) = opened().await;
+    let desk = world.desk();
+    let before = desk.changes(&world.project(), &pull).await.expect("compares");
+    assert_eq!(paths(&before), ["docs/index.md", "docs/setup.md"]);
+    let merged = desk.merge(&world.project(), &pull).await.expect("merged");
+    assert_eq!(merged.state, State::Merged);
+    assert!(world.text("main", "docs/setup.md").await.contains("Gadget"));
+
+    let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
+    std::fs::remove_file(branch).expect("the branch is deleted");
+    assert_eq!(desk.changes(&world.project(), &merged).await.expect("compares"), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_merge_that_was_not_written_down_is_found_made() {
+    let (world, _, pull) = opened().await;
+    let (pulls, cord) = (Arc::clone(&world.pulls), Cord::new(cord::Pull::Before(1)));
+    let projects = Arc::clone(&world.projects) as _;
+    let corded = Arc::new(CordedPulls::new(pulls, Arc::clone(&cord)));
+    let dying = Pulls::new(corded, projects, world.repositories("dashboard"), Arc::new(world.clock.clone()));
+    let project = world.project();
+    tokio::select! {
+        _ = dying.merge(&project, &pull) => panic!("it outlived its process"),
+        () = cord.pulled() => {}
+    }
+    let tip = world.tip("main").await;
+    assert_eq!(world.pull_requests().await[0].state, State::Open);
+    let merged = world.desk().merge(&project, &pull).await.expect("merged");
+    assert_eq!((merged.state, world.tip("main").await), (State::Merged, tip));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_conflict_is_refused_with_the_files_it_is_in() {
+    let (world, _, pull) = opened().await;
+    world.colleague().await.pushes("main", "docs/setup.md", "---\ntitle: Setup\n---\n\nUnpack the Widget.\n");
+    match world.desk().merge(&world.project(), &pull).await {
+        Err(MergeError::Refused(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
+        other => panic!("a refusal, not {other:?}"),
+    }
+    assert_eq!(world.pull_requests().await[0].state, State::Open);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_ended_is_not_ended_again() {
+    let (world, job, pull) = opened().await;
+    let closed = world.desk().close(&world.project(), &pull).await.expect("closed");
+    assert_eq!(closed.state, State::Closed);
+    assert!(matches!(world.desk().close(&world.project(), &pull).await, Err(MergeError::Refused(_))));
+    assert!(matches!(world.desk().merge(&world.project(), &pull).await, Err(MergeError::Refused(_))));
+    // Neither the branch nor the base was touched by it.
+    assert_eq!(world.commits(&job.source.branch).await.len(), 1);
+    assert!(world.text("main", "docs/setup.md").await.contains("Widget"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_pull_request_without_its_branch_can_only_be_closed() {
+    let (world, job, pull) = opened().await;
+    let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
+    std::fs::remove_file(branch).expect("the branch is deleted");
+    let desk = world.desk();
+    assert_eq!(desk.changes(&world.project(), &pull).await.expect("compares"), []);
+    match desk.merge(&world.project(), &pull).await {
+        Err(MergeError::Refused(sentence)) => assert!(sentence.contains("close the pull request"), "{sentence}"),
+        other => panic!("a refusal, not {other:?}"),
+    }
+    assert_eq!(desk.close(&world.project(), &pull).await.expect("closed").state, State::Closed);
+}

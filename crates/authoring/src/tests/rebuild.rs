@@ -1,0 +1,186 @@
+//! The plug is pulled at every write, and the job still ends as if nothing had been.
+
+use super::cord::Pull;
+use super::model::Planned;
+use super::*;
+
+/// How a job ends that nobody disturbs.
+#[derive(Debug, PartialEq)]
+pub(super) struct Undisturbed {
+    tip: CommitId,
+    pub(super) writes: usize,
+}
+
+pub(super) async fn undisturbed(world: World) -> Undisturbed {
+    let job = world.asks(RENAME).await;
+    let cord = Cord::safe();
+    let process = world.starts_with(&cord, "mirrors");
+    let ended = world.ends(&job).await;
+    process.drains().await;
+    assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+    Undisturbed { tip: world.tip(&job.source.branch).await, writes: cord.writes() }
+}
+
+/// Kills the process at `pull`, starts another one, and looks at what came of the job.
+async fn story(world: World, pull: Pull, mirrors_after: &str, expected: &Undisturbed) {
+    let job = world.asks(RENAME).await;
+    let cord = Cord::new(pull);
+    let process = world.starts_with(&cord, "mirrors");
+    cord.pulled().await;
+    process.dies().await;
+    let process = world.starts_with(&Cord::safe(), mirrors_after);
+    let ended = world.ends(&job).await;
+    process.drains().await;
+    assert_is_whole(&world, &job, &ended, expected, &format!("{pull:?}")).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_taken_up_an_hour_later_leaves_one_commit_too() {
+    for world in [World::new, with_a_language_model] {
+        let writes = undisturbed(world()).await.writes;
+        for number in 1..writes {
+            let world = world();
+            let job = world.asks(RENAME).await;
+            let cord = Cord::new(Pull::Before(number));
+            let process = world.starts_with(&cord, "mirrors");
+            cord.pulled().await;
+            process.dies().await;
+            // What was pushed has its date from the journal; what was not may get a new one.
+            world.clock.advance(Duration::from_secs(3600));
+            let ended = world.works_on(&job).await;
+            let expected = Undisturbed { tip: world.tip(&job.source.branch).await, writes };
+            assert_is_whole(&world, &job, &ended, &expected, &format!("before write {number}")).await;
+        }
+    }
+}
+
+async fn assert_is_whole(world: &World, job: &AgentJob, ended: &AgentJob, expected: &Undisturbed, when: &str) {
+    assert_eq!(ended.status, JobStatus::Completed, "{when}: {}", message(ended));
+    let commits = world.commits(&job.source.branch).await;
+    assert_eq!((commits.len(), commits[0].id), (1, expected.tip), "{when}");
+    let pulls = world.pull_requests().await;
+    assert_eq!(pulls.len(), 1, "{when}");
+    assert!(ended.pr_link.as_deref().is_some_and(|link| link.ends_with(&pulls[0].id.to_string())), "{when}");
+    assert!(!message(ended).is_empty() && pulls[0].body.contains(message(ended)), "{when}");
+    let branches = world.look().await.branches().expect("reads");
+    assert_eq!(branches.len(), 2, "{when}: {branches:?}");
+}
+
+async fn at_every_write(world: impl Fn() -> World, mirrors_after: &str) {
+    let expected = undisturbed(world()).await;
+    for number in 1..=expected.writes {
+        story(world(), Pull::Before(number), mirrors_after, &expected).await;
+        if number < expected.writes {
+            story(world(), Pull::After(number), mirrors_after, &expected).await;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_follow_up_survives_a_kill_at_every_write() {
+    const MORE: &str = r#"Replace "Nothing of note" with "Much to see""#;
+    let mut expected = None;
+    let mut number = 0;
+    loop {
+        let world = World::new();
+        let job = world.asks(RENAME).await;
+        world.works_on(&job).await;
+        world.follows_up(&job, MORE).await;
+        let cord = Cord::new(Pull::After(number));
+        let process = world.starts_with(&cord, "mirrors");
+        let killed = tokio::select! {
+            () = cord.pulled() => true,
+            _ = world.ends(&job) => false,
+        };
+        process.dies().await;
+        let ended = world.works_on(&job).await;
+        assert_eq!(ended.status, JobStatus::Completed, "killed after write {number}: {}", message(&ended));
+        let pulls = world.pull_requests().await;
+        let outside = (world.tip(&job.source.branch).await, world.commits(&job.source.branch).await.len(), pulls);
+        assert_eq!((outside.1, outside.2.len()), (2, 1), "killed after write {number}");
+        assert_eq!(&outside, expected.get_or_insert_with(|| outside.clone()), "killed after write {number}");
+        if number > 0 && !killed {
+            break;
+        }
+        number += 1;
+    }
+    assert!(number > 4, "it was killed {number} times");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_survives_a_second_kill_after_the_first() {
+    for world in [World::new, with_a_language_model] {
+        let expected = undisturbed(world()).await;
+        // The second process needs two writes more: it takes the job over and claims it again.
+        for (first, second) in (1..expected.writes).flat_map(|first| [2, 4].map(|second| (first, second))) {
+            let world = world();
+            let job = world.asks(RENAME).await;
+            for cord in [Cord::new(Pull::Before(first)), Cord::new(Pull::After(second))] {
+                let process = world.starts_with(&cord, "mirrors");
+                tokio::select! {
+                    () = cord.pulled() => {}
+                    _ = world.ends(&job) => {}
+                }
+                process.dies().await;
+            }
+            let ended = world.works_on(&job).await;
+            assert_is_whole(&world, &job, &ended, &expected, &format!("before {first}, after {second}")).await;
+        }
+    }
+}
+
+fn with_a_language_model() -> World {
+    World::with(Arc::new(Planned::six_steps()))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_of_the_builtin_model_survives_a_kill_at_every_write() {
+    at_every_write(World::new, "mirrors").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_of_a_language_model_survives_a_kill_at_every_write() {
+    at_every_write(with_a_language_model, "mirrors").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_survives_the_loss_of_the_mirror_with_its_process() {
+    at_every_write(World::new, "other-mirrors").await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_language_model_is_not_asked_again_for_what_it_said_even_when_the_mirror_is_lost() {
+    let expected = undisturbed(with_a_language_model()).await;
+    for number in 1..expected.writes {
+        let model = Arc::new(Planned::six_steps());
+        story(World::with(Arc::clone(&model) as _), Pull::After(number), "other-mirrors", &expected).await;
+        assert_eq!(model.asked(), 6, "killed after write {number}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn processes_that_live_for_a_moment_only_get_there_together() {
+    for world in [World::new, with_a_language_model] {
+        let expected = undisturbed(world()).await;
+        let world = world();
+        let job = world.asks(RENAME).await;
+        let mut processes = 0;
+        while world.job(&job).await.status == JobStatus::Active {
+            processes += 1;
+            assert!(processes < 50, "it never ends");
+            // Claiming and, after the first, taking over; then one step that is written down, or the pull request and
+            // the job's end.
+            let writes = if processes == 1 { 2 } else { 4 };
+            let cord = Cord::new(Pull::After(writes));
+            let process = world.starts_with(&cord, "mirrors");
+            tokio::select! {
+                () = cord.pulled() => {}
+                _ = world.ends(&job) => {}
+            }
+            process.dies().await;
+        }
+        let ended = world.job(&job).await;
+        assert_is_whole(&world, &job, &ended, &expected, "one step at a time").await;
+        assert!(processes > 1, "it was never killed");
+    }
+}
