@@ -1,0 +1,20 @@
+// Merge and close go through the API with the key in a header, so that the key is in no URL and no form body.
+const form = document.getElementById("end");
+form?.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const answer = document.getElementById("answer");
+  answer.textContent = "…";
+  try {
+    const response = await fetch(`${location.pathname.replace(/\/$/, "")}/${event.submitter.value}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${document.getElementById("key").value.trim()}` },
+    });
+    if (response.ok) {
+      location.reload();
+      return;
+    }
+    answer.textContent = (await response.json()).error;
+  } catch (error) {
+    answer.textContent = `The server could not be reached: ${error.message}`;
+  }
+});
