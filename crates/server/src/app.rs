@@ -1,0 +1,177 @@
+//! Everything wired together, once, for every command.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use docent_access::{Access, AssistantLimits, Keys, Projects};
+use docent_assistant::{Assistant, Threads};
+use docent_authoring::{Author, Pulls, Repositories};
+use docent_forge::{Forge, LocalForge, PullRequests};
+use docent_jobs::{JobLimits, Jobs};
+use docent_llm::builtin::Builtin;
+use docent_llm::{Description, Model};
+use docent_search::Indexes;
+use docent_store::SqliteStore;
+use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Timestamp};
+use docent_workspace::{Credentials, Mirrors};
+
+use crate::config::{Config, Provider};
+use crate::failure::Failure;
+
+/// The application: its store, its cores, and its configuration.
+pub(crate) struct App {
+    pub(crate) config: Config,
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) jobs: Jobs,
+    pub(crate) access: Access,
+    pub(crate) assistant: Arc<Assistant>,
+    pub(crate) indexes: Arc<Indexes>,
+    pub(crate) repositories: Repositories,
+    pub(crate) ids: Arc<dyn Ids>,
+    clock: Arc<dyn Clock>,
+    models: BTreeMap<String, Arc<dyn Model>>,
+}
+
+impl App {
+    /// Opens the store and wires the cores. Makes the data folder when it is not there.
+    pub(crate) fn open(config: Config) -> Result<Self, Failure> {
+        make_private(&config.data)?;
+        let store = Arc::new(SqliteStore::open(config.data.join("docent.db"))?);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ids: Arc<dyn Ids> = Arc::new(RandomIds);
+        let limits = JobLimits {
+            creates_per_hour: config.limits.agent_jobs_per_hour,
+            messages_per_hour: config.limits.agent_messages_per_hour,
+        };
+        let asking = AssistantLimits {
+            per_project_and_hour: config.limits.assistant_requests_per_hour,
+            per_address_and_day: config.limits.assistant_requests_per_address_per_day,
+        };
+        let models = models(&config);
+        let threads: Arc<dyn Threads> = Arc::clone(&store) as _;
+        let answering = named(&models, &config.assistant.model)?;
+        let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), Arc::new(credentials));
+        Ok(Self {
+            jobs: Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits),
+            access: Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock))
+                .with_limits(asking),
+            assistant: Arc::new(Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))),
+            indexes: Arc::new(Indexes::new(config.data.join("index"))),
+            repositories,
+            store,
+            clock,
+            ids,
+            models,
+            config,
+        })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn keys(&self) -> &dyn Keys {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn projects(&self) -> &dyn Projects {
+        self.store.as_ref()
+    }
+
+    /// What jobs run on when they name no model.
+    pub(crate) fn agent_model(&self) -> Result<Description, Failure> {
+        Ok(named(&self.models, &self.config.agent.model)?.describe())
+    }
+
+    pub(crate) fn models(&self) -> impl Iterator<Item = (&str, Description)> {
+        self.models.iter().map(|(name, model)| (name.as_str(), model.describe()))
+    }
+
+    pub(crate) async fn known_project(&self, id: &str) -> Result<Project, Failure> {
+        let id = ProjectId::parse(id).map_err(|error| Failure::usage(error.to_string()))?;
+        let found = self.projects().by_id(&id).await?;
+        found.ok_or_else(|| Failure::plain(format!("there is no project `{id}`; see `docent project list`")))
+    }
+
+    pub(crate) async fn add_project(&self, project: Project) -> Result<(), Failure> {
+        Ok(self.projects().add(project).await?)
+    }
+
+    pub(crate) async fn remove_project(&self, project: &Project) -> Result<(), Failure> {
+        self.projects().remove(&project.id, self.now()).await?;
+        self.indexes.remove(&project.domain).map_err(Failure::from)
+    }
+
+    /// The local forge's pull requests, as pages show and people merge them.
+    pub(crate) fn pulls(&self) -> Pulls {
+        Pulls::new(
+            Arc::clone(&self.store) as Arc<dyn PullRequests>,
+            Arc::new(Registry(Arc::clone(&self.store) as _)),
+            self.repositories.clone(),
+            Arc::clone(&self.clock),
+        )
+    }
+
+    /// What works on jobs. `public_url` is where their pull requests are shown.
+    pub(crate) fn author(&self, public_url: &str) -> Author {
+        let (pulls, clock, ids) = (Arc::clone(&self.store), Arc::clone(&self.clock), Arc::clone(&self.ids));
+        let public_url = public_url.to_owned();
+        let forge = move |project: &Project| -> Arc<dyn Forge> {
+            Arc::new(LocalForge::new(
+                Arc::clone(&pulls) as _,
+                project.id.clone(),
+                public_url.clone(),
+                Arc::clone(&clock),
+                Arc::clone(&ids),
+            ))
+        };
+        Author::new(
+            Arc::new(Registry(Arc::clone(&self.store) as _)),
+            self.repositories.clone(),
+            Arc::new(forge),
+            self.models.clone(),
+        )
+    }
+}
+
+/// The projects, as authoring asks for them.
+#[derive(Debug)]
+struct Registry(Arc<dyn Projects>);
+
+#[async_trait::async_trait]
+impl docent_authoring::Projects for Registry {
+    async fn project(&self, id: &ProjectId) -> Result<Option<Project>, docent_types::StoreError> {
+        self.0.by_id(id).await
+    }
+}
+
+/// The token of a project, from the variable it names.
+fn credentials(project: &Project) -> Option<Credentials> {
+    let token = std::env::var(project.token_env.as_deref()?).ok()?;
+    Some(Credentials::token(token))
+}
+
+fn models(config: &Config) -> BTreeMap<String, Arc<dyn Model>> {
+    let model = |name: &str| -> Arc<dyn Model> {
+        match config.models.get(name).map(|model| model.provider) {
+            Some(Provider::Builtin) | None => Arc::new(Builtin),
+        }
+    };
+    config.model_names().into_iter().map(|name| (name.to_owned(), model(name))).collect()
+}
+
+fn named(models: &BTreeMap<String, Arc<dyn Model>>, name: &str) -> Result<Arc<dyn Model>, Failure> {
+    models.get(name).cloned().ok_or_else(|| Failure::plain(format!("there is no model `{name}` in the configuration")))
+}
+
+/// Makes the data folder, readable by nobody else: it holds everybody's docs and conversations.
+fn make_private(folder: &Path) -> Result<(), Failure> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+        .create(folder)
+        .map_err(|error| Failure::new(format!("cannot make the data folder {}", folder.display()), error))
+}

@@ -1,0 +1,167 @@
+//! The command line.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// A self-hosted documentation agent and assistant.
+///
+/// Teams keep their docs in git. Docent turns an instruction into a pull request, and a reader's question into an
+/// answer from the docs, with links.
+#[derive(Debug, Parser)]
+#[command(name = "docent", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) global: Global,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// The configuration file [default: docent.toml, if there is one]
+    #[arg(long, global = true, env = "DOCENT_CONFIG", value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The folder of the database, the mirrors and the indexes [default: ./docent-data]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) data: Option<PathBuf>,
+    /// Print JSON on stdout
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// See it work: a sample docs repository, one agent job, one question
+    Demo(DemoArgs),
+    /// Run the server
+    Serve(ServeArgs),
+    /// Add, list and remove projects
+    #[command(subcommand)]
+    Project(ProjectCommand),
+    /// Create, list and revoke API keys
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Fetch a docs site and bring its search index up to date
+    Index(IndexArgs),
+    /// Check configuration, store, git, models and repositories, and say what to fix
+    Doctor,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DemoArgs {
+    /// Drain and exit when the tour is over
+    #[arg(long)]
+    pub(crate) exit: bool,
+    /// Where to listen
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+    pub(crate) listen: SocketAddr,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// Where to listen; port 0 picks a free one [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ProjectCommand {
+    /// Register a docs repository
+    Add(ProjectAdd),
+    /// List the projects
+    List,
+    /// Remove a project, its keys and its index; its jobs stay in the database
+    Remove {
+        /// The project's id
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ProjectAdd {
+    /// The id in the agent paths: lower-case letters, digits, `-`, `_`, `.`
+    pub(crate) id: String,
+    /// URL or path of the git repository
+    #[arg(long, value_name = "URL_OR_PATH")]
+    pub(crate) repo: String,
+    /// The name in the assistant paths [default: the id]
+    #[arg(long)]
+    pub(crate) domain: Option<String>,
+    /// The branch that holds the docs and that pull requests go to
+    #[arg(long = "ref", default_value = "main", value_name = "BRANCH")]
+    pub(crate) branch: String,
+    /// The folder of the docs in the repository [default: all of it]
+    #[arg(long, default_value = "", value_name = "FOLDER")]
+    pub(crate) docs_root: String,
+    /// Where pull requests are opened
+    #[arg(long, value_enum, default_value_t = ForgeArg::Local)]
+    pub(crate) forge: ForgeArg,
+    /// The environment variable that holds the token for git
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) token_env: Option<String>,
+    /// Where the docs site is served
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum ForgeArg {
+    Local,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Create a key and print it, once, alone on stdout
+    Create(KeyCreate),
+    /// List keys, without their secrets
+    List {
+        /// Only this project's
+        #[arg(long)]
+        project: Option<String>,
+    },
+    /// Make a key useless at once
+    Revoke {
+        /// The key's id, from `key list`
+        id: String,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct KeyCreate {
+    #[arg(long)]
+    pub(crate) project: String,
+    #[arg(long, value_enum)]
+    pub(crate) kind: KindArg,
+    /// How long it is good: `90d`, `12h`, `never`
+    #[arg(long, default_value = "90d")]
+    pub(crate) expires: String,
+    /// What it may do; more than one may be given [default: all]
+    #[arg(long, value_enum)]
+    pub(crate) scope: Vec<ScopeArg>,
+    /// Only from this network; more than one may be given
+    #[arg(long, value_name = "CIDR")]
+    pub(crate) allow_ip: Vec<String>,
+    /// Only from pages of this origin; more than one may be given
+    #[arg(long, value_name = "URL")]
+    pub(crate) allow_origin: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub(crate) enum KindArg {
+    Admin,
+    Assistant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ScopeArg {
+    Read,
+    Write,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct IndexArgs {
+    /// The docs site's domain
+    pub(crate) domain: String,
+}

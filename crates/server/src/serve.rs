@@ -1,0 +1,227 @@
+//! The server: wire, wait, drain.
+
+use std::fs::{File, TryLockError};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use docent_dashboard::PullPages;
+use docent_http_v2::{Face, ModelNames};
+use docent_jobs::{Engine, EngineConfig};
+use docent_types::{Refusal, RefusalKind};
+use docent_web::{ErrorShape, Handler, HttpError, Limits, Methods, Request, Response, respond};
+use http::StatusCode;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::app::App;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::indexing;
+
+/// How long running jobs may take to come to the end of a step once the server drains.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server that accepts connections and works on jobs.
+pub(crate) struct Running {
+    app: Arc<App>,
+    address: SocketAddr,
+    url: String,
+    drain: CancellationToken,
+    http: JoinHandle<docent_web::Drained>,
+    engine: JoinHandle<()>,
+    keeper: JoinHandle<()>,
+    _alone: File,
+}
+
+/// Starts everything. The server accepts connections when this returns.
+pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
+    let listener = TcpListener::bind(config.listen).await.map_err(|error| {
+        Failure::new(format!("cannot listen on {}; choose another address with --listen", config.listen), error)
+    })?;
+    let address =
+        listener.local_addr().map_err(|error| Failure::new("cannot tell which address is listened on", error))?;
+    let url = config
+        .public_url
+        .as_deref()
+        .map_or_else(|| format!("http://{address}"), |url| url.trim_end_matches('/').to_owned());
+    let app = Arc::new(App::open(config)?);
+    let alone = lock(&app.config.data)?;
+    let drain = CancellationToken::new();
+
+    let holder = format!("{}-{}", std::process::id(), app.ids.unguessable().as_simple());
+    let engine_config = EngineConfig { workers: app.config.agent.workers, ..EngineConfig::new(holder) };
+    let engine = Engine::new(app.jobs.clone(), Arc::new(app.author(&url)), engine_config);
+    let orphans = engine.take_over().await?;
+    if orphans > 0 {
+        info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
+    }
+    let engine = tokio::spawn(engine.run(drain.clone()));
+    let keeper = tokio::spawn(indexing::keep(Arc::clone(&app), drain.clone()));
+
+    let house = House::new(&app, drain.clone());
+    let shutdown = drain.clone().cancelled_owned();
+    let ids = Arc::clone(&app.ids);
+    let http = tokio::spawn(docent_web::serve(listener, house, Limits::default(), ids, shutdown));
+    Ok(Running { app, address, url, drain, http, engine, keeper, _alone: alone })
+}
+
+/// Makes sure that no other server works on this data. The lock goes with the process, however that ends.
+fn lock(data: &Path) -> Result<File, Failure> {
+    let path = data.join("serve.lock");
+    let failed = |error| Failure::new(format!("cannot open {}", path.display()), error);
+    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::plain(format!(
+            "another docent server is running on {}; stop it, or choose another folder with --data",
+            data.display()
+        ))),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+impl Running {
+    pub(crate) fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where people reach it, without a trailing slash.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Runs until SIGINT or SIGTERM, then drains. A second signal ends the process at once: everything accepted is in
+    /// the store, and is taken up at the next start.
+    pub(crate) async fn until_told(self) -> Result<(), Failure> {
+        told().await?;
+        info!("draining; a second signal stops at once");
+        let second = tokio::spawn(async {
+            if told().await.is_ok() {
+                std::process::exit(1);
+            }
+        });
+        let stopped = self.stop().await;
+        second.abort();
+        stopped
+    }
+
+    /// Stops accepting, lets answers and steps come to their ends, and closes.
+    pub(crate) async fn stop(self) -> Result<(), Failure> {
+        self.drain.cancel();
+        if let Ok(drained) = self.http.await
+            && drained.cut > 0
+        {
+            warn!(connections = drained.cut, "cut connections that did not end in time");
+        }
+        let mut engine = self.engine;
+        if tokio::time::timeout(PATIENCE, &mut engine).await.is_err() {
+            warn!("jobs that did not stop in time are taken up at the next start");
+            engine.abort();
+        }
+        self.keeper.abort();
+        Ok(self.app.store.close().await?)
+    }
+}
+
+/// Waits for the first SIGINT or SIGTERM.
+async fn told() -> Result<(), Failure> {
+    let listen = |kind| signal(kind).map_err(|error| Failure::new("cannot listen for signals", error));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+/// All that is served, one face after another.
+struct House {
+    v2: Face,
+    pulls: PullPages,
+    app: Arc<App>,
+    drain: CancellationToken,
+    told_unready: AtomicBool,
+}
+
+impl Handler for House {
+    async fn handle(&self, request: Request) -> Response {
+        let refused = self.drain.is_cancelled() && !request.method().is_safe();
+        if refused {
+            return self.v2.unavailable(&request, draining());
+        }
+        if self.v2.takes(&request) {
+            return self.v2.handle(request).await;
+        }
+        if let Some(response) = self.pulls.answer(&request).await {
+            return response;
+        }
+        let answer = match request.segments().as_slice() {
+            ["healthz"] => self.probe(&request, async || Ok(())).await,
+            ["readyz"] => self.probe(&request, async || self.ready().await).await,
+            // What is nobody's is the API's to refuse, with the headers its callers expect.
+            _ => return self.v2.handle(request).await,
+        };
+        answer.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error))
+    }
+}
+
+fn draining() -> Refusal {
+    let kind = RefusalKind::Unavailable(Duration::from_secs(5));
+    Refusal::new(kind, "the server is draining; send the request again to another node, or to this one in a moment")
+}
+
+impl House {
+    fn new(app: &Arc<App>, drain: CancellationToken) -> Self {
+        let v2 = Face {
+            access: app.access.clone(),
+            jobs: app.jobs.clone(),
+            models: ModelNames {
+                offered: app.config.model_names().into_iter().map(str::to_owned).collect(),
+                default: app.config.agent.model.clone(),
+            },
+            assistant: Arc::clone(&app.assistant),
+            docs: Arc::clone(&app.indexes) as _,
+        };
+        let pulls = PullPages::new(app.access.clone(), app.pulls());
+        Self { v2, pulls, app: Arc::clone(app), drain, told_unready: AtomicBool::new(false) }
+    }
+
+    async fn probe(
+        &self,
+        request: &Request,
+        check: impl AsyncFnOnce() -> Result<(), HttpError>,
+    ) -> Result<Response, HttpError> {
+        if request.method() == http::Method::OPTIONS {
+            return Ok(Methods::GET.options());
+        }
+        Methods::GET.check(request.method())?;
+        check().await?;
+        Ok(respond::json(StatusCode::OK, &json!({ "status": "ok" })))
+    }
+
+    async fn ready(&self) -> Result<(), HttpError> {
+        if self.drain.is_cancelled() {
+            return Err(draining().into());
+        }
+        if let Err(error) = self.app.store.ready().await {
+            if !self.told_unready.swap(true, Ordering::Relaxed) {
+                warn!(error = &error as &dyn std::error::Error, "not ready: the store does not answer");
+            }
+            let kind = RefusalKind::Unavailable(Duration::from_secs(5));
+            return Err(Refusal::new(kind, "the store does not answer; see the server's log").into());
+        }
+        self.told_unready.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+}
