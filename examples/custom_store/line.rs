@@ -1,0 +1,67 @@
+//! One line of the file: one write that happened.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_jobs::memory::MemoryStore;
+use docent_jobs::{Change, EntryBody, Gate, IdempotencyKey, Row, Store, WriteError};
+use docent_types::{JobId, Quota, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// A write, with everything that is needed to do it again: the decision's outcome, not the decision.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Line {
+    Create { row: Row, entries: Vec<EntryBody>, gate: GateLine },
+    Change { id: JobId, next: Row, entries: Vec<EntryBody>, gate: GateLine },
+}
+
+/// A [`Gate`], written down.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct GateLine {
+    now: Timestamp,
+    quota: Option<Quota>,
+    key: Option<KeyLine>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct KeyLine {
+    scope: String,
+    key: String,
+    fingerprint: [u8; 32],
+    keep: Duration,
+}
+
+impl Line {
+    /// Does the write again. It went through once, on a store in the same state, so it goes through again.
+    pub(crate) async fn replay(self, memory: &MemoryStore) -> Result<(), WriteError> {
+        match self {
+            Self::Create { row, entries, gate } => memory.create(row, entries, gate.into()).await?,
+            Self::Change { id, next, entries, gate } => {
+                let change = Change { next, entries };
+                memory.change(id, gate.into(), Arc::new(move |_| Ok(change.clone()))).await?
+            }
+        };
+        Ok(())
+    }
+}
+
+impl From<Gate> for GateLine {
+    fn from(gate: Gate) -> Self {
+        let key = gate.key.map(|key| {
+            let IdempotencyKey { scope, key, fingerprint, keep } = key;
+            KeyLine { scope, key, fingerprint, keep }
+        });
+        Self { now: gate.now, quota: gate.quota, key }
+    }
+}
+
+impl From<GateLine> for Gate {
+    fn from(line: GateLine) -> Self {
+        let key = line.key.map(|key| {
+            let KeyLine { scope, key, fingerprint, keep } = key;
+            IdempotencyKey { scope, key, fingerprint, keep }
+        });
+        Self { now: line.now, quota: line.quota, key }
+    }
+}

@@ -1,0 +1,90 @@
+//! Bodies that are too large, of the wrong kind, or cut off.
+
+use docent_tests::assistant::question_body;
+use docent_tests::{Request, Site};
+use serde_json::json;
+
+use crate::errors::{Row, all_refused, row};
+
+const MIB: usize = 1024 * 1024;
+
+/// Every path that reads a body, its key, and its limit.
+fn paths(site: &Site, job: &str) -> Vec<(String, String, usize)> {
+    let agent = |path: String| (path, site.admin_key.clone(), MIB);
+    let assistant = |path: &str| (path.to_owned(), site.assistant_key.clone(), 4 * MIB);
+    vec![
+        agent("/v2/agent/acme/job".to_owned()),
+        agent(format!("/v2/agent/acme/job/{job}/message")),
+        assistant("/discovery/v2/assistant/acme/message"),
+        assistant("/discovery/v1/search/acme"),
+        assistant("/discovery/v1/page/acme"),
+    ]
+}
+
+fn padded(size: usize) -> Vec<u8> {
+    let mut body = b"{\"prompt\":\"hello\",\"query\":\"hello\",\"pad\":\"".to_vec();
+    body.resize(size - 2, b'x');
+    body.extend_from_slice(b"\"}");
+    body
+}
+
+#[test]
+fn a_body_over_the_limit_is_413_whether_announced_or_not() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"no-such-term\" with \"another\"");
+    let mut rows: Vec<Row> = Vec::new();
+    for (path, key, limit) in paths(&site, docent_tests::agent::id(&job)) {
+        let request = || Request::post(&path).bearer(&key).header("Content-Type", "application/json");
+        rows.push(row(format!("{path} announced"), request().body(padded(limit + 1)), 413, &[]));
+        rows.push(row(format!("{path} chunked"), request().chunked(padded(limit + 1)), 413, &[]));
+    }
+    all_refused(&site.server, &rows);
+}
+
+#[test]
+fn a_body_at_the_limit_is_read() {
+    let site = Site::start();
+    for request in [
+        site.agent().request("POST", "job").body(padded(MIB)),
+        site.agent().request("POST", "job").chunked(padded(MIB)),
+    ] {
+        let response = site.server.send(&request);
+        assert_eq!(response.status, 201, "{}", response.text());
+    }
+    let search = Request::post("/discovery/v1/search/acme").bearer(&site.assistant_key);
+    assert_eq!(site.server.send(&search.body(padded(4 * MIB))).status, 200);
+}
+
+#[test]
+fn what_is_not_json_is_415_on_every_path() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"no-such-term\" with \"another\"");
+    let mut rows: Vec<Row> = Vec::new();
+    for (path, key, _) in paths(&site, docent_tests::agent::id(&job)) {
+        for kind in
+            ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "text/json-ish"]
+        {
+            let request = Request::post(&path).bearer(&key).header("Content-Type", kind).body("{\"prompt\":\"x\"}");
+            rows.push(row(format!("{path} as {kind}"), request, 415, &["application/json"]));
+        }
+    }
+    all_refused(&site.server, &rows);
+}
+
+#[test]
+fn a_client_that_leaves_in_the_middle_of_its_body_changes_nothing() {
+    let site = Site::start();
+    let address = site.server.address();
+    let body = json!({ "prompt": "Replace \"widget\" with \"gadget\"" });
+    let question = question_body("How often is a webhook retried?", &json!({}));
+    for _ in 0..10 {
+        site.agent().request("POST", "job").json(&body).send_only(20, address).expect("hang up");
+        site.agent().request("POST", "job").chunked(body.to_string()).send_only(20, address).expect("hang up");
+        let ask = Request::post(site.assistant().path()).bearer(&site.assistant_key);
+        ask.json(&question).send_only(25, address).expect("hang up");
+    }
+    // One whole request afterwards: the server is well, and what was cut off made no job.
+    let job = site.agent().create("Replace \"warehouse\" with \"depot\"");
+    let job = site.agent().reaches(docent_tests::agent::id(&job), "completed");
+    assert_eq!(site.repository.branches(), [docent_tests::agent::branch(&job)]);
+}

@@ -1,0 +1,60 @@
+// Drives the real SDK clients against a running server.
+//
+//     DOCENT_KEY=docent_assistant_… node clients.mjs http://127.0.0.1:8080 DOMAIN
+//
+// Prints one line a story and client, and exits 1 when an expectation was not met.
+import * as stories from './stories.mjs';
+
+const [base, domain] = process.argv.slice(2);
+const key = process.env.DOCENT_KEY;
+if (!base || !domain || !key) {
+  console.error('usage: DOCENT_KEY=… node clients.mjs BASE_URL DOMAIN');
+  process.exit(2);
+}
+if (Number(process.versions.node.split('.')[0]) < 22) {
+  console.error(`the newest SDK needs node 22 or later; this is ${process.version}`);
+  process.exit(2);
+}
+const server = {
+  api: `${base}/discovery/v2/assistant/${domain}/message`,
+  headers: { Authorization: `Bearer ${key}` },
+};
+
+const EVERY = ['aTurn', 'aSecondTurn'];
+const CURRENT = [...EVERY, 'aRegeneratedReply', 'aRefusal', 'aStreamReadByHand', 'aStreamInSmallPieces', 'aStop', 'aPage'];
+const CLIENTS = [
+  { name: '5.0.277', packageName: 'ai-5', react: () => import('react-5'), plays: CURRENT },
+  { name: '6.0.323', packageName: 'ai-6', react: () => import('react-6'), plays: CURRENT },
+  { name: '7.0.173', packageName: 'ai-7', react: () => import('react-7'), plays: CURRENT },
+  // Releases that refuse a key they do not know: known by what they send, and by the query an app may add.
+  ...['', '?sdk=strict'].flatMap(query => [
+    { name: `5.0.91${query}`, packageName: 'ai-5-strict-early', query, plays: EVERY },
+    { name: `5.0.216${query}`, packageName: 'ai-5-strict', query, plays: EVERY },
+    { name: `6.0.230${query}`, packageName: 'ai-6-strict', query, plays: EVERY },
+    { name: `7.0.31${query}`, packageName: 'ai-7-strict', query, plays: EVERY },
+  ]),
+];
+
+// The hook's test renderer says on every use that it is deprecated.
+const complain = console.error;
+console.error = (...words) => String(words[0]).includes('react-test-renderer is deprecated') || complain(...words);
+
+let met = 0;
+const unmet = [];
+for (const { name, packageName, react, query = '', plays } of CLIENTS) {
+  const ai = await import(packageName);
+  const schema = typeof ai.uiMessageChunkSchema === 'function' ? ai.uiMessageChunkSchema() : ai.uiMessageChunkSchema;
+  const client = { ai, schema, react, query };
+  for (const play of plays) {
+    const before = unmet.length;
+    const expect = (what, truth, detail = '') => {
+      if (truth) met += 1;
+      else unmet.push(`${name} ${play}: ${what} ${String(detail).slice(0, 300)}`);
+    };
+    await stories[play](client, server, expect).catch(error => expect('it plays to the end', false, error.stack));
+    console.log(`${unmet.length === before ? 'ok    ' : 'FAILED'} SDK ${name} ${play}`);
+  }
+}
+if (unmet.length > 0) console.log(`\nnot as expected:\n  ${unmet.join('\n  ')}`);
+console.log(`\n${met} expectations met, ${unmet.length} not`);
+process.exit(unmet.length > 0 ? 1 : 0);

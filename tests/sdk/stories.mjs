@@ -1,0 +1,161 @@
+// What a client must be able to do. Each story takes a client and where the server is, and says what it expects by
+// `expect(what, truth, detail)`.
+import { eventually, framesOf, makeChat, sleep, textOf, watchedFetch } from './chat.mjs';
+
+const QUESTION = 'How often is a webhook delivery retried?';
+const QUESTION_BEYOND_ASCII = 'Öffnungszeiten: wann hat das Café in Zürich geöffnet?';
+// A page of an app sends more than the conversation.
+const FIELDS = {
+  fp: 'anonymous',
+  retrievalPageSize: 5,
+  context: [{ type: 'code', value: 'acme login', path: 'a.sh', elementId: 'e1' }],
+  currentPath: '/guides/webhooks',
+  filter: null,
+};
+
+function open(client, server, { fields, headers, wire, ...options } = {}) {
+  const log = [];
+  const seen = { log };
+  const transport = new client.ai.DefaultChatTransport({
+    api: server.api + client.query,
+    headers: headers ?? server.headers,
+    body: { ...FIELDS, ...fields },
+    fetch: watchedFetch(log, wire),
+  });
+  seen.chat = makeChat(client.ai, {
+    transport,
+    onFinish: finish => { seen.finish = finish; },
+    onError: error => { seen.error = error; },
+    ...options,
+  });
+  return seen;
+}
+
+export async function aTurn(client, server, expect) {
+  const { chat, log, finish, error } = await asked(open(client, server), QUESTION);
+  expect('no error', !error && chat.status === 'ready', error?.message);
+  const reply = chat.messages.at(-1);
+  const frames = framesOf(log[0]);
+  for (const frame of frames) {
+    const verdict = await client.schema.validate(frame);
+    expect('the client knows every frame', verdict.success, `${verdict.error?.message} ${JSON.stringify(frame)}`);
+  }
+  const text = frames.filter(frame => frame.type === 'text-delta').map(frame => frame.delta).join('');
+  expect('the text is whole', text !== '' && textOf(reply) === text, textOf(reply));
+  const sources = reply.parts.filter(part => part.type === 'source-url');
+  expect('there are sources', sources.length > 0 && sources.every(source => source.url && source.sourceId), kinds(reply));
+  const tools = reply.parts.filter(part => part.type === 'tool-search');
+  expect('every tool call is answered', tools.every(tool => tool.state === 'output-available'), JSON.stringify(tools));
+  expect('the reply has the id of its start', frames[0].type === 'start' && reply.id === frames[0].messageId, reply.id);
+  expect('the thread is in the metadata', typeof reply.metadata?.threadId === 'string', JSON.stringify(reply.metadata));
+  expect('the header names it too', log[0].headers.get('x-thread-id') === reply.metadata?.threadId);
+  expect('onFinish has the reply', finish?.message.metadata?.threadId === reply.metadata?.threadId);
+  expect('it ended well', !finish?.isAbort && !finish?.isError && !finish?.isDisconnect, JSON.stringify(finish));
+}
+
+export async function aSecondTurn(client, server, expect) {
+  const seen = await asked(await asked(open(client, server), QUESTION), 'And what happens after that?');
+  const { messages, status } = seen.chat;
+  expect('two turns are four messages', status === 'ready' && messages.length === 4, seen.error?.message);
+  expect('every message has an id of its own', new Set(messages.map(message => message.id)).size === messages.length);
+  expect('the second reply has text', textOf(messages.at(-1)) !== '');
+  const [first, second] = [messages[1], messages[3]].map(message => message?.metadata?.threadId);
+  expect('an unmodified app stays in its thread', first && first === second, `${first} -> ${second}`);
+
+  const named = await asked(open(client, server, { fields: { threadId: first } }), 'And then?');
+  const thread = named.chat.messages.at(-1)?.metadata?.threadId;
+  expect('a threadId in the body is continued', thread === first, `${first} -> ${thread} ${named.error?.message ?? ''}`);
+  const fresh = await asked(open(client, server, { fields: { threadId: null } }), QUESTION);
+  const other = fresh.chat.messages.at(-1)?.metadata?.threadId;
+  expect('null begins a new thread', other && other !== first, `${other} ${fresh.error?.message ?? ''}`);
+}
+
+export async function aRegeneratedReply(client, server, expect) {
+  const seen = await asked(open(client, server), QUESTION);
+  const before = seen.chat.messages.at(-1)?.id;
+  await seen.chat.regenerate();
+  const { messages, status } = seen.chat;
+  expect('it replaces the reply', status === 'ready' && messages.length === 2, seen.error?.message);
+  expect('under a new id', messages[1]?.id !== before && textOf(messages[1]) !== '', messages[1]?.id);
+}
+
+export async function aRefusal(client, server, expect) {
+  const stranger = await asked(open(client, server, { headers: { Authorization: 'Bearer nobody' } }), QUESTION);
+  expect('a wrong key is an error the app sees', stranger.chat.status === 'error' && stranger.log[0].status === 401);
+  expect('the app can read it', sentence(stranger.error) !== '', stranger.error?.message);
+  const wrong = await asked(open(client, server, { fields: { currentPath: '/'.repeat(201) } }), QUESTION);
+  expect('a wrong field is named', wrong.log[0].status === 400 && sentence(wrong.error).includes('currentPath'));
+  const lost = await asked(open(client, server, { fields: { threadId: 'no-such-thread' } }), QUESTION);
+  expect('an unknown thread is 404', lost.log[0].status === 404 && sentence(lost.error) !== '', lost.error?.message);
+}
+
+export async function aStreamReadByHand(client, server, expect) {
+  const transport = new client.ai.DefaultChatTransport({ api: server.api, headers: server.headers, body: FIELDS });
+  const messages = [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: QUESTION }] }];
+  const stream = await transport.sendMessages({ trigger: 'submit-message', chatId: 'c', messageId: undefined, messages });
+  let last;
+  for await (const message of client.ai.readUIMessageStream({ stream, terminateOnError: true })) last = message;
+  expect('readUIMessageStream reads it', textOf(last) !== '' && last.metadata?.threadId, kinds(last));
+  const resumed = await transport.reconnectToStream({ chatId: 'no-such-chat' });
+  expect('there is nothing to resume', resumed === null);
+}
+
+export async function aStreamInSmallPieces(client, server, expect) {
+  const { chat, log, error } = await asked(open(client, server, { wire: { pieces: 1 } }), QUESTION_BEYOND_ASCII);
+  const text = textOf(chat.messages.at(-1));
+  const sent = framesOf(log[0]).filter(frame => frame.type === 'text-delta').map(frame => frame.delta).join('');
+  expect('letters survive being cut in two', !error && text === sent && text.includes('Öffnungszeiten'), error?.message ?? text);
+  expect('and none was lost', !text.includes('\ufffd'), text);
+}
+
+export async function aStop(client, server, expect) {
+  let grew = 0;
+  const seen = open(client, server, { wire: { pieces: 16, pause: 2 }, onUpdate: () => { grew += 1; } });
+  const asking = seen.chat.sendMessage({ text: QUESTION });
+  expect('the reply begins', await eventually(() => grew >= 2));
+  await seen.chat.stop();
+  await asking;
+  expect('a stop is no error', seen.chat.status === 'ready' && seen.finish?.isAbort === true, seen.error?.message);
+  const after = await asked(open(client, server), QUESTION);
+  expect('the next question is answered', textOf(after.chat.messages.at(-1)) !== '', after.error?.message);
+}
+
+export async function aPage(client, server, expect) {
+  const { default: React } = await import('react');
+  const { default: renderer } = await import('react-test-renderer');
+  const { useChat } = await client.react();
+  const transport = new client.ai.DefaultChatTransport({ api: server.api, headers: server.headers, body: FIELDS });
+  let hook;
+  function Page() {
+    hook = useChat({ transport });
+    return null;
+  }
+  const page = renderer.create(React.createElement(Page));
+  await eventually(() => hook);
+  for (const messages of [2, 4]) {
+    await hook.sendMessage({ text: QUESTION });
+    await eventually(() => ['ready', 'error'].includes(hook.status) && hook.messages.length === messages);
+    expect(`useChat has ${messages} messages`, hook.status === 'ready' && hook.messages.length === messages,
+      hook.error?.message ?? `${hook.status}, ${hook.messages.length}`);
+  }
+  const [first, second] = [hook.messages[1], hook.messages[3]].map(message => message?.metadata?.threadId);
+  expect('useChat stays in its thread', first && first === second, `${first} -> ${second}`);
+  page.unmount();
+  await sleep(0);
+}
+
+async function asked(seen, text) {
+  await seen.chat.sendMessage({ text });
+  return seen;
+}
+
+const kinds = message => JSON.stringify((message?.parts ?? []).map(part => part.type));
+
+/** The server's sentence, as an app finds it in the error the SDK gives it. */
+function sentence(error) {
+  try {
+    return JSON.parse(error?.message).error ?? '';
+  } catch {
+    return '';
+  }
+}

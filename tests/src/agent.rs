@@ -1,0 +1,113 @@
+//! The agent endpoints, as a client of one project sees them.
+
+use serde_json::{Value, json};
+
+use crate::http::{Request, Response};
+use crate::server::Server;
+use crate::wait::eventually;
+
+/// A client of one project's agent endpoints.
+#[derive(Debug, Clone)]
+pub struct Agent<'a> {
+    server: &'a Server,
+    project: &'a str,
+    key: &'a str,
+}
+
+impl<'a> Agent<'a> {
+    pub fn new(server: &'a Server, project: &'a str, key: &'a str) -> Self {
+        Self { server, project, key }
+    }
+
+    /// A request to `/v2/agent/PROJECT/SUFFIX` with the key.
+    pub fn request(&self, method: &str, suffix: &str) -> Request {
+        Request::new(method, format!("/v2/agent/{}/{suffix}", self.project)).bearer(self.key)
+    }
+
+    /// Asks for a job, whatever the answer.
+    pub fn try_create(&self, body: &Value) -> Response {
+        self.server.send(&self.request("POST", "job").json(body))
+    }
+
+    /// Creates a job that must be accepted; gives the AgentJob.
+    ///
+    /// # Panics
+    /// When the answer is not 201.
+    pub fn create(&self, prompt: &str) -> Value {
+        self.create_with(&json!({ "prompt": prompt }))
+    }
+
+    /// Creates a job from a whole body.
+    ///
+    /// # Panics
+    /// When the answer is not 201.
+    pub fn create_with(&self, body: &Value) -> Value {
+        let response = self.try_create(body);
+        assert_eq!(response.status, 201, "a job was not accepted: {}", response.text());
+        response.json()
+    }
+
+    /// The job as it is now.
+    ///
+    /// # Panics
+    /// When the answer is not 200.
+    pub fn job(&self, id: &str) -> Value {
+        let response = self.server.send(&self.request("GET", &format!("job/{id}")));
+        assert_eq!(response.status, 200, "no such job: {}", response.text());
+        response.json()
+    }
+
+    /// Waits until the job is no longer active; gives it.
+    ///
+    /// # Panics
+    /// When it stays active.
+    pub fn ends(&self, id: &str) -> Value {
+        eventually(&format!("job {id} to end"), || Some(self.job(id)).filter(|job| job["status"] != "active"))
+    }
+
+    /// Waits until the job ends, which must be in this state.
+    ///
+    /// # Panics
+    /// When it ends in another.
+    pub fn reaches(&self, id: &str, status: &str) -> Value {
+        let job = self.ends(id);
+        assert_eq!(job["status"], status, "the job ended otherwise: {job:#}");
+        job
+    }
+
+    /// Sends a follow-up, whatever the answer.
+    pub fn message(&self, id: &str, prompt: &str) -> Response {
+        self.server.send(&self.request("POST", &format!("job/{id}/message")).json(&json!({ "prompt": prompt })))
+    }
+
+    /// Archives the job, whatever the answer.
+    pub fn archive(&self, id: &str) -> Response {
+        self.server.send(&self.request("POST", &format!("job/{id}/archive")))
+    }
+}
+
+/// A job's id.
+///
+/// # Panics
+/// When this is no job.
+pub fn id(job: &Value) -> &str {
+    job["id"].as_str().unwrap_or_else(|| panic!("a job has an id: {job:#}"))
+}
+
+/// The branch a job works on.
+///
+/// # Panics
+/// When the job names none.
+pub fn branch(job: &Value) -> &str {
+    job["source"]["ref"].as_str().unwrap_or_else(|| panic!("a job names its branch: {job:#}"))
+}
+
+/// The path of a job's pull request on this server: the link without scheme and host.
+///
+/// # Panics
+/// When the job has no pull request.
+pub fn pull_request(job: &Value) -> String {
+    let link = job["prLink"].as_str().unwrap_or_else(|| panic!("a job that changed files has a pull request: {job:#}"));
+    let rest = link.strip_prefix("http://").unwrap_or_else(|| panic!("the link is a URL: {link}"));
+    rest[rest.find('/').unwrap_or(rest.len())..].to_owned()
+}

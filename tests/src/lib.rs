@@ -1,0 +1,37 @@
+//! What the black-box tests stand on: the built `docent`, started as a person would start it, real bare git
+//! repositories, and a small HTTP client that shows every header and every byte.
+//!
+//! Nothing here links a crate of the project. What these tests know of Docent they learnt from its API and its command
+//! line, so they would survive a rewrite of everything inside.
+//!
+//! | module | what it offers |
+//! |---|---|
+//! | [`binary`] | where the built `docent` is; builds it when nobody said |
+//! | [`installation`] | a data directory, and the command line on it |
+//! | [`server`] | a running `docent serve`: start, kill -9, SIGTERM |
+//! | [`repository`] | bare git repositories to write docs into and to look at afterwards |
+//! | [`http`] | requests, whole answers, and answers read as they arrive |
+//! | [`agent`], [`assistant`] | the two halves of the API, as a client sees them |
+//! | [`site`] | all of it at once: one project with docs and keys, served |
+//! | [`wait`] | waiting for something to become true, with a deadline |
+//!
+//! A fault in the surroundings (git missing, a port refused) panics with what was tried: it is a failed test.
+
+pub mod agent;
+pub mod assistant;
+pub mod binary;
+pub mod http;
+pub mod installation;
+pub mod repository;
+pub mod server;
+pub mod site;
+pub mod wait;
+
+pub use agent::Agent;
+pub use assistant::{Answer, Assistant};
+pub use http::{Request, Response};
+pub use installation::{Finished, Installation, KeyKind};
+pub use repository::Repository;
+pub use server::Server;
+pub use site::Site;
+pub use wait::eventually;

@@ -1,0 +1,104 @@
+//! A running `docent serve`.
+
+use std::fs::{self, OpenOptions};
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::thread;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::http::{Request, Response};
+use crate::wait::eventually;
+
+/// A server process. Killed when dropped; its log is printed when the test that holds it fails.
+#[derive(Debug)]
+pub struct Server {
+    child: Child,
+    address: SocketAddr,
+    log: PathBuf,
+}
+
+impl Server {
+    /// Starts `command` and waits for the line `listening on http://ADDR` on its stdout. Its stderr is appended to `log`.
+    ///
+    /// # Panics
+    /// When the process ends before it listens, with its log.
+    pub fn start(mut command: Command, log: &Path) -> Self {
+        let stderr = OpenOptions::new().create(true).append(true).open(log).expect("open the server's log");
+        let mut child = command.stdout(Stdio::piped()).stderr(stderr).spawn().expect("start docent serve");
+        let mut stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+        let address = loop {
+            let mut line = String::new();
+            if stdout.read_line(&mut line).expect("read the server's stdout") == 0 {
+                let status = child.wait().expect("wait for the server");
+                panic!("docent serve ended before it listened ({status}):\n{}", tail(log));
+            }
+            if let Some(url) = line.trim().strip_prefix("listening on http://") {
+                break url.trim_end_matches('/').parse().expect("the server names a socket address");
+            }
+        };
+        // A pipe nobody reads would stop the server when it is full.
+        thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
+        Self { child, address, log: log.to_owned() }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// `http://ADDR`, without a slash at the end.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Sends a request that must be answered.
+    ///
+    /// # Panics
+    /// When the connection breaks.
+    pub fn send(&self, request: &Request) -> Response {
+        request.send(self.address).unwrap_or_else(|error| panic!("no answer ({error}) to {request:?}"))
+    }
+
+    /// `kill -9`, and waits until the process is gone.
+    pub fn kill(mut self) {
+        self.kill_now();
+        self.child.wait().expect("wait for the killed server");
+    }
+
+    /// `kill -9`; does not wait.
+    pub fn kill_now(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::KILL).expect("kill the server");
+    }
+
+    /// SIGTERM; does not wait.
+    pub fn terminate(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::TERM).expect("send SIGTERM to the server");
+    }
+
+    /// Waits until the process ended by itself.
+    ///
+    /// # Panics
+    /// When it does not.
+    pub fn ended(mut self) -> ExitStatus {
+        eventually("the server to end", || self.child.try_wait().expect("ask after the server"))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended already; then there is nothing to kill.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("--- the server's log, its end ---\n{}", tail(&self.log));
+        }
+    }
+}
+
+fn tail(log: &Path) -> String {
+    let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let lines: Vec<&str> = text.lines().collect();
+    lines[lines.len().saturating_sub(40)..].join("\n")
+}

@@ -1,0 +1,25 @@
+//! Waiting for something to become true.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long anything that should happen may take before a test gives up on it. Far above what is normal, for a machine
+/// that builds something else meanwhile.
+pub const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Asks `probe` again and again until it has an answer.
+///
+/// # Panics
+/// After [`PATIENCE`], saying `what` was waited for.
+pub fn eventually<T>(what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(2);
+    loop {
+        if let Some(found) = probe() {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "gave up after {PATIENCE:?} waiting for {what}");
+        thread::sleep(pause);
+        pause = (pause * 3 / 2).min(Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,125 @@
+//! Children that end when we are told to.
+
+use std::fmt::Write as _;
+use std::process::Stdio;
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::process::{Child, Command};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
+
+/// How long a child has to end after it was asked to.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Hears Ctrl-C, and the SIGTERM of whoever runs us.
+#[derive(Debug)]
+pub(crate) struct Stop {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    asked: bool,
+}
+
+/// How a child ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Ended {
+    Well,
+    /// With what it said, where that was kept, or its exit status.
+    Badly(String),
+    /// We were told to stop, and it was too.
+    Stopped,
+}
+
+impl Stop {
+    pub(crate) fn listen() -> Result<Self, String> {
+        let hear = |kind| signal(kind).map_err(|error| format!("could not listen for signals: {error}"));
+        Ok(Self { interrupt: hear(SignalKind::interrupt())?, terminate: hear(SignalKind::terminate())?, asked: false })
+    }
+
+    pub(crate) fn was_asked(&self) -> bool {
+        self.asked
+    }
+
+    /// Waits until we are told to stop.
+    pub(crate) async fn hear(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+        self.asked = true;
+    }
+}
+
+/// Runs a command to its end, its output going where ours goes.
+pub(crate) async fn run(command: &mut Command, stop: &mut Stop) -> Result<Ended, String> {
+    command.stdin(Stdio::null());
+    let child = start(command)?;
+    wait(child, stop).await
+}
+
+/// Runs a command to its end and keeps its output for the case that it fails.
+pub(crate) async fn run_quietly(command: &mut Command, stop: &mut Stop) -> Result<Ended, String> {
+    let shown = shown(command);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = start(command)?;
+    let group = group_of(&child);
+    tokio::select! {
+        output = child.wait_with_output() => {
+            let output = output.map_err(|error| format!("could not wait for {shown}: {error}"))?;
+            if output.status.success() {
+                return Ok(Ended::Well);
+            }
+            let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            Ok(Ended::Badly(format!("{shown}: {}: {}", output.status, last_line(&said))))
+        }
+        () = stop.hear() => {
+            end(group, Signal::KILL);
+            Ok(Ended::Stopped)
+        }
+    }
+}
+
+/// In a group of its own, so that whatever it starts can be ended with it.
+fn start(command: &mut Command) -> Result<Child, String> {
+    let shown = shown(command);
+    command.process_group(0).kill_on_drop(true).spawn().map_err(|error| format!("could not start {shown}: {error}"))
+}
+
+async fn wait(mut child: Child, stop: &mut Stop) -> Result<Ended, String> {
+    let group = group_of(&child);
+    let status = tokio::select! {
+        status = child.wait() => status.map_err(|error| format!("could not wait for a child: {error}"))?,
+        () = stop.hear() => {
+            end(group, Signal::TERM);
+            if timeout(GRACE, child.wait()).await.is_err() {
+                end(group, Signal::KILL);
+            }
+            return Ok(Ended::Stopped);
+        }
+    };
+    Ok(if status.success() { Ended::Well } else { Ended::Badly(status.to_string()) })
+}
+
+fn group_of(child: &Child) -> Option<Pid> {
+    child.id().and_then(|id| Pid::from_raw(id.cast_signed()))
+}
+
+fn end(group: Option<Pid>, signal: Signal) {
+    if let Some(group) = group {
+        // It may have ended in this very moment.
+        let _ = kill_process_group(group, signal);
+    }
+}
+
+fn shown(command: &Command) -> String {
+    let command = command.as_std();
+    let mut shown = command.get_program().to_string_lossy().into_owned();
+    for argument in command.get_args() {
+        let _ = write!(shown, " {}", argument.to_string_lossy());
+    }
+    shown
+}
+
+fn last_line(text: &str) -> &str {
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing")
+}

@@ -1,0 +1,48 @@
+//! The project's own commands: `cargo xtask test` and `cargo xtask bench`.
+
+mod arrows;
+mod bench;
+mod child;
+mod language;
+mod suites;
+mod summary;
+mod test;
+mod tools;
+mod workspace;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::child::Stop;
+
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", about = "The project's own commands", disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Everything that tells whether the project is well, on this machine
+    Test(test::Options),
+    /// Measures the built server against what people use otherwise
+    Bench(bench::Options),
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = async {
+        let mut stop = Stop::listen()?;
+        match arguments.command {
+            Command::Test(options) => test::run(&options, &mut stop).await,
+            Command::Bench(options) => bench::run(&options, &mut stop).await,
+        }
+    };
+    outcome.await.unwrap_or_else(|fault: String| {
+        eprintln!("xtask: {fault}");
+        ExitCode::FAILURE
+    })
+}

