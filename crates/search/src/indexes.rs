@@ -1,6 +1,6 @@
 //! The indexes of all docs sites.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -37,6 +37,11 @@ impl Indexes {
     pub fn snapshot(&self, domain: &Domain) -> Result<Option<Arc<Snapshot>>, SearchError> {
         let snapshot = self.open(domain)?.snapshot();
         Ok(snapshot.commit().is_some().then_some(snapshot))
+    }
+
+    /// Closes the indexes of all domains but these. A domain that comes back is opened anew.
+    pub fn keep_open(&self, domains: &HashSet<Domain>) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|domain, _| domains.contains(domain));
     }
 
     /// Forgets a domain and removes its folder.

@@ -1,6 +1,6 @@
 //! Keeps the search indexes of all projects true to their repositories.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,6 +29,16 @@ impl App {
         let docs = self.repositories.docs(project).await?;
         update(index, docs, progress).await
     }
+
+    async fn readable_projects(&self) -> Option<Vec<Project>> {
+        match self.projects().projects().await {
+            Ok(projects) => Some(projects),
+            Err(error) => {
+                warn!(error = &error as &dyn std::error::Error, "could not read the projects");
+                None
+            }
+        }
+    }
 }
 
 async fn update(
@@ -44,18 +54,34 @@ async fn update(
 /// Runs until the server drains.
 pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
     let mut fetched: HashMap<Domain, Instant> = HashMap::new();
+    // One refresh a domain at a time: a slow one must not be overtaken by the next.
     let mut running = JoinSet::new();
+    let mut busy: HashSet<Domain> = HashSet::new();
     while !drain.is_cancelled() {
-        while running.try_join_next().is_some() {}
-        let projects = app.store_projects().await;
-        fetched.retain(|domain, _| projects.iter().any(|project| project.domain == *domain));
-        for project in projects {
+        while let Some(done) = running.try_join_next() {
+            match done {
+                Ok(domain) => drop(busy.remove(&domain)),
+                // Which one it was is not known: all may be refreshed again, at worst one of them twice.
+                Err(_) => busy.clear(),
+            }
+        }
+        // A store that does not answer says nothing about which projects there are: leave all as it is.
+        let projects = app.readable_projects().await;
+        if let Some(projects) = &projects {
+            let domains: HashSet<Domain> = projects.iter().map(|project| project.domain.clone()).collect();
+            fetched.retain(|domain, _| domains.contains(domain));
+            app.indexes.keep_open(&domains);
+        }
+        for project in projects.unwrap_or_default() {
             glance(&app, &project);
             let due = fetched.get(&project.domain).is_none_or(|at| at.elapsed() >= FETCH);
-            if due {
+            if due && busy.insert(project.domain.clone()) {
                 fetched.insert(project.domain.clone(), Instant::now());
                 let app = Arc::clone(&app);
-                running.spawn(async move { refresh(&app, &project).await });
+                running.spawn(async move {
+                    refresh(&app, &project).await;
+                    project.domain
+                });
             }
         }
         tokio::select! {
@@ -86,17 +112,5 @@ async fn refresh(app: &App, project: &Project) {
             "index is up to date"
         ),
         Err(failure) => warn!(domain = %project.domain, "the index is as old as before: {failure}"),
-    }
-}
-
-impl App {
-    async fn store_projects(&self) -> Vec<Project> {
-        match self.projects().projects().await {
-            Ok(projects) => projects,
-            Err(error) => {
-                warn!(error = &error as &dyn std::error::Error, "could not read the projects");
-                Vec::new()
-            }
-        }
     }
 }

@@ -60,7 +60,7 @@ pub use id::{BlobId, CommitId, IdError};
 pub use merge::Merged;
 pub use mirror::{CommitMeta, Mirror};
 pub use mirrors::{Limits, Mirrors};
-pub use name::{check_path, valid_branch_name};
+pub use name::check_path;
 pub use odb::graph::CommitSummary;
 pub use overlay::{Change, Overlay};
 pub use push::Pushed;

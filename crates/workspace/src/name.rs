@@ -9,7 +9,7 @@ use crate::error::{GitError, PathRefused};
 ///
 /// # Errors
 /// The reason, in words for the one who chose the name.
-pub fn valid_branch_name(name: &str) -> Result<(), &'static str> {
+fn valid_branch_name(name: &str) -> Result<(), &'static str> {
     const SIGNS: &[char] = &['~', '^', ':', '?', '*', '[', '\\'];
     if name.is_empty() {
         return Err("it is empty");
