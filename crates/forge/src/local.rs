@@ -63,6 +63,10 @@ impl Forge for LocalForge {
         let Some(record) = self.pulls.by_head(&self.project, &request.head).await? else {
             return Err(ForgeError::Refused { sentence: format!("pull request {} is gone", found.number) });
         };
+        let as_asked = (&record.title, &record.body, record.draft) == (&request.title, &request.body, request.draft);
+        if as_asked {
+            return Ok(self.tell(&record));
+        }
         let updated = self.pulls.update(&self.project, record.id, request).await?;
         Ok(self.tell(&updated.unwrap_or(record)))
     }
