@@ -26,7 +26,7 @@ pub enum AccessError {
     Store(#[from] StoreError),
 }
 
-/// How often the assistant, search and page endpoints may be called, together.
+/// How often the assistant, search and page endpoints may be called, together. An address is counted over all projects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AssistantLimits {
     pub per_project_and_hour: u32,
@@ -48,7 +48,7 @@ impl AssistantLimits {
         let mut quotas = vec![quota(format!("assistant:{project}"), self.per_project_and_hour, Self::HOUR)];
         quotas.extend(ip.map(|ip| {
             let from = AddressRange::of_caller(ip);
-            quota(format!("assistant:{project}:{from}"), self.per_address_and_day, Self::DAY)
+            quota(format!("assistant-from:{from}"), self.per_address_and_day, Self::DAY)
         }));
         quotas
     }

@@ -95,6 +95,11 @@ mod tests {
         assert_eq!((snapshot.commit(), snapshot.page_count()), (Some("c1"), 1));
         assert!(indexes.snapshot(&other).expect("opens").is_none());
 
+        indexes.keep_open(&HashSet::from([acme.clone()]));
+        assert!(Arc::ptr_eq(&index, &indexes.open(&acme).expect("opens")), "what is asked for stays open");
+        indexes.keep_open(&HashSet::new());
+        assert!(!Arc::ptr_eq(&index, &indexes.open(&acme).expect("opens")), "anything else is opened anew");
+
         indexes.remove(&acme).expect("removed");
         assert!(!root.path().join("acme").exists());
         indexes.remove(&acme).expect("nothing is left to remove");

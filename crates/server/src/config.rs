@@ -116,7 +116,7 @@ pub(crate) struct LimitsConfig {
     pub(crate) agent_messages_per_hour: u32,
     /// Requests to the assistant, search and page endpoints of a project.
     pub(crate) assistant_requests_per_hour: u32,
-    /// The same of one address to a project.
+    /// The same of one address, over all projects.
     pub(crate) assistant_requests_per_address_per_day: u32,
 }
 

@@ -15,6 +15,13 @@ pub struct BranchError {
     reason: &'static str,
 }
 
+impl BranchError {
+    /// Completes "git refuses this branch name: …".
+    pub const fn reason(&self) -> &'static str {
+        self.reason
+    }
+}
+
 impl BranchName {
     pub fn parse(text: &str) -> Result<Self, BranchError> {
         match fault(text) {
