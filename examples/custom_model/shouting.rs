@@ -16,7 +16,7 @@ pub(crate) struct Shouting;
 #[async_trait]
 impl Model for Shouting {
     fn describe(&self) -> Description {
-        Description { provider: "example".to_owned(), model: "shouting".to_owned() }
+        Description::new("example", "shouting")
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {

@@ -38,7 +38,7 @@ pub(crate) fn failed(halt: Halt, message: impl Into<String>) -> Stop {
 }
 
 fn again(why: &dyn Error, halt: Halt) -> Stop {
-    Stop::Failure(Failure::Retry { why: told(why), halt })
+    Stop::Failure(Failure::Retry { why: told(why), halt, after: None, attempts: None })
 }
 
 impl From<GitError> for Stop {

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use docent_types::{Halt, JobId, Timestamp};
+use docent_types::{Halt, JobId};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -32,8 +32,11 @@ pub struct EngineConfig {
     pub workers: usize,
     /// How long a lease lasts without a renewal. It is renewed every third of this.
     pub lease: Duration,
-    /// Attempts that may fail before the job does.
+    /// Attempts that may fail in a row before the job does, when the worker does not say otherwise.
     pub attempts: u32,
+    /// The longest a failed attempt waits for the next because something outside asks for it. Asked for more, the job
+    /// fails and says so.
+    pub longest_wait: Duration,
     /// Attempts that may end without a word, by a crash or a lost lease, before the job counts as what causes it.
     pub crashes: u32,
     /// How long to sleep at most when nothing is known to fall due: how late a job submitted by another process, whose
@@ -48,6 +51,7 @@ impl EngineConfig {
             workers: 8,
             lease: Duration::from_secs(30),
             attempts: 5,
+            longest_wait: Duration::from_secs(30 * 60),
             crashes: 20,
             idle: Duration::from_secs(1),
         }
@@ -204,7 +208,9 @@ impl Engine {
     }
 
     fn handle(&self, row: Row, stop: &CancellationToken, drain: &CancellationToken) -> Handle {
-        Handle::new(Arc::clone(self.store()), Arc::clone(&self.jobs.clock), row, stop.clone(), drain.clone())
+        let (store, clock) = (Arc::clone(self.store()), Arc::clone(&self.jobs.clock));
+        let watchers = Arc::clone(&self.jobs.signals.watchers);
+        Handle::new(store, clock, watchers, row, stop.clone(), drain.clone())
     }
 
     async fn renew(&self, id: JobId, token: u64, stop: &CancellationToken) {
@@ -234,28 +240,34 @@ impl Engine {
             Err(Failure::Halted(Halted::Store(error))) => {
                 error!(job = %id, error = &error as &dyn std::error::Error, "job left to be rescued");
             }
-            Err(Failure::Retry { why, halt }) if handle.row().attempt.failed + 1 >= self.config.attempts => {
-                self.give_up(handle, &why, halt).await;
-            }
-            Err(Failure::Retry { why, .. }) => {
-                warn!(job = %id, why, "attempt failed; the job will be tried again");
-                let not_before = self.retry_at(handle.row());
-                let decide: Decide = Arc::new(move |row: &Row| state::retry(row, token, &why, not_before));
-                let given = handle.give_back(decide).await;
-                log_if_failed(id, "give the job back", given);
+            Err(Failure::Retry { why, halt, after, attempts }) => {
+                let failed = handle.row().attempt.failed + 1;
+                if failed >= attempts.unwrap_or(self.config.attempts) {
+                    self.give_up(handle, &why, halt).await;
+                } else if let Some(wait) = after.filter(|wait| *wait > self.config.longest_wait) {
+                    let minutes = wait.as_secs().div_ceil(60);
+                    let why = format!("{why}, and asks to be left alone for {minutes} minutes");
+                    self.give_up(handle, &why, halt).await;
+                } else {
+                    let wait = state::wait(id, failed - 1, after);
+                    warn!(job = %id, why, seconds = wait.as_secs_f32(), "attempt failed; the job will be tried again");
+                    let not_before = self.jobs.clock.now().plus(wait);
+                    let decide: Decide = Arc::new(move |row: &Row| state::retry(row, token, &why, not_before));
+                    let given = handle.give_back(decide).await;
+                    log_if_failed(id, "give the job back", given);
+                }
             }
         }
-    }
-
-    fn retry_at(&self, row: &Row) -> Timestamp {
-        self.jobs.clock.now().plus(state::backoff(row.attempt.failed))
     }
 
     async fn give_up(&self, handle: &mut Handle, why: &str, halt: Halt) {
         let id = handle.row().id();
         handle.heard(u64::MAX);
         let attempts = handle.row().attempt.failed + 1;
-        let message = format!("Gave up after {attempts} attempts: {why}.");
+        let message = match attempts {
+            1 => format!("Gave up: {why}."),
+            _ => format!("Gave up after {attempts} attempts: {why}."),
+        };
         let ended = handle.finish(&Outcome::Failed { halt, message }).await.map(drop);
         log_if_failed(id, "end the job as failed", ended);
     }
@@ -264,7 +276,7 @@ impl Engine {
         let now = self.jobs.clock.now();
         let gate = Gate { now, quota: None, key: None };
         let decide: Decide = Arc::new(move |row: &Row| {
-            let not_before = now.plus(state::backoff(row.attempt.failed));
+            let not_before = now.plus(state::wait(id, row.attempt.failed, None));
             state::retry(row, token, "the worker panicked", not_before)
         });
         if let Err(WriteError::Store(error)) = self.store().change(id, gate, decide).await {
@@ -297,7 +309,8 @@ mod tests {
 
     use async_trait::async_trait;
     use docent_types::{
-        AgentJob, Domain, FixedIds, ForgeKind, JobStatus, ManualClock, Message, Project, ProjectId, Role,
+        AgentJob, Clock, Domain, FixedIds, ForgeKind, JobEvent, JobStatus, ManualClock, Message, Project, ProjectId,
+        Role, Timestamp,
     };
     use tokio::sync::Semaphore;
 
@@ -305,6 +318,7 @@ mod tests {
     use crate::entry::EntryBody;
     use crate::jobs::{JobLimits, NewJob};
     use crate::memory::MemoryStore;
+    use crate::watch::News;
 
     /// Plays what its script says, one line an attempt; waits at the gate when the script says so.
     #[derive(Debug)]
@@ -324,14 +338,16 @@ mod tests {
                 _ => None,
             });
             handle.heard(newest.unwrap_or_default());
-            if !["retry", "panic"].contains(&line) {
+            if !line.starts_with("retry") && line != "panic" {
                 handle.record(line, serde_json::json!({}));
                 handle.sync().await?;
             }
             self.entered.add_permits(1);
             match line {
                 "panic" => panic!("as the script says"),
-                "retry" => return Err(Failure::Retry { why: "not today".to_owned(), halt: Halt::Error }),
+                "retry" => return Err(not_today(None)),
+                "retry after 90 s" => return Err(not_today(Some(90))),
+                "retry after a day" => return Err(not_today(Some(86_400))),
                 "wait" => self.gate.acquire().await.expect("open").forget(),
                 "step" => {
                     self.gate.acquire().await.expect("open").forget();
@@ -341,6 +357,11 @@ mod tests {
             }
             Ok(Outcome::Completed { message: line.to_owned() })
         }
+    }
+
+    fn not_today(after: Option<u64>) -> Failure {
+        let after = after.map(Duration::from_secs);
+        Failure::Retry { why: "not today".to_owned(), halt: Halt::Error, after, attempts: None }
     }
 
     struct World {
@@ -468,6 +489,60 @@ mod tests {
         }
         let ended = world.reaches(&job, JobStatus::Failed).await;
         assert!(ended.message.as_deref().is_some_and(|text| text.contains("after 3 attempts")), "{:?}", ended.message);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_attempt_waits_as_long_as_it_is_asked_to() {
+        let world = World::with(&["retry after 90 s", "done"]);
+        let job = world.submit(None).await;
+        world.entered(1).await;
+        let entries = loop {
+            let entries = world.jobs.store.entries(job.id, 0, 100).await.expect("reads");
+            if matches!(entries.last().map(|entry| &entry.body), Some(EntryBody::Retry { .. })) {
+                break entries;
+            }
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        };
+        let Some(EntryBody::Retry { not_before, .. }) = entries.last().map(|entry| entry.body.clone()) else {
+            panic!()
+        };
+        let wait = not_before.since(world.clock.now());
+        assert!((90..=100).contains(&wait.as_secs()), "{wait:?}");
+        world.clock.advance(wait);
+        world.reaches(&job, JobStatus::Completed).await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_attempt_that_is_asked_to_wait_for_too_long_is_the_last() {
+        let world = World::with(&["retry after a day"]);
+        let job = world.submit(None).await;
+        let ended = world.reaches(&job, JobStatus::Failed).await;
+        let message = "Gave up: not today, and asks to be left alone for 1440 minutes.";
+        assert_eq!(ended.message.as_deref(), Some(message));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_watches_hears_the_journal_and_what_is_live_to_the_end() {
+        let world = World::with(&["wait"]);
+        let job = world.submit(None).await;
+        world.entered(1).await;
+        let mut watch = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
+        world.jobs.signals.watchers.live(job.id, u64::MAX, || JobEvent::Delta { at: 0, text: "hm".to_owned() });
+        world.worker.gate.add_permits(1);
+        let (mut kinds, mut live) = (Vec::new(), 0);
+        while let Some(news) = watch.next().await.expect("reads") {
+            match news {
+                News::Live(_) => live += 1,
+                News::Entry(entry) => kinds.push((entry.seq, entry.body)),
+            }
+        }
+        assert_eq!(live, 1);
+        assert!(kinds.iter().map(|(seq, _)| *seq).eq(1..=kinds.len() as u64), "no gap: {kinds:?}");
+        let last = kinds.last().map(|(_, body)| body);
+        assert!(matches!(last, Some(EntryBody::Transition { to: JobStatus::Completed, .. })), "{last:?}");
+        // From the last entry on there is nothing more to hear.
+        let mut again = world.jobs.watch(&job.project, job.id, kinds.len() as u64).await.expect("is there");
+        assert_eq!(again.next().await.expect("reads"), None);
     }
 
     #[tokio::test(start_paused = true)]

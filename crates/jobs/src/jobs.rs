@@ -15,6 +15,7 @@ use crate::crash;
 use crate::entry::Instruction;
 use crate::state;
 use crate::store::{Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};
+use crate::watch::{Watch, Watchers};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -65,6 +66,7 @@ pub enum JobError {
 pub(crate) struct Signals {
     pub(crate) work: Arc<Notify>,
     pub(crate) stopped: broadcast::Sender<JobId>,
+    pub(crate) watchers: Arc<Watchers>,
 }
 
 /// The jobs of all projects.
@@ -85,7 +87,8 @@ impl fmt::Debug for Jobs {
 
 impl Jobs {
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, limits: JobLimits) -> Self {
-        let signals = Signals { work: Arc::new(Notify::new()), stopped: broadcast::channel(256).0 };
+        let signals =
+            Signals { work: Arc::new(Notify::new()), stopped: broadcast::channel(256).0, watchers: Arc::default() };
         Self { store, clock, ids, limits, signals }
     }
 
@@ -143,6 +146,7 @@ impl Jobs {
         let instruction = Instruction { messages };
         let decide = Arc::new(move |row: &_| state::follow_up(row, instruction.clone(), now));
         let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "message"))?;
+        self.signals.watchers.wrote(id);
         self.signals.work.notify_one();
         Ok(written)
     }
@@ -156,6 +160,7 @@ impl Jobs {
         let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "job"))?;
         // Nobody listening means nobody in this process runs it.
         let _ = self.signals.stopped.send(id);
+        self.signals.watchers.wrote(id);
         self.signals.work.notify_one();
         Ok(written.job)
     }
@@ -166,6 +171,13 @@ impl Jobs {
             Some(row) if row.job.project == *project => Ok(row.job),
             _ => Err(Self::not_found(project, id).into()),
         }
+    }
+
+    /// Hears of a job of a project: its journal after the entry with this sequence number (0 for all of it), and on, until
+    /// the job is not active any more. Whoever stops listening does not disturb the job.
+    pub async fn watch(&self, project: &ProjectId, id: JobId, after: u64) -> Result<Watch, JobError> {
+        self.job(project, id).await?;
+        Ok(Watch::new(Arc::clone(&self.store), Arc::clone(&self.signals.watchers), id, after))
     }
 
     /// Jobs of a project, newest first.

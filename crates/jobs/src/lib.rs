@@ -10,6 +10,7 @@
 //! - [`Jobs`] is what faces call: submit, follow up, archive, look up.
 //! - [`Engine`] claims jobs under a lease and runs a [`Worker`] on each; a late worker's write is refused by the
 //!   fencing token of its lease.
+//! - [`Watch`] tells of a job while it runs: its journal as it grows, and what is only said live.
 //! - [`memory::MemoryStore`] is the store's twin for tests, and [`conformance`] is what every store must pass.
 
 pub mod conformance;
@@ -21,6 +22,7 @@ pub mod memory;
 mod row;
 pub mod state;
 mod store;
+mod watch;
 mod worker;
 
 pub use engine::{Engine, EngineConfig};
@@ -29,4 +31,5 @@ pub use jobs::{Fingerprint, JobError, JobLimits, Jobs, NewJob};
 pub use row::{Attempt, Lease, Row};
 pub use state::{Outcome, Shown};
 pub use store::{ByKey, Change, Decide, Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};
-pub use worker::{Failure, Halted, Handle, Worker};
+pub use watch::{News, Watch};
+pub use worker::{Failure, Halted, Handle, Voice, Worker};

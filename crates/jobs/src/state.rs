@@ -11,7 +11,7 @@
 
 use std::time::Duration;
 
-use docent_types::{AgentJob, Halt, JobStatus, Refusal, Timestamp, Todo};
+use docent_types::{AgentJob, Halt, JobId, JobStatus, Refusal, Timestamp, Todo};
 
 use crate::entry::{EntryBody, Instruction};
 use crate::row::{Attempt, Lease, Row};
@@ -189,9 +189,24 @@ pub fn orphan(row: &Row) -> Result<Change, Refusal> {
     Ok(Change { next, entries: vec![EntryBody::Retry { why, not_before }] })
 }
 
-/// How long to wait before the attempt after `failed` failures: one second, doubled each time, at most five minutes.
-pub fn backoff(failed: u32) -> Duration {
-    Duration::from_secs(1 << failed.min(9)).min(Duration::from_secs(300))
+/// How long to wait before the attempt after `failed` failures and one more: one second, doubled each time, at most five
+/// minutes, and not less than `asked`.
+///
+/// A quarter more or less is drawn from the job's id and the count, so that jobs that failed together do not come back
+/// together, and the same story waits the same time whenever it is told. What was asked for is only ever exceeded.
+pub fn wait(id: JobId, failed: u32, asked: Option<Duration>) -> Duration {
+    let backoff = Duration::from_secs(1 << failed.min(9)).min(Duration::from_secs(300));
+    let spread = backoff / 2;
+    let own = backoff - spread / 2 + spread.mul_f64(draw(id, failed));
+    asked.map_or(own, |asked| own.max(asked + (asked / 10).min(Duration::from_secs(5)).mul_f64(draw(id, failed))))
+}
+
+/// A number from 0 to 1 that looks like chance (FNV-1a, its high bits folded in).
+fn draw(id: JobId, count: u32) -> f64 {
+    let bytes = id.to_string().into_bytes().into_iter().chain(count.to_le_bytes());
+    let hash =
+        bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3));
+    f64::from((hash ^ (hash >> 32)) as u32) / f64::from(u32::MAX)
 }
 
 #[cfg(test)]
@@ -256,7 +271,25 @@ mod tests {
     }
 
     #[test]
-    fn backoff_grows_and_stops_growing() {
-        assert_eq!([0, 1, 2, 20].map(|n| backoff(n).as_secs()), [1, 2, 4, 300]);
+    fn waiting_grows_and_stops_growing() {
+        let job = |n: u128| JobId::new(uuid::Uuid::from_u128(n));
+        for (failed, seconds) in [(0, 1.0), (1, 2.0), (2, 4.0), (20, 300.0)] {
+            let waits: Vec<f64> = (0..200).map(|n| wait(job(n), failed, None).as_secs_f64() / seconds).collect();
+            assert!(waits.iter().all(|wait| (0.75..=1.25).contains(wait)), "{waits:?}");
+            let (least, most) = waits.iter().fold((2.0_f64, 0.0_f64), |(a, b), wait| (a.min(*wait), b.max(*wait)));
+            assert!(least < 0.8 && most > 1.2, "they spread: {least} to {most}");
+        }
+        assert_eq!(wait(job(1), 3, None), wait(job(1), 3, None));
+    }
+
+    #[test]
+    fn nobody_comes_back_before_the_time_that_was_asked_for() {
+        let asked = Duration::from_secs(60);
+        for n in 0..50 {
+            let waited = wait(JobId::new(uuid::Uuid::from_u128(n)), 0, Some(asked));
+            assert!(waited >= asked && waited <= asked + Duration::from_secs(5), "{waited:?}");
+        }
+        let backoff = wait(JobId::new(uuid::Uuid::from_u128(1)), 9, Some(Duration::from_secs(1)));
+        assert!(backoff > Duration::from_secs(200), "{backoff:?}");
     }
 }

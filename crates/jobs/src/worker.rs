@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_types::{AgentJob, Clock, Halt, StoreError, Timestamp};
+use docent_types::{AgentJob, Clock, Halt, JobEvent, JobId, StoreError, Timestamp};
 use serde_json::Value;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -13,6 +14,7 @@ use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
 use crate::state::{self, Outcome, Shown};
 use crate::store::{Change, Decide, Gate, Store, WriteError};
+use crate::watch::Watchers;
 
 /// Does one turn of a job.
 ///
@@ -29,10 +31,17 @@ pub trait Worker: Send + Sync + fmt::Debug + 'static {
 pub enum Failure {
     #[error(transparent)]
     Halted(#[from] Halted),
-    /// Something outside failed in a way that may pass: the job is tried again after a while. When that has happened
-    /// too often, it fails with this `halt`.
+    /// Something outside failed in a way that may pass: the job is tried again after a while.
     #[error("{why}")]
-    Retry { why: String, halt: Halt },
+    Retry {
+        why: String,
+        /// What it fails with when that has happened too often.
+        halt: Halt,
+        /// What was asked not to be tried again before so long.
+        after: Option<Duration>,
+        /// How many attempts it is worth; the engine's own number when nobody says.
+        attempts: Option<u32>,
+    },
 }
 
 /// The worker must not go on.
@@ -55,6 +64,7 @@ pub enum Halted {
 pub struct Handle {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    watchers: Arc<Watchers>,
     row: Row,
     token: u64,
     stop: CancellationToken,
@@ -69,13 +79,15 @@ impl Handle {
     pub(crate) fn new(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
+        watchers: Arc<Watchers>,
         row: Row,
         stop: CancellationToken,
         draining: CancellationToken,
     ) -> Self {
         let token = row.last_token;
         let shown = Shown::default();
-        Self { store, clock, row, token, stop, draining, pending: Vec::new(), shown, read_to: 0, seen_instruction: 0 }
+        let pending = Vec::new();
+        Self { store, clock, watchers, row, token, stop, draining, pending, shown, read_to: 0, seen_instruction: 0 }
     }
 
     /// The job as last written.
@@ -150,6 +162,13 @@ impl Handle {
         }
     }
 
+    /// What tells of this job live, until the next entry is written. It is only heard by whoever listens at the moment,
+    /// and not at all while entries wait for a [`sync`](Self::sync): what is live comes after them.
+    pub fn voice(&self) -> Voice {
+        let after = self.pending.is_empty().then_some(self.row.last_seq);
+        Voice { watchers: Arc::clone(&self.watchers), id: self.row.id(), after }
+    }
+
     /// Makes everything recorded so far durable.
     pub async fn sync(&mut self) -> Result<(), Halted> {
         if self.pending.is_empty() && self.shown == Shown::default() {
@@ -197,6 +216,7 @@ impl Handle {
                 if let Some(row) = result.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
                     self.row = row;
                 }
+                self.watchers.wrote(self.row.id());
                 Ok(())
             }
             Err(WriteError::Store(error)) => Err(Halted::Store(error)),
@@ -204,6 +224,23 @@ impl Handle {
                 self.stop.cancel();
                 Err(Halted::Lost)
             }
+        }
+    }
+}
+
+/// Tells of one job live.
+#[derive(Debug, Clone)]
+pub struct Voice {
+    watchers: Arc<Watchers>,
+    id: JobId,
+    after: Option<u64>,
+}
+
+impl Voice {
+    /// Says something, if anybody listens: `event` is not made otherwise.
+    pub fn say(&self, event: impl FnOnce() -> JobEvent) {
+        if let Some(after) = self.after {
+            self.watchers.live(self.id, after, event);
         }
     }
 }

@@ -23,16 +23,37 @@ pub trait Model: Send + Sync + fmt::Debug {
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError>;
 }
 
-/// What a model calls itself.
+/// What a model is, as far as its callers have to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Who runs it, for example `anthropic`, `openai` or `builtin`.
     pub provider: String,
     /// The provider's name for it; the provider's own name again where there is only one.
     pub model: String,
+    /// The most tokens that a request and its reply may have together.
+    pub context_tokens: u32,
+    /// Whether a call costs money or time worth keeping: what led to it is then made durable first.
+    pub costs: bool,
+    pub editor: Editor,
+}
+
+/// The tools for editing files that a model knows best.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Editor {
+    /// One tool each to read, edit, insert and write.
+    #[default]
+    Separate,
+    /// One tool with the commands `view`, `str_replace`, `create` and `insert`.
+    TextEditor,
 }
 
 impl Description {
+    /// A model whose calls cost something, with a context of 128,000 tokens and separate tools for editing.
+    pub fn new(provider: impl Into<String>, model: impl Into<String>) -> Self {
+        let (provider, model) = (provider.into(), model.into());
+        Self { provider, model, context_tokens: 128_000, costs: true, editor: Editor::Separate }
+    }
+
     /// Whether this is the model that needs no configuration, and that people should be told about.
     pub fn is_builtin(&self) -> bool {
         self.provider == crate::builtin::PROVIDER

@@ -103,7 +103,7 @@ impl Scripted {
 #[async_trait]
 impl Model for Scripted {
     fn describe(&self) -> Description {
-        Description { provider: "scripted".to_owned(), model: "scripted".to_owned() }
+        Description::new("scripted", "scripted")
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
@@ -189,7 +189,7 @@ impl Reply {
     /// What the reply is said to have cost, in tokens.
     #[must_use]
     pub fn costs(mut self, input_tokens: u64, output_tokens: u64) -> Self {
-        self.usage = Usage { input_tokens, output_tokens };
+        self.usage = Usage::of(input_tokens, output_tokens);
         self
     }
 
@@ -333,7 +333,7 @@ mod tests {
                 Event::TextDelta("my ".into()),
                 Event::TextDelta("way".into()),
                 Event::ToolCall { id: "call-1".into(), name: "read".into(), input: json!({}) },
-                Event::Done { reason: FinishReason::ToolCalls, usage: Usage { input_tokens: 3, output_tokens: 2 } },
+                Event::Done { reason: FinishReason::ToolCalls, usage: Usage::of(3, 2) },
             ]
         );
         let refused = model.stream(request("again")).await.err().expect("a failure");

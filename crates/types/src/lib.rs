@@ -9,6 +9,7 @@ mod clock;
 mod error;
 mod id;
 mod job;
+mod job_event;
 mod message;
 mod passage;
 mod project;
@@ -20,6 +21,7 @@ pub use clock::{Clock, FixedIds, Ids, ManualClock, RandomIds, SystemClock, Times
 pub use error::{BoxError, Refusal, RefusalKind, StoreError};
 pub use id::{Domain, IdError, JobId, MessageId, ProjectId, ThreadId};
 pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, TodoStatus};
+pub use job_event::JobEvent;
 pub use message::{ContentPart, Message, Role};
 pub use passage::Passage;
 pub use project::{ForgeKind, Project};

@@ -43,7 +43,8 @@ pub struct Project {
     pub forge: ForgeKind,
     /// The environment variable that holds the forge token, if one is needed.
     pub token_env: Option<String>,
-    /// Where the docs site is served, for example `https://docs.example.com`. Links are site paths without it.
+    /// Where the forge is, when its address does not follow from the repository's: the base of its API, or, for the local
+    /// forge, of its pages.
     pub base_url: Option<String>,
     /// Read-only repositories an agent may look into, by name.
     #[serde(default)]

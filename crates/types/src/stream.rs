@@ -99,14 +99,26 @@ impl FinishReason {
 
 /// Tokens read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Usage {
+    /// All that was read, whether or not the provider had it at hand.
     pub input_tokens: u64,
     pub output_tokens: u64,
+    /// How many of the tokens read came from the provider's cache.
+    pub cached_input_tokens: u64,
+}
+
+impl Usage {
+    /// Tokens read and written, none of them from a cache.
+    pub const fn of(input_tokens: u64, output_tokens: u64) -> Self {
+        Self { input_tokens, output_tokens, cached_input_tokens: 0 }
+    }
 }
 
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.input_tokens += other.input_tokens;
         self.output_tokens += other.output_tokens;
+        self.cached_input_tokens += other.cached_input_tokens;
     }
 }

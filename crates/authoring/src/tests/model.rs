@@ -62,7 +62,7 @@ pub(super) fn finish(title: &str, summary: &str) -> (&'static str, Value) {
 #[async_trait]
 impl Model for Planned {
     fn describe(&self) -> Description {
-        Description { provider: "planned".to_owned(), model: "planned".to_owned() }
+        Description::new("planned", "planned")
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {

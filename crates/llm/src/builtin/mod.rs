@@ -51,7 +51,7 @@ struct Draft {
 #[async_trait]
 impl Model for Builtin {
     fn describe(&self) -> Description {
-        Description { provider: PROVIDER.to_owned(), model: PROVIDER.to_owned() }
+        Description { context_tokens: u32::MAX, costs: false, ..Description::new(PROVIDER, PROVIDER) }
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
@@ -70,10 +70,8 @@ impl Model for Builtin {
 /// A draft as events. Ids count the calls of the transcript, so that the same transcript gives the same ids.
 fn play(draft: Draft, request: &Request) -> EventStream {
     let before = transcript::count_calls(&request.messages);
-    let usage = Usage {
-        input_tokens: request.messages.iter().map(|message| tokens(&message.plain_text())).sum(),
-        output_tokens: tokens(&draft.text),
-    };
+    let read = request.messages.iter().map(|message| tokens(&message.plain_text())).sum();
+    let usage = Usage::of(read, tokens(&draft.text));
     let reason = if draft.calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
     let mut events: Vec<Event> = words(&draft.text).map(|word| Event::TextDelta(word.to_owned())).collect();
     for (index, (name, input)) in draft.calls.into_iter().enumerate() {

@@ -41,7 +41,7 @@ fn delta(text: &str) -> StreamEvent {
 }
 
 fn finish(thread_id: Option<ThreadId>) -> StreamEvent {
-    StreamEvent::Finish { reason: FinishReason::Stop, usage: Usage { input_tokens: 10, output_tokens: 5 }, thread_id }
+    StreamEvent::Finish { reason: FinishReason::Stop, usage: Usage::of(10, 5), thread_id }
 }
 
 fn reply() -> Vec<StreamEvent> {
