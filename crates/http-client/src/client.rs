@@ -1,0 +1,172 @@
+//! One request, one answer.
+
+use std::error::Error as StdError;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, PROXY_AUTHORIZATION, USER_AGENT};
+use http::{HeaderMap, HeaderValue, Request, Uri};
+use http_body_util::Full;
+use hyper_util::client::legacy;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use rustls::RootCertStore;
+use tokio::time::{Instant, timeout};
+
+use crate::connector::{Connector, Fault};
+use crate::error::{ClientError, SendError, Wait};
+use crate::near::is_near;
+use crate::proxy::Proxies;
+use crate::response::{Patience, Response};
+use crate::tls;
+
+/// Sends requests and keeps connections for the next ones. A clone is cheap and shares them.
+#[derive(Debug, Clone)]
+pub struct Client {
+    pool: legacy::Client<Connector, Full<Bytes>>,
+    proxies: Proxies,
+    limits: Arc<Limits>,
+}
+
+/// How long to wait for what, and who is asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// For a connection: name, proxy and TLS together.
+    pub connect: Duration,
+    /// For the head of the answer, from the beginning of the request, connecting included.
+    pub head: Duration,
+    /// Between two pieces of the body.
+    pub idle: Duration,
+    /// For the whole exchange, to the last byte of the body; `None` for as long as something comes.
+    pub total: Option<Duration>,
+    /// The `User-Agent` of requests that have none.
+    pub user_agent: String,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            head: Duration::from_secs(120),
+            idle: Duration::from_secs(90),
+            total: None,
+            user_agent: concat!("docent/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Limits {
+    connect: Duration,
+    head: Duration,
+    idle: Duration,
+    total: Option<Duration>,
+    user_agent: HeaderValue,
+}
+
+impl Client {
+    /// A client with the machine's own certificates and proxies, both read here, once.
+    pub fn new(options: Options) -> Result<Self, ClientError> {
+        Self::assemble(options, Proxies::of_the_environment(), tls::system_roots())
+    }
+
+    pub(crate) fn assemble(options: Options, proxies: Proxies, roots: RootCertStore) -> Result<Self, ClientError> {
+        let Options { connect, head, idle, total, user_agent } = options;
+        let user_agent = HeaderValue::try_from(&user_agent).map_err(|_| ClientError::UserAgent(user_agent))?;
+        let connector = Connector::new(&tls::config(roots)?, proxies.clone(), connect);
+        let pool = legacy::Client::builder(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(Duration::from_secs(60))
+            .pool_max_idle_per_host(16)
+            // A connection that died unseen is noticed, also in the middle of an answer that is just slow.
+            .http2_keep_alive_interval(Duration::from_secs(20))
+            .http2_keep_alive_timeout(Duration::from_secs(20))
+            .build(connector);
+        Ok(Self { pool, proxies, limits: Arc::new(Limits { connect, head, idle, total, user_agent }) })
+    }
+
+    /// Sends a request to its absolute `http` or `https` address and waits for the head of the answer, whatever its
+    /// status. A redirect is an answer like any other. Dropping the future, or the response, ends the exchange.
+    ///
+    /// # Errors
+    /// Every kind of [`SendError`] but [`SendError::TooLarge`].
+    pub async fn send(&self, mut request: Request<Bytes>) -> Result<Response, SendError> {
+        let started = Instant::now();
+        let route = self.route(&request)?;
+        if let Some(proxy_key) = route.proxy_key {
+            request.headers_mut().insert(PROXY_AUTHORIZATION, proxy_key);
+        }
+        request.headers_mut().entry(USER_AGENT).or_insert_with(|| self.limits.user_agent.clone());
+        let host = route.host;
+        let (limit, what) = match self.limits.total {
+            Some(total) if total < self.limits.head => (total, Wait::Total),
+            _ => (self.limits.head, Wait::Head),
+        };
+        let answer = match timeout(limit, self.pool.request(request.map(Full::new))).await {
+            Ok(Ok(answer)) => answer,
+            Ok(Err(error)) => return Err(self.sorted(error, host, route.proxy)),
+            Err(_) => return Err(SendError::Timeout { host, what, limit }),
+        };
+        let total = self.limits.total.map(|total| (started + total, total));
+        Ok(Response::new(answer, host, Patience { idle: self.limits.idle, total }))
+    }
+
+    /// Where the request goes, if it may go there.
+    fn route(&self, request: &Request<Bytes>) -> Result<Route, SendError> {
+        let uri = request.uri();
+        let host = uri.authority().map_or("", |authority| {
+            let whole = authority.as_str();
+            whole.rsplit_once('@').map_or(whole, |(_, host)| host)
+        });
+        let refuse = |reason| Err(SendError::Address { host: host.to_owned(), reason });
+        let is_plain = match uri.scheme_str() {
+            Some("https") => false,
+            Some("http") => true,
+            _ => return refuse("the address has to begin with https:// or http://"),
+        };
+        if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+            return refuse("the address holds a name or a password; keep those out of addresses");
+        }
+        let proxy = self.proxies.towards(uri);
+        if is_plain && has_credential(request.headers()) && !stays_near(uri, proxy.as_ref().map(|proxy| proxy.uri())) {
+            return refuse("a key is not sent over plain http to another network; use https");
+        }
+        let proxy_key = proxy.as_ref().filter(|_| is_plain).and_then(|proxy| proxy.basic_auth().cloned());
+        let proxy = proxy.and_then(|proxy| proxy.uri().authority().map(ToString::to_string));
+        Ok(Route { host: host.to_owned(), proxy, proxy_key })
+    }
+
+    fn sorted(&self, error: legacy::Error, host: String, proxy: Option<String>) -> SendError {
+        let fault = error.source().and_then(|source| source.downcast_ref::<Fault>()).cloned();
+        let host_by = |host: String| match proxy {
+            Some(proxy) => format!("{host} through the proxy {proxy}"),
+            None => host,
+        };
+        match fault {
+            Some(Fault::Slow) => {
+                SendError::Timeout { host: host_by(host), what: Wait::Connect, limit: self.limits.connect }
+            }
+            Some(Fault::Untrusted { reason, cause }) => SendError::Tls { host, reason, source: cause },
+            Some(Fault::Unreachable(cause)) => SendError::Connect { host: host_by(host), source: cause },
+            None if error.is_connect() => SendError::Connect { host: host_by(host), source: Arc::new(error) },
+            None => SendError::Cut { host, source: Arc::new(error) },
+        }
+    }
+}
+
+struct Route {
+    host: String,
+    proxy: Option<String>,
+    /// For a proxy that reads the request itself; a tunnel is given its own before.
+    proxy_key: Option<HeaderValue>,
+}
+
+/// The headers that keys and tokens travel in.
+fn has_credential(headers: &HeaderMap) -> bool {
+    headers.contains_key(AUTHORIZATION) || ["x-api-key", "private-token"].iter().any(|name| headers.contains_key(*name))
+}
+
+fn stays_near(destination: &Uri, proxy: Option<&Uri>) -> bool {
+    is_near(destination) && proxy.is_none_or(is_near)
+}

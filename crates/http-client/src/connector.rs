@@ -1,0 +1,210 @@
+//! From an address to a connection: a name, perhaps a proxy, perhaps TLS, all within one limit of time.
+//!
+//! ```text
+//! Connector    the limit of time; says what failed
+//!   HttpsConnector    TLS with the destination, for https
+//!     Dial            straight there, or to the proxy: CONNECT for https, the proxy's own connection for http
+//! ```
+
+use std::io;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use http::Uri;
+use hyper::rt::{Read, ReadBufCursor, Write};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
+use hyper_util::client::proxy::matcher::Intercept;
+use hyper_util::rt::TokioIo;
+use rustls::ClientConfig;
+use thiserror::Error;
+use tokio::net::TcpStream;
+use tower_service::Service;
+
+use crate::error::Cause;
+use crate::proxy::{Proxies, is_spoken};
+use crate::tls;
+
+type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// Makes the connections of a client.
+#[derive(Debug, Clone)]
+pub(crate) struct Connector {
+    dial: HttpsConnector<Dial>,
+    limit: Duration,
+}
+
+/// Why there is no connection.
+#[derive(Debug, Clone, Error)]
+pub(crate) enum Fault {
+    #[error("it took too long")]
+    Slow,
+    #[error("{reason}")]
+    Untrusted { reason: &'static str, cause: Cause },
+    #[error("no connection")]
+    Unreachable(Cause),
+}
+
+impl Connector {
+    pub(crate) fn new(tls: &ClientConfig, proxies: Proxies, limit: Duration) -> Self {
+        let mut tcp = HttpConnector::new();
+        tcp.enforce_http(false);
+        tcp.set_nodelay(true);
+        tcp.set_keepalive(Some(Duration::from_secs(60)));
+        let to_proxy = HttpsConnector::from((tcp, tls.clone()));
+        let dial = Dial { to_proxy, proxies };
+        let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http();
+        Self { dial: builder.enable_all_versions().wrap_connector(dial), limit }
+    }
+}
+
+impl Service<Uri> for Connector {
+    type Response = MaybeHttpsStream<Line>;
+    type Error = Fault;
+    type Future = BoxFuture<'static, Result<Self::Response, Fault>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Fault>> {
+        self.dial.poll_ready(context).map_err(fault)
+    }
+
+    fn call(&mut self, destination: Uri) -> Self::Future {
+        let connecting = self.dial.call(destination);
+        let limit = self.limit;
+        async move {
+            match tokio::time::timeout(limit, connecting).await {
+                Ok(connected) => connected.map_err(fault),
+                Err(_) => Err(Fault::Slow),
+            }
+        }
+        .boxed()
+    }
+}
+
+fn fault(error: BoxError) -> Fault {
+    let refusal = error.downcast_ref::<io::Error>().and_then(tls::refusal);
+    let cause: Cause = Arc::from(error);
+    match refusal {
+        Some(reason) => Fault::Untrusted { reason, cause },
+        None => Fault::Unreachable(cause),
+    }
+}
+
+/// Reaches a destination or the proxy in front of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Dial {
+    /// Speaks TLS where a proxy's own address is https; destinations are given to it as plain http.
+    to_proxy: HttpsConnector<HttpConnector>,
+    proxies: Proxies,
+}
+
+impl Service<Uri> for Dial {
+    type Response = Line;
+    type Error = BoxError;
+    type Future = BoxFuture<'static, Result<Line, BoxError>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
+        self.to_proxy.poll_ready(context)
+    }
+
+    fn call(&mut self, destination: Uri) -> Self::Future {
+        let is_https = destination.scheme_str() == Some("https");
+        match self.proxies.towards(&destination) {
+            None => {
+                let connecting = self.direct(&destination, is_https);
+                async move { Ok(Line { stream: connecting.await?, proxied: false }) }.boxed()
+            }
+            Some(proxy) if !is_spoken(&proxy) => {
+                async { Err("only proxies with an http or https address are known".into()) }.boxed()
+            }
+            Some(proxy) if is_https => {
+                let tunnelling = tunnel(&proxy, self.to_proxy.clone()).call(destination);
+                async move { Ok(Line { stream: tunnelling.await?, proxied: false }) }.boxed()
+            }
+            Some(proxy) => {
+                let connecting = self.to_proxy.call(proxy.uri().clone());
+                async move { Ok(Line { stream: connecting.await?, proxied: true }) }.boxed()
+            }
+        }
+    }
+}
+
+impl Dial {
+    /// The bare connection: TLS with the destination is made above.
+    fn direct(&mut self, destination: &Uri, is_https: bool) -> BoxFuture<'static, Result<Stream, BoxError>> {
+        match plain(destination, is_https) {
+            Ok(destination) => self.to_proxy.call(destination),
+            Err(error) => async move { Err(error.into()) }.boxed(),
+        }
+    }
+}
+
+/// The same place as a plain http address, with the port that its own scheme would have.
+fn plain(destination: &Uri, is_https: bool) -> Result<Uri, http::Error> {
+    let host = destination.host().unwrap_or_default();
+    let port = destination.port_u16().unwrap_or(if is_https { 443 } else { 80 });
+    Uri::builder().scheme("http").authority(format!("{host}:{port}")).path_and_query("/").build()
+}
+
+fn tunnel(proxy: &Intercept, connector: HttpsConnector<HttpConnector>) -> Tunnel<HttpsConnector<HttpConnector>> {
+    let tunnel = Tunnel::new(proxy.uri().clone(), connector);
+    match proxy.basic_auth() {
+        Some(auth) => tunnel.with_auth(auth.clone()),
+        None => tunnel,
+    }
+}
+
+type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
+
+/// A connection that knows whether a proxy reads what is sent over it, and wants whole addresses.
+#[derive(Debug)]
+pub(crate) struct Line {
+    stream: Stream,
+    proxied: bool,
+}
+
+impl Connection for Line {
+    fn connected(&self) -> Connected {
+        self.stream.connected().proxy(self.proxied)
+    }
+}
+
+impl Read for Line {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl Write for Line {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+}

@@ -1,0 +1,89 @@
+//! What can go wrong between a request and the end of its answer.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use thiserror::Error;
+
+/// Why a failure happened, in the words of the layer below.
+pub(crate) type Cause = Arc<dyn StdError + Send + Sync>;
+
+/// A [`Client`](crate::Client) could not be made.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    #[error("the user agent `{0}` cannot be sent as a header: use visible ASCII")]
+    UserAgent(String),
+    #[error("could not set up TLS")]
+    Tls(#[source] rustls::Error),
+}
+
+/// A request failed before the end of its answer. Says which host was asked and never more of the address.
+#[derive(Debug, Error)]
+pub enum SendError {
+    /// The request is not sent at all: its address, or what would go there, is refused.
+    #[error("could not ask {host}: {reason}")]
+    Address { host: String, reason: &'static str },
+    /// No connection, or it broke while it was made. `host` names the proxy too, where there is one.
+    #[error("could not connect to {host}")]
+    Connect {
+        host: String,
+        #[source]
+        source: Cause,
+    },
+    /// There is somebody, but not somebody to trust, or they do not speak TLS.
+    #[error("could not make a secure connection to {host}: {reason}")]
+    Tls {
+        host: String,
+        reason: &'static str,
+        #[source]
+        source: Cause,
+    },
+    #[error("{host} was too slow: {what} took longer than {limit:?}")]
+    Timeout { host: String, what: Wait, limit: Duration },
+    /// The connection ended before the answer did.
+    #[error("the connection to {host} was cut")]
+    Cut {
+        host: String,
+        #[source]
+        source: Cause,
+    },
+    #[error("the answer of {host} is longer than {limit} bytes")]
+    TooLarge { host: String, limit: usize },
+}
+
+impl SendError {
+    /// Whether the same request may well succeed a little later. A request that is not idempotent may have had its
+    /// effect all the same, unless this is [`SendError::Connect`].
+    pub const fn is_transient(&self) -> bool {
+        match self {
+            Self::Connect { .. } | Self::Timeout { .. } | Self::Cut { .. } => true,
+            Self::Address { .. } | Self::Tls { .. } | Self::TooLarge { .. } => false,
+        }
+    }
+}
+
+/// What was waited for when the time ran out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wait {
+    /// Name, proxy, connection and TLS handshake together.
+    Connect,
+    /// The head of the answer, from the beginning of the request.
+    Head,
+    /// The next bytes of the body.
+    Chunk,
+    /// The whole exchange.
+    Total,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Connect => "connecting",
+            Self::Head => "the beginning of the answer",
+            Self::Chunk => "the next piece of the answer",
+            Self::Total => "the whole answer",
+        })
+    }
+}

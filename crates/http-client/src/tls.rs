@@ -1,0 +1,50 @@
+//! Whom we trust, and what to tell when we do not.
+
+use std::io;
+use std::sync::Arc;
+
+use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
+
+use crate::error::ClientError;
+
+/// The certificate authorities of the system: its store, or what `SSL_CERT_FILE` and `SSL_CERT_DIR` name. A system
+/// without any is no error until somebody has to be trusted.
+pub(crate) fn system_roots() -> RootCertStore {
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    roots
+}
+
+/// How TLS is spoken with those roots: versions 1.2 and 1.3, without a certificate of our own.
+pub(crate) fn config(roots: RootCertStore) -> Result<ClientConfig, ClientError> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+    Ok(builder.map_err(ClientError::Tls)?.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Why a handshake failed, when that was a decision and not a broken connection.
+pub(crate) fn refusal(error: &io::Error) -> Option<&'static str> {
+    Some(match rustls_error(error)? {
+        Error::InvalidCertificate(
+            CertificateError::Expired
+            | CertificateError::ExpiredContext { .. }
+            | CertificateError::NotValidYet
+            | CertificateError::NotValidYetContext { .. },
+        ) => "its certificate is not valid now; renew it, or set this machine's clock",
+        Error::InvalidCertificate(
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+        ) => "its certificate is for another name",
+        Error::InvalidCertificate(_) => {
+            "its certificate is not trusted here; add its authority to the system's certificates, or name a file that \
+             has it in SSL_CERT_FILE"
+        }
+        Error::InvalidMessage(_) => "it does not answer with TLS; perhaps the address should begin with http://",
+        _ => "no common way of TLS was found",
+    })
+}
+
+/// The connector wraps what rustls says in one or two `io::Error`s.
+fn rustls_error(error: &io::Error) -> Option<&Error> {
+    let inner = error.get_ref()?;
+    inner.downcast_ref::<Error>().or_else(|| rustls_error(inner.downcast_ref::<io::Error>()?))
+}
