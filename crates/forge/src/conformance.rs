@@ -1,19 +1,58 @@
-//! What every implementation of [`PullRequests`] must do. Panics on the first thing that is otherwise.
+//! What every implementation of [`Forge`] and of [`PullRequests`] must do. Panics on the first thing that is otherwise.
 
 use docent_types::{ProjectId, Timestamp};
 use uuid::Uuid;
 
+use crate::port::Forge;
 use crate::pull_request::{Ending, NewRecord, PullRequests, Record, Request, State};
 
-fn new(project: &ProjectId, id: u128, head: &str) -> NewRecord {
-    let request = Request {
+fn request(head: &str) -> Request {
+    Request {
         title: format!("Change {head}"),
         body: "Why.".to_owned(),
         head: head.to_owned(),
         base: "main".to_owned(),
         draft: false,
-    };
-    NewRecord { id: Uuid::from_u128(id), project: project.clone(), request, created_at: Timestamp::from_millis(5) }
+        labels: vec!["docs".to_owned()],
+    }
+}
+
+fn new(project: &ProjectId, id: u128, head: &str) -> NewRecord {
+    let created_at = Timestamp::from_millis(5);
+    NewRecord { id: Uuid::from_u128(id), project: project.clone(), request: request(head), created_at }
+}
+
+/// Runs the suite against a repository without pull requests that has the branches `main`, `docent/a` and `docent/b`,
+/// both with changes. `merge` does what a person does who merges the pull request of this number.
+///
+/// # Panics
+/// When the forge does not keep a promise of the port.
+pub async fn forge(forge: &dyn Forge, merge: impl AsyncFn(u64)) {
+    assert!(forge.find("docent/a").await.expect("looks").is_none(), "nothing is found where nothing is");
+
+    let first = forge.open(&request("docent/a")).await.expect("opens");
+    assert_eq!((first.state, first.draft), (State::Open, false));
+    assert!(first.url.starts_with("http"), "a link to look at it, not {}", first.url);
+    assert_eq!(forge.find("docent/a").await.expect("looks").as_ref(), Some(&first));
+    assert!(forge.find("docent/b").await.expect("looks").is_none(), "another branch has none");
+    assert!(forge.find("docent").await.expect("looks").is_none(), "part of a name is another name");
+    let again = forge.open(&request("docent/a")).await.expect("opens");
+    assert_eq!(again, first, "opening twice gives the first");
+
+    let draft = Request { draft: true, ..request("docent/b") };
+    let second = forge.open(&draft).await.expect("opens");
+    assert_ne!(second.number, first.number);
+    assert!(second.draft, "a draft is opened as one");
+    let changed = Request { title: "New".to_owned(), body: "Another why.".to_owned(), ..draft };
+    assert_eq!(forge.update(&second, &changed).await.expect("updates"), second, "an update leaves it a draft");
+    assert_eq!(forge.find("docent/b").await.expect("looks").as_ref(), Some(&second));
+
+    merge(first.number).await;
+    let merged = forge.find("docent/a").await.expect("looks").expect("is still there");
+    assert_eq!((merged.number, merged.state), (first.number, State::Merged), "a merged one is found and says so");
+    let next = forge.open(&request("docent/a")).await.expect("opens");
+    assert_ne!(next.number, first.number, "a new one may be opened after the first was merged");
+    assert_eq!(forge.find("docent/a").await.expect("looks").map(|found| found.number), Some(next.number), "the newest");
 }
 
 /// Runs the suite against an empty store.
@@ -27,6 +66,7 @@ pub async fn pull_requests(store: &dyn PullRequests) {
 
     let first = open(new(&acme, 1, "docent/a")).await;
     assert_eq!((first.number, first.state), (1, State::Open));
+    assert_eq!(first.labels, ["docs"]);
     let again = open(new(&acme, 2, "docent/a")).await;
     assert_eq!(again, first, "a second open for the same head gives the first");
     assert_eq!(open(new(&acme, 3, "docent/b")).await.number, 2, "numbers count up within a project");

@@ -7,9 +7,11 @@
 pub mod conformance;
 mod local;
 pub mod memory;
+mod misconfigured;
 mod port;
 mod pull_request;
 
 pub use local::LocalForge;
+pub use misconfigured::Misconfigured;
 pub use port::{Forge, ForgeError};
 pub use pull_request::{Ending, NewRecord, PullRequest, PullRequests, Record, Request, State};

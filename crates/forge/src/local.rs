@@ -38,7 +38,7 @@ impl LocalForge {
 
     fn tell(&self, record: &Record) -> PullRequest {
         let url = format!("{}/pulls/{}/{}", self.public_url, record.project, record.id);
-        PullRequest { number: record.number, url, state: record.state }
+        PullRequest { number: record.number, url, state: record.state, draft: record.draft }
     }
 }
 
@@ -69,5 +69,35 @@ impl Forge for LocalForge {
         }
         let updated = self.pulls.update(&self.project, record.id, request).await?;
         Ok(self.tell(&updated.unwrap_or(record)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::{FixedIds, ManualClock, Timestamp};
+
+    use super::*;
+    use crate::memory::MemoryPullRequests;
+    use crate::pull_request::State;
+
+    #[tokio::test]
+    async fn the_local_forge_conforms() {
+        let (pulls, project) = (Arc::new(MemoryPullRequests::default()), ProjectId::parse("acme").expect("a name"));
+        let clock = ManualClock::at(Timestamp::from_millis(5));
+        let url = "http://docent.test".to_owned();
+        let forge = LocalForge::new(
+            Arc::clone(&pulls) as _,
+            project.clone(),
+            url,
+            Arc::new(clock),
+            Arc::new(FixedIds::default()),
+        );
+        crate::conformance::forge(&forge, async |number| {
+            let all = pulls.list(&project, 10).await.expect("lists");
+            let record = all.iter().find(|record| record.number == number).expect("is there");
+            let ended = pulls.end(&project, record.id, State::Merged, None, Timestamp::from_millis(6)).await;
+            assert!(ended.expect("ends").is_some());
+        })
+        .await;
     }
 }

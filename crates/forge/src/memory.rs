@@ -48,6 +48,7 @@ impl PullRequests for MemoryPullRequests {
             head: new.request.head,
             base: new.request.base,
             draft: new.request.draft,
+            labels: new.request.labels,
             state: State::Open,
             created_at: new.created_at,
             ended_at: None,

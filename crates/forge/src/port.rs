@@ -12,13 +12,14 @@ use crate::pull_request::{PullRequest, Request};
 /// One repository on a forge.
 #[async_trait]
 pub trait Forge: Send + Sync + fmt::Debug + 'static {
-    /// The newest pull request from this branch, whatever its state.
+    /// The newest pull request from this branch of this repository (not of a fork), whatever its state.
     async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError>;
 
-    /// Opens a pull request. The caller has looked for one before; opening twice must still not make two.
+    /// Opens a pull request. The caller has looked for one before; opening twice must still not make two: the second
+    /// gives the first. Labels that cannot be set are left out.
     async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError>;
 
-    /// Replaces title and body of an open pull request.
+    /// Replaces title and body of an open pull request. `found` is what [`find`](Self::find) just gave.
     async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError>;
 }
 
@@ -28,6 +29,12 @@ pub enum ForgeError {
     /// The forge refused, and will again until somebody changes a setting. The sentence says which.
     #[error("{sentence}")]
     Refused { sentence: String },
+    /// The forge finds nothing in the branch that its base does not have.
+    #[error("the branch `{head}` holds nothing that `{base}` does not have")]
+    NoChanges { head: String, base: String },
+    /// The forge does not have the branch: it was deleted after the push, or the push has not arrived there yet.
+    #[error("the forge has no branch `{head}`")]
+    HeadMissing { head: String },
     /// The forge could not be reached or is overloaded; trying again may help.
     #[error("the forge could not be reached")]
     Unavailable {

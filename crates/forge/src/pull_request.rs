@@ -17,7 +17,10 @@ pub struct Request {
     pub head: String,
     /// The branch they should go to.
     pub base: String,
+    /// Whether it is opened as a draft. Nothing but the local forge changes that later: once it is open, people decide.
     pub draft: bool,
+    /// Names of labels to put on it when it is opened. A forge leaves out those it does not know or may not set.
+    pub labels: Vec<String>,
 }
 
 /// A pull request as a forge tells of it.
@@ -27,6 +30,7 @@ pub struct PullRequest {
     /// Where a person looks at it.
     pub url: String,
     pub state: State,
+    pub draft: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,6 +64,8 @@ pub struct Record {
     pub head: String,
     pub base: String,
     pub draft: bool,
+    #[serde(default)]
+    pub labels: Vec<String>,
     pub state: State,
     pub created_at: Timestamp,
     /// When it was merged or closed.

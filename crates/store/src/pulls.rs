@@ -22,11 +22,24 @@ impl PullRequests for SqliteStore {
             let number = connection
                 .prepare_cached("SELECT coalesce(max(number), 0) + 1 FROM pulls WHERE project = ?1")?
                 .query_row([project.as_str()], |row| row.get(0))?;
-            let Request { title, body, head, base, draft } = request;
+            let Request { title, body, head, base, draft, labels } = request;
             let state = State::Open;
             let (ended_at, ended) = (None, None);
-            let record =
-                Record { id, project, number, title, body, head, base, draft, state, created_at, ended_at, ended };
+            let record = Record {
+                id,
+                project,
+                number,
+                title,
+                body,
+                head,
+                base,
+                draft,
+                labels,
+                state,
+                created_at,
+                ended_at,
+                ended,
+            };
             connection
                 .prepare_cached(
                     "INSERT INTO pulls (id, project, number, head, base, state, body)

@@ -1,0 +1,111 @@
+//! Opens or updates the pull request of a branch that is already pushed, and prints what it is.
+//!
+//! ```sh
+//! cargo run -p docent-forge-http --example pull_request -- --forge github \
+//!     --repo https://github.com/acme/docs --token-env GITHUB_TOKEN --head my-branch --title "Mend the links"
+//! ```
+//!
+//! With `--app ID --app-key FILE` instead of `--token-env` it speaks as a GitHub App; with `--check` it opens nothing and
+//! says whether it could.
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Parser, ValueEnum};
+use docent_forge::{Forge, Request, State};
+use docent_forge_http::{Address, GithubApp, Host, HttpForge, KeptSecret, TokenSource};
+use docent_http_client::{Client, Options};
+use docent_types::SystemClock;
+
+#[derive(Parser)]
+struct Arguments {
+    #[arg(long)]
+    forge: Kind,
+    /// The URL that git uses.
+    #[arg(long)]
+    repo: String,
+    /// Where the forge's API is, when it does not follow from the repository.
+    #[arg(long)]
+    base_url: Option<String>,
+    /// The variable that holds the token.
+    #[arg(long, conflicts_with = "app")]
+    token_env: Option<String>,
+    /// The id of a GitHub App.
+    #[arg(long, requires = "app_key")]
+    app: Option<String>,
+    /// The file with the App's private key.
+    #[arg(long)]
+    app_key: Option<PathBuf>,
+    #[arg(long, default_value = "docent/example")]
+    head: String,
+    #[arg(long, default_value = "main")]
+    base: String,
+    #[arg(long, default_value = "An example")]
+    title: String,
+    #[arg(long, default_value = "Opened by an example.")]
+    body: String,
+    #[arg(long)]
+    draft: bool,
+    #[arg(long)]
+    label: Vec<String>,
+    /// Says whether a pull request could be opened.
+    #[arg(long)]
+    check: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Kind {
+    Github,
+    Gitlab,
+    Gitea,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    match run(Arguments::parse()).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let mut cause: Option<&dyn Error> = Some(error.as_ref());
+            while let Some(why) = cause {
+                eprintln!("{why}");
+                cause = why.source();
+            }
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run(asked: Arguments) -> Result<(), Box<dyn Error>> {
+    let client = Client::new(Options::default())?;
+    let clock = Arc::new(SystemClock);
+    let host = match asked.forge {
+        Kind::Github => Host::Github,
+        Kind::Gitlab => Host::Gitlab,
+        Kind::Gitea => Host::Gitea,
+    };
+    let address = Address::parse(host, &asked.repo, asked.base_url.as_deref())?;
+    let tokens = match (asked.token_env, asked.app, asked.app_key) {
+        (Some(name), ..) => TokenSource::Kept(KeptSecret::Env(name)),
+        (None, Some(id), Some(key)) => {
+            let app = GithubApp::new(client.clone(), id, KeptSecret::File(key), Arc::clone(&clock) as _);
+            TokenSource::App(Arc::new(app))
+        }
+        _ => TokenSource::None,
+    };
+    let forge = HttpForge::new(client, address, tokens, clock);
+    if asked.check {
+        println!("{}", forge.check().await?);
+        return Ok(());
+    }
+    let Arguments { head, base, title, body, draft, label: labels, .. } = asked;
+    let request = Request { title, body, head, base, draft, labels };
+    let (what, pull) = match forge.find(&request.head).await? {
+        Some(found) if found.state == State::Open => ("updated", forge.update(&found, &request).await?),
+        _ => ("opened", forge.open(&request).await?),
+    };
+    let draft = if pull.draft { ", a draft" } else { "" };
+    println!("{what} {} ({}{draft}): {}", pull.number, pull.state.as_str(), pull.url);
+    Ok(())
+}

@@ -1,0 +1,183 @@
+//! A GitHub App: from its key to a token for one repository.
+//!
+//! The App signs a short statement of who it is, asks GitHub which installation covers the repository, and gets a token
+//! of that installation that is good for an hour, for this repository alone, and for no more than we do: writing
+//! contents and pull requests.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use docent_forge::ForgeError;
+use docent_http_client::{Client, Secret};
+use docent_types::{Clock, Timestamp};
+use http::{Method, StatusCode};
+use jsonwebtoken::{Algorithm, EncodingKey, Header};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use zeroize::Zeroizing;
+
+use crate::address::Address;
+use crate::api::{self, Call, Reply, escaped};
+use crate::token::{KeptSecret, TokenSource};
+use crate::trouble::Trouble;
+
+/// A token that is left so little time is made anew: a push takes minutes.
+const MARGIN: Duration = Duration::from_secs(5 * 60);
+
+/// GitHub allows a statement ten minutes, by its own clock.
+const STATEMENT: Duration = Duration::from_secs(9 * 60);
+
+/// By how much GitHub's clock may be behind ours.
+const SKEW: Duration = Duration::from_secs(60);
+
+/// A GitHub App of which we hold the private key.
+pub struct GithubApp {
+    client: Client,
+    id: String,
+    key: KeptSecret,
+    clock: Arc<dyn Clock>,
+    tokens: Mutex<HashMap<Address, Arc<Slot>>>,
+}
+
+/// The token of one repository. Whoever makes it holds the lock, so that those who come meanwhile wait and share it.
+type Slot = tokio::sync::Mutex<Option<Token>>;
+
+#[derive(Clone)]
+struct Token {
+    secret: Secret,
+    expires_at: Timestamp,
+}
+
+impl fmt::Debug for GithubApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GithubApp").field("id", &self.id).field("key", &self.key).finish_non_exhaustive()
+    }
+}
+
+#[derive(Serialize)]
+struct Statement<'a> {
+    iat: i64,
+    exp: i64,
+    iss: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Installation {
+    id: u64,
+    #[serde(default)]
+    suspended_at: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Made {
+    token: String,
+    expires_at: Timestamp,
+}
+
+impl GithubApp {
+    /// `id` is the App's id or client id; `key` its private key in PEM, which in an environment variable may be written
+    /// on one line with `\n` for the line ends.
+    pub fn new(client: Client, id: impl Into<String>, key: KeptSecret, clock: Arc<dyn Clock>) -> Self {
+        Self { client, id: id.into(), key, clock, tokens: Mutex::default() }
+    }
+
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) async fn token(&self, address: &Address) -> Result<Secret, ForgeError> {
+        let slot = Arc::clone(self.slots().entry(address.clone()).or_default());
+        let mut kept = slot.lock().await;
+        if let Some(token) = &*kept
+            && token.expires_at.since(self.clock.now()) > MARGIN
+        {
+            return Ok(token.secret.clone());
+        }
+        let token = self.make(address).await?;
+        Ok(kept.insert(token).secret.clone())
+    }
+
+    pub(crate) fn forget(&self, address: &Address) {
+        self.slots().remove(address);
+    }
+
+    fn slots(&self) -> std::sync::MutexGuard<'_, HashMap<Address, Arc<Slot>>> {
+        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn make(&self, address: &Address) -> Result<Token, ForgeError> {
+        let statement = self.statement(address).await?;
+        let path = format!("/repos/{}/{}/installation", escaped(&address.owner), escaped(&address.name));
+        let reply = api::send(&self.client, address, &Call::get(path), Some(&statement)).await?;
+        let installation: Installation = self.read(address, &reply)?;
+        if installation.suspended_at.is_some() {
+            return Err(self.refuse(address, "is suspended for", "lift the suspension in the owner's settings"));
+        }
+        let wanted = json!({
+            "repositories": [address.name],
+            "permissions": { "contents": "write", "pull_requests": "write" },
+        });
+        let path = format!("/app/installations/{}/access_tokens", installation.id);
+        let call = Call::new(Method::POST, path, wanted);
+        let reply = api::send(&self.client, address, &call, Some(&statement)).await?;
+        let made: Made = self.read(address, &reply)?;
+        let secret = Secret::parse(&made.token)
+            .map_err(|_| self.refuse(address, "gets no usable token for", "ask who runs the forge"))?;
+        Ok(Token { secret, expires_at: made.expires_at })
+    }
+
+    async fn statement(&self, address: &Address) -> Result<Secret, ForgeError> {
+        let pem = Zeroizing::new(self.key.text().await?.replace("\\n", "\n"));
+        let unusable = |error: jsonwebtoken::errors::Error| ForgeError::Refused {
+            sentence: format!(
+                "{} holds no private key of a GitHub App in PEM form ({error}): download one from the App's settings",
+                self.key
+            ),
+        };
+        let key = EncodingKey::from_rsa_pem(pem.as_bytes()).map_err(unusable)?;
+        let now = self.clock.now();
+        let (iat, exp) = (now.minus(SKEW).seconds(), now.plus(STATEMENT).seconds());
+        let statement = Statement { iat, exp, iss: &self.id };
+        let signed = jsonwebtoken::encode(&Header::new(Algorithm::RS256), &statement, &key).map_err(unusable)?;
+        Secret::parse(&signed).map_err(|_| self.refuse(address, "cannot speak for itself to", "check its private key"))
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(&self, address: &Address, reply: &Reply) -> Result<T, ForgeError> {
+        if reply.status.is_success() {
+            return api::read(address, reply);
+        }
+        let trouble = Trouble { address, tokens: &TokenSource::None, now: self.clock.now() };
+        if let Some(busy) = trouble.passing(reply) {
+            return Err(busy);
+        }
+        Err(match reply.status {
+            StatusCode::UNAUTHORIZED => self.refuse(
+                address,
+                "is not known by its key to",
+                "check the App's id, that the private key is one of its own, and that this machine's clock is right",
+            ),
+            StatusCode::FORBIDDEN => {
+                self.refuse(address, "is suspended or not let in for", "lift the suspension in the owner's settings")
+            }
+            StatusCode::NOT_FOUND => self.refuse(
+                address,
+                "is not installed on",
+                "install it there from the App's page and give it access to this repository",
+            ),
+            StatusCode::UNPROCESSABLE_ENTITY => self.refuse(
+                address,
+                "may do too little in",
+                "in the App's settings grant the repository permissions Contents: read and write and \
+                 Pull requests: read and write, and accept them in the settings of the installation",
+            ),
+            _ => trouble.sort(reply),
+        })
+    }
+
+    fn refuse(&self, address: &Address, what: &str, remedy: &str) -> ForgeError {
+        let sentence = format!("the GitHub App {} {what} {address} at {}: {remedy}", self.id, address.authority());
+        ForgeError::Refused { sentence }
+    }
+}

@@ -1,0 +1,228 @@
+//! Gitea and Forgejo.
+
+use async_trait::async_trait;
+use docent_forge::{Forge, ForgeError, PullRequest, Request, State};
+use http::header::LINK;
+use http::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::api::{Api, Call, Reply, escaped, readable};
+use crate::http_forge::Checked;
+use crate::title::{self, cut, is_marked, marked};
+use crate::trouble::Cause;
+
+/// The column holds more; people do not read more.
+const BODY: usize = 1_000_000;
+
+/// What Gitea gives at most in one page, unless it is configured otherwise.
+const PAGE: usize = 50;
+
+/// So many pages are looked at. An open pull request behind them is found when the forge refuses to open a second one.
+const PAGES: usize = 5;
+
+#[derive(Debug)]
+pub(crate) struct Gitea(pub(crate) Api);
+
+#[derive(Debug, Deserialize)]
+struct Pull {
+    number: u64,
+    html_url: String,
+    state: String,
+    #[serde(default)]
+    merged: bool,
+    #[serde(default)]
+    title: String,
+    draft: Option<bool>,
+    head: Side,
+    base: Side,
+}
+
+#[derive(Debug, Deserialize)]
+struct Side {
+    /// The branch, also when it is gone.
+    label: Option<String>,
+    #[serde(rename = "ref")]
+    branch: String,
+    #[serde(default)]
+    repo_id: i64,
+}
+
+impl Pull {
+    /// Whether it is from this branch of the repository itself.
+    fn is_from(&self, head: &str) -> bool {
+        let named = self.head.branch == head || self.head.label.as_deref() == Some(head);
+        named && self.head.repo_id == self.base.repo_id
+    }
+
+    fn told(self) -> PullRequest {
+        let state = match self.state.as_str() {
+            _ if self.merged => State::Merged,
+            "open" => State::Open,
+            _ => State::Closed,
+        };
+        let draft = self.draft.unwrap_or(false) || is_marked(&self.title, title::GITEA);
+        PullRequest { number: self.number, url: self.html_url, state, draft }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Label {
+    id: i64,
+    name: String,
+}
+
+/// Whether there is another page. A forge may be configured to shorter pages than we ask for.
+fn has_next(reply: &Reply) -> bool {
+    let links = reply.headers.get(LINK).and_then(|links| links.to_str().ok()).unwrap_or_default();
+    links.contains("rel=\"next\"")
+}
+
+impl Gitea {
+    fn path(&self, rest: &str) -> String {
+        format!("/repos/{}/{}{rest}", escaped(&self.0.address.owner), escaped(&self.0.address.name))
+    }
+
+    /// The newest pull request that is wanted. Gitea lists them newest first, and cannot list those of one branch.
+    async fn newest(&self, state: &str, wanted: impl Fn(&Pull) -> bool) -> Result<Option<Pull>, ForgeError> {
+        for page in 1..=PAGES {
+            let path = self.path(&format!("/pulls?state={state}&limit={PAGE}&page={page}"));
+            let reply = self.0.ask(Call::get(path)).await?;
+            let listed: Vec<Value> = self.0.read(&reply)?;
+            let last = listed.is_empty() || (listed.len() < PAGE && !has_next(&reply));
+            let pulls: Vec<Pull> = readable(listed);
+            let found = pulls.into_iter().filter(|pull| wanted(pull)).max_by_key(|pull| pull.number);
+            if found.is_some() || last {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The one that stands in the way of opening another.
+    async fn there(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+        let same = |pull: &Pull| pull.is_from(&request.head) && pull.base.branch == request.base;
+        let mut found = self.newest("open", same).await?;
+        if found.is_none() {
+            let (base, head) = (escaped(&request.base), escaped(&request.head));
+            let reply = self.0.ask(Call::get(self.path(&format!("/pulls/{base}/{head}")))).await?;
+            found = self.0.read::<Pull>(&reply).ok().filter(|pull| same(pull) && pull.state == "open");
+        }
+        let Some(found) = found else {
+            let source = Cause::Unseen { forge: self.0.address.authority().to_owned() };
+            return Err(ForgeError::Unavailable { retry_after: None, source: source.into() });
+        };
+        self.update(&found.told(), request).await
+    }
+
+    async fn has_branch(&self, branch: &str) -> Result<bool, ForgeError> {
+        let reply = self.0.ask(Call::get(self.path(&format!("/branches/{}", escaped(branch))))).await?;
+        match reply.status {
+            StatusCode::NOT_FOUND => Ok(false),
+            status if status.is_success() => Ok(true),
+            _ => Err(self.0.trouble(&reply)),
+        }
+    }
+
+    /// The numbers of those of the labels that the repository has. A pull request without labels is still one, so
+    /// nothing here fails the job.
+    async fn label_numbers(&self, names: &[String]) -> Vec<i64> {
+        let mut numbers = Vec::new();
+        for page in 1..=PAGES {
+            if numbers.len() == names.len() {
+                break;
+            }
+            let path = self.path(&format!("/labels?limit={PAGE}&page={page}"));
+            match self.0.asks::<Vec<Label>>(Call::get(path)).await {
+                Ok(labels) if labels.is_empty() => break,
+                Ok(labels) => {
+                    numbers
+                        .extend(labels.into_iter().filter(|label| names.contains(&label.name)).map(|label| label.id));
+                }
+                Err(error) => {
+                    let error: &dyn std::error::Error = &error;
+                    tracing::warn!(repository = %self.0.address, error, "the labels could not be looked up");
+                    break;
+                }
+            }
+        }
+        numbers
+    }
+}
+
+#[async_trait]
+impl Forge for Gitea {
+    async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
+        Ok(self.newest("all", |pull| pull.is_from(head)).await?.map(Pull::told))
+    }
+
+    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+        let body = json!({
+            "head": request.head,
+            "base": request.base,
+            "title": marked(&request.title, title::GITEA, request.draft),
+            "body": cut(&request.body, BODY),
+            "labels": self.label_numbers(&request.labels).await,
+        });
+        let reply = self.0.ask(Call::new(Method::POST, self.path("/pulls"), body)).await?;
+        match reply.status {
+            StatusCode::CONFLICT => self.there(request).await,
+            // One status for a branch and for a repository that is not there.
+            StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
+                let _: Repository = self.0.asks(Call::get(self.path(""))).await?;
+                if !self.has_branch(&request.head).await? {
+                    return Err(ForgeError::HeadMissing { head: request.head.clone() });
+                }
+                if !self.has_branch(&request.base).await? {
+                    return Err(self.0.refused(&format!("has no branch `{}` to open it to", request.base)));
+                }
+                Err(self.0.trouble(&reply))
+            }
+            _ => Ok(self.0.read::<Pull>(&reply)?.told()),
+        }
+    }
+
+    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+        let title = marked(&request.title, title::GITEA, found.draft);
+        let body = json!({ "title": title, "body": cut(&request.body, BODY) });
+        let call = Call::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
+        Ok(self.0.changes::<Pull>(found.number, call).await?.told())
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Repository {
+    full_name: String,
+    #[serde(default)]
+    archived: bool,
+    has_pull_requests: Option<bool>,
+    permissions: Option<Permissions>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Permissions {
+    #[serde(default)]
+    push: bool,
+}
+
+#[async_trait]
+impl Checked for Gitea {
+    async fn check(&self) -> Result<String, ForgeError> {
+        let repository: Repository = self.0.asks(Call::get(self.path(""))).await?;
+        let (tokens, forge) = (&self.0.tokens, self.0.address.authority());
+        if repository.archived {
+            return Err(self.0.refused("is archived: unarchive it, or remove the project"));
+        }
+        if repository.has_pull_requests == Some(false) {
+            return Err(self.0.refused("has pull requests turned off: turn them on in its settings"));
+        }
+        if !repository.permissions.is_some_and(|permissions| permissions.push) {
+            return Err(self.0.refused(&format!("may not be written to by {tokens}: give its user write access")));
+        }
+        Ok(format!(
+            "the user of {tokens} may push to {} at {forge}; the token's own permissions show at the first job (read and \
+             write for repositories is needed)",
+            repository.full_name
+        ))
+    }
+}

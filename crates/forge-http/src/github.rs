@@ -1,0 +1,292 @@
+//! GitHub, on github.com and as Enterprise Server.
+
+use async_trait::async_trait;
+use docent_forge::{Forge, ForgeError, PullRequest, Request, State};
+use http::{Method, StatusCode};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::api::{Api, Call, Reply, escaped, readable};
+use crate::http_forge::Checked;
+use crate::title::{cut, plain};
+use crate::token::TokenSource;
+use crate::trouble::{Cause, mentions};
+
+/// GitHub takes 65,536 characters.
+const BODY: usize = 65_000;
+
+/// So many pull requests are looked at: forks may have branches of the same name.
+const PAGE: usize = 50;
+
+#[derive(Debug)]
+pub(crate) struct Github(pub(crate) Api);
+
+#[derive(Debug, Deserialize)]
+struct Pull {
+    number: u64,
+    html_url: String,
+    state: String,
+    merged_at: Option<String>,
+    draft: Option<bool>,
+    head: Side,
+    base: Side,
+}
+
+#[derive(Debug, Deserialize)]
+struct Side {
+    #[serde(rename = "ref")]
+    branch: String,
+    /// Absent when the fork it was in is gone.
+    repo: Option<Repo>,
+}
+
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+struct Repo {
+    id: u64,
+}
+
+impl Pull {
+    /// Whether it is from this branch of the repository itself.
+    fn is_from(&self, head: &str) -> bool {
+        self.head.branch == head && self.head.repo.is_some() && self.head.repo == self.base.repo
+    }
+
+    fn told(self) -> PullRequest {
+        let state = match (self.state.as_str(), &self.merged_at) {
+            (_, Some(_)) => State::Merged,
+            ("open", None) => State::Open,
+            _ => State::Closed,
+        };
+        PullRequest { number: self.number, url: self.html_url, state, draft: self.draft.unwrap_or(false) }
+    }
+}
+
+/// What became of a request to open a pull request.
+#[derive(Debug, PartialEq, Eq)]
+enum Opening {
+    Made,
+    /// There is an open one from the same branch already.
+    There,
+    /// This repository's plan knows no drafts.
+    NoDrafts,
+    NoChanges,
+    HeadMissing,
+    BaseMissing,
+    Failed,
+}
+
+impl Opening {
+    fn of(reply: &Reply) -> Self {
+        match reply.status {
+            status if status.is_success() => Self::Made,
+            StatusCode::UNPROCESSABLE_ENTITY if names(reply, "head") => Self::HeadMissing,
+            StatusCode::UNPROCESSABLE_ENTITY if names(reply, "base") => Self::BaseMissing,
+            // The rest GitHub tells in words alone.
+            StatusCode::UNPROCESSABLE_ENTITY if mentions(reply, &["pull request already exists"]) => Self::There,
+            StatusCode::UNPROCESSABLE_ENTITY if mentions(reply, &["no commits between"]) => Self::NoChanges,
+            StatusCode::UNPROCESSABLE_ENTITY
+                if mentions(reply, &["draft pull requests are not supported", "draft pull requests not supported"]) =>
+            {
+                Self::NoDrafts
+            }
+            _ => Self::Failed,
+        }
+    }
+}
+
+/// Whether an error is about this field's value.
+fn names(reply: &Reply, field: &str) -> bool {
+    let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let about =
+        |error: &Value| error["field"] == field && matches!(error["code"].as_str(), Some("invalid" | "missing"));
+    body["errors"].as_array().is_some_and(|errors| errors.iter().any(about))
+}
+
+impl Github {
+    fn path(&self, rest: &str) -> String {
+        format!("/repos/{}/{}{rest}", escaped(&self.0.address.owner), escaped(&self.0.address.name))
+    }
+
+    /// The pull requests from this branch, newest first.
+    async fn of_branch(&self, head: &str, state: &str) -> Result<Vec<Pull>, ForgeError> {
+        let list = format!("state={state}&sort=created&direction=desc&per_page={PAGE}");
+        let by_head = escaped(&format!("{}:{head}", self.0.address.owner));
+        let reply = self.0.ask(Call::get(self.path(&format!("/pulls?head={by_head}&{list}")))).await?;
+        let mut pulls: Vec<Pull> = readable(self.0.read(&reply)?);
+        if reply.moved && pulls.is_empty() {
+            // The filter wants the owner's name, and that may be what has changed.
+            pulls = readable(self.0.asks(Call::get(self.path(&format!("/pulls?{list}")))).await?);
+        }
+        pulls.retain(|pull| pull.is_from(head));
+        Ok(pulls)
+    }
+
+    async fn create(&self, request: &Request, draft: bool) -> Result<Reply, ForgeError> {
+        let body = json!({
+            "title": plain(&request.title),
+            "body": cut(&request.body, BODY),
+            "head": request.head,
+            "base": request.base,
+            "draft": draft,
+        });
+        self.0.ask(Call::new(Method::POST, self.path("/pulls"), body)).await
+    }
+
+    /// The one that stands in the way of opening another.
+    async fn there(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+        let pulls = self.of_branch(&request.head, "open").await?;
+        let same = pulls.into_iter().find(|pull| pull.base.branch == request.base);
+        let Some(found) = same else {
+            let source = Cause::Unseen { forge: self.0.address.authority().to_owned() };
+            return Err(ForgeError::Unavailable { retry_after: None, source: source.into() });
+        };
+        self.update(&found.told(), request).await
+    }
+
+    /// A pull request without its labels is still one, so nothing here fails the job.
+    async fn label(&self, number: u64, labels: &[String]) {
+        if labels.is_empty() {
+            return;
+        }
+        let call = Call::new(Method::POST, self.path(&format!("/issues/{number}/labels")), json!({ "labels": labels }));
+        if let Err(error) = self.0.asks::<Value>(call).await {
+            let error: &dyn std::error::Error = &error;
+            tracing::warn!(repository = %self.0.address, number, error, "the pull request has no labels");
+        }
+    }
+}
+
+#[async_trait]
+impl Forge for Github {
+    async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
+        let newest = self.of_branch(head, "all").await?.into_iter().max_by_key(|pull| pull.number);
+        Ok(newest.map(Pull::told))
+    }
+
+    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+        let mut reply = self.create(request, request.draft).await?;
+        if request.draft && Opening::of(&reply) == Opening::NoDrafts {
+            reply = self.create(request, false).await?;
+        }
+        let (head, base) = (request.head.clone(), request.base.clone());
+        let pull = match Opening::of(&reply) {
+            Opening::Made => self.0.read::<Pull>(&reply)?.told(),
+            Opening::There => self.there(request).await?,
+            Opening::NoChanges => return Err(ForgeError::NoChanges { head, base }),
+            Opening::HeadMissing => return Err(ForgeError::HeadMissing { head }),
+            Opening::BaseMissing => return Err(self.0.refused(&format!("has no branch `{base}` to open it to"))),
+            Opening::NoDrafts | Opening::Failed => return Err(self.0.trouble(&reply)),
+        };
+        self.label(pull.number, &request.labels).await;
+        Ok(pull)
+    }
+
+    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+        let body = json!({ "title": plain(&request.title), "body": cut(&request.body, BODY) });
+        let call = Call::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
+        Ok(self.0.changes::<Pull>(found.number, call).await?.told())
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Seen {
+    full_name: String,
+    #[serde(default)]
+    archived: bool,
+    #[serde(default)]
+    private: bool,
+    permissions: Option<Permissions>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Permissions {
+    #[serde(default)]
+    push: bool,
+}
+
+#[async_trait]
+impl Checked for Github {
+    async fn check(&self) -> Result<String, ForgeError> {
+        let reply = self.0.ask(Call::get(self.path(""))).await?;
+        let seen: Seen = self.0.read(&reply)?;
+        let (name, tokens, forge) = (&seen.full_name, &self.0.tokens, self.0.address.authority());
+        if seen.archived {
+            return Err(self.0.refused("is archived: unarchive it, or remove the project"));
+        }
+        if matches!(tokens, TokenSource::App(_)) {
+            // Its token was made with the permissions that we need, or not at all.
+            return Ok(format!("{tokens} may push and open pull requests in {name} at {forge}"));
+        }
+        if !seen.permissions.as_ref().is_some_and(|permissions| permissions.push) {
+            return Err(self
+                .0
+                .refused(&format!("may be read but not written to by {tokens}: give its owner write access")));
+        }
+        let scopes = reply.headers.get("x-oauth-scopes").and_then(|scopes| scopes.to_str().ok());
+        let Some(scopes) = scopes.filter(|scopes| !scopes.trim().is_empty()) else {
+            return Ok(format!(
+                "the owner of {tokens} may push to {name} at {forge}; whether the token itself has the permissions \
+                 Contents and Pull requests: read and write shows at the first job"
+            ));
+        };
+        let enough = |scope: &str| scope == "repo" || (!seen.private && scope == "public_repo");
+        if scopes.split(',').map(str::trim).any(enough) {
+            return Ok(format!("{tokens} may push and open pull requests in {name} at {forge}"));
+        }
+        Err(self.0.refused(&format!("needs the scope `repo`, which {tokens} lacks")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reply(status: u16, body: &str) -> Reply {
+        Reply { status: StatusCode::from_u16(status).unwrap(), body: body.to_owned().into(), ..Reply::default() }
+    }
+
+    #[test]
+    fn what_github_answers_to_an_opening_is_told_apart() {
+        let custom = |message: &str| {
+            let error = json!({ "resource": "PullRequest", "code": "custom", "message": message });
+            json!({ "message": "Validation Failed", "errors": [error], "status": "422" }).to_string()
+        };
+        let field = |field: &str| {
+            let error = json!({ "resource": "PullRequest", "field": field, "code": "invalid" });
+            json!({ "message": "Validation Failed", "errors": [error] }).to_string()
+        };
+        for (status, body, expected) in [
+            (201, "{}".to_owned(), Opening::Made),
+            (422, custom("A pull request already exists for acme:docent/a."), Opening::There),
+            (422, custom("No commits between main and docent/a"), Opening::NoChanges),
+            (422, field("head"), Opening::HeadMissing),
+            (422, field("base"), Opening::BaseMissing),
+            (422, field("title"), Opening::Failed),
+            (
+                422,
+                r#"{"message":"Draft pull requests are not supported in this repository."}"#.to_owned(),
+                Opening::NoDrafts,
+            ),
+            (422, r#"{"message":"Validation Failed","errors":["body is too long"]}"#.to_owned(), Opening::Failed),
+            (422, "not JSON".to_owned(), Opening::Failed),
+            (403, custom("No commits between main and docent/a"), Opening::Failed),
+        ] {
+            assert_eq!(Opening::of(&reply(status, &body)), expected, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn a_fork_with_a_branch_of_the_same_name_is_another_repository() {
+        let pull = |head: Value| -> Pull {
+            serde_json::from_value(json!({
+                "number": 1, "html_url": "https://github.com/acme/docs/pull/1", "state": "closed",
+                "head": head, "base": { "ref": "main", "repo": { "id": 7 } },
+            }))
+            .unwrap()
+        };
+        assert!(pull(json!({ "ref": "docent/a", "repo": { "id": 7 } })).is_from("docent/a"));
+        assert!(!pull(json!({ "ref": "docent/a", "repo": { "id": 8 } })).is_from("docent/a"));
+        assert!(!pull(json!({ "ref": "docent/a", "repo": null })).is_from("docent/a"));
+        assert!(!pull(json!({ "ref": "docent/ab", "repo": { "id": 7 } })).is_from("docent/a"));
+    }
+}

@@ -1,0 +1,68 @@
+//! The forge of one repository, whichever kind it is.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docent_forge::{Forge, ForgeError, PullRequest, Request};
+use docent_http_client::Client;
+use docent_types::Clock;
+
+use crate::address::{Address, Host};
+use crate::api::Api;
+use crate::gitea::Gitea;
+use crate::github::Github;
+use crate::gitlab::Gitlab;
+use crate::token::TokenSource;
+
+/// What a forge can do for a person who sets a project up, beside opening pull requests.
+#[async_trait]
+pub(crate) trait Checked: Forge {
+    async fn check(&self) -> Result<String, ForgeError>;
+}
+
+/// The pull requests of one repository on GitHub, GitLab or Gitea.
+pub struct HttpForge(Box<dyn Checked>);
+
+impl HttpForge {
+    /// No request is made yet. The clock tells how long a limit lasts.
+    pub fn new(client: Client, address: Address, tokens: TokenSource, clock: Arc<dyn Clock>) -> Self {
+        let host = address.host;
+        let api = Api { client, address, tokens, clock };
+        Self(match host {
+            Host::Github => Box::new(Github(api)),
+            Host::Gitlab => Box::new(Gitlab(api)),
+            Host::Gitea => Box::new(Gitea(api)),
+        })
+    }
+
+    /// Whether pull requests can be opened here, as far as the forge tells without opening one. Says what was found, in
+    /// one sentence.
+    ///
+    /// # Errors
+    /// `Refused` with what has to be mended; `Unavailable` when the forge could not be asked.
+    pub async fn check(&self) -> Result<String, ForgeError> {
+        self.0.check().await
+    }
+}
+
+impl fmt::Debug for HttpForge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[async_trait]
+impl Forge for HttpForge {
+    async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
+        self.0.find(head).await
+    }
+
+    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+        self.0.open(request).await
+    }
+
+    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+        self.0.update(found, request).await
+    }
+}

@@ -1,0 +1,82 @@
+//! Each forge as its published REST interface describes it, played by scripted servers on this machine.
+
+mod addresses;
+mod app;
+mod checks;
+mod conformance;
+mod imitation;
+mod opening;
+mod refusals;
+mod server;
+
+use std::error::Error;
+use std::sync::Arc;
+
+use docent_forge::{ForgeError, Request};
+use docent_http_client::{Client, Options, Secret};
+use docent_types::{ManualClock, Timestamp};
+
+use self::server::Server;
+use crate::{Address, Host, HttpForge, TokenSource};
+
+/// When all stories are told: 2026-11-21T12:00:00Z.
+const NOON: i64 = 1_795_262_400_000;
+
+const TOKEN: &str = "s3cret-t0ken";
+
+fn client() -> Client {
+    Client::new(Options::default()).expect("a client")
+}
+
+fn clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(Timestamp::from_millis(NOON)))
+}
+
+fn token() -> TokenSource {
+    TokenSource::Fixed(Secret::parse(TOKEN).expect("a token"))
+}
+
+/// `acme/docs` on the server, which is the API's base.
+fn address(host: Host, server: &Server) -> Address {
+    let repository = match host {
+        Host::Github => "https://github.com/acme/docs.git",
+        Host::Gitlab => "https://gitlab.com/acme/docs.git",
+        Host::Gitea => "https://codeberg.org/acme/docs.git",
+    };
+    Address::parse(host, repository, Some(&server.url())).expect("an address")
+}
+
+fn forge(host: Host, server: &Server) -> HttpForge {
+    HttpForge::new(client(), address(host, server), token(), clock())
+}
+
+fn request() -> Request {
+    Request {
+        title: "Rename it".to_owned(),
+        body: "Why.".to_owned(),
+        head: "docent/a".to_owned(),
+        base: "main".to_owned(),
+        draft: false,
+        labels: Vec::new(),
+    }
+}
+
+/// An error as people and callers get to know it.
+fn told(error: &ForgeError) -> String {
+    let kind = match error {
+        ForgeError::Refused { .. } => "refused".to_owned(),
+        ForgeError::NoChanges { .. } => "no changes".to_owned(),
+        ForgeError::HeadMissing { .. } => "head missing".to_owned(),
+        ForgeError::Unavailable { retry_after: Some(wait), .. } => format!("unavailable for {}s", wait.as_secs()),
+        ForgeError::Unavailable { retry_after: None, .. } => "unavailable".to_owned(),
+        ForgeError::Store(_) => "store".to_owned(),
+    };
+    let mut text = format!("{kind}: {error}");
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    assert!(!text.contains(TOKEN) && !format!("{error:?}").contains(TOKEN), "the token is told: {text}");
+    text
+}
