@@ -1,0 +1,76 @@
+//! Anthropic Messages.
+
+mod reply;
+mod request;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docent_http_client::Client;
+use docent_llm::{Description, Editor, EventStream, Model, ModelError, Request};
+use http::HeaderName;
+
+use crate::endpoint::{Base, Endpoint, EndpointError};
+use crate::exchange::{self, Exchange};
+use crate::input::Ids;
+use crate::trouble::Peer;
+
+const OWN_BASE: &str = "https://api.anthropic.com";
+
+/// The tokens of request and reply that all current models of Anthropic have together.
+const USUAL_CONTEXT: u32 = 200_000;
+
+/// A model that is asked with `POST {base}/v1/messages`.
+///
+/// The part of a request that stays the same from call to call is marked for the provider's cache: the tools, the system
+/// text, and the transcript up to its last two user messages.
+#[derive(Debug, Clone)]
+pub struct Anthropic {
+    pub(crate) exchange: Exchange,
+    endpoint: Endpoint,
+}
+
+impl Anthropic {
+    /// # Errors
+    /// The endpoint's `base_url` is none.
+    pub fn new(client: Client, endpoint: Endpoint) -> Result<Self, EndpointError> {
+        let base = endpoint.base_url.as_deref().unwrap_or(OWN_BASE);
+        let base = Base::parse(base, &["/v1/messages", "/v1"])?;
+        let key = endpoint.key.as_ref().map(|key| (HeaderName::from_static("x-api-key"), key.header()));
+        let headers = exchange::headers(key, &[("anthropic-version", "2023-06-01")]);
+        let peer = Peer::new("anthropic", base, &endpoint);
+        Ok(Self { exchange: Exchange { client, peer, idle: endpoint.idle, headers }, endpoint })
+    }
+
+    /// Asks the server whether it knows the model and accepts the key, as cheaply as it can be asked. Gives a sentence for
+    /// people.
+    pub async fn check(&self) -> Result<String, ModelError> {
+        self.exchange.check("/v1/models?limit=1000", self).await
+    }
+
+    fn body(&self, request: &Request) -> Bytes {
+        let most = self.endpoint.max_reply_tokens.unwrap_or(u32::MAX);
+        let body = request::body(request, &self.endpoint.model, request.max_tokens.min(most));
+        Bytes::from(body.to_string())
+    }
+}
+
+#[async_trait]
+impl Model for Anthropic {
+    fn describe(&self) -> Description {
+        let mut description = Description::new("anthropic", self.endpoint.model.clone());
+        description.context_tokens = self.endpoint.context_tokens.unwrap_or(USUAL_CONTEXT);
+        description.editor = Editor::TextEditor;
+        description
+    }
+
+    async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
+        let (body, ids) = (self.body(&request), Ids::after(&request.messages));
+        // The call may take minutes; nobody needs a second copy of the transcript meanwhile.
+        drop(request);
+        let answer = self.exchange.post("/v1/messages", body).await.map_err(|refusal| refusal.error)?;
+        self.exchange.events(answer, reply::Message::new(ids))
+    }
+}
+
+#[cfg(test)]
+pub(crate) use reply::Message;

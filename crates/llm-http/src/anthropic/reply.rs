@@ -1,0 +1,171 @@
+//! A reply as Anthropic Messages streams it.
+//!
+//! ```text
+//! message_start ─▶ ( content_block_start ─▶ content_block_delta* ─▶ content_block_stop )* ─▶ message_delta ─▶ message_stop
+//! ```
+//!
+//! Blocks other than text and tool calls (the model's thinking, for one) and events that are not known are skipped.
+
+use std::collections::BTreeMap;
+
+use docent_llm::Event;
+use docent_types::{FinishReason, Usage};
+use serde_json::Value;
+
+use crate::decoder::{Broken, Reply};
+use crate::input::{self, Ids};
+
+/// A message on its way.
+#[derive(Debug, Default)]
+pub(crate) struct Message {
+    ids: Ids,
+    /// The calls that have begun, by the index of their block.
+    calls: BTreeMap<u64, Call>,
+    called: bool,
+    tokens: Tokens,
+    stop_reason: Option<String>,
+    over: bool,
+}
+
+#[derive(Debug)]
+struct Call {
+    id: String,
+    name: String,
+    /// The input, where it came whole.
+    input: Value,
+    /// The input as text, where it comes in pieces.
+    json: String,
+}
+
+#[derive(Debug, Default)]
+struct Tokens {
+    input: u64,
+    cache_writes: u64,
+    cache_reads: u64,
+    output: u64,
+}
+
+impl Message {
+    pub(crate) fn new(ids: Ids) -> Self {
+        Self { ids, ..Self::default() }
+    }
+
+    fn block_begins(&mut self, index: u64, block: &Value, events: &mut Vec<Event>) {
+        match block["type"].as_str() {
+            Some("text") => say(&block["text"], events),
+            Some("tool_use") => {
+                let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
+                let call =
+                    Call { id: text("id"), name: text("name"), input: block["input"].clone(), json: String::new() };
+                self.calls.insert(index, call);
+            }
+            _ => {}
+        }
+    }
+
+    fn block_grows(&mut self, index: u64, delta: &Value, events: &mut Vec<Event>) {
+        match delta["type"].as_str() {
+            Some("text_delta") => say(&delta["text"], events),
+            Some("input_json_delta") => {
+                if let (Some(call), Some(piece)) = (self.calls.get_mut(&index), delta["partial_json"].as_str()) {
+                    call.json.push_str(piece);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn block_ends(&mut self, index: u64, events: &mut Vec<Event>) {
+        if let Some(Call { id, name, input, json }) = self.calls.remove(&index) {
+            let whole = if json.trim().is_empty() && input.is_object() { input } else { input::read(&json) };
+            self.called = true;
+            events.push(Event::ToolCall { id: self.ids.claim(&id), name, input: whole });
+        }
+    }
+
+    fn ends(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
+        while let Some(index) = self.calls.keys().next().copied() {
+            self.block_ends(index, events);
+        }
+        let reason = match self.stop_reason.as_deref() {
+            Some("refusal") => return Err(Broken::Refused),
+            Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
+            // Some servers that imitate this wire end every message in the same way.
+            Some("end_turn" | "stop_sequence" | "tool_use") | None if self.called => FinishReason::ToolCalls,
+            Some("end_turn" | "stop_sequence" | "tool_use") | None => FinishReason::Stop,
+            Some(_) => FinishReason::Other,
+        };
+        self.over = true;
+        events.push(Event::Done { reason, usage: self.tokens.usage() });
+        Ok(())
+    }
+}
+
+impl Reply for Message {
+    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
+        let index = frame["index"].as_u64().unwrap_or_default();
+        match frame["type"].as_str() {
+            Some("message_start") => self.tokens.count(&frame["message"]["usage"]),
+            Some("content_block_start") => self.block_begins(index, &frame["content_block"], events),
+            Some("content_block_delta") => self.block_grows(index, &frame["delta"], events),
+            Some("content_block_stop") => self.block_ends(index, events),
+            Some("message_delta") => {
+                self.tokens.count(&frame["usage"]);
+                if let Some(reason) = frame["delta"]["stop_reason"].as_str() {
+                    self.stop_reason = Some(reason.to_owned());
+                }
+            }
+            Some("message_stop") => return self.ends(events),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, _: &mut Vec<Event>) -> Result<(), Broken> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Vec<Event>) -> Result<(), Broken> {
+        Err(Broken::Cut)
+    }
+
+    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
+        let Some(blocks) = body["content"].as_array() else { return Err(Broken::Foreign) };
+        for (index, block) in (0..).zip(blocks) {
+            self.block_begins(index, block, events);
+            self.block_ends(index, events);
+        }
+        self.tokens.count(&body["usage"]);
+        self.stop_reason = body["stop_reason"].as_str().map(str::to_owned);
+        self.ends(events)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+}
+
+impl Tokens {
+    /// Takes the numbers that are there: later ones replace earlier ones, they are sums already.
+    fn count(&mut self, usage: &Value) {
+        for (field, name) in [
+            (&mut self.input, "input_tokens"),
+            (&mut self.cache_writes, "cache_creation_input_tokens"),
+            (&mut self.cache_reads, "cache_read_input_tokens"),
+            (&mut self.output, "output_tokens"),
+        ] {
+            *field = usage[name].as_u64().unwrap_or(*field);
+        }
+    }
+
+    fn usage(&self) -> Usage {
+        let input_tokens = self.input.saturating_add(self.cache_writes).saturating_add(self.cache_reads);
+        Usage { input_tokens, output_tokens: self.output, cached_input_tokens: self.cache_reads }
+    }
+}
+
+fn say(text: &Value, events: &mut Vec<Event>) {
+    if let Some(text) = text.as_str().filter(|text| !text.is_empty()) {
+        events.push(Event::TextDelta(text.to_owned()));
+    }
+}

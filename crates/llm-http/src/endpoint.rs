@@ -1,0 +1,115 @@
+//! Where a model is, and what it can do.
+
+use std::fmt;
+use std::time::Duration;
+
+use docent_http_client::Secret;
+use http::Uri;
+use thiserror::Error;
+
+/// A model as it is configured. `Debug` shows no key.
+#[derive(Debug, Clone)]
+pub struct Endpoint {
+    /// The address of the API; `None` for the provider's own. A slash at its end and the last part of the API's own path
+    /// are of no account.
+    ///
+    /// - [`Anthropic`](crate::Anthropic): what stands before `/v1/messages`; its own is `https://api.anthropic.com`.
+    /// - [`OpenAi`](crate::OpenAi): what stands before `/chat/completions`; its own is `https://api.openai.com/v1`. An
+    ///   address without a path, such as `http://127.0.0.1:8080`, gets `/v1`.
+    pub base_url: Option<String>,
+    /// `None` for servers that want none.
+    pub key: Option<Secret>,
+    /// Where the key was or should be, such as the name of a variable, for the sentence that says what to check.
+    pub key_source: Option<String>,
+    /// The provider's name for the model.
+    pub model: String,
+    /// The most tokens of a request and its reply together; `None` for what is usual with the provider: 200,000 for
+    /// Anthropic, 128,000 for the others. Small local models have less and need to be told.
+    pub context_tokens: Option<u32>,
+    /// The most tokens a reply may have, whatever a request allows.
+    pub max_reply_tokens: Option<u32>,
+    /// How long a reply may be silent before it is given up. The client's own limit holds too.
+    pub idle: Duration,
+}
+
+impl Endpoint {
+    /// The provider's own address, no key, and 60 seconds of silence.
+    pub fn new(model: impl Into<String>) -> Self {
+        Self {
+            base_url: None,
+            key: None,
+            key_source: None,
+            model: model.into(),
+            context_tokens: None,
+            max_reply_tokens: None,
+            idle: Duration::from_secs(60),
+        }
+    }
+}
+
+/// The `base_url` cannot be one.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "`{0}` is no base URL: it has to be https://HOST or http://HOST, perhaps with a port and a path, and nothing else"
+)]
+pub struct EndpointError(String);
+
+/// An address that paths of an API are put behind: no slash at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Base(String);
+
+impl Base {
+    /// What is left of an address after the ends of the API's own path, and whether that has a path.
+    pub(crate) fn parse(text: &str, own_ends: &[&str]) -> Result<Self, EndpointError> {
+        let shown = || EndpointError(text.rsplit_once('@').map_or(text, |(_, host)| host).to_owned());
+        let mut base = text.trim().trim_end_matches('/');
+        for end in own_ends {
+            base = base.strip_suffix(end).unwrap_or(base).trim_end_matches('/');
+        }
+        let uri: Uri = base.parse().map_err(|_| shown())?;
+        let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+        let is_bare = uri.query().is_none() && uri.authority().is_some_and(|host| !host.as_str().contains('@'));
+        if is_http && is_bare && !base.contains('#') { Ok(Self(base.to_owned())) } else { Err(shown()) }
+    }
+
+    /// Adds a path where there is none.
+    pub(crate) fn or_path(self, path: &str) -> Self {
+        let has_path = self.0.split_once("://").is_some_and(|(_, rest)| rest.contains('/'));
+        if has_path { self } else { Self(self.0 + path) }
+    }
+
+    pub(crate) fn join(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+
+    pub(crate) fn is_host(&self, host: &str) -> bool {
+        self.0.parse::<Uri>().is_ok_and(|uri| uri.host().is_some_and(|own| own.eq_ignore_ascii_case(host)))
+    }
+}
+
+impl fmt::Display for Base {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_base_is_an_http_address_without_anything_secret() {
+        for (text, base) in [
+            ("https://api.example.com/", "https://api.example.com"),
+            (" http://127.0.0.1:8080/x/v1// ", "http://127.0.0.1:8080/x/v1"),
+        ] {
+            assert_eq!(Base::parse(text, &[]), Ok(Base(base.to_owned())), "{text}");
+        }
+        for text in ["", "api.example.com", "ftp://example.com", "https://a/?key=1", "https://a/#x", "https://", "/v1"]
+        {
+            assert!(Base::parse(text, &[]).is_err(), "{text}");
+        }
+        let error = Base::parse("https://me:hunter2@example.com", &[]).expect_err("a password");
+        assert!(!error.to_string().contains("hunter2"), "{error}");
+    }
+}

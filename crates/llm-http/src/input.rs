@@ -1,0 +1,109 @@
+//! What both wires must know of tool calls: the input as a model wrote it, and ids.
+
+use std::collections::HashSet;
+
+use docent_types::{ContentPart, Message};
+use serde_json::{Map, Value, json};
+
+/// The input of a call from the text that a model wrote. Nothing at all is an empty object; an object wrapped in a string
+/// is unwrapped; what is no JSON stays the text it is.
+pub(crate) fn read(text: &str) -> Value {
+    if text.trim().is_empty() {
+        return json!({});
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Null) => json!({}),
+        Ok(Value::String(inner)) => match serde_json::from_str(&inner) {
+            Ok(object @ Value::Object(_)) => object,
+            _ => Value::String(inner),
+        },
+        Ok(value) => value,
+        Err(_) => Value::String(text.to_owned()),
+    }
+}
+
+/// An input on its way back to a model. Both wires want an object there, so anything else is wrapped in one.
+pub(crate) fn write(input: &Value) -> Value {
+    if input.is_object() {
+        input.clone()
+    } else {
+        Value::Object(Map::from_iter([("not_an_object".to_owned(), input.clone())]))
+    }
+}
+
+/// An id or a name as both wires allow it, when it goes back to a model: letters, digits, `_` and `-`.
+pub(crate) fn plain(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect();
+    if plain.is_empty() { "_".to_owned() } else { plain }
+}
+
+/// Gives each call of a reply an id that no call of the transcript has: some servers send none, or the same every time.
+#[derive(Debug, Default)]
+pub(crate) struct Ids {
+    taken: HashSet<String>,
+    /// How long the transcript is, which makes ids of our own new ones.
+    turn: usize,
+}
+
+impl Ids {
+    pub(crate) fn after(transcript: &[Message]) -> Self {
+        let parts = transcript.iter().flat_map(|message| &message.parts);
+        let taken = parts.filter_map(|part| match part {
+            ContentPart::ToolCall { id, .. } => Some(id.clone()),
+            _ => None,
+        });
+        Self { taken: taken.collect(), turn: transcript.len() }
+    }
+
+    /// The id that was given, or another one where that is taken or empty.
+    pub(crate) fn claim(&mut self, given: &str) -> String {
+        let own = (0..).map(|count| format!("call_{}_{count}", self.turn));
+        // The numbers never end, so one is free.
+        let id =
+            std::iter::once(plain(given)).filter(|_| !given.is_empty()).chain(own).find(|id| !self.taken.contains(id));
+        let id = id.unwrap_or_default();
+        self.taken.insert(id.clone());
+        id
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::Role;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn an_input_is_read_as_it_was_meant() {
+        for (text, input) in [
+            ("", json!({})),
+            (" null ", json!({})),
+            (r#"{"path":"a.md"}"#, json!({"path": "a.md"})),
+            (r#""{\"path\":\"a.md\"}""#, json!({"path": "a.md"})),
+            (r#"{"path":"a."#, json!(r#"{"path":"a."#)),
+            ("[1]", json!([1])),
+        ] {
+            assert_eq!(read(text), input, "{text}");
+        }
+        assert_eq!(write(&json!({"a": 1})), json!({"a": 1}));
+        assert_eq!(write(&json!("{broken")), json!({"not_an_object": "{broken"}));
+    }
+
+    #[test]
+    fn an_id_is_kept_unless_the_transcript_has_it() {
+        let call = ContentPart::ToolCall { id: "call_0".into(), name: "read".into(), input: json!({}) };
+        let mut ids = Ids::after(&[Message { role: Role::Assistant, parts: vec![call] }]);
+        let claimed: Vec<_> = ["toolu_1", "call_0", "", "toolu_1"].map(|given| ids.claim(given)).into();
+        assert_eq!(claimed, ["toolu_1", "call_1_0", "call_1_1", "call_1_2"]);
+        assert_eq!(ids.claim("functions.read:0"), "functions_read_0");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_an_input_and_goes_back_as_an_object(text in "\\PC{0,40}|[\\[\\]{}\",:0-9a-c]{0,20}") {
+            prop_assert!(write(&read(&text)).is_object());
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! The model port over HTTP, in two wires: Anthropic Messages, and chat completions as OpenAI and many others speak them.
+//!
+//! | model | asks | for |
+//! |---|---|---|
+//! | [`Anthropic`] | `POST {base}/v1/messages` | Anthropic, and servers that speak as it does |
+//! | [`OpenAi`] | `POST {base}/chat/completions` | OpenAI, vLLM, llama.cpp, Ollama, LM Studio, OpenRouter, LiteLLM, … |
+//!
+//! Both stream, both call tools, and both are made of an [`Endpoint`] and a shared
+//! [`Client`](docent_http_client::Client). Dropping the stream of a call closes its connection, which is how those servers
+//! learn that nobody listens. Nothing is tried twice: what went wrong is sorted into a
+//! [`ModelErrorKind`](docent_llm::ModelErrorKind), and who called decides.
+//!
+//! | what happens | kind |
+//! |---|---|
+//! | 429 | `RateLimited`, with the wait the server names |
+//! | no connection, no head in time, 408, 5xx, 529, an `overloaded_error` in the stream | `Overloaded`, with the wait if named |
+//! | a stream that breaks off, falls silent, ends too early or cannot be read | `Interrupted` |
+//! | 413, or a 400 about the length of the context | `ContextTooLong` |
+//! | 401, 403, an account without credit or quota | `Auth`, with what to check |
+//! | the model or a filter declines, at the start or in the middle | `Refused` |
+//! | everything else: no such model, a web page instead of a reply, an untrusted certificate | `Fatal` |
+//!
+//! A reply that was declined in the middle is an error and not an early end: what came of it should be thrown away, and the
+//! same request will be declined again.
+//!
+//! Where a server does not count tokens, the usage of a reply is zero.
+//!
+//! An error's sentence is ours; its source may be the server's own message, shortened, and with the key taken out.
+//!
+//! | file | does |
+//! |---|---|
+//! | `endpoint.rs` | where a model is and what it can do |
+//! | `anthropic/`, `openai/` | one wire each: requests and replies, both without IO |
+//! | `sse.rs`, `decoder.rs` | bytes to frames to events, however the bytes are cut; without IO |
+//! | `input.rs` | what both wires must know of tool calls: inputs and ids |
+//! | `exchange.rs` | the IO: one request, one reply |
+//! | `trouble.rs` | what went wrong, sorted |
+
+mod anthropic;
+mod decoder;
+mod endpoint;
+mod exchange;
+mod input;
+mod openai;
+mod sse;
+mod transcript;
+mod trouble;
+
+#[cfg(test)]
+mod tests;
+
+pub use anthropic::Anthropic;
+pub use endpoint::{Endpoint, EndpointError};
+pub use openai::{Dialect, OpenAi, TokenLimit};

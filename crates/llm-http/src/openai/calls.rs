@@ -1,0 +1,70 @@
+//! Tool calls put together from the pieces that servers stream.
+//!
+//! By the book a piece has the index of its call, the first one id and name, and each a bit of the arguments. Servers also
+//! send whole calls at once, leave out the index or give every call the same, repeat id and name in each piece, leave out
+//! the id, or send the arguments as an object.
+
+use serde_json::Value;
+
+use crate::input;
+
+/// A call that grows.
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    index: Option<u64>,
+    pub(super) id: String,
+    pub(super) name: String,
+    arguments: String,
+}
+
+impl Call {
+    pub(super) fn input(&self) -> Value {
+        input::read(&self.arguments)
+    }
+
+    fn is_whole(&self) -> bool {
+        matches!(serde_json::from_str(&self.arguments), Ok(Value::Object(_)))
+    }
+
+    fn add(&mut self, arguments: &Value) {
+        match arguments {
+            Value::Null => {}
+            Value::String(piece) => self.arguments.push_str(piece),
+            whole => self.arguments = whole.to_string(),
+        }
+    }
+}
+
+/// Adds one piece to the call it belongs to, or begins another.
+pub(super) fn add(calls: &mut Vec<Call>, piece: &Value) {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let (id, name) = (text(&piece["id"]), text(&piece["function"]["name"]));
+    let index = piece["index"].as_u64();
+    let at = place(calls, index, &id, &name).unwrap_or_else(|| {
+        calls.push(Call { index, ..Call::default() });
+        calls.len() - 1
+    });
+    let call = &mut calls[at];
+    if call.id.is_empty() {
+        call.id = id;
+    }
+    if call.name.is_empty() {
+        call.name = name;
+    }
+    call.add(&piece["function"]["arguments"]);
+}
+
+/// Where the call is that a piece belongs to; `None` when the piece begins one.
+fn place(calls: &[Call], index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+    let at = match index {
+        Some(_) => calls.iter().rposition(|call| call.index == index)?,
+        None if !id.is_empty() => return calls.iter().rposition(|call| call.id == id),
+        None => calls.len().checked_sub(1)?,
+    };
+    let call = &calls[at];
+    // Only a piece with a name can begin a call: there are servers that make up a new id for each piece.
+    let begins = !name.is_empty()
+        && !call.name.is_empty()
+        && (name != call.name || (!id.is_empty() && id != call.id) || (id.is_empty() && call.is_whole()));
+    (!begins).then_some(at)
+}

@@ -1,0 +1,187 @@
+//! Chat completions, as OpenAI and many others speak them.
+
+mod calls;
+mod reply;
+mod request;
+mod text_calls;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docent_http_client::{Client, Response};
+use docent_llm::{Description, EventStream, Model, ModelError, Request, ToolChoice};
+use http::header::AUTHORIZATION;
+
+use crate::endpoint::{Base, Endpoint, EndpointError};
+use crate::exchange::{self, Exchange, Refusal};
+use crate::input::Ids;
+use crate::trouble::Peer;
+
+const OWN_BASE: &str = "https://api.openai.com/v1";
+const OWN_HOST: &str = "api.openai.com";
+
+/// What is assumed of a model when nothing is said: many have this much context, and the small ones have to be told of.
+const USUAL_CONTEXT: u32 = 128_000;
+
+/// A model that is asked with `POST {base}/chat/completions`.
+///
+/// Servers differ. Where one refuses a request because it does not know `stream_options`, or because it knows the other
+/// name for the limit of tokens, the request is put once more in its words, and all later ones are put so at once.
+#[derive(Debug, Clone)]
+pub struct OpenAi {
+    pub(crate) exchange: Exchange,
+    endpoint: Endpoint,
+    dialect: Dialect,
+    learned: Arc<Learned>,
+}
+
+/// How a server wants to be spoken to, where that cannot be found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dialect {
+    /// Where the model may call tools, it has to. For small local models, which a server then holds to a call by grammar.
+    pub force_tools: bool,
+    /// A call that the model writes into its text, as fenced JSON or in `<tool_call>` tags, is taken for one. While tools
+    /// are offered, text then arrives at the end and not as it is written.
+    pub text_tool_calls: bool,
+    /// `None` for what the server most likely knows: `max_completion_tokens` at OpenAI itself, `max_tokens` elsewhere.
+    pub token_limit: Option<TokenLimit>,
+}
+
+/// The name of the field that limits a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TokenLimit {
+    MaxTokens,
+    MaxCompletionTokens,
+}
+
+/// What the server's answers have taught.
+#[derive(Debug, Default)]
+struct Learned {
+    no_stream_options: AtomicBool,
+    other_token_limit: AtomicBool,
+}
+
+impl OpenAi {
+    /// # Errors
+    /// The endpoint's `base_url` is none.
+    pub fn new(client: Client, endpoint: Endpoint, dialect: Dialect) -> Result<Self, EndpointError> {
+        let base = endpoint.base_url.as_deref().unwrap_or(OWN_BASE);
+        let base = Base::parse(base, &["/chat/completions"])?.or_path("/v1");
+        let key = endpoint.key.as_ref().map(|key| (AUTHORIZATION, key.bearer()));
+        let headers = exchange::headers(key, &[]);
+        let peer = Peer::new("openai", base, &endpoint);
+        let exchange = Exchange { client, peer, idle: endpoint.idle, headers };
+        Ok(Self { exchange, endpoint, dialect, learned: Arc::default() })
+    }
+
+    /// Asks the server whether it knows the model and accepts the key, as cheaply as it can be asked. Gives a sentence for
+    /// people.
+    pub async fn check(&self) -> Result<String, ModelError> {
+        self.exchange.check("/models", self).await
+    }
+
+    fn body(&self, request: &Request, wording: Wording) -> Bytes {
+        let most = self.endpoint.max_reply_tokens.unwrap_or(u32::MAX);
+        let phrasing = request::Phrasing {
+            model: &self.endpoint.model,
+            max_tokens: request.max_tokens.min(most),
+            token_limit: wording.token_limit,
+            stream_options: wording.stream_options,
+            force_tools: self.dialect.force_tools,
+        };
+        Bytes::from(request::body(request, &phrasing).to_string())
+    }
+
+    pub(crate) fn wording(&self) -> Wording {
+        let is_own = self.exchange.peer.base.is_host(OWN_HOST);
+        let likely = if is_own { TokenLimit::MaxCompletionTokens } else { TokenLimit::MaxTokens };
+        let first = self.dialect.token_limit.unwrap_or(likely);
+        let other = self.learned.other_token_limit.load(Ordering::Relaxed);
+        Wording {
+            stream_options: !self.learned.no_stream_options.load(Ordering::Relaxed),
+            token_limit: if other { first.other() } else { first },
+        }
+    }
+
+    /// Posts a request, in other words where the server asks for them: at most once for each word there is another for.
+    async fn post(&self, request: Request) -> Result<Response, ModelError> {
+        let mut changes = 0;
+        loop {
+            let wording = self.wording();
+            match self.exchange.post("/chat/completions", self.body(&request, wording)).await {
+                Ok(answer) => return Ok(answer),
+                Err(refusal) if changes < 2 && self.learns(wording, &refusal) => {
+                    changes += 1;
+                    let (base, error) = (&self.exchange.peer.base, &refusal.error);
+                    tracing::debug!(%base, %error, "the request is put in other words");
+                }
+                Err(refusal) => return Err(refusal.error),
+            }
+        }
+    }
+
+    /// Remembers what the server does not know, if that is why it refused these words.
+    fn learns(&self, sent: Wording, refusal: &Refusal) -> bool {
+        if !matches!(refusal.status, 400 | 422) {
+            return false;
+        }
+        if sent.stream_options && refusal.told.names("stream_options") {
+            self.learned.no_stream_options.store(true, Ordering::Relaxed);
+            return true;
+        }
+        // Where only a number is wrong, the other name is not mentioned.
+        let names_both =
+            [sent.token_limit, sent.token_limit.other()].iter().all(|name| refusal.told.names(name.name()));
+        // Two calls at a time may learn the same; only the words that were sent are given up.
+        if names_both && sent.token_limit == self.wording().token_limit {
+            self.learned.other_token_limit.fetch_not(Ordering::Relaxed);
+        }
+        names_both
+    }
+}
+
+/// The words of a request that not every server knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wording {
+    pub(crate) stream_options: bool,
+    pub(crate) token_limit: TokenLimit,
+}
+
+impl TokenLimit {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCompletionTokens => "max_completion_tokens",
+        }
+    }
+
+    const fn other(self) -> Self {
+        match self {
+            Self::MaxTokens => Self::MaxCompletionTokens,
+            Self::MaxCompletionTokens => Self::MaxTokens,
+        }
+    }
+}
+
+#[async_trait]
+impl Model for OpenAi {
+    fn describe(&self) -> Description {
+        let mut description = Description::new("openai", self.endpoint.model.clone());
+        description.context_tokens = self.endpoint.context_tokens.unwrap_or(USUAL_CONTEXT);
+        description
+    }
+
+    async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
+        let mut reply = reply::Completion::new(Ids::after(&request.messages));
+        if self.dialect.text_tool_calls && request.tool_choice == ToolChoice::Auto {
+            reply = reply.reading_calls_in_text(request.tools.iter().map(|tool| tool.name.clone()));
+        }
+        let answer = self.post(request).await?;
+        self.exchange.events(answer, reply)
+    }
+}
+
+#[cfg(test)]
+pub(crate) use reply::Completion;

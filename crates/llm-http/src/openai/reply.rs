@@ -1,0 +1,160 @@
+//! A reply as chat completions are streamed: chunks with a piece of the text or of the calls, one with the reason to end,
+//! perhaps one with the tokens used, perhaps `[DONE]`.
+//!
+//! What a model thinks (`reasoning_content`) and what is not known is skipped. The reply is whole once a reason to end has
+//! come; where a server gives none, `[DONE]` stands for it. The calls are given at the end, because only then is it sure
+//! that no piece of them is missing.
+
+use docent_llm::Event;
+use docent_types::{FinishReason, Usage};
+use serde_json::Value;
+
+use super::calls::{self, Call};
+use super::text_calls;
+use crate::decoder::{Broken, Reply};
+use crate::input::Ids;
+
+/// A completion on its way.
+#[derive(Debug, Default)]
+pub(crate) struct Completion {
+    ids: Ids,
+    calls: Vec<Call>,
+    usage: Usage,
+    reason: Option<String>,
+    /// Some text has come.
+    spoke: bool,
+    /// The tools whose calls are looked for in the text, and the text that is held back for that.
+    held: Option<(Vec<String>, String)>,
+    over: bool,
+}
+
+impl Completion {
+    pub(crate) fn new(ids: Ids) -> Self {
+        Self { ids, ..Self::default() }
+    }
+
+    /// Takes what the model writes for calls of these tools, where it makes no call in the wire's own way.
+    pub(crate) fn reading_calls_in_text(mut self, tools: impl Iterator<Item = String>) -> Self {
+        let tools: Vec<String> = tools.collect();
+        self.held = (!tools.is_empty()).then(|| (tools, String::new()));
+        self
+    }
+
+    fn choice(&mut self, choice: &Value, events: &mut Vec<Event>) {
+        let delta = if choice["delta"].is_object() { &choice["delta"] } else { &choice["message"] };
+        self.say(&delta["content"], events);
+        self.say(&delta["refusal"], events);
+        for piece in delta["tool_calls"].as_array().into_iter().flatten() {
+            calls::add(&mut self.calls, piece);
+        }
+        if delta["function_call"].is_object() {
+            calls::add(&mut self.calls, &serde_json::json!({ "index": 0, "function": delta["function_call"] }));
+        }
+        if let Some(reason) = choice["finish_reason"].as_str().filter(|reason| !reason.is_empty()) {
+            self.reason = Some(reason.to_owned());
+        }
+    }
+
+    /// Text, or a list of parts with text in them.
+    fn say(&mut self, content: &Value, events: &mut Vec<Event>) {
+        let texts = match content {
+            Value::String(text) => vec![text.as_str()],
+            Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+            _ => return,
+        };
+        for text in texts.into_iter().filter(|text| !text.is_empty()) {
+            self.spoke = true;
+            match &mut self.held {
+                Some((_, held)) => held.push_str(text),
+                None => events.push(Event::TextDelta(text.to_owned())),
+            }
+        }
+    }
+
+    fn count(&mut self, usage: &Value) {
+        let tokens = |name: &str| usage[name].as_u64();
+        self.usage.input_tokens = tokens("prompt_tokens").unwrap_or(self.usage.input_tokens);
+        self.usage.output_tokens = tokens("completion_tokens").unwrap_or(self.usage.output_tokens);
+        let cached =
+            usage["prompt_tokens_details"]["cached_tokens"].as_u64().or_else(|| tokens("prompt_cache_hit_tokens"));
+        self.usage.cached_input_tokens = cached.unwrap_or(self.usage.cached_input_tokens);
+    }
+
+    fn ends(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
+        let reason = match self.reason.as_deref() {
+            Some("content_filter") => return Err(Broken::Refused),
+            Some("error") => return Err(Broken::Cut),
+            Some("length" | "max_tokens") => FinishReason::Length,
+            Some("stop" | "eos" | "end_turn" | "stop_sequence" | "tool_calls" | "function_call") | None => {
+                FinishReason::Stop
+            }
+            Some(_) => FinishReason::Other,
+        };
+        let made = self.make_calls(events);
+        let reason = if made && reason != FinishReason::Length { FinishReason::ToolCalls } else { reason };
+        self.over = true;
+        events.push(Event::Done { reason, usage: self.usage });
+        Ok(())
+    }
+
+    /// Gives what was held back, then the calls. Says whether there was one.
+    fn make_calls(&mut self, events: &mut Vec<Event>) -> bool {
+        let mut made: Vec<(String, String, Value)> = std::mem::take(&mut self.calls)
+            .into_iter()
+            .map(|call| {
+                let input = call.input();
+                (call.id, call.name, input)
+            })
+            .collect();
+        if let Some((tools, mut text)) = self.held.take() {
+            if made.is_empty() {
+                let (left, found) = text_calls::extract(&text, |name| tools.iter().any(|tool| tool == name));
+                text = left;
+                made.extend(found.into_iter().map(|(name, input)| (String::new(), name, input)));
+            }
+            if !text.is_empty() {
+                events.push(Event::TextDelta(text));
+            }
+        }
+        let any = !made.is_empty();
+        for (id, name, input) in made {
+            events.push(Event::ToolCall { id: self.ids.claim(&id), name, input });
+        }
+        any
+    }
+}
+
+impl Reply for Completion {
+    fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
+        self.count(&frame["usage"]);
+        let choices = frame["choices"].as_array();
+        let first =
+            choices.and_then(|choices| choices.iter().find(|choice| choice["index"].as_u64().unwrap_or(0) == 0));
+        if let Some(choice) = first {
+            self.choice(choice, events);
+        }
+        Ok(())
+    }
+
+    fn done(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
+        // A proxy may put this behind a reply that broke off before its first word.
+        let is_empty = self.calls.is_empty() && !self.spoke && self.reason.is_none();
+        if is_empty { Err(Broken::Cut) } else { self.ends(events) }
+    }
+
+    fn end(&mut self, events: &mut Vec<Event>) -> Result<(), Broken> {
+        if self.reason.is_some() { self.ends(events) } else { Err(Broken::Cut) }
+    }
+
+    fn whole(&mut self, body: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
+        if body["choices"][0].is_null() {
+            return Err(Broken::Foreign);
+        }
+        self.read(body, events)?;
+        self.ends(events)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over
+    }
+}

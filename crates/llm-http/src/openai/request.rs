@@ -1,0 +1,91 @@
+//! A request as chat completions have it.
+
+use docent_llm::{Request, ToolChoice, ToolSpec};
+use docent_types::ContentPart;
+use serde_json::{Value, json};
+
+use super::TokenLimit;
+use crate::input::{plain, write};
+use crate::transcript::{Turn, system, turns};
+
+/// What a request needs beyond what is asked.
+#[derive(Debug)]
+pub(super) struct Phrasing<'a> {
+    pub(super) model: &'a str,
+    pub(super) max_tokens: u32,
+    pub(super) token_limit: TokenLimit,
+    pub(super) stream_options: bool,
+    pub(super) force_tools: bool,
+}
+
+/// The body of a request.
+pub(super) fn body(request: &Request, phrasing: &Phrasing<'_>) -> Value {
+    let mut messages = Vec::new();
+    let system = system(request).join("\n\n");
+    if !system.is_empty() {
+        messages.push(json!({ "role": "system", "content": system }));
+    }
+    for turn in turns(&request.messages) {
+        if turn.is_assistant { messages.push(assistant(&turn)) } else { user(&turn, &mut messages) }
+    }
+    let mut body = json!({ "model": phrasing.model, "stream": true, "messages": messages });
+    body[phrasing.token_limit.name()] = phrasing.max_tokens.into();
+    if phrasing.stream_options {
+        body["stream_options"] = json!({ "include_usage": true });
+    }
+    if !request.tools.is_empty() {
+        body["tools"] = request.tools.iter().map(tool).collect();
+        body["tool_choice"] = match request.tool_choice {
+            ToolChoice::None => "none",
+            ToolChoice::Auto if phrasing.force_tools => "required",
+            ToolChoice::Auto => "auto",
+        }
+        .into();
+    }
+    body
+}
+
+fn tool(spec: &ToolSpec) -> Value {
+    let function = json!({ "name": spec.name, "description": spec.description, "parameters": spec.schema });
+    json!({ "type": "function", "function": function })
+}
+
+fn assistant(turn: &Turn<'_>) -> Value {
+    let text = text(turn);
+    let calls: Vec<Value> = turn.parts.iter().filter_map(|part| call(part)).collect();
+    let content = if text.is_empty() { Value::Null } else { text.into() };
+    let mut message = json!({ "role": "assistant", "content": content });
+    if !calls.is_empty() {
+        message["tool_calls"] = calls.into();
+    }
+    message
+}
+
+fn call(part: &ContentPart) -> Option<Value> {
+    let ContentPart::ToolCall { id, name, input } = part else { return None };
+    let function = json!({ "name": plain(name), "arguments": write(input).to_string() });
+    Some(json!({ "id": plain(id), "type": "function", "function": function }))
+}
+
+/// A user's turn: a message for each result, then the words.
+fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
+    for part in &turn.parts {
+        if let ContentPart::ToolResult { call_id, output, is_error } = part {
+            // This wire has no mark for a failed call.
+            let content = if *is_error { format!("Error: {output}") } else { output.clone() };
+            messages.push(json!({ "role": "tool", "tool_call_id": plain(call_id), "content": content }));
+        }
+    }
+    let text = text(turn);
+    if !text.is_empty() {
+        messages.push(json!({ "role": "user", "content": text }));
+    }
+}
+
+fn text(turn: &Turn<'_>) -> String {
+    let texts = turn.parts.iter().filter_map(|part| match part {
+        ContentPart::Text { text } => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join("\n\n")
+}

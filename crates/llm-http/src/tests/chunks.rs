@@ -1,0 +1,70 @@
+//! However the bytes are cut, the events are the same; whatever the bytes are, nothing breaks.
+
+use docent_llm::Event;
+use proptest::prelude::*;
+use serde_json::Value;
+
+use super::*;
+use crate::anthropic::Message as Anthropic;
+use crate::openai::Completion;
+
+/// Frames that look like the real ones, in any order: each wire reads all of them.
+fn scraps() -> impl Strategy<Value = String> {
+    let known = super::anthropic::reply();
+    let mut known: Vec<String> = known.iter().map(Value::to_string).collect();
+    known.extend(super::openai::reply().lines().filter_map(|line| line.strip_prefix("data: ")).map(str::to_owned));
+    known.extend(
+        ["{\"error\":{}}", "{\"choices\":3}", "{\"choices\":[{\"delta\":{\"tool_calls\":[{}]}}]}", "null", "{"]
+            .map(str::to_owned),
+    );
+    prop::collection::vec(prop::sample::select(known), 0..12)
+        .prop_map(|frames| frames.iter().map(|frame| format!("data: {frame}\r\n\r\n")).collect())
+}
+
+/// Exactly one `Done`, last, with a good end and nowhere else.
+fn is_sound((events, ended): &(Vec<Event>, Result<(), Broken>)) -> bool {
+    let done = |event: &Event| matches!(event, Event::Done { .. });
+    let count = events.iter().filter(|event| done(event)).count();
+    if ended.is_ok() { count == 1 && events.last().is_some_and(done) } else { count == 0 }
+}
+
+proptest! {
+    #[test]
+    fn however_it_is_cut_a_reply_says_the_same(size in 1_usize..200) {
+        let bytes = frames(&super::anthropic::reply());
+        prop_assert_eq!(decode(Anthropic::default(), bytes.as_bytes(), size), (super::anthropic::events(), Ok(())));
+        let bytes = super::openai::reply();
+        prop_assert_eq!(decode(Completion::default(), bytes.as_bytes(), size), (super::openai::events(), Ok(())));
+    }
+
+    #[test]
+    fn a_reply_that_is_cut_short_is_never_taken_for_whole(kept in 0.0_f64..1.0) {
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a length is one")]
+        let part = |bytes: &str, of: usize| bytes.as_bytes()[..(of as f64 * kept) as usize].to_vec();
+        let bytes = frames(&super::anthropic::reply());
+        let stop = bytes.find("data: {\"type\":\"message_stop\"}").expect("its end");
+        prop_assert_eq!(decode(Anthropic::default(), &part(&bytes, stop), 64).1, Err(Broken::Cut));
+        let bytes = super::openai::reply();
+        let finish = bytes.find("\"finish_reason\":\"tool_calls\"").expect("its end");
+        let (events, ended) = decode(Completion::default(), &part(&bytes, finish), 64);
+        prop_assert_eq!(ended, Err(Broken::Cut));
+        prop_assert!(events.iter().all(|event| matches!(event, Event::TextDelta(_))), "no call is given before the end");
+    }
+
+    #[test]
+    fn frames_in_any_order_break_nothing(scraps in scraps(), size in 1_usize..100) {
+        let once = decode(Anthropic::default(), scraps.as_bytes(), size);
+        prop_assert!(is_sound(&once), "{:?}", once);
+        prop_assert_eq!(&once, &decode(Anthropic::default(), scraps.as_bytes(), scraps.len()));
+        let reading = || Completion::default().reading_calls_in_text(std::iter::once("read".to_owned()));
+        let once = decode(reading(), scraps.as_bytes(), size);
+        prop_assert!(is_sound(&once), "{:?}", once);
+        prop_assert_eq!(&once, &decode(reading(), scraps.as_bytes(), scraps.len()));
+    }
+
+    #[test]
+    fn any_bytes_break_nothing(bytes in prop::collection::vec(any::<u8>(), 0..300), size in 1_usize..100) {
+        prop_assert!(decode(Anthropic::default(), &bytes, size).1.is_err());
+        prop_assert!(decode(Completion::default(), &bytes, size).1.is_err());
+    }
+}
