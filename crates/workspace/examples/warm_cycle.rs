@@ -1,6 +1,8 @@
 //! How long a one-file job takes on a repository of 5,000 files: by a warm mirror, and by cloning.
 //!
-//! `cargo run --release -p docent-workspace --example warm_cycle [FILES] [ROUNDS]`
+//! `cargo run --release -p docent-workspace --example warm_cycle [FILES] [ROUNDS] [folder|http]`
+//!
+//! With `http` the repository is served by `git http-backend` on the loopback interface.
 
 use std::error::Error;
 use std::fs;
@@ -8,6 +10,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use docent_tests::git_server::{GitServer, Manner};
 use docent_workspace::{CommitMeta, Mirrors, Remote};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -17,8 +20,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir()?;
     let root = dir.path();
     make(root, files)?;
-    let bare = root.join("docs.git");
-    let remote = Remote::new(bare.to_string_lossy());
+    let bare = root.join("docs.git").display().to_string();
+    let address = match arguments.next().as_deref() {
+        None | Some("folder") => bare,
+        Some("http") => {
+            let server = GitServer::start(root);
+            server.behave(Manner::Open);
+            server.url("docs.git")
+        }
+        Some(other) => return Err(format!("`{other}` is neither `folder` nor `http`").into()),
+    };
+    let remote = Remote::new(&address);
     let mirrors = Mirrors::new(root.join("mirrors"));
 
     let begun = Instant::now();
@@ -68,18 +80,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let ours = median(&mut parts[4]);
 
-    let mut cloned = Vec::new();
+    let (mut cloned, mut pushed) = (Vec::new(), Vec::new());
     for round in 0..5 {
         let begun = Instant::now();
         let work = root.join(format!("clone-{round}"));
-        git(root, &["clone", "-q", "--local", "docs.git", &work.to_string_lossy()])?;
+        git(root, &["clone", "-q", &address, &work.to_string_lossy()])?;
         git(&work, &["checkout", "-q", "-b", &format!("clone-{round}")])?;
         fs::write(work.join("section-7/page-107.md"), format!("# Cloned {round}\n"))?;
         git(&work, &["commit", "-q", "-a", "-m", "Edit"])?;
+        let push = Instant::now();
         git(&work, &["push", "-q", "origin", "HEAD"])?;
+        pushed.push(push.elapsed());
         cloned.push(begun.elapsed());
         fs::remove_dir_all(&work)?;
     }
+    println!("git push alone         {:>8.2} ms", millis(median(&mut pushed)));
     let theirs = median(&mut cloned);
     println!(
         "clone, edit, commit, push {:>5.2} ms, {:.1} times as long",

@@ -10,6 +10,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::id::CommitId;
+use crate::refusal::Refusal;
 
 /// The reason underneath an error: one scrubbed line of text.
 #[derive(Clone, PartialEq, Eq)]
@@ -41,13 +42,45 @@ impl std::error::Error for Why {}
 pub enum GitError {
     /// The host or the path does not answer. Trying again later may work.
     #[error("could not reach {repository}: check that the address is right and the host is up")]
-    Unreachable { repository: String, source: Why },
+    Unreachable {
+        repository: String,
+        /// When the server wants to be asked again, if it said so.
+        after: Option<Duration>,
+        source: Why,
+    },
     /// The repository wants credentials, or refuses those it got.
-    #[error("{repository} refused us: give a token that may read and write it")]
-    Auth { repository: String, source: Why },
+    #[error("{repository} refused us: {}", tried.to_get_in())]
+    Auth { repository: String, tried: Tried, source: Why },
     /// There is no repository at this address (or, on some forges, none that these credentials may see).
-    #[error("there is no repository at {repository}: check the address and what the token may see")]
-    NotFound { repository: String, source: Why },
+    #[error("there is no repository at {repository}, or none that we may see: {}", tried.to_see())]
+    NotFound { repository: String, tried: Tried, source: Why },
+    /// The repository's host sends us to another one, where its credentials do not belong.
+    #[error("{repository} redirects to {to}: give the address it has now")]
+    Elsewhere { repository: String, to: String },
+    /// Nobody we trust has signed the certificate of the host.
+    #[error(
+        "the certificate of {repository} is not trusted: name the file with the certificate of your authority in \
+         SSL_CERT_FILE"
+    )]
+    Certificate { repository: String, source: Why },
+    /// The ssh host is not known, or is another than it was.
+    #[error(
+        "the host key of {repository} is not the one that is known: check it (`ssh-keyscan` shows it) and put it into \
+         known_hosts"
+    )]
+    HostKey { repository: String, source: Why },
+    /// The file with the ssh key cannot be used.
+    #[error(
+        "the ssh key for {repository} cannot be used: give a private key without a passphrase, in a file that only the \
+         server's user may read"
+    )]
+    Key { repository: String, source: Why },
+    /// What answers is no git server, or none we understand.
+    #[error(
+        "{repository} does not answer as a git server does: check that the address is that of the repository, and that \
+         nothing in between answers for it"
+    )]
+    Garbled { repository: String, source: Why },
     /// The address itself cannot be used.
     #[error("`{repository}` is not a repository address: {reason}")]
     Address { repository: String, reason: &'static str },
@@ -73,6 +106,11 @@ pub enum GitError {
     /// No `git` program on this machine.
     #[error("could not {doing}: the `git` program was not found; install git and make sure it is on PATH")]
     GitMissing { doing: &'static str },
+    /// No `ssh` program on this machine.
+    #[error(
+        "could not {doing}: the `ssh` program was not found; install the OpenSSH client and make sure it is on PATH"
+    )]
+    SshMissing { doing: &'static str },
     /// The file system failed us.
     #[error("could not {doing}")]
     Io { doing: &'static str, kind: io::ErrorKind, source: Why },
@@ -93,6 +131,54 @@ impl GitError {
     /// Whether the same call may succeed later without anybody changing anything.
     pub const fn is_transient(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::Timeout { .. } | Self::Corrupt { .. })
+    }
+
+    /// How long the remote wants to be left alone, if it said so.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Unreachable { after, .. } => *after,
+            _ => None,
+        }
+    }
+}
+
+/// How we tried to get in, and so what there is to change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tried {
+    /// As anybody.
+    Nothing,
+    /// With the token we were given.
+    Token,
+    /// With an ssh key: the given one, or those of the user we run as.
+    SshKey,
+}
+
+impl Tried {
+    const fn to_get_in(self) -> &'static str {
+        match self {
+            Self::Nothing => "give a token that may read and write it",
+            Self::Token => "its token was not accepted; give one that is not expired and may read and write it",
+            Self::SshKey => "our ssh key was not accepted; add its public half there, with write access",
+        }
+    }
+
+    const fn to_see(self) -> &'static str {
+        match self {
+            Self::Nothing => "check the address, and give a token if it is private",
+            Self::Token => "check the address and what the token may see",
+            Self::SshKey => "check the address and what the ssh key may see",
+        }
+    }
+
+    const fn to_write(self) -> &'static str {
+        match self {
+            Self::Nothing => "give a token that may write it",
+            Self::Token => {
+                "give a token that may write it (on GitHub `Contents: Read and write`, on GitLab `write_repository` and \
+                 the role Developer, on Gitea and Forgejo `write:repository`), of an account that may push there"
+            }
+            Self::SshKey => "allow write access for our ssh key",
+        }
     }
 }
 
@@ -134,13 +220,32 @@ pub enum PushError {
         now: Option<CommitId>,
     },
     /// The remote understood and said no: a protected branch, a hook, a checked-out branch.
-    #[error("the remote rejected the push: {reason}")]
-    Rejected { reason: String },
+    #[error("the remote rejected the push ({reason}): {refusal}")]
+    Rejected {
+        /// The remote's own words.
+        reason: String,
+        refusal: Refusal,
+    },
     /// These credentials may not write.
-    #[error("{repository} refused the push: give a token that may write it")]
-    Denied { repository: String, source: Why },
+    #[error("{repository} refused the push: {}", tried.to_write())]
+    Denied { repository: String, tried: Tried, source: Why },
     #[error(transparent)]
     Git(#[from] GitError),
+}
+
+impl PushError {
+    /// Whether the same push may succeed later without anybody changing anything.
+    pub const fn is_transient(&self) -> bool {
+        matches!(self, Self::Git(error) if error.is_transient())
+    }
+
+    /// How long the remote wants to be left alone, if it said so.
+    pub const fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::Git(error) => error.retry_after(),
+            _ => None,
+        }
+    }
 }
 
 /// Why a merge did not happen.

@@ -28,8 +28,9 @@
 //! ```
 //!
 //! This crate knows neither agents nor forges. Only `Mirrors::fetch` is asynchronous; everything else blocks for as long
-//! as the disk or the network takes. Objects and fetches go through gix, which the `odb` module alone knows; a push to
-//! anything but a plain folder on this machine is a `git` child.
+//! as the disk or the network takes. Objects and fetches go through gix, which the `odb` module alone knows. A push is
+//! a few lines of git's protocol and a pack, over http or through `ssh`; to a plain folder on this machine it is neither,
+//! and for a folder with hooks `git receive-pack` does it.
 
 mod base;
 mod blobs;
@@ -46,8 +47,11 @@ mod name;
 mod odb;
 mod origin;
 mod overlay;
+mod program;
 mod push;
+mod refusal;
 mod remote;
+mod wire;
 
 #[cfg(test)]
 mod tests;
@@ -55,7 +59,7 @@ mod tests;
 pub use base::{Base, FileMode, Listing, Node, TreeFile};
 pub use create::create_repository;
 pub use diff::{FileDiff, FileStatus};
-pub use error::{GitError, MergeError, PathRefused, PushError, Why};
+pub use error::{GitError, MergeError, PathRefused, PushError, Tried, Why};
 pub use id::{BlobId, CommitId, IdError};
 pub use merge::Merged;
 pub use mirror::{CommitMeta, Mirror};
@@ -64,4 +68,5 @@ pub use name::check_path;
 pub use odb::graph::CommitSummary;
 pub use overlay::{Change, Overlay};
 pub use push::Pushed;
+pub use refusal::Refusal;
 pub use remote::{Credentials, Remote};

@@ -8,8 +8,7 @@ use std::time::Duration;
 
 use crate::mirror::Shared;
 use crate::origin::Origin;
-use crate::push;
-use crate::remote::Remote;
+use crate::program;
 
 /// Loose objects in one of the 256 folders, as git estimates the whole.
 const LOOSE_IN_ONE_FOLDER: usize = 27;
@@ -43,9 +42,10 @@ fn when_due(dir: &Path, args: &'static [&'static str]) {
 }
 
 fn run(dir: &PathBuf, args: &[&str]) {
-    let mut command = push::git(&Remote::new(""));
+    let mut command = program::git();
+    command.args(["-c", "core.hooksPath=/dev/null"]);
     command.arg("--git-dir").arg(dir).args(args);
-    match push::run(command, "put a repository in order", LIMIT) {
+    match program::run(command, "put a repository in order", LIMIT) {
         Ok(said) if said.success => tracing::debug!(repository = %dir.display(), "put in order"),
         Ok(said) => tracing::warn!(repository = %dir.display(), said = said.err.trim(), "could not be put in order"),
         Err(error) => tracing::warn!(repository = %dir.display(), %error, "could not be put in order"),

@@ -24,7 +24,7 @@ use crate::odb::tree::{self, Leaf};
 use crate::odb::{self, NewObject, Repo, local_error, refs, transfer, upload_pack};
 use crate::origin::Origin;
 use crate::overlay::{Change, Overlay};
-use crate::push::{self, Pushed};
+use crate::push::{Push, Pushed};
 use crate::remote::{Location, Remote};
 
 /// Who made a commit, when, and what for. Author and committer are the same.
@@ -275,7 +275,7 @@ impl Mirror {
         name::check_branch(branch)?;
         // Asked to push what we do not hold, git would blame the remote.
         odb::commit_tree(&self.repo(), commit)?;
-        let pushed = push::push(self, &self.shared, remote, branch, commit, expected)?;
+        let pushed = Push { mirror: self, shared: &self.shared, remote, branch, commit, expected }.run()?;
         self.record(branch, commit);
         maintenance::mirror_when_due(&self.shared);
         Ok(pushed)

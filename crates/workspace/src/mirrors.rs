@@ -24,7 +24,7 @@ use crate::remote::{Location, Remote};
 pub struct Limits {
     /// A fetch, a first clone included.
     pub fetch: Duration,
-    /// A push by the git program.
+    /// A push to another machine, or by git's own service on this one.
     pub push: Duration,
 }
 
@@ -252,7 +252,9 @@ impl Inner {
             let _ = remove(&half);
             return Err(match error {
                 // A new mirror cannot be damaged: it is the remote.
-                GitError::Corrupt { source, .. } => GitError::Unreachable { repository: remote.shown(), source },
+                GitError::Corrupt { source, .. } => {
+                    GitError::Unreachable { repository: remote.shown(), after: None, source }
+                }
                 error => error,
             });
         }
@@ -295,6 +297,7 @@ impl Inner {
         } else {
             Err(GitError::Unreachable {
                 repository: remote.shown(),
+                after: None,
                 source: Why::new("its branches lead to commits that cannot be read"),
             })
         }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
 
-use crate::error::{GitError, Why};
+use crate::error::{GitError, Tried, Why};
 use crate::odb::pack::Durability;
 use crate::odb::refs::{self, RefState, Swap};
 use crate::odb::{Repo, local_error, transfer};
@@ -45,6 +45,7 @@ impl Origin {
             Err(error) => {
                 return Err(GitError::Unreachable {
                     repository: shown.to_owned(),
+                    after: None,
                     source: Why::new(error.to_string()),
                 });
             }
@@ -143,5 +144,5 @@ fn is_plain(repo: &gix::Repository) -> bool {
 }
 
 fn not_found(shown: &str, why: &str) -> GitError {
-    GitError::NotFound { repository: shown.to_owned(), source: Why::new(why) }
+    GitError::NotFound { repository: shown.to_owned(), tried: Tried::Nothing, source: Why::new(why) }
 }

@@ -1,21 +1,30 @@
-//! Moving a branch on the remote: directly where the remote is a plain folder here, by `git push` everywhere else.
+//! Moving a branch on the remote: directly where the remote is a plain folder here, by git's protocol everywhere else.
 
-use std::io::{self, Read};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::collections::HashSet;
+use std::fs::File;
+use std::io::Write;
 
-use crate::error::{GitError, PushError, Why};
+use gix::ObjectId;
+use reqwest::header::HeaderMap;
+
+use crate::error::{GitError, PushError};
 use crate::id::CommitId;
 use crate::maintenance;
 use crate::mirror::{Mirror, Shared};
 use crate::odb::refs::Swap;
+use crate::odb::sent_pack::SentPack;
+use crate::odb::transfer;
 use crate::origin::Origin;
+use crate::refusal::Refusal;
 use crate::remote::{Location, Remote};
+use crate::wire::child::{self, Kind};
+use crate::wire::http::{Body, Http};
+use crate::wire::receive::{Advert, Ended, Report};
+use crate::wire::{Failure, Talk};
 
-/// How much a child may say before we stop listening.
-const SAID_AT_MOST: u64 = 64 << 10;
+const DOING: &str = "push";
+/// The id that stands for a branch that does not exist.
+const NOWHERE: &str = "0000000000000000000000000000000000000000";
 
 /// How a push ended well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,325 +35,184 @@ pub enum Pushed {
     AlreadyThere,
 }
 
-pub(crate) fn push(
-    mirror: &Mirror,
-    shared: &Shared,
-    remote: &Remote,
-    branch: &str,
-    commit: CommitId,
-    expected: Option<CommitId>,
-) -> Result<Pushed, PushError> {
-    if let Location::Local(path) = remote.location()?
-        && let Some(origin) = Origin::open(&path, &remote.shown())?
-    {
-        match origin.accepts_direct(branch) {
-            Ok(()) => return direct(mirror, &origin, branch, commit, expected),
-            Err(reason) => tracing::debug!(repository = remote.shown(), reason, "pushing with the git program"),
-        }
-    }
-    by_child(mirror, shared, remote, branch, commit, expected)
+/// What is to be pushed, and where to.
+#[derive(Debug)]
+pub(crate) struct Push<'a> {
+    pub(crate) mirror: &'a Mirror,
+    pub(crate) shared: &'a Shared,
+    pub(crate) remote: &'a Remote,
+    pub(crate) branch: &'a str,
+    pub(crate) commit: CommitId,
+    pub(crate) expected: Option<CommitId>,
 }
 
-fn direct(
-    mirror: &Mirror,
-    origin: &Origin,
-    branch: &str,
-    commit: CommitId,
-    expected: Option<CommitId>,
-) -> Result<Pushed, PushError> {
-    match origin.push(&mirror.repo(), branch, commit.object(), expected.map(CommitId::object))? {
-        Swap::Done => {
-            maintenance::origin_when_due(origin);
-            Ok(Pushed::Moved)
-        }
-        Swap::Differs(Some(now)) if now == commit.object() => Ok(Pushed::AlreadyThere),
-        Swap::Differs(now) => Err(PushError::Moved { now: now.map(CommitId::from) }),
-        Swap::Taken(other) => Err(PushError::Rejected {
-            reason: format!("the branch `{other}` is in the way of `{branch}`: choose another name"),
-        }),
-    }
-}
-
-fn by_child(
-    mirror: &Mirror,
-    shared: &Shared,
-    remote: &Remote,
-    branch: &str,
-    commit: CommitId,
-    expected: Option<CommitId>,
-) -> Result<Pushed, PushError> {
-    let mut command = git(remote);
-    // Named explicitly, the mirror may belong to another user.
-    command.arg("--git-dir").arg(&shared.dir);
-    let lease = expected.map(|commit| commit.to_string()).unwrap_or_default();
-    command.args(["push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no"]);
-    command.arg(format!("--force-with-lease=refs/heads/{branch}:{lease}"));
-    command.arg("--").arg(&remote.url).arg(format!("{commit}:refs/heads/{branch}"));
-    let said = run(command, "push", shared.limits.push)?;
-    match verdict(&said) {
-        Verdict::Pushed => Ok(Pushed::Moved),
-        Verdict::UpToDate => Ok(Pushed::AlreadyThere),
-        Verdict::Stale => match mirror.remote_branch(remote, branch)? {
-            Some(now) if now == commit => Ok(Pushed::AlreadyThere),
-            now => Err(PushError::Moved { now }),
-        },
-        Verdict::Rejected(reason) => Err(PushError::Rejected { reason: remote.scrub(&reason) }),
-        Verdict::Failed => Err(failure(remote, &said)),
-    }
-}
-
-/// The git program with nothing of the machine's or the user's configuration, no prompts, and the credentials in the
-/// environment alone.
-pub(crate) fn git(remote: &Remote) -> Command {
-    let mut command = Command::new("git");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
-        command.env_remove(name);
-    }
-    command.env_remove("SSH_ASKPASS");
-    command
-        .env("LC_ALL", "C")
-        .env("GIT_TERMINAL_PROMPT", "0")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env(
-            "GIT_SSH_COMMAND",
-            "ssh -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=15 -oServerAliveCountMax=4",
-        );
-    let mut settings = vec![
-        ("core.hooksPath".to_owned(), "/dev/null".to_owned()),
-        ("credential.helper".to_owned(), String::new()),
-        ("protocol.allow".to_owned(), "never".to_owned()),
-    ];
-    settings.extend(
-        ["http", "https", "ssh", "file"].map(|scheme| (format!("protocol.{scheme}.allow"), "always".to_owned())),
-    );
-    if let Some(authorization) = remote.authorization() {
-        settings.push(("http.extraHeader".to_owned(), format!("Authorization: {authorization}")));
-        // The header goes wherever git goes, so it must not be sent on to another host.
-        settings.push(("http.followRedirects".to_owned(), "false".to_owned()));
-    }
-    command.env("GIT_CONFIG_COUNT", settings.len().to_string());
-    for (index, (key, value)) in settings.iter().enumerate() {
-        command.env(format!("GIT_CONFIG_KEY_{index}"), key).env(format!("GIT_CONFIG_VALUE_{index}"), value);
-    }
-    command
-}
-
-/// What a child wrote before it ended.
-#[derive(Debug, Default)]
-pub(crate) struct Said {
-    pub(crate) success: bool,
-    pub(crate) out: String,
-    pub(crate) err: String,
-}
-
-/// Runs a child in a process group of its own and kills the group when `limit` is over.
-pub(crate) fn run(mut command: Command, doing: &'static str, limit: Duration) -> Result<Said, GitError> {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    #[cfg(unix)]
-    std::os::unix::process::CommandExt::process_group(&mut command, 0);
-    let started = Instant::now();
-    let mut child = command.spawn().map_err(|error| {
-        if error.kind() == io::ErrorKind::NotFound {
-            GitError::GitMissing { doing }
-        } else {
-            GitError::io(doing)(error)
-        }
-    })?;
-    let (sender, receiver) = mpsc::channel();
-    listen(child.stdout.take(), false, sender.clone());
-    listen(child.stderr.take(), true, sender);
-    let mut said = Said::default();
-    // Both ends close when the last process of the group is gone.
-    loop {
-        match receiver.recv_timeout(limit.saturating_sub(started.elapsed())) {
-            Ok((is_err, text)) => *(if is_err { &mut said.err } else { &mut said.out }) = text,
-            Err(mpsc::RecvTimeoutError::Disconnected) => break,
-            Err(mpsc::RecvTimeoutError::Timeout) => {
-                kill_group(&mut child);
-                return Err(GitError::Timeout { doing, after: limit });
+impl Push<'_> {
+    pub(crate) fn run(&self) -> Result<Pushed, PushError> {
+        let location = self.remote.location()?;
+        if let Location::Local(path) = &location
+            && let Some(origin) = Origin::open(path, &self.remote.shown())?
+        {
+            match origin.accepts_direct(self.branch) {
+                Ok(()) => return self.direct(&origin),
+                Err(reason) => {
+                    tracing::debug!(repository = self.remote.shown(), reason, "pushing by `git receive-pack`");
+                }
             }
         }
-    }
-    said.success = child.wait().map_err(GitError::io(doing))?.success();
-    Ok(said)
-}
-
-fn listen(pipe: Option<impl Read + Send + 'static>, is_err: bool, sender: mpsc::Sender<(bool, String)>) {
-    let Some(mut pipe) = pipe else { return };
-    thread::spawn(move || {
-        let mut heard = Vec::new();
-        let _ = (&mut pipe).take(SAID_AT_MOST).read_to_end(&mut heard);
-        // Keep the pipe empty, or the child would wait for us for ever.
-        let _ = io::copy(&mut pipe, &mut io::sink());
-        let _ = sender.send((is_err, String::from_utf8_lossy(&heard).into_owned()));
-    });
-}
-
-fn kill_group(child: &mut Child) {
-    if cfg!(unix) {
-        // The shell's own `kill`: every system that has git has it, and it takes a whole group.
-        let kill = format!("kill -KILL -{}", child.id());
-        let _ = Command::new("sh")
-            .args(["-c", &kill])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-    }
-    let _ = child.kill();
-    let _ = child.wait();
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Verdict {
-    Pushed,
-    UpToDate,
-    /// The branch is not where it was expected.
-    Stale,
-    Rejected(String),
-    /// It never came to a verdict on the branch.
-    Failed,
-}
-
-/// Reads git's `--porcelain` line about the one branch: a flag, the names, a summary with the reason in parentheses.
-fn verdict(said: &Said) -> Verdict {
-    for line in said.out.lines() {
-        let mut fields = line.split('\t');
-        let (Some(flag), Some(_), Some(summary)) = (fields.next(), fields.next(), fields.next()) else { continue };
-        return match flag {
-            "=" => Verdict::UpToDate,
-            "!" if summary.contains("(stale info)") => Verdict::Stale,
-            // The branch moved between git's look and its push.
-            "!" if summary.contains("failed to update ref") || summary.contains("cannot lock ref") => Verdict::Stale,
-            "!" => Verdict::Rejected(rejection(summary, &said.err)),
-            _ if said.success => Verdict::Pushed,
-            _ => Verdict::Failed,
+        let talk = Talk::new(self.shared.limits.push);
+        let report = match location {
+            Location::Http => self.over_http(&talk)?,
+            Location::Ssh | Location::Local(_) => self.through_child(&talk)?,
         };
-    }
-    Verdict::Failed
-}
-
-/// Why the remote said no: what its hook or its rules wrote, or else git's own word for it.
-fn rejection(summary: &str, err: &str) -> String {
-    let told: Vec<&str> = err
-        .lines()
-        .filter_map(|line| line.strip_prefix("remote:"))
-        .map(str::trim)
-        .filter(|line| !line.is_empty())
-        .collect();
-    let word = summary.split_once('(').map_or(summary, |(_, rest)| rest.trim_end_matches(')'));
-    let text = if told.is_empty() { word.to_owned() } else { format!("{word}: {}", told.join(" ")) };
-    text.chars().take(1000).collect()
-}
-
-/// A push that did not get as far as the branch.
-fn failure(remote: &Remote, said: &Said) -> PushError {
-    let repository = remote.shown();
-    let lines: Vec<&str> = said.err.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let text: String = lines.join("; ").chars().take(2000).collect();
-    let source = Why::new(remote.scrub(&text));
-    let says = |what: &[&str]| what.iter().any(|what| text.contains(what));
-    if says(&["error: 403", "Write access to repository not granted", "denied to"]) {
-        return PushError::Denied { repository, source };
-    }
-    if says(&[
-        "Authentication failed",
-        "could not read Username",
-        "could not read Password",
-        "Permission denied (",
-        "error: 401",
-    ]) {
-        return GitError::Auth { repository, source }.into();
-    }
-    if says(&["not found", "does not appear to be a git repository", "does not exist", "error: 404"]) {
-        return GitError::NotFound { repository, source }.into();
-    }
-    if says(&["dubious ownership"]) {
-        let reason = "the repository belongs to another user and runs hooks of its own: run as its owner".to_owned();
-        return PushError::Rejected { reason };
-    }
-    if says(&[
-        "Could not resolve host",
-        "Failed to connect",
-        "Connection refused",
-        "Connection timed out",
-        "Connection reset",
-        "Network is unreachable",
-        "Could not read from remote repository",
-        "the remote end hung up",
-        "error: 5",
-        "SSL",
-        "unable to access",
-    ]) {
-        return GitError::Unreachable { repository, source }.into();
-    }
-    GitError::Failed { doing: "push", source }.into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn said(out: &str, err: &str, success: bool) -> Said {
-        Said { success, out: out.to_owned(), err: err.to_owned() }
+        report.map_or(Ok(Pushed::AlreadyThere), |report| self.concluded(report))
     }
 
-    #[test]
-    fn git_says_how_a_push_ended() {
-        for (line, success, expected) in [
-            ("*\tabc:refs/heads/x\t[new branch]", true, Verdict::Pushed),
-            (" \tabc:refs/heads/x\t1..2", true, Verdict::Pushed),
-            ("+\tabc:refs/heads/x\t1...2 (forced update)", true, Verdict::Pushed),
-            ("=\tabc:refs/heads/x\t[up to date]", true, Verdict::UpToDate),
-            ("!\tabc:refs/heads/x\t[rejected] (stale info)", false, Verdict::Stale),
-            ("!\tabc:refs/heads/x\t[remote rejected] (failed to update ref)", false, Verdict::Stale),
-        ] {
-            let out = format!("To /srv/a.git\n{line}\nDone\n");
-            assert_eq!(verdict(&said(&out, "", success)), expected, "{line}");
+    fn direct(&self, origin: &Origin) -> Result<Pushed, PushError> {
+        let expected = self.expected.map(CommitId::object);
+        match origin.push(&self.mirror.repo(), self.branch, self.commit.object(), expected)? {
+            Swap::Done => {
+                maintenance::origin_when_due(origin);
+                Ok(Pushed::Moved)
+            }
+            Swap::Differs(Some(now)) if now == self.commit.object() => Ok(Pushed::AlreadyThere),
+            Swap::Differs(now) => Err(PushError::Moved { now: now.map(CommitId::from) }),
+            Swap::Taken(other) => Err(self.taken(&other)),
         }
-        let hook = said(
-            "To x\n!\ta:refs/heads/x\t[remote rejected] (pre-receive hook declined)\nDone\n",
-            "remote: \nremote: docs are frozen        \nTo x\nerror: failed to push some refs\n",
-            false,
-        );
-        assert_eq!(verdict(&hook), Verdict::Rejected("pre-receive hook declined: docs are frozen".to_owned()));
-        assert_eq!(verdict(&said("", "fatal: no", false)), Verdict::Failed);
     }
 
-    #[test]
-    fn a_failed_push_is_sorted_by_what_to_do_next() {
-        let remote = Remote::new("https://git.example.com/a");
-        let sort = |err: &str| failure(&remote, &said("", err, false));
-        assert!(matches!(sort("fatal: Authentication failed for 'x'"), PushError::Git(GitError::Auth { .. })));
-        assert!(matches!(
-            sort("fatal: unable to access 'x': The requested URL returned error: 403"),
-            PushError::Denied { .. }
-        ));
-        assert!(matches!(sort("remote: Repository not found."), PushError::Git(GitError::NotFound { .. })));
-        assert!(matches!(
-            sort("fatal: unable to access 'x': Could not resolve host: git.example.com"),
-            PushError::Git(GitError::Unreachable { .. })
-        ));
-        assert!(matches!(sort("fatal: something new"), PushError::Git(GitError::Failed { .. })));
+    fn over_http(&self, talk: &Talk) -> Result<Option<Report>, PushError> {
+        let sorted = |failure: Failure| self.denied_or(talk, failure);
+        let service = Kind::Receive.name();
+        let mut http = Http::new(self.remote, talk.clone())?;
+        let mut answer = http.advertisement(service, &HeaderMap::new()).map_err(sorted)?.body;
+        let advert = Advert::read(&mut answer).map_err(sorted)?;
+        answer.finish();
+        let Some((command, pack)) = self.prepared(&advert)? else { return Ok(None) };
+        let body = match &pack {
+            SentPack::Memory(bytes) => Body::Bytes([command.as_slice(), bytes].concat()),
+            SentPack::File { file, bytes } => {
+                let opened = File::open(file.path()).map_err(GitError::io("read a pack to push"))?;
+                Body::WithFile(command, opened, *bytes)
+            }
+        };
+        tracing::debug!(repository = self.remote.shown(), bytes = pack.bytes(), "pushing over http");
+        let mut answer = http.request(service, HeaderMap::new(), body).map_err(sorted)?.body;
+        let report = advert.report(&mut answer, &self.reference()).map_err(sorted)?;
+        answer.finish();
+        Ok(Some(report))
     }
 
-    #[cfg(unix)]
-    #[test]
-    fn a_child_that_takes_too_long_is_killed_with_its_children() {
-        let mut command = Command::new("sh");
-        // The grandchild holds the pipes open: only killing the group ends the wait.
-        command.args(["-c", "sleep 600 & sleep 600"]);
-        let started = Instant::now();
-        let ended = run(command, "wait", Duration::from_millis(50));
-        assert!(matches!(ended, Err(GitError::Timeout { .. })));
-        assert!(started.elapsed() < Duration::from_secs(60));
+    fn through_child(&self, talk: &Talk) -> Result<Option<Report>, PushError> {
+        let (service, mut pipes) = child::start(self.remote, Kind::Receive, talk)?;
+        let mut talked = || -> Result<Option<Report>, Talked> {
+            let advert = Advert::read(&mut pipes)?;
+            let prepared = self.prepared(&advert);
+            if !matches!(prepared, Ok(Some(_))) {
+                // Nothing is to change: so it ends in peace.
+                let _ = pipes.to.write_all(b"0000");
+            }
+            let Some((command, pack)) = prepared.map_err(Talked::Ours)? else { return Ok(None) };
+            let sent = pipes.to.write_all(&command).and_then(|()| pack.copy_to(&mut pipes.to));
+            let sent = sent.and_then(|()| pipes.to.flush());
+            // When it hung up in the middle it may have said why.
+            let report = advert.report(&mut pipes, &self.reference());
+            match sent {
+                Ok(()) => Ok(Some(report?)),
+                Err(error) => Ok(Some(report.map_err(|_| Failure::Network(error.to_string()))?)),
+            }
+        };
+        let ended = talked();
+        drop(pipes);
+        let said = service.end();
+        let failure = match ended {
+            Ok(report) => return Ok(report),
+            Err(Talked::Ours(error)) => return Err(error),
+            Err(Talked::Broken(failure)) => talk.failure().unwrap_or(failure),
+        };
+        if failure != Failure::TimeOver
+            && let Some(error) = child::explained(self.remote, Kind::Receive, &said)
+        {
+            return Err(error);
+        }
+        Err(self.denied_or(talk, failure))
     }
 
-    #[test]
-    fn a_missing_git_is_said_in_a_sentence() {
-        let ended = run(Command::new("docent-no-such-program"), "push", Duration::from_secs(5));
-        assert!(matches!(ended, Err(GitError::GitMissing { .. })));
-        assert!(ended.unwrap_err().to_string().contains("install git"));
+    /// The request and the pack for a remote that has `advert`; `None` when there is nothing left to do.
+    fn prepared(&self, advert: &Advert) -> Result<Option<(Vec<u8>, SentPack)>, PushError> {
+        let reference = self.reference();
+        let now = advert.refs.get(&reference).copied();
+        if now == Some(self.commit) {
+            return Ok(None);
+        }
+        if now != self.expected {
+            return Err(PushError::Moved { now });
+        }
+        let below = |inner: &str, outer: &str| inner.strip_prefix(outer).is_some_and(|rest| rest.starts_with('/'));
+        if let Some(other) = advert.refs.keys().find(|other| below(other, &reference) || below(&reference, other)) {
+            return Err(self.taken(other.trim_start_matches("refs/heads/")));
+        }
+        let repo = self.mirror.repo();
+        let known: HashSet<ObjectId> = advert.refs.values().map(|id| id.object()).collect();
+        let ids = self.mirror.noted(transfer::missing(&repo, &[self.commit.object()], &known))?;
+        let pack = self.mirror.noted(SentPack::make(&repo, &ids))?;
+        let shallow: Vec<String> = transfer::cut_off(&repo)?.iter().map(ToString::to_string).collect();
+        let old = now.map_or_else(|| NOWHERE.to_owned(), |now| now.to_string());
+        Ok(Some((advert.command(&shallow, &old, &self.commit.to_string(), &reference), pack)))
+    }
+
+    /// What the remote's report comes to.
+    fn concluded(&self, report: Report) -> Result<Pushed, PushError> {
+        let word = match report.ended {
+            Ended::Moved => return Ok(Pushed::Moved),
+            Ended::Refused(word) | Ended::NotUnpacked(word) => word,
+        };
+        let text = if report.said.is_empty() { word.clone() } else { format!("{word}: {}", report.said) };
+        let reason: String = self.remote.scrub(&text).chars().take(1000).collect();
+        // Between our look and the push somebody else may have been there. Where the branch is now says so, words do not.
+        match self.mirror.remote_branch(self.remote, self.branch) {
+            Ok(now) if now == Some(self.commit) => return Ok(Pushed::AlreadyThere),
+            Ok(now) if now != self.expected => return Err(PushError::Moved { now }),
+            Ok(_) => {}
+            Err(error) => tracing::debug!(%error, "could not look where the branch is"),
+        }
+        Err(PushError::Rejected { refusal: Refusal::of(&reason), reason })
+    }
+
+    /// A conversation that broke off. What a fetch would be let in for, a push may be denied.
+    fn denied_or(&self, talk: &Talk, failure: Failure) -> PushError {
+        let (repository, tried) = (self.remote.shown(), self.remote.tried());
+        let source = failure.why(self.remote);
+        match &failure {
+            Failure::Status { status: 403, after: None, said } => match Refusal::of(said) {
+                refusal @ Refusal::ReadOnly => PushError::Rejected { reason: source.to_string(), refusal },
+                _ => PushError::Denied { repository, tried, source },
+            },
+            Failure::Status { status: 413, .. } => {
+                PushError::Rejected { reason: source.to_string(), refusal: Refusal::TooLarge }
+            }
+            Failure::Said(said) => PushError::Rejected { reason: source.to_string(), refusal: Refusal::of(said) },
+            _ => failure.explained(self.remote, DOING, talk).into(),
+        }
+    }
+
+    fn taken(&self, other: &str) -> PushError {
+        let reason = format!("the branch `{other}` is in the way of `{}`", self.branch);
+        PushError::Rejected { reason, refusal: Refusal::Name }
+    }
+
+    fn reference(&self) -> String {
+        format!("refs/heads/{}", self.branch)
+    }
+}
+
+/// Why a conversation with a child ended early.
+enum Talked {
+    Broken(Failure),
+    Ours(PushError),
+}
+
+impl From<Failure> for Talked {
+    fn from(failure: Failure) -> Self {
+        Self::Broken(failure)
     }
 }

@@ -2,31 +2,50 @@
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::error::GitError;
+use crate::error::{GitError, Tried};
 
-/// How we are known to a remote: a user name and a token or password.
+/// How we are known to a remote.
 ///
-/// They reach the remote by a callback or by a child's environment, never in a URL, an argument, a file or a log.
+/// A token reaches the remote in a header, never in a URL, an argument, a file or a log. A key stays in its file, which
+/// `ssh` reads.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Credentials {
-    pub username: String,
-    pub secret: String,
+pub enum Credentials {
+    /// For http: a user name, and a token or password. An ssh address does without it.
+    Token { username: String, secret: String },
+    /// For ssh: this private key and no other, without a passphrase.
+    SshKey {
+        key_file: PathBuf,
+        /// The hosts that are trusted, and no others; `None`: those the user we run as knows.
+        known_hosts: Option<PathBuf>,
+    },
 }
 
 impl Credentials {
     /// A bare token, with a user name the forges accept beside one.
     pub fn token(secret: impl Into<String>) -> Self {
-        Self { username: "x-access-token".to_owned(), secret: secret.into() }
+        Self::Token { username: "x-access-token".to_owned(), secret: secret.into() }
+    }
+
+    /// A private key, for hosts that the user we run as knows.
+    pub fn ssh_key(key_file: impl Into<PathBuf>) -> Self {
+        Self::SshKey { key_file: key_file.into(), known_hosts: None }
     }
 }
 
 impl fmt::Debug for Credentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Credentials").field("username", &self.username).field("secret", &"…").finish()
+        match self {
+            Self::Token { username, .. } => {
+                f.debug_struct("Token").field("username", username).field("secret", &"…").finish()
+            }
+            Self::SshKey { key_file, known_hosts } => {
+                f.debug_struct("SshKey").field("key_file", key_file).field("known_hosts", known_hosts).finish()
+            }
+        }
     }
 }
 
@@ -77,11 +96,17 @@ impl Remote {
     pub(crate) fn flight(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.url.as_bytes());
-        if let Some(Credentials { username, secret }) = &self.credentials {
-            for part in [username, secret] {
-                hash.update([0]);
-                hash.update(part.as_bytes());
+        let parts: [&[u8]; 3] = match &self.credentials {
+            None => [b"", b"", b""],
+            Some(Credentials::Token { username, secret }) => [b"token", username.as_bytes(), secret.as_bytes()],
+            Some(Credentials::SshKey { key_file, known_hosts }) => {
+                let known_hosts = known_hosts.as_deref().unwrap_or(Path::new(""));
+                [b"key", key_file.as_os_str().as_encoded_bytes(), known_hosts.as_os_str().as_encoded_bytes()]
             }
+        };
+        for part in parts {
+            hash.update([0]);
+            hash.update(part);
         }
         hash.finalize().into()
     }
@@ -109,6 +134,9 @@ impl Remote {
                 "http" | "https" if user.contains(':') => {
                     refuse("it holds a password; name an environment variable that holds the token instead")
                 }
+                "http" | "https" if matches!(self.credentials, Some(Credentials::SshKey { .. })) => {
+                    refuse("an ssh key opens no http address; write it as `ssh://…`, or give a token")
+                }
                 "http" if self.credentials.is_some() && !is_near(authority) => {
                     refuse("a token is not sent over plain http to another network; use https")
                 }
@@ -130,7 +158,7 @@ impl Remote {
     /// Takes the secret out of a text that a server or a program wrote.
     pub(crate) fn scrub(&self, text: &str) -> String {
         let mut text = text.replace(&self.url, &self.shown());
-        if let Some(Credentials { username, secret }) = &self.credentials
+        if let Some(Credentials::Token { username, secret }) = &self.credentials
             && !secret.is_empty()
         {
             text = text.replace(secret, "…").replace(&basic(username, secret), "…");
@@ -140,8 +168,19 @@ impl Remote {
 
     /// The value of an `Authorization` header.
     pub(crate) fn authorization(&self) -> Option<String> {
-        let Credentials { username, secret } = self.credentials.as_ref()?;
-        Some(format!("Basic {}", basic(username, secret)))
+        match self.credentials.as_ref()? {
+            Credentials::Token { username, secret } => Some(format!("Basic {}", basic(username, secret))),
+            Credentials::SshKey { .. } => None,
+        }
+    }
+
+    /// How we try to get in.
+    pub(crate) fn tried(&self) -> Tried {
+        match (self.location(), &self.credentials) {
+            (Ok(Location::Ssh), _) => Tried::SshKey,
+            (_, Some(_)) => Tried::Token,
+            (_, None) => Tried::Nothing,
+        }
     }
 }
 
@@ -177,7 +216,7 @@ pub(crate) fn hex_prefix(bytes: &[u8]) -> String {
     bytes.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-fn percent_decoded(text: &str) -> Option<String> {
+pub(crate) fn percent_decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -253,6 +292,17 @@ mod tests {
             assert!(matches!(with_token(far), Err(GitError::Address { .. })), "{far}");
             assert!(Remote::new(far).location().is_ok(), "{far}");
         }
+    }
+
+    #[test]
+    fn a_key_opens_ssh_and_a_token_http() {
+        let key = |url: &str| Remote::new(url).with_credentials(Credentials::ssh_key("/keys/docs")).location();
+        assert_eq!(key("git@example.com:docs").unwrap(), Location::Ssh);
+        assert!(matches!(key("https://example.com/docs"), Err(GitError::Address { .. })));
+        // The same token may be for the forge's pull requests.
+        let token = Remote::new("git@example.com:docs").with_credentials(Credentials::token("s3cret"));
+        assert_eq!(token.location().unwrap(), Location::Ssh);
+        assert_eq!(token.tried(), Tried::SshKey);
     }
 
     #[test]

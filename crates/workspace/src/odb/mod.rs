@@ -3,8 +3,10 @@
 //! Everything above speaks of paths, bytes, [`CommitId`] and [`BlobId`](crate::BlobId).
 
 pub(crate) mod graph;
+mod http_transport;
 pub(crate) mod pack;
 pub(crate) mod refs;
+pub(crate) mod sent_pack;
 pub(crate) mod transfer;
 pub(crate) mod tree;
 pub(crate) mod upload_pack;
@@ -33,25 +35,27 @@ impl std::fmt::Debug for Repo {
 fn options() -> gix::open::Options {
     gix::open::Options::isolated().with(gix::sec::Trust::Full).config_overrides([
         "core.logAllRefUpdates=false",
-        "core.sshCommand=ssh -oBatchMode=yes -oConnectTimeout=20 -oServerAliveInterval=15 -oServerAliveCountMax=4",
-        "ssh.variant=ssh",
-        "protocol.file.allow=always",
         "gitoxide.userAgent=docent",
+        // How large one object may be. Whoever sends a pack decides what we allocate, up to here.
+        "gitoxide.objects.allocLimit=1073741824",
     ])
 }
+
+/// Room for packs. A server lives long, many push at once, and each brings a pack: a handle without room for those that
+/// came after it was made can read nothing more.
+const ROOM: gix::odb::store::init::Slots =
+    gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 512 };
 
 impl Repo {
     /// Opens a mirror of ours.
     pub(crate) fn mirror(dir: &Path) -> gix::Result<Self> {
-        // A server lives long and packs come and go: leave room for them, so that the handle need not be made anew.
-        let slots = gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 512 };
-        let inner = options().object_store_slots(slots).open_path_as_is(true).open(dir)?;
+        let inner = options().object_store_slots(ROOM).open_path_as_is(true).open(dir)?;
         Ok(Self { inner })
     }
 
     /// Opens somebody else's repository: bare, or with a work tree.
     pub(crate) fn foreign(dir: &Path) -> gix::Result<Self> {
-        Ok(Self { inner: options().open(dir)? })
+        Ok(Self { inner: options().object_store_slots(ROOM).open(dir)? })
     }
 
     /// Makes an empty bare repository in the existing, empty folder `dir`.

@@ -50,6 +50,7 @@ fn deflated(parts: &[&[u8]]) -> io::Result<Vec<u8>> {
 }
 
 /// A finished file under a temporary name. Dropped without [`publish`](Self::publish), it is removed.
+#[derive(Debug)]
 pub(crate) struct Temporary {
     path: PathBuf,
     file: File,
@@ -71,6 +72,14 @@ impl Temporary {
 
     pub(crate) fn flush(&self) -> io::Result<()> {
         self.file.sync_all()
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn append(&mut self, content: &[u8]) -> io::Result<()> {
+        self.file.write_all(content)
     }
 
     /// Gives it a second name, which must be free.
@@ -128,15 +137,11 @@ struct Placed {
 }
 
 fn store_pack(objects_dir: &Path, objects: &[NewObject], durability: Durability) -> io::Result<()> {
-    let mut pack = Vec::new();
-    pack.extend_from_slice(b"PACK");
-    pack.extend_from_slice(&2u32.to_be_bytes());
-    pack.extend_from_slice(&count(objects.len())?.to_be_bytes());
+    let mut pack = header(count(objects.len())?).to_vec();
     let mut placed = Vec::with_capacity(objects.len());
     for object in objects {
         let offset = pack.len();
-        entry_header(object.kind, object.data.len(), &mut pack);
-        pack.extend_from_slice(&deflated(&[&object.data])?);
+        pack.extend_from_slice(&entry(object.kind, &object.data)?);
         placed.push(Placed { id: object.id, crc: crc32fast::hash(&pack[offset..]), offset: offset as u64 });
     }
     let checksum = sha1(&pack)?;
@@ -171,6 +176,23 @@ fn sha1(bytes: &[u8]) -> io::Result<ObjectId> {
     let mut hasher = gix::hash::hasher(gix::hash::Kind::Sha1);
     hasher.update(bytes);
     hasher.try_finalize().map_err(|error| io::Error::other(error.to_string()))
+}
+
+/// How a pack of so many objects begins.
+pub(crate) fn header(count: u32) -> [u8; 12] {
+    let mut header = [0; 12];
+    header[..4].copy_from_slice(b"PACK");
+    header[4..8].copy_from_slice(&2u32.to_be_bytes());
+    header[8..].copy_from_slice(&count.to_be_bytes());
+    header
+}
+
+/// An object as it stands in a pack.
+pub(crate) fn entry(kind: Kind, data: &[u8]) -> io::Result<Vec<u8>> {
+    let mut entry = Vec::new();
+    entry_header(kind, data.len(), &mut entry);
+    entry.extend_from_slice(&deflated(&[data])?);
+    Ok(entry)
 }
 
 /// Three bits of type and a length in seven-bit groups, the smallest first (four bits beside the type).

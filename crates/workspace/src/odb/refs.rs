@@ -260,5 +260,5 @@ fn sync_folders(branch: &Path, heads: &Path) -> io::Result<()> {
 /// A fetch failure that is ours, in words.
 pub(crate) fn unreadable(repository: &str, error: &gix::Error) -> GitError {
     let source: Why = super::why(error);
-    GitError::Unreachable { repository: repository.to_owned(), source }
+    GitError::Unreachable { repository: repository.to_owned(), after: None, source }
 }

@@ -29,26 +29,57 @@ pub(crate) fn transfer(
     known: &HashSet<ObjectId>,
     durability: Durability,
 ) -> Result<(), GitError> {
-    let mut batch = Batch { to, seen: HashSet::new(), objects: Vec::new(), bytes: 0, durability };
-    for commit in new_commits(from, tips, known)? {
+    let mut batch = Batch { to, objects: Vec::new(), bytes: 0, durability };
+    gather(from, tips, known, &mut |object| batch.push(object))?;
+    batch.write()
+}
+
+/// The ids of what `tips` lead to and `known` do not, each after what it points to.
+pub(crate) fn missing(
+    from: &gix::Repository,
+    tips: &[ObjectId],
+    known: &HashSet<ObjectId>,
+) -> Result<Vec<ObjectId>, GitError> {
+    let mut found = Vec::new();
+    gather(from, tips, known, &mut |object| {
+        found.push(object.id);
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// Where the history that `repo` holds is cut off.
+pub(crate) fn cut_off(repo: &gix::Repository) -> Result<Vec<ObjectId>, GitError> {
+    let roots = repo.shallow_commits().map_err(|error| local_error(DOING, &error))?;
+    Ok(roots.map(|roots| roots.iter().copied().collect()).unwrap_or_default())
+}
+
+type Take<'a> = &'a mut dyn FnMut(NewObject) -> Result<(), GitError>;
+
+fn gather(
+    from: &gix::Repository,
+    tips: &[ObjectId],
+    known: &HashSet<ObjectId>,
+    take: Take<'_>,
+) -> Result<(), GitError> {
+    let roots: HashSet<_> = cut_off(from)?.into_iter().collect();
+    let mut gathered = Gather { seen: HashSet::new(), take };
+    for commit in new_commits(from, tips, known, &roots)? {
         let object = from.find_object(commit).map_err(|error| local_error(DOING, &error))?;
         let data = object.data.clone();
         let commit = object.try_into_commit().map_err(|error| local_error(DOING, &error))?;
         let new_tree = commit.tree_id().map_err(|error| local_error(DOING, &error))?.detach();
         let old_tree = match commit.parent_ids().next() {
-            Some(parent) => {
+            Some(parent) if !roots.contains(&commit.id) => {
                 let parent = from.find_commit(parent).map_err(|error| local_error(DOING, &error))?;
                 Some(parent.tree_id().map_err(|error| local_error(DOING, &error))?.detach())
             }
-            None => None,
+            _ => None,
         };
-        batch.tree(from, old_tree, new_tree)?;
-        batch.push(NewObject { id: commit.id, kind: Kind::Commit, data });
-        if batch.bytes > BATCH_BYTES {
-            batch.write()?;
-        }
+        gathered.tree(from, old_tree, new_tree)?;
+        (gathered.take)(NewObject { id: commit.id, kind: Kind::Commit, data })?;
     }
-    batch.write()
+    Ok(())
 }
 
 /// The commits reachable from `tips` and not from `known`, parents mostly before children.
@@ -56,6 +87,7 @@ fn new_commits(
     from: &gix::Repository,
     tips: &[ObjectId],
     known: &HashSet<ObjectId>,
+    roots: &HashSet<ObjectId>,
 ) -> Result<Vec<ObjectId>, GitError> {
     // A job's commit sits on a branch, or near where one was.
     let mut found = Vec::new();
@@ -70,7 +102,9 @@ fn new_commits(
         }
         let commit = from.find_commit(id).map_err(|error| local_error(DOING, &error))?;
         found.push(id);
-        next.extend(commit.parent_ids().map(gix::Id::detach));
+        if !roots.contains(&id) {
+            next.extend(commit.parent_ids().map(gix::Id::detach));
+        }
     }
     found.reverse();
     Ok(found)
@@ -93,15 +127,12 @@ fn all_new_commits(
     Ok(found)
 }
 
-struct Batch<'a> {
-    to: &'a gix::Repository,
+struct Gather<'a> {
     seen: HashSet<ObjectId>,
-    objects: Vec<NewObject>,
-    bytes: usize,
-    durability: Durability,
+    take: Take<'a>,
 }
 
-impl Batch<'_> {
+impl Gather<'_> {
     /// Gathers what `new` holds and `old` does not: content first, then the folders above it.
     fn tree(&mut self, from: &gix::Repository, old: Option<ObjectId>, new: ObjectId) -> Result<(), GitError> {
         if old == Some(new) || !self.seen.insert(new) {
@@ -128,16 +159,25 @@ impl Batch<'_> {
                 self.tree(from, old, id)?;
             } else if self.seen.insert(id) {
                 let blob = from.find_object(id).map_err(|error| local_error(DOING, &error))?;
-                self.push(NewObject { id, kind: blob.kind, data: blob.data.clone() });
+                (self.take)(NewObject { id, kind: blob.kind, data: blob.data.clone() })?;
             }
         }
-        self.push(NewObject { id: new, kind: Kind::Tree, data: folder.data.clone() });
-        Ok(())
+        (self.take)(NewObject { id: new, kind: Kind::Tree, data: folder.data.clone() })
     }
+}
 
-    fn push(&mut self, object: NewObject) {
+struct Batch<'a> {
+    to: &'a gix::Repository,
+    objects: Vec<NewObject>,
+    bytes: usize,
+    durability: Durability,
+}
+
+impl Batch<'_> {
+    fn push(&mut self, object: NewObject) -> Result<(), GitError> {
         self.bytes += object.data.len();
         self.objects.push(object);
+        if self.bytes > BATCH_BYTES { self.write() } else { Ok(()) }
     }
 
     fn write(&mut self) -> Result<(), GitError> {

@@ -1,24 +1,29 @@
 //! Fetching by git's own protocol: over http, over ssh, or from `git upload-pack` on this machine.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use gix::bstr::ByteSlice;
-use gix::credentials::helper::Action;
-use gix::credentials::protocol::{Context, Outcome};
 use gix::progress::Discard;
 use gix::protocol::handshake::Ref;
-use gix::protocol::transport::client::blocking_io::http;
+use gix::protocol::transport::Protocol;
+use gix::protocol::transport::client;
+use gix::protocol::transport::client::git::blocking_io::Connection;
 use gix::remote::Direction;
 use gix::remote::fetch::{Status, Tags};
 
 use super::refs::{self, Branches, RefState};
-use super::{local_error, why};
-use crate::error::{GitError, Why};
-use crate::remote::Remote;
+use super::{http_transport, local_error, why};
+use crate::error::{GitError, PushError, Why};
+use crate::remote::{Location, Remote};
+use crate::wire::child::{self, Kind};
+use crate::wire::http::Http;
+use crate::wire::{Failure, Talk};
 
+const DOING: &str = "fetch";
 const ALL_BRANCHES: &str = "+refs/heads/*:refs/heads/*";
 
 /// Whether `HEAD` is asked for by name. Servers that do not announce an unborn `HEAD` must not be.
@@ -55,22 +60,31 @@ fn attempt(
     limit: Duration,
     ask: AskHead,
 ) -> Result<Fetched, GitError> {
-    let explain = |error: gix::Error| explained(remote, limit, &error);
-    let mut source = at(repo, remote, ALL_BRANCHES, limit)?;
-    if ask == AskHead::Yes {
-        source = source.with_refspecs(["HEAD"], Direction::Fetch).map_err(explain)?;
-    }
-    let connection = connect(repo, &source, remote, limit)?;
-    let prepared = connection.prepare_fetch(Discard, Default::default()).map_err(explain)?;
+    let specs: &[&str] = if ask == AskHead::Yes { &[ALL_BRANCHES, "HEAD"] } else { &[ALL_BRANCHES] };
+    let source = at(repo, specs)?;
+    let (line, transport) = Line::open(remote, limit)?;
+    let connection = source.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
+    let prepared = match connection.prepare_fetch(Discard, Default::default()) {
+        Ok(prepared) => prepared,
+        Err(error) => return Err(line.explained(&error)),
+    };
     let wanted = ref_state(&prepared.ref_map().remote_refs);
     let has_head = prepared.ref_map().remote_refs.iter().any(|one| one.unpack().0 == "HEAD");
     if ask == AskHead::Yes && !has_head && !wanted.branches.is_empty() {
+        drop(prepared);
+        line.close();
         return Ok(Fetched::NoHead);
     }
     // Before the update: a branch `a` that is gone must make room for a branch `a/b`.
     refs::prune(repo, seen, &wanted.branches)?;
-    if !wanted.branches.is_empty() {
-        let outcome = prepared.receive(Discard, interrupt).map_err(explain)?;
+    if wanted.branches.is_empty() {
+        drop(prepared);
+    } else {
+        line.talk.content_follows();
+        let outcome = match prepared.receive(Discard, interrupt) {
+            Ok(outcome) => outcome,
+            Err(error) => return Err(line.explained(&error)),
+        };
         if let Status::Change { write_pack_bundle, .. } = outcome.status {
             for path in [&write_pack_bundle.data_path, &write_pack_bundle.index_path].into_iter().flatten() {
                 flush(path)?;
@@ -80,6 +94,7 @@ fn attempt(
             }
         }
     }
+    line.close();
     refs::set_head(repo, &wanted).map_err(|error| local_error("record the default branch", &error))?;
     Ok(Fetched::Done)
 }
@@ -96,75 +111,110 @@ pub(crate) fn branch(
     limit: Duration,
 ) -> Result<Option<gix::ObjectId>, GitError> {
     let full = format!("refs/heads/{name}");
-    let source = at(repo, remote, &format!("+{full}:{full}"), limit)?;
-    let connection = connect(repo, &source, remote, limit)?;
-    let (map, _) = connection.ref_map(Discard, Default::default()).map_err(|error| explained(remote, limit, &error))?;
-    Ok(ref_state(&map.remote_refs).branches.remove(name))
+    let source = at(repo, &[&format!("+{full}:{full}")])?;
+    let (line, transport) = Line::open(remote, limit)?;
+    let connection = source.to_connection_with_transport(transport).with_credentials(|_| Ok(None));
+    match connection.ref_map(Discard, Default::default()) {
+        Ok((map, _)) => {
+            line.close();
+            Ok(ref_state(&map.remote_refs).branches.remove(name))
+        }
+        Err(error) => Err(line.explained(&error)),
+    }
 }
 
-fn at<'repo>(
-    repo: &'repo gix::Repository,
-    remote: &Remote,
-    spec: &str,
-    limit: Duration,
-) -> Result<gix::Remote<'repo>, GitError> {
-    repo.remote_at_without_url_rewrite(remote.url.as_str())
-        .and_then(|source| source.with_fetch_tags(Tags::None).with_refspecs([spec], Direction::Fetch))
-        .map_err(|error| explained(remote, limit, &error))
+/// A remote of gix with these branches in mind. Where it is does not matter to gix: we make the connection.
+fn at<'repo>(repo: &'repo gix::Repository, specs: &[&str]) -> Result<gix::Remote<'repo>, GitError> {
+    repo.remote_at_without_url_rewrite("https://remote.invalid/")
+        .and_then(|source| source.with_fetch_tags(Tags::None).with_refspecs(specs, Direction::Fetch))
+        .map_err(|error| local_error("name the branches to fetch", &error))
 }
 
-type Transport = Box<dyn gix::protocol::transport::client::blocking_io::Transport + Send>;
+type Transport = Box<dyn client::blocking_io::Transport + Send>;
 
-fn connect<'a, 'repo>(
-    repo: &gix::Repository,
-    source: &'a gix::Remote<'repo>,
+/// A conversation under way, and what tells afterwards why it broke off.
+struct Line<'a> {
     remote: &'a Remote,
-    limit: Duration,
-) -> Result<gix::remote::Connection<'a, 'a, 'repo, Transport>, GitError> {
-    let explain = |error: gix::Error| explained(remote, limit, &error);
-    let mut connection =
-        source.connect(Direction::Fetch).map_err(explain)?.with_credentials(|action| answer(remote, action));
-    let options = repo.transport_options(remote.url.as_str(), None).map_err(explain)?;
-    if let Some(options) = options.and_then(|options| options.downcast::<http::Options>().ok()) {
-        let backend = http::reqwest::Options {
-            // One request may take as long as the whole fetch, and no longer.
-            configure_client: Some(Box::new(move |client| Ok(client.timeout(limit)))),
-            configure_request: None,
-        };
-        let backend = Some(std::sync::Arc::new(std::sync::Mutex::new(backend)) as _);
-        // gix sends an identity over https alone. To a forge on this network without it, the same goes as a header,
-        // and then gix follows no redirect.
-        let plain = is_plain(remote).then(|| remote.authorization()).flatten();
-        let extra_headers = plain.map(|value| format!("Authorization: {value}")).into_iter().collect();
-        connection.set_transport_options(Box::new(http::Options { backend, extra_headers, ..*options }));
-    }
-    Ok(connection)
+    talk: Talk,
+    service: Option<child::Service>,
 }
 
-/// Answers a request for credentials, but only from the host they are meant for: a redirect must not carry them away.
-fn answer(remote: &Remote, action: Action) -> gix::Result<Option<Outcome>> {
-    let Action::Get(context) = action else { return Ok(None) };
-    // Over plain http they went along as a header already, and were not good enough.
-    let Some(credentials) = remote.credentials.as_ref().filter(|_| !is_plain(remote)) else { return Ok(None) };
-    let asked = context.url.as_ref().and_then(|url| gix::url::parse(url.as_bstr()).ok());
-    let meant = gix::url::parse(remote.url.as_str()).ok();
-    let same_host = asked
-        .zip(meant)
-        .is_some_and(|(asked, meant)| (asked.scheme, asked.host, asked.port) == (meant.scheme, meant.host, meant.port));
-    if !same_host {
-        return Ok(None);
+impl<'a> Line<'a> {
+    fn open(remote: &'a Remote, limit: Duration) -> Result<(Self, Transport), GitError> {
+        let talk = Talk::new(limit);
+        if remote.location()? == Location::Http {
+            let http = Http::new(remote, talk.clone())?;
+            let url = gix::Url::try_from(http.base()).map_err(|error| GitError::Failed {
+                doing: "read the address of the remote",
+                source: Why::new(remote.scrub(&error.to_string())),
+            })?;
+            let ours = http_transport::Transport::new(http, talk.clone());
+            let transport = client::blocking_io::http::Transport::new_http(ours, url, Protocol::V2, false);
+            return Ok((Self { remote, talk, service: None }, Box::new(transport)));
+        }
+        let (service, pipes) = child::start(remote, Kind::Upload, &talk)?;
+        let mode = client::git::ConnectMode::Process;
+        let nobody = None::<(String, Option<u16>)>;
+        let transport = Connection::new(pipes.from, pipes.to, Protocol::V2, "/", nobody, mode, false);
+        Ok((Self { remote, talk, service: Some(service) }, Box::new(transport)))
     }
-    let identity = gix::sec::identity::Account {
-        username: credentials.username.clone(),
-        password: credentials.secret.clone(),
-        oauth_refresh_token: None,
+
+    /// Ends it in peace. The transport is gone by now.
+    fn close(self) {
+        if let Some(service) = self.service {
+            service.end();
+        }
+    }
+
+    /// Sorts what went wrong into our categories. The transport is gone by now.
+    fn explained(self, error: &gix::Error) -> GitError {
+        // What broke the conversation off says more than what gix made of it.
+        let failure = self.talk.failure();
+        if let Some(failure @ (Failure::TimeOver | Failure::TooMuch { .. })) = failure {
+            return failure.explained(self.remote, DOING, &self.talk);
+        }
+        let said = self.service.map(child::Service::end).unwrap_or_default();
+        match child::explained(self.remote, Kind::Upload, &said) {
+            Some(PushError::Git(error)) => return error,
+            Some(PushError::Denied { repository, tried, source }) => {
+                return GitError::Auth { repository, tried, source };
+            }
+            Some(PushError::Rejected { reason, .. }) => {
+                return GitError::Failed { doing: DOING, source: Why::new(reason) };
+            }
+            Some(PushError::Moved { .. }) | None => {}
+        }
+        match failure {
+            Some(failure) => failure.explained(self.remote, DOING, &self.talk),
+            None => misunderstood(self.remote, &self.talk, error),
+        }
+    }
+}
+
+/// The conversation went on to its end, and gix could make nothing of it.
+fn misunderstood(remote: &Remote, talk: &Talk, error: &gix::Error) -> GitError {
+    let repository = remote.shown();
+    let source = Why::new(remote.scrub(&why(error).to_string()));
+    if error.is_cancelled() {
+        return GitError::Timeout { doing: DOING, after: talk.limit() };
+    }
+    // A stream that ended too early is a connection that broke; it may hold the next time.
+    let ended = |error: &std::io::Error| {
+        matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
     };
-    // What comes next, approval or erasure, needs nothing of the secret.
-    Ok(Some(Outcome { identity, next: Context::default().into() }))
-}
-
-fn is_plain(remote: &Remote) -> bool {
-    remote.url.starts_with("http://")
+    if error.iter_errors().filter_map(|error| error.downcast_ref::<std::io::Error>()).any(ended) {
+        return GitError::Unreachable { repository, after: None, source };
+    }
+    if error.is_resource_exhausted() {
+        return GitError::Failed { doing: DOING, source };
+    }
+    // Our own disk.
+    if let Some(io) = error.downcast_any_ref::<std::io::Error>()
+        && io.raw_os_error().is_some()
+    {
+        return GitError::Io { doing: DOING, kind: io.kind(), source };
+    }
+    GitError::Garbled { repository, source }
 }
 
 fn ref_state(remote_refs: &[Ref]) -> RefState {
@@ -192,51 +242,19 @@ fn ref_state(remote_refs: &[Ref]) -> RefState {
     state
 }
 
-/// Sorts a failed conversation with a remote into our categories.
-fn explained(remote: &Remote, limit: Duration, error: &gix::Error) -> GitError {
-    let repository = remote.shown();
-    let source = Why::new(remote.scrub(&why(error).to_string()));
-    let text = source.to_string();
-    let says = |what: &[&str]| what.iter().any(|what| text.contains(what));
-    if error.is_cancelled() || says(&["operation timed out"]) {
-        return GitError::Timeout { doing: "fetch", after: limit };
-    }
-    if error.is_unauthenticated() || error.is_permission_denied() || says(&["HTTP status 401", "HTTP status 403"]) {
-        return GitError::Auth { repository, source };
-    }
-    if says(&["HTTP status 404", "HTTP status 410", "Repository not found", "does not exist", "valid git directory"]) {
-        return GitError::NotFound { repository, source };
-    }
-    // Neither the class nor the text of a loose end is ours to trust: whatever the network did, it did not answer.
-    let network = error.iter_errors().any(|error| error.is::<std::io::Error>());
-    if error.is_retryable() || network {
-        return GitError::Unreachable { repository, source };
-    }
-    if error.is_not_found() {
-        return GitError::NotFound { repository, source };
-    }
-    GitError::Failed { doing: "fetch from the remote", source }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remote::Credentials;
 
     #[test]
-    fn only_the_host_they_are_meant_for_gets_the_credentials() {
-        let remote = Remote::new("https://git.example.com/docs").with_credentials(Credentials::token("s3cret"));
-        let asked_by = |url: &str| {
-            let context = Context { url: Some(url.into()), ..Context::default() };
-            answer(&remote, Action::Get(context)).unwrap().map(|outcome| outcome.identity.password)
+    fn a_default_branch_is_what_head_stands_for() {
+        let target = |name: &str| Ref::Symbolic {
+            full_ref_name: "HEAD".into(),
+            target: name.into(),
+            tag: None,
+            object: gix::ObjectId::null(gix::hash::Kind::Sha1),
         };
-        assert_eq!(asked_by("https://git.example.com/docs").as_deref(), Some("s3cret"));
-        assert_eq!(asked_by("https://git.example.com/moved/docs").as_deref(), Some("s3cret"));
-        for stranger in
-            ["https://example.com/docs", "http://git.example.com/docs", "https://git.example.com:8443/docs", "nonsense"]
-        {
-            assert_eq!(asked_by(stranger), None, "{stranger}");
-        }
-        assert!(answer(&remote, Action::Store("x".into())).unwrap().is_none());
+        assert_eq!(ref_state(&[target("refs/heads/trunk")]).head.as_deref(), Some("trunk"));
+        assert_eq!(ref_state(&[target("refs/tags/trunk")]).head, None);
     }
 }

@@ -1,10 +1,12 @@
 //! Stories about whole repositories, made by the `git` program in temporary folders.
 
 mod fetching;
+mod hostile;
 mod http;
 mod merging;
 mod overlays;
 mod pushing;
+mod ssh;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -112,6 +114,16 @@ impl World {
     pub(crate) fn upstream_file(&self, branch: &str, path: &str) -> String {
         git(&self.bare, &["show", &format!("{branch}:{path}")])
     }
+}
+
+/// Gives a repository a hook.
+#[cfg(unix)]
+pub(crate) fn hook(repository: &Path, name: &str, script: &str) {
+    use std::os::unix::fs::PermissionsExt;
+    let path = repository.join("hooks").join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, script).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 pub(crate) fn meta(parents: &[CommitId]) -> CommitMeta {

@@ -1,6 +1,7 @@
 use std::fs;
-use std::path::Path;
 
+#[cfg(unix)]
+use super::hook;
 use super::{World, committed, edited, git, meta};
 use crate::{GitError, PushError, Pushed, Remote};
 
@@ -153,15 +154,6 @@ fn a_branch_in_the_way_is_named() {
 }
 
 #[cfg(unix)]
-fn hook(repository: &Path, name: &str, script: &str) {
-    use std::os::unix::fs::PermissionsExt;
-    let path = repository.join("hooks").join(name);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(&path, script).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-}
-
-#[cfg(unix)]
 #[test]
 fn a_hook_of_the_remote_is_heard() {
     let world = World::new();
@@ -169,7 +161,7 @@ fn a_hook_of_the_remote_is_heard() {
     let mirror = world.fetched();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
     let refused = mirror.push(&world.remote(), "job", commit, None).unwrap_err();
-    let PushError::Rejected { reason } = &refused else { panic!("{refused:?}") };
+    let PushError::Rejected { reason, .. } = &refused else { panic!("{refused:?}") };
     assert!(reason.contains("docs are frozen"), "{reason}");
     assert_eq!(world.upstream("job"), None);
 }
@@ -221,7 +213,7 @@ fn a_checked_out_branch_is_not_pulled_from_under_its_user() {
     let main = mirror.branch("main").unwrap();
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
     let refused = mirror.push(&remote, "main", commit, Some(main)).unwrap_err();
-    let PushError::Rejected { reason } = &refused else { panic!("{refused:?}") };
+    let PushError::Rejected { reason, .. } = &refused else { panic!("{refused:?}") };
     assert!(reason.contains("checked out"), "{reason}");
     // Any other branch is fine.
     mirror.push(&remote, "job", commit, None).unwrap();
@@ -336,7 +328,7 @@ fn a_repository_of_another_user_is_served_but_its_hooks_are_not_run() {
     let ran = world.work.join("ran");
     hook(&world.bare, "post-receive", &format!("#!/bin/sh\ntouch '{}'\n", ran.display()));
     let refused = mirror.push(&world.remote(), "other", commit, None).unwrap_err();
-    let PushError::Rejected { reason } = &refused else { panic!("{refused:?}") };
+    let PushError::Rejected { reason, .. } = &refused else { panic!("{refused:?}") };
     assert!(reason.contains("belongs to another user"), "{reason}");
     assert!(!ran.exists());
 }

@@ -1,0 +1,188 @@
+//! Our http, as gix wants it: a request is made when its answer is first asked for.
+
+use std::io::{self, BufReader, Cursor, Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gix::error::Error;
+use gix::protocol::transport::client::blocking_io::http::{
+    GetResponse, Http as GixHttp, PostBodyDataKind, PostResponse,
+};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+
+use crate::wire::child::Kind;
+use crate::wire::http::{Answer, Body, Http};
+use crate::wire::{Failure, Talk};
+
+/// What we ask in one request, at most: a list of the commits we have.
+const ASKED_AT_MOST: usize = 64 << 20;
+
+#[derive(Debug)]
+pub(crate) struct Transport {
+    http: Arc<Mutex<Http>>,
+    talk: Talk,
+}
+
+impl Transport {
+    pub(crate) fn new(http: Http, talk: Talk) -> Self {
+        Self { http: Arc::new(Mutex::new(http)), talk }
+    }
+}
+
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What gix wants to say, except who we are: that is our own business.
+fn taken(lines: impl IntoIterator<Item = impl AsRef<str>>) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    for line in lines {
+        let Some((name, value)) = line.as_ref().split_once(':') else { continue };
+        let (name, value) = (HeaderName::try_from(name), HeaderValue::try_from(value.trim()));
+        if let (Ok(name), Ok(value)) = (name, value)
+            && name != AUTHORIZATION
+            && name != USER_AGENT
+        {
+            headers.insert(name, value);
+        }
+    }
+    headers
+}
+
+impl GixHttp for Transport {
+    type Headers = BufReader<Part>;
+    type ResponseBody = BufReader<Part>;
+    type PostBody = Asked;
+
+    fn get(
+        &mut self,
+        _: &str,
+        _: &str,
+        headers: impl IntoIterator<Item = impl AsRef<str>>,
+    ) -> gix::Result<GetResponse<Self::Headers, Self::ResponseBody>> {
+        let answer = held(&self.http).advertisement(Kind::Upload.name(), &taken(headers));
+        let answer = answer.map_err(|failure| Error::from_error(self.talk.fail(failure)))?;
+        let exchange = Arc::new(Mutex::new(Exchange::Answered(Parts::of(answer))));
+        let part = |which| BufReader::new(Part { exchange: exchange.clone(), which });
+        Ok(GetResponse { headers: part(Which::Headers), body: part(Which::Body) })
+    }
+
+    fn post(
+        &mut self,
+        _: &str,
+        _: &str,
+        headers: impl IntoIterator<Item = impl AsRef<str>>,
+        _: PostBodyDataKind,
+    ) -> gix::Result<PostResponse<Self::Headers, Self::ResponseBody, Self::PostBody>> {
+        let asking =
+            Asking { http: self.http.clone(), talk: self.talk.clone(), headers: taken(headers), body: Vec::new() };
+        let exchange = Arc::new(Mutex::new(Exchange::Asking(asking)));
+        let part = |which| BufReader::new(Part { exchange: exchange.clone(), which });
+        let (headers, body) = (part(Which::Headers), part(Which::Body));
+        Ok(PostResponse { post_body: Asked(exchange), headers, body })
+    }
+
+    fn configure(&mut self, _: &dyn std::any::Any) -> gix::Result<()> {
+        Ok(())
+    }
+}
+
+/// One request and its answer.
+#[derive(Debug)]
+enum Exchange {
+    Asking(Asking),
+    Answered(Parts),
+    Broken,
+}
+
+#[derive(Debug)]
+struct Asking {
+    http: Arc<Mutex<Http>>,
+    talk: Talk,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+struct Parts {
+    headers: Cursor<Vec<u8>>,
+    body: Box<dyn Read + Send>,
+}
+
+impl std::fmt::Debug for Parts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Parts").finish_non_exhaustive()
+    }
+}
+
+impl Parts {
+    fn of(answer: Answer) -> Self {
+        let mut headers = Vec::new();
+        for (name, value) in &answer.headers {
+            headers.extend_from_slice(name.as_str().as_bytes());
+            headers.push(b':');
+            headers.extend_from_slice(value.as_bytes());
+            headers.push(b'\n');
+        }
+        Self { headers: Cursor::new(headers), body: Box::new(answer.body) }
+    }
+}
+
+impl Exchange {
+    fn answered(&mut self) -> io::Result<&mut Parts> {
+        if let Self::Asking(_) = self
+            && let Self::Asking(asking) = std::mem::replace(self, Self::Broken)
+        {
+            let body = Body::Bytes(asking.body);
+            let answer = held(&asking.http).request(Kind::Upload.name(), asking.headers, body);
+            *self = Self::Answered(Parts::of(answer.map_err(|failure| asking.talk.fail(failure))?));
+        }
+        match self {
+            Self::Answered(parts) => Ok(parts),
+            _ => Err(io::Error::other("the request has failed")),
+        }
+    }
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub(crate) struct Asked(Arc<Mutex<Exchange>>);
+
+impl Write for Asked {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut *held(&self.0) {
+            Exchange::Asking(asking) if asking.body.len() + bytes.len() <= ASKED_AT_MOST => {
+                asking.body.extend_from_slice(bytes);
+                Ok(bytes.len())
+            }
+            Exchange::Asking(asking) => Err(asking.talk.fail(Failure::TooMuch { limit: ASKED_AT_MOST as u64 })),
+            _ => Err(io::Error::other("the request was sent already")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Which {
+    Headers,
+    Body,
+}
+
+/// A part of the answer.
+#[derive(Debug)]
+pub(crate) struct Part {
+    exchange: Arc<Mutex<Exchange>>,
+    which: Which,
+}
+
+impl Read for Part {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut exchange = held(&self.exchange);
+        let parts = exchange.answered()?;
+        match self.which {
+            Which::Headers => parts.headers.read(buffer),
+            Which::Body => parts.body.read(buffer),
+        }
+    }
+}

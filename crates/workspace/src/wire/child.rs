@@ -1,0 +1,365 @@
+//! Git's services as a child: `ssh` to another machine, or `git` for a repository in a folder that only git can serve.
+//!
+//! The child runs in a process group of its own, which is killed when the conversation's time is over. It asks nobody
+//! anything: no prompt, no agent of another program, and for ssh no host that is not known.
+
+use std::io::{self, Read};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
+
+use super::{Failure, Heard, Talk};
+use crate::error::{GitError, PushError, Why};
+use crate::program;
+use crate::refusal::Refusal;
+use crate::remote::{Credentials, Location, Remote};
+
+/// How long a child may take to end when the conversation is over.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// A service that runs. Dropped, it is killed.
+#[derive(Debug)]
+pub(crate) struct Service {
+    /// Dropped, it calls the watch off: before the child, whose number is free after that.
+    watch: mpsc::Sender<()>,
+    child: program::Group,
+    said: mpsc::Receiver<String>,
+}
+
+/// What to talk to a service through.
+#[derive(Debug)]
+pub(crate) struct Pipes {
+    pub(crate) to: ChildStdin,
+    pub(crate) from: Heard<ChildStdout>,
+}
+
+/// Which service.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Upload,
+    Receive,
+}
+
+impl Kind {
+    pub(crate) const fn doing(self) -> &'static str {
+        match self {
+            Self::Upload => "fetch",
+            Self::Receive => "push",
+        }
+    }
+
+    /// As http and ssh know it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Upload => "git-upload-pack",
+            Self::Receive => "git-receive-pack",
+        }
+    }
+
+    const fn of_git(self) -> &'static str {
+        match self {
+            Self::Upload => "upload-pack",
+            Self::Receive => "receive-pack",
+        }
+    }
+}
+
+/// Starts the service for `remote`, which is not reached by http.
+pub(crate) fn start(remote: &Remote, kind: Kind, talk: &Talk) -> Result<(Service, Pipes), GitError> {
+    let mut command = match remote.location()? {
+        Location::Local(path) => {
+            let mut command = program::git();
+            command.arg(kind.of_git()).arg(path);
+            command
+        }
+        _ => ssh(remote, kind)?,
+    };
+    // The newer version of the protocol exists for fetches alone.
+    if kind == Kind::Upload {
+        command.env("GIT_PROTOCOL", "version=2");
+    }
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let is_ssh = command.get_program() == "ssh";
+    let mut child = program::Group::start(command).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound if is_ssh => GitError::SshMissing { doing: kind.doing() },
+        io::ErrorKind::NotFound => GitError::GitMissing { doing: kind.doing() },
+        _ => GitError::io(kind.doing())(error),
+    })?;
+    let pipes = child.inner.stdin.take().zip(child.inner.stdout.take()).zip(child.inner.stderr.take());
+    let Some(((to, from), errors)) = pipes else {
+        return Err(GitError::Failed { doing: kind.doing(), source: Why::new("the child has no pipes") });
+    };
+    let said = program::listen(errors);
+    let watch = watch(child.id(), talk);
+    Ok((Service { watch, child, said }, Pipes { to, from: talk.hear(from) }))
+}
+
+/// Kills the child when the time of the conversation is over.
+fn watch(id: u32, talk: &Talk) -> mpsc::Sender<()> {
+    let (sender, receiver) = mpsc::channel();
+    let talk = talk.clone();
+    thread::spawn(move || {
+        let ended = receiver.recv_timeout(talk.left().unwrap_or_default());
+        if ended == Err(RecvTimeoutError::Timeout) {
+            let _ = talk.fail(Failure::TimeOver);
+            program::kill_group(id);
+        }
+    });
+    sender
+}
+
+impl Service {
+    /// Lets it come to its end and gives what it wrote to its standard error. The pipes are dropped by now.
+    pub(crate) fn end(self) -> String {
+        // They come when the last process that could write has gone: a hook, for one.
+        let said = self.said.recv_timeout(LAST_WORDS).unwrap_or_default();
+        drop(self.watch);
+        drop(self.child);
+        said
+    }
+}
+
+/// What a service that failed meant by its last words; `None` when it did not say.
+pub(crate) fn explained(remote: &Remote, kind: Kind, said: &str) -> Option<PushError> {
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    if lines.is_empty() {
+        return None;
+    }
+    let text: String = lines.join("; ").chars().take(1000).collect();
+    let source = Why::new(remote.scrub(&text));
+    let repository = remote.shown();
+    // The programs say it in words only.
+    let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
+    let error = if says(&["Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
+        GitError::HostKey { repository, source }
+    } else if says(&["UNPROTECTED PRIVATE KEY FILE", "Load key"]) {
+        GitError::Key { repository, source }
+    } else if says(&["Permission denied (", "Too many authentication failures"]) {
+        GitError::Auth { repository, tried: remote.tried(), source }
+    } else if says(&[
+        "marked as read only",
+        "Permission to",
+        "not allowed to push",
+        "not authorized to write",
+        "denied to",
+    ]) {
+        return Some(PushError::Denied { repository, tried: remote.tried(), source });
+    } else if says(&["dubious ownership"]) {
+        return Some(PushError::Rejected { reason: OTHER_OWNER.to_owned(), refusal: Refusal::Rule });
+    } else if says(&[
+        "not found",
+        "does not appear to be a git repository",
+        "does not exist",
+        "could not be found",
+        "No such",
+    ]) {
+        GitError::NotFound { repository, tried: remote.tried(), source }
+    } else if says(&[
+        "Could not resolve",
+        "Connection refused",
+        "timed out",
+        "Connection reset",
+        "Connection closed",
+        "Network is unreachable",
+        "No route to host",
+        "Broken pipe",
+    ]) {
+        GitError::Unreachable { repository, after: None, source }
+    } else {
+        GitError::Failed { doing: kind.doing(), source }
+    };
+    Some(error.into())
+}
+
+const OTHER_OWNER: &str =
+    "the repository belongs to another user and has hooks or settings of its own: run as its owner";
+
+fn ssh(remote: &Remote, kind: Kind) -> Result<Command, GitError> {
+    let Some(place) = Place::parse(&remote.url) else {
+        let reason = "write it as `ssh://user@host/path` or `user@host:path`";
+        return Err(GitError::Address { repository: remote.shown(), reason });
+    };
+    let mut command = Command::new("ssh");
+    program::forget_git(&mut command);
+    command.env("LC_ALL", "C").env_remove("SSH_ASKPASS").env_remove("DISPLAY");
+    for option in [
+        "BatchMode=yes",
+        "ConnectTimeout=20",
+        "ServerAliveInterval=15",
+        "ServerAliveCountMax=4",
+        "StrictHostKeyChecking=yes",
+        "UpdateHostKeys=no",
+        // A shared connection would live on with our pipes in its hands.
+        "ControlMaster=no",
+        "ControlPath=none",
+        "ClearAllForwardings=yes",
+        "ForwardAgent=no",
+        "PermitLocalCommand=no",
+        "SendEnv=GIT_PROTOCOL",
+    ] {
+        command.arg(format!("-o{option}"));
+    }
+    if let Some(Credentials::SshKey { key_file, known_hosts }) = &remote.credentials {
+        if let Err(error) = std::fs::File::open(key_file) {
+            let source = Why::new(format!("{}: {error}", key_file.display()));
+            return Err(GitError::Key { repository: remote.shown(), source });
+        }
+        command.args(["-oIdentitiesOnly=yes", "-oIdentityAgent=none", "-i"]).arg(key_file);
+        if let Some(known) = known_hosts {
+            // In quotes: the option takes a list, and a folder may have a space in its name.
+            let quoted = format!("\"{}\"", known.display().to_string().replace('%', "%%"));
+            command.arg(format!("-oUserKnownHostsFile={quoted}")).arg("-oGlobalKnownHostsFile=/dev/null");
+        }
+    }
+    command.arg("-T");
+    if let Some(port) = place.port {
+        command.arg(format!("-p{port}"));
+    }
+    command.arg("--").arg(place.host).arg(format!("{} {}", kind.name(), quoted(&place.path)));
+    Ok(command)
+}
+
+/// Where `ssh` is to go, and the path there.
+#[derive(Debug, PartialEq, Eq)]
+struct Place {
+    /// With the user name, if there is one.
+    host: String,
+    port: Option<u16>,
+    path: String,
+}
+
+impl Place {
+    fn parse(url: &str) -> Option<Self> {
+        let (host, port, path) = match url.strip_prefix("ssh://") {
+            Some(rest) => {
+                let (authority, path) = rest.split_at(rest.find('/')?);
+                let (user, address) = match authority.rsplit_once('@') {
+                    Some((user, address)) => (Some(user), address),
+                    None => (None, authority),
+                };
+                let (host, port) = split_port(address)?;
+                let host = user.map_or_else(|| host.to_owned(), |user| format!("{user}@{host}"));
+                let path = crate::remote::percent_decoded(path)?;
+                // `/~ann/docs` is in somebody's home.
+                let path = if path.starts_with("/~") { path[1..].to_owned() } else { path };
+                (host, port, path)
+            }
+            None => {
+                let (host, path) = match url.find("]:") {
+                    Some(end) => (url[..=end].replace(['[', ']'], ""), &url[end + 2..]),
+                    None => {
+                        let (host, path) = url.split_once(':')?;
+                        (host.to_owned(), path)
+                    }
+                };
+                (host, None, path.to_owned())
+            }
+        };
+        let name = host.rsplit_once('@').map_or(host.as_str(), |(_, name)| name);
+        let is_clean = !name.is_empty()
+            && [host.as_str(), name, &path].iter().all(|part| !part.starts_with('-'))
+            && !path.is_empty()
+            && !path.contains(char::is_control);
+        is_clean.then_some(Self { host, port, path })
+    }
+}
+
+fn split_port(address: &str) -> Option<(&str, Option<u16>)> {
+    if let Some(inner) = address.strip_prefix('[') {
+        let (host, rest) = inner.split_once(']')?;
+        return match rest.strip_prefix(':') {
+            None | Some("") => Some((host, None)),
+            Some(port) => Some((host, Some(port.parse().ok()?))),
+        };
+    }
+    match address.split_once(':') {
+        None | Some((_, "")) => Some((address.trim_end_matches(':'), None)),
+        Some((host, port)) => Some((host, Some(port.parse().ok()?))),
+    }
+}
+
+/// As one word for the shell over there.
+fn quoted(path: &str) -> String {
+    format!("'{}'", path.replace('\'', "'\\''").replace('!', "'\\!'"))
+}
+
+impl Read for Pipes {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.from.read(buffer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn place(host: &str, port: Option<u16>, path: &str) -> Option<Place> {
+        Some(Place { host: host.to_owned(), port, path: path.to_owned() })
+    }
+
+    #[test]
+    fn ssh_addresses_are_taken_apart() {
+        for (url, expected) in [
+            ("git@example.com:acme/docs.git", place("git@example.com", None, "acme/docs.git")),
+            ("example.com:/srv/docs.git", place("example.com", None, "/srv/docs.git")),
+            ("git@[::1]:docs", place("git@::1", None, "docs")),
+            ("ssh://git@example.com/srv/a%20b.git", place("git@example.com", None, "/srv/a b.git")),
+            ("ssh://git@example.com:2222/docs", place("git@example.com", Some(2222), "/docs")),
+            ("ssh://[::1]:22/docs", place("::1", Some(22), "/docs")),
+            ("ssh://example.com/~ann/docs", place("example.com", None, "~ann/docs")),
+            ("ssh://example.com", None),
+            ("ssh://example.com:docs/x", None),
+            ("ssh://-oProxyCommand=x/docs", None),
+            ("ssh://git@-oProxyCommand=x/docs", None),
+            ("git@example.com:-docs", None),
+            ("ssh://example.com/a%0Ab", None),
+        ] {
+            assert_eq!(Place::parse(url), expected, "{url}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_address_becomes_an_option(url in "(ssh://)?[-a@:/\\[\\]%0~. ]{0,24}") {
+            if let Some(place) = Place::parse(&url) {
+                prop_assert!(!place.host.starts_with('-') && !place.path.starts_with('-') && !place.path.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_is_one_word_for_the_shell() {
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's; rm -rf $HOME!"), "'it'\\''s; rm -rf $HOME'\\!''");
+    }
+
+    #[test]
+    fn what_a_program_said_becomes_what_to_do() {
+        let remote = Remote::new("git@example.com:docs");
+        let sorted = |said: &str| explained(&remote, Kind::Receive, said).unwrap();
+        assert!(explained(&remote, Kind::Receive, "\n \n").is_none());
+        assert!(matches!(
+            sorted("git@example.com: Permission denied (publickey)."),
+            PushError::Git(GitError::Auth { .. })
+        ));
+        assert!(matches!(sorted("Host key verification failed."), PushError::Git(GitError::HostKey { .. })));
+        assert!(matches!(sorted("ERROR: Repository not found."), PushError::Git(GitError::NotFound { .. })));
+        assert!(matches!(sorted("ERROR: Permission to a/b.git denied to ann."), PushError::Denied { .. }));
+        assert!(matches!(
+            sorted("ERROR: The key you are authenticating with has been marked as read only."),
+            PushError::Denied { .. }
+        ));
+        assert!(matches!(
+            sorted("ssh: Could not resolve hostname example.com: Name or service not known"),
+            PushError::Git(GitError::Unreachable { .. })
+        ));
+        assert!(matches!(
+            sorted("ssh: connect to host example.com port 22: Connection refused"),
+            PushError::Git(GitError::Unreachable { .. })
+        ));
+        assert!(matches!(sorted("something new"), PushError::Git(GitError::Failed { .. })));
+    }
+}

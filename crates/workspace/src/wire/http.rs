@@ -1,0 +1,320 @@
+//! Git's requests over http.
+//!
+//! The credentials go to the scheme, host and port of the repository's address and nowhere else. A redirect is followed
+//! only there (a renamed repository), or from http to https on the same host; anything else is told to the operator,
+//! who can change the address. What the remote answers is sorted by status, not by text.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::IpAddr;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use reqwest::blocking::{Client, RequestBuilder, Response};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
+use reqwest::{StatusCode, Url, redirect};
+
+use super::{Failure, Heard, Talk};
+use crate::error::{GitError, Why};
+use crate::remote::Remote;
+
+/// Forges look for `git/` at the beginning.
+const USER_AGENT: &str = concat!("git/docent-", env!("CARGO_PKG_VERSION"));
+const CONNECT: Duration = Duration::from_secs(20);
+const REDIRECTS: usize = 4;
+/// How much of an error page is read for a sentence.
+const SAID_AT_MOST: u64 = 2048;
+
+/// The requests of one conversation with one repository.
+#[derive(Debug)]
+pub(crate) struct Http {
+    /// The address without a user name and without a slash at its end; after a redirect, the new one.
+    base: String,
+    authorization: Option<HeaderValue>,
+    talk: Talk,
+}
+
+/// What is sent in a request.
+#[derive(Debug)]
+pub(crate) enum Body {
+    Bytes(Vec<u8>),
+    /// These bytes, and after them so many of the file from its beginning.
+    WithFile(Vec<u8>, File, u64),
+}
+
+/// An answer that is what was asked for.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Heard<Response>,
+}
+
+impl Http {
+    pub(crate) fn new(remote: &Remote, talk: Talk) -> Result<Self, GitError> {
+        let unusable = |reason| GitError::Address { repository: remote.shown(), reason };
+        let mut url = Url::parse(&remote.url).map_err(|_| unusable("it is not a URL"))?;
+        if url.host().is_none() || url.query().is_some() || url.fragment().is_some() {
+            return Err(unusable("give the address of the repository alone, without `?` and `#`"));
+        }
+        // Neither can fail where there is a host.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        let authorization = match remote.authorization() {
+            None => None,
+            Some(text) => {
+                let mut value = HeaderValue::from_str(&text).map_err(|_| unusable("its token cannot be sent"))?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+        };
+        Ok(Self { base: url.as_str().trim_end_matches('/').to_owned(), authorization, talk })
+    }
+
+    pub(crate) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// `GET BASE/info/refs?service=SERVICE`.
+    pub(crate) fn advertisement(&mut self, service: &str, headers: &HeaderMap) -> Result<Answer, Failure> {
+        let tail = format!("/info/refs?service={service}");
+        for _ in 0..=REDIRECTS {
+            let url = parsed(&format!("{}{tail}", self.base))?;
+            let response = self.send(client(&url)?.get(url.clone()).headers(headers.clone()))?;
+            match redirected(&url, &response)? {
+                None => return self.checked(response, &format!("application/x-{service}-advertisement")),
+                Some(to) => self.base = self.followed(&url, &to, &tail)?,
+            }
+        }
+        Err(Failure::Elsewhere { to: self.base.clone() })
+    }
+
+    /// `POST BASE/SERVICE`.
+    pub(crate) fn request(&self, service: &str, mut headers: HeaderMap, body: Body) -> Result<Answer, Failure> {
+        let url = parsed(&format!("{}/{service}", self.base))?;
+        let kind = format!("application/x-{service}-request");
+        headers.insert(CONTENT_TYPE, HeaderValue::try_from(kind).map_err(|error| garbled(&error))?);
+        let body = match body {
+            Body::Bytes(bytes) => bytes.into(),
+            Body::WithFile(bytes, file, length) => {
+                let all = bytes.len() as u64 + length;
+                reqwest::blocking::Body::sized(io::Cursor::new(bytes).chain(file.take(length)), all)
+            }
+        };
+        let response = self.send(client(&url)?.post(url.clone()).headers(headers).body(body))?;
+        match redirected(&url, &response)? {
+            None => self.checked(response, &format!("application/x-{service}-result")),
+            Some(to) => Err(Failure::Elsewhere { to: to.into() }),
+        }
+    }
+
+    fn send(&self, mut request: RequestBuilder) -> Result<Response, Failure> {
+        if let Some(authorization) = &self.authorization {
+            request = request.header(AUTHORIZATION, authorization.clone());
+        }
+        let response = request.timeout(self.talk.left()?).send();
+        response.map_err(|error| sorted(&error))
+    }
+
+    /// The address to go on with, when a redirect stays where the credentials belong.
+    fn followed(&self, from: &Url, to: &Url, tail: &str) -> Result<String, Failure> {
+        let same = from.scheme() == to.scheme() && from.port_or_known_default() == to.port_or_known_default();
+        let upgraded =
+            from.scheme() == "http" && to.scheme() == "https" && from.port().is_none() && to.port().is_none();
+        let moved = to.as_str().strip_suffix(tail);
+        match moved {
+            Some(base) if from.host() == to.host() && (same || upgraded) && to.username().is_empty() => {
+                tracing::debug!(from = self.base, to = base, "the repository has moved");
+                Ok(base.trim_end_matches('/').to_owned())
+            }
+            moved => Err(Failure::Elsewhere { to: shown(moved.unwrap_or(to.as_str())) }),
+        }
+    }
+
+    fn checked(&self, response: Response, kind: &str) -> Result<Answer, Failure> {
+        let status = response.status();
+        let headers = response.headers().clone();
+        let mut body = self.talk.hear(response);
+        let answered = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        if !status.is_success() {
+            let said = if answered.starts_with("text/plain") { said(&mut body) } else { String::new() };
+            let after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(seconds);
+            return Err(Failure::Status { status: status.as_u16(), after, said });
+        }
+        if answered.split(';').next().map(str::trim) != Some(kind) {
+            let answered = if answered.is_empty() { "nothing" } else { &answered };
+            return Err(Failure::Garbled(format!("it sent {answered} where git sends {kind}")));
+        }
+        Ok(Answer { headers, body })
+    }
+}
+
+/// The one client of the process, or, for this machine, the one that goes through no proxy.
+fn client(url: &Url) -> Result<&'static Client, Failure> {
+    static OUTSIDE: OnceLock<Result<Client, Failure>> = OnceLock::new();
+    static HERE: OnceLock<Result<Client, Failure>> = OnceLock::new();
+    let build = |direct: bool| {
+        let builder = Client::builder()
+            .user_agent(USER_AGENT)
+            .redirect(redirect::Policy::none())
+            .connect_timeout(CONNECT)
+            // Each request brings its own.
+            .timeout(None::<Duration>);
+        let builder = if direct { builder.no_proxy() } else { builder };
+        builder.build().map_err(|error| sorted(&error))
+    };
+    let host = url.host_str().unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    let here = host == "localhost" || address.is_ok_and(|address| address.is_loopback());
+    let client = if here { HERE.get_or_init(|| build(true)) } else { OUTSIDE.get_or_init(|| build(false)) };
+    client.as_ref().map_err(Clone::clone)
+}
+
+fn parsed(url: &str) -> Result<Url, Failure> {
+    Url::parse(url).map_err(|error| garbled(&error))
+}
+
+fn garbled(error: &dyn std::error::Error) -> Failure {
+    Failure::Garbled(error.to_string())
+}
+
+fn redirected(from: &Url, response: &Response) -> Result<Option<Url>, Failure> {
+    let led = [
+        StatusCode::MOVED_PERMANENTLY,
+        StatusCode::FOUND,
+        StatusCode::SEE_OTHER,
+        StatusCode::TEMPORARY_REDIRECT,
+        StatusCode::PERMANENT_REDIRECT,
+    ];
+    if !led.contains(&response.status()) {
+        return Ok(None);
+    }
+    let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let location = location.ok_or_else(|| Failure::Garbled("it redirects to nowhere".to_owned()))?;
+    from.join(location).map(Some).map_err(|error| garbled(&error))
+}
+
+/// An address for a sentence: without a user, a query, or the part that is git's.
+fn shown(url: &str) -> String {
+    let Ok(mut url) = Url::parse(url) else { return "another address".to_owned() };
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.set_query(None);
+    url.set_fragment(None);
+    url.as_str().trim_end_matches("/info/refs").to_owned()
+}
+
+/// The first words of an error page.
+fn said(body: &mut impl Read) -> String {
+    let mut bytes = Vec::new();
+    let _ = body.take(SAID_AT_MOST).read_to_end(&mut bytes);
+    let text = String::from_utf8_lossy(&bytes);
+    text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
+}
+
+/// `Retry-After` in seconds, a day at most. Git servers send no dates there.
+fn seconds(value: &str) -> Option<Duration> {
+    value.trim().parse().ok().map(|seconds: u64| Duration::from_secs(seconds.min(86_400)))
+}
+
+/// Why a request had no answer.
+pub(super) fn sorted(error: &reqwest::Error) -> Failure {
+    let text = told(error);
+    if let Some(rustls::Error::InvalidCertificate(_)) = find::<rustls::Error>(error) {
+        return Failure::Certificate(text);
+    }
+    // A connection that takes too long has a limit of its own, and may be there the next time.
+    if error.is_timeout() && !error.is_connect() { Failure::TimeOver } else { Failure::Network(text) }
+}
+
+fn told(error: &reqwest::Error) -> String {
+    let mut text = String::new();
+    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
+    while let Some(cause) = next {
+        // The first names the address again, which our sentence does.
+        let said = cause.to_string();
+        let said = said.split(" for url (").next().unwrap_or_default();
+        if !text.contains(said) {
+            text = if text.is_empty() { said.to_owned() } else { format!("{text}: {said}") };
+        }
+        next = cause.source();
+    }
+    text
+}
+
+/// An error of this type among the causes. An [`io::Error`] hides the one it was made of from `source`.
+fn find<'a, T: std::error::Error + 'static>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a T> {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(found) = cause.downcast_ref::<T>() {
+            return Some(found);
+        }
+        let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        next = match inner {
+            Some(inner) => Some(inner as &(dyn std::error::Error + 'static)),
+            None => cause.source(),
+        };
+    }
+    None
+}
+
+impl Failure {
+    /// As the reason underneath an error.
+    pub(crate) fn why(&self, remote: &Remote) -> Why {
+        Why::new(remote.scrub(&self.to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::Credentials;
+
+    fn http(url: &str) -> Http {
+        let remote = Remote::new(url).with_credentials(Credentials::token("s3cret"));
+        Http::new(&remote, Talk::new(Duration::from_secs(1))).unwrap()
+    }
+
+    #[test]
+    fn a_redirect_is_followed_only_to_where_the_credentials_belong() {
+        const TAIL: &str = "/info/refs?service=git-upload-pack";
+        let to = |from: &str, to: &str| {
+            let http = http(from);
+            let from = Url::parse(&format!("{}{TAIL}", http.base())).unwrap();
+            http.followed(&from, &Url::parse(to).unwrap(), TAIL)
+        };
+        let docs = "https://git.example.com/docs";
+        assert_eq!(to(docs, &format!("https://git.example.com/new{TAIL}")).unwrap(), "https://git.example.com/new");
+        assert_eq!(
+            to("http://git.local/docs", &format!("https://git.local/docs{TAIL}")).unwrap(),
+            "https://git.local/docs"
+        );
+        for stranger in [
+            format!("https://example.com/docs{TAIL}"),
+            format!("http://git.example.com/docs{TAIL}"),
+            format!("https://git.example.com:8443/docs{TAIL}"),
+            format!("https://me:pw@git.example.com/docs{TAIL}"),
+            "https://git.example.com/login".to_owned(),
+        ] {
+            let refused = to(docs, &stranger).unwrap_err();
+            let Failure::Elsewhere { to } = &refused else { panic!("{refused:?}") };
+            assert!(!to.contains("pw") && !to.contains("service="), "{to}");
+        }
+    }
+
+    #[test]
+    fn the_address_holds_no_user_and_ends_without_a_slash() {
+        assert_eq!(http("https://me@git.example.com/docs.git/").base(), "https://git.example.com/docs.git");
+        assert_eq!(http("https://git.example.com/a b.git").base(), "https://git.example.com/a%20b.git");
+        let odd = Http::new(&Remote::new("https://git.example.com/docs?x=y"), Talk::new(Duration::from_secs(1)));
+        assert!(matches!(odd, Err(GitError::Address { .. })));
+        assert!(!format!("{:?}", http("https://git.example.com/docs")).contains("czNjcmV0"));
+    }
+
+    #[test]
+    fn a_pause_is_read_in_seconds() {
+        assert_eq!(seconds(" 30 "), Some(Duration::from_secs(30)));
+        assert_eq!(seconds("99999999"), Some(Duration::from_secs(86_400)));
+        assert_eq!(seconds("Wed, 21 Oct 2026 07:28:00 GMT"), None);
+        assert_eq!(seconds("-1"), None);
+    }
+}
