@@ -1,14 +1,16 @@
 // Drives the real SDK clients against a running server.
 //
-//     DOCENT_KEY=docent_assistant_… node clients.mjs http://127.0.0.1:8080 DOMAIN
+//     DOCENT_KEY=docent_assistant_… DOCENT_ADMIN_KEY=docent_admin_… node clients.mjs http://127.0.0.1:8080 DOMAIN
+//
+// DOMAIN is the name of the project in both kinds of paths.
 //
 // Prints one line a story and client, and exits 1 when an expectation was not met.
 import * as stories from './stories.mjs';
 
 const [base, domain] = process.argv.slice(2);
-const key = process.env.DOCENT_KEY;
-if (!base || !domain || !key) {
-  console.error('usage: DOCENT_KEY=… node clients.mjs BASE_URL DOMAIN');
+const [key, adminKey] = [process.env.DOCENT_KEY, process.env.DOCENT_ADMIN_KEY];
+if (!base || !domain || !key || !adminKey) {
+  console.error('usage: DOCENT_KEY=… DOCENT_ADMIN_KEY=… node clients.mjs BASE_URL DOMAIN');
   process.exit(2);
 }
 if (Number(process.versions.node.split('.')[0]) < 22) {
@@ -18,9 +20,10 @@ if (Number(process.versions.node.split('.')[0]) < 22) {
 const server = {
   api: `${base}/discovery/v2/assistant/${domain}/message`,
   headers: { Authorization: `Bearer ${key}` },
+  agent: { api: `${base}/v1/agent/${domain}/job`, headers: { Authorization: `Bearer ${adminKey}` } },
 };
 
-const EVERY = ['aTurn', 'aSecondTurn'];
+const EVERY = ['aTurn', 'aSecondTurn', 'aJob', 'aJobThatFails'];
 const CURRENT = [...EVERY, 'aRegeneratedReply', 'aRefusal', 'aStreamReadByHand', 'aStreamInSmallPieces', 'aStop', 'aPage'];
 const CLIENTS = [
   { name: '5.0.277', packageName: 'ai-5', react: () => import('react-5'), plays: CURRENT },

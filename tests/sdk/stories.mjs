@@ -70,6 +70,36 @@ export async function aSecondTurn(client, server, expect) {
   expect('null begins a new thread', other && other !== first, `${other} ${fresh.error?.message ?? ''}`);
 }
 
+export async function aJob(client, server, expect) {
+  const { chat, log, finish, error } = await asked(open(client, server.agent), 'Replace "parcel" with "package"');
+  expect('no error', !error && chat.status === 'ready', error?.message);
+  const frames = framesOf(log[0]);
+  for (const frame of frames) {
+    const verdict = await client.schema.validate(frame);
+    expect('the client knows every frame', verdict.success, `${verdict.error?.message} ${JSON.stringify(frame)}`);
+  }
+  const reply = chat.messages.at(-1);
+  expect('the message is the session', reply.id === log[0].headers.get('x-session-id'), reply.id);
+  expect('there is text', textOf(reply) !== '', kinds(reply));
+  const tools = reply.parts.filter(part => part.type.startsWith('tool-'));
+  const answered = tool => ['output-available', 'output-error'].includes(tool.state);
+  expect('every tool call is answered', tools.length > 0 && tools.every(answered), JSON.stringify(tools));
+  const statuses = reply.parts.filter(part => part.type === 'data-status');
+  expect('the newest status is the only one', statuses.length === 1 && statuses[0].data.status === 'completed', JSON.stringify(statuses));
+  const pulls = reply.parts.filter(part => part.type === 'data-pull-request');
+  expect('there is a pull request', pulls.length === 1 && pulls[0].data.url.startsWith('http'), JSON.stringify(pulls));
+  expect('it ended well', finish && !finish.isAbort && !finish.isError && !finish.isDisconnect, JSON.stringify(finish));
+}
+
+export async function aJobThatFails(client, server, expect) {
+  const { chat, error } = await asked(open(client, server.agent), 'Make everything better, please');
+  const reply = chat.messages.at(-1);
+  expect('a failed job is no failed stream', !error && chat.status === 'ready', error?.message);
+  expect('its status says so', reply.parts.find(part => part.type === 'data-status')?.data.status === 'failed', kinds(reply));
+  expect('and its text says why', textOf(reply) !== '', kinds(reply));
+  expect('and so does the finish', reply.metadata?.finishReason === 'error', JSON.stringify(reply.metadata));
+}
+
 export async function aRegeneratedReply(client, server, expect) {
   const seen = await asked(open(client, server), QUESTION);
   const before = seen.chat.messages.at(-1)?.id;

@@ -24,6 +24,45 @@ impl<'a> Agent<'a> {
         Request::new(method, format!("/v2/agent/{}/{suffix}", self.project)).bearer(self.key)
     }
 
+    /// A request to `/v1/agent/PROJECT/SUFFIX` with the key.
+    pub fn request_v1(&self, method: &str, suffix: &str) -> Request {
+        Request::new(method, format!("/v1/agent/{}/{suffix}", self.project)).bearer(self.key)
+    }
+
+    /// A request for a job by version 1.
+    pub fn create_v1(&self, prompt: &str) -> Request {
+        self.request_v1("POST", "job").json(&json!({ "messages": [{ "role": "user", "content": prompt }] }))
+    }
+
+    /// The job as version 1 shows it.
+    ///
+    /// # Panics
+    /// When the answer is not 200.
+    pub fn session(&self, id: &str) -> Value {
+        let response = self.server.send(&self.request_v1("GET", &format!("job/{id}")));
+        assert_eq!(response.status, 200, "no such session: {}", response.text());
+        response.json()
+    }
+
+    /// Polls as clients of version 1 do, until the session is halted; gives it.
+    ///
+    /// # Panics
+    /// When it never is.
+    pub fn halts(&self, id: &str) -> Value {
+        eventually(&format!("session {id} to halt"), || {
+            Some(self.session(id)).filter(|session| session["haulted"] == true)
+        })
+    }
+
+    /// A request for the events of a job, after the one with this id.
+    pub fn events(&self, id: &str, after: Option<u64>) -> Request {
+        let request = self.request("GET", &format!("job/{id}/events"));
+        match after {
+            Some(after) => request.header("Last-Event-ID", after.to_string()),
+            None => request,
+        }
+    }
+
     /// Asks for a job, whatever the answer.
     pub fn try_create(&self, body: &Value) -> Response {
         self.server.send(&self.request("POST", "job").json(body))
@@ -110,4 +149,44 @@ pub fn pull_request(job: &Value) -> String {
     let link = job["prLink"].as_str().unwrap_or_else(|| panic!("a job that changed files has a pull request: {job:#}"));
     let rest = link.strip_prefix("http://").unwrap_or_else(|| panic!("the link is a URL: {link}"));
     rest[rest.find('/').unwrap_or(rest.len())..].to_owned()
+}
+
+/// One event of a job.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// Only the last event of a journal entry has one.
+    pub id: Option<u64>,
+    pub kind: String,
+    pub data: Value,
+}
+
+impl Event {
+    /// Reads the whole events of a body that may have been cut anywhere.
+    ///
+    /// # Panics
+    /// When one of them is no event.
+    pub fn read(body: &[u8]) -> Vec<Self> {
+        let whole = body.windows(2).rposition(|two| two == b"\n\n").map_or(0, |at| at + 2);
+        let text = std::str::from_utf8(&body[..whole]).expect("events are UTF-8");
+        let blocks = text.split("\n\n").filter(|block| block.contains("data:"));
+        blocks
+            .map(|block| {
+                let field = |name: &str| block.lines().find_map(|line| line.strip_prefix(name));
+                let data = field("data: ").unwrap_or_else(|| panic!("no data: {block}"));
+                Self {
+                    id: field("id: ").map(|id| id.parse().expect("ids are numbers")),
+                    kind: field("event: ").unwrap_or_else(|| panic!("no type: {block}")).to_owned(),
+                    data: serde_json::from_str(data).unwrap_or_else(|error| panic!("{error}: {data}")),
+                }
+            })
+            .collect()
+    }
+
+    /// What a client keeps of events that were cut: those up to the last that has an id, and the id.
+    pub fn kept(mut events: Vec<Self>) -> (Vec<Self>, Option<u64>) {
+        let last = events.iter().rposition(|event| event.id.is_some());
+        events.truncate(last.map_or(0, |last| last + 1));
+        let id = events.last().and_then(|event| event.id);
+        (events, id)
+    }
 }

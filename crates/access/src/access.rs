@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_types::{Clock, Domain, Project, ProjectId, Quota, Standing, StoreError};
+use docent_types::{CallError, Clock, Domain, Project, ProjectId, Quota, Refusal, RefusalKind, Standing, StoreError};
 use thiserror::Error;
 
 use crate::address::AddressRange;
@@ -24,6 +24,23 @@ pub enum AccessError {
     Limited(Standing),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+impl From<AccessError> for CallError {
+    fn from(error: AccessError) -> Self {
+        match error {
+            AccessError::Denied(denial) => Refusal::from(denial).into(),
+            AccessError::Limited(standing) => {
+                let wait = match standing.seconds_to_wait() {
+                    1 => "1 second".to_owned(),
+                    seconds => format!("{seconds} seconds"),
+                };
+                let sentence = format!("this docs site or this address has asked too often; try again in {wait}");
+                Refusal::new(RefusalKind::Limited(standing), sentence).into()
+            }
+            AccessError::Store(error) => error.into(),
+        }
+    }
 }
 
 /// How often the assistant, search and page endpoints may be called, together. An address is counted over all projects.
@@ -133,7 +150,7 @@ impl Access {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{ManualClock, RefusalKind, Timestamp};
+    use docent_types::{ManualClock, Timestamp};
 
     use super::*;
     use crate::conformance::{sample_key, sample_project};
@@ -255,5 +272,16 @@ mod tests {
         let acme = ProjectId::parse("acme").expect("a name");
         house.store.remove(&acme, house.clock.now()).await.expect("the store answers");
         assert_eq!(house.agent(&key, "acme").await, Err(UNKNOWN));
+    }
+
+    #[test]
+    fn whoever_asks_too_often_is_told_for_how_long_to_wait() {
+        for (millis, wait) in [(1, "1 second"), (1_000, "1 second"), (1_001, "2 seconds"), (90_000, "90 seconds")] {
+            let retry_after = Duration::from_millis(millis);
+            let standing = Standing { limit: 2, window: Duration::from_secs(3_600), remaining: 0, retry_after };
+            let told = CallError::from(AccessError::Limited(standing));
+            let CallError::Refused(refusal) = told else { panic!("{told}") };
+            assert!(refusal.sentence.ends_with(&format!("try again in {wait}")), "{refusal}");
+        }
     }
 }

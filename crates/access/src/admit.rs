@@ -20,6 +20,25 @@ pub struct Credentials<'a> {
     pub origin: Option<&'a [u8]>,
 }
 
+impl<'a> Credentials<'a> {
+    /// What a request shows, from all of its `Authorization` and `Origin` headers. One that came twice is no credential
+    /// at all: proxies disagree on which one counts.
+    pub fn shown(
+        authorization: impl IntoIterator<Item = &'a [u8]>,
+        origin: impl IntoIterator<Item = &'a [u8]>,
+        ip: IpAddr,
+    ) -> Self {
+        Self { authorization: once(authorization), ip: Some(ip), origin: once(origin) }
+    }
+}
+
+fn once<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Option<&'a [u8]> {
+    let mut values = values.into_iter();
+    let value = values.next()?;
+    // Two are shown as what neither a key nor an origin can be.
+    Some(if values.next().is_some() { b"twice" } else { value })
+}
+
 impl std::fmt::Debug for Credentials<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Credentials").field("ip", &self.ip).finish_non_exhaustive()

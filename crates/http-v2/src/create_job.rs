@@ -1,15 +1,13 @@
 //! `POST /v2/agent/{projectId}/job`: accept a job. It runs on when this has answered.
 
-use docent_jobs::NewJob;
-use docent_types::{BranchName, Project, Refusal};
-use docent_web::{Request, Response, rate_limit, respond};
+use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, wanted_branch};
+use docent_types::Project;
+use docent_web::{HttpError, Request, Response, rate_limit, respond};
 use http::header::LOCATION;
 use http::{HeaderValue, StatusCode};
 use serde::Deserialize;
 
-use crate::face::{AGENT_BODY, Face, ModelNames};
-use crate::failure::Failure;
-use crate::idempotency::fingerprint;
+use crate::face::Face;
 use crate::job::{JobBody, instruction};
 
 #[derive(Debug, Deserialize)]
@@ -21,16 +19,16 @@ struct CreateBody {
     model: Option<String>,
 }
 
-pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Project) -> Result<Response, Failure> {
-    let body = request.json(AGENT_BODY).await?;
-    let key = fingerprint(request, body.bytes())?;
+pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+    let body = request.json(LARGEST_REQUEST).await?;
+    let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
     let wanted: CreateBody = body.parse()?;
     let new = NewJob {
         project,
         messages: instruction(wanted.prompt)?,
-        branch: wanted.branch.as_deref().map(branch).transpose()?,
+        branch: wanted_branch(wanted.branch.as_deref())?,
         as_draft: wanted.as_draft.unwrap_or(false),
-        model: model(&face.models, wanted.model)?,
+        model: face.models.choose(wanted.model)?,
     };
     let written = face.jobs.submit(new, key).await?;
     let mut response = respond::json(StatusCode::CREATED, &JobBody::from(&written.job));
@@ -43,19 +41,4 @@ pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Pro
         rate_limit(headers, standing);
     }
     Ok(response)
-}
-
-fn branch(name: &str) -> Result<BranchName, Refusal> {
-    BranchName::parse(name)
-        .map_err(|error| Refusal::invalid(format!("branch: {error}; choose another, or leave it out to get a new one")))
-}
-
-fn model(names: &ModelNames, wanted: Option<String>) -> Result<String, Refusal> {
-    let Some(wanted) = wanted else { return Ok(names.default.clone()) };
-    if names.offered.contains(&wanted) {
-        return Ok(wanted);
-    }
-    let offered = names.offered.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let shown: String = wanted.chars().take(80).collect();
-    Err(Refusal::invalid(format!("model: there is no model `{shown}` here; choose one of {offered}, or leave it out")))
 }

@@ -2,36 +2,25 @@
 
 use std::sync::Arc;
 
-use docent_access::{Access, AccessError, Denial, Origin, Scope};
+use docent_access::{Access, AccessError, Credentials, Denial, Origin, Scope};
 use docent_assistant::Assistant;
-use docent_jobs::Jobs;
-use docent_types::Refusal;
+use docent_jobs::{Entry, Jobs, ModelNames};
+use docent_types::{CallError, JobEvent, Refusal};
 use docent_web::cors::{self, Origins};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic};
 use http::Method;
+use http::header::{AUTHORIZATION, ORIGIN};
 
-use crate::credentials::credentials;
 use crate::docs::Docs;
-use crate::failure::Failure;
 use crate::route::{AgentVerb, DiscoveryVerb, Route};
-use crate::{archive_job, ask, create_job, get_job, message_job, page, resume, search};
+use crate::{archive_job, ask, create_job, events, get_job, list_jobs, message_job, page, resume, search};
 
-/// How large a body of the agent endpoints may be, in bytes.
-pub(crate) const AGENT_BODY: usize = 1024 * 1024;
 /// How large a body of the assistant, search and page endpoints may be, in bytes: chat clients send the whole
 /// conversation with every question, sources and all.
 pub(crate) const ASSISTANT_BODY: usize = 4 * 1024 * 1024;
 
 /// What scripts may read besides the body.
 const EXPOSED: &str = "X-Thread-Id, X-Thread-Key, X-Request-Id, Retry-After, RateLimit";
-
-/// The models a job may ask for.
-#[derive(Debug, Clone)]
-pub struct ModelNames {
-    pub offered: Vec<String>,
-    /// The one of a job that asks for none.
-    pub default: String,
-}
 
 /// The second version of the API, over the cores it speaks for.
 #[derive(Debug)]
@@ -41,6 +30,8 @@ pub struct Face {
     pub models: ModelNames,
     pub assistant: Arc<Assistant>,
     pub docs: Arc<dyn Docs>,
+    /// What an entry of a job's journal tells, in order.
+    pub tell: fn(&Entry) -> Vec<JobEvent>,
 }
 
 impl Face {
@@ -61,12 +52,20 @@ impl Face {
     }
 
     /// `readers` are narrowed to the origins of the key, as soon as it is known.
-    async fn dispatch(&self, route: &Route, request: &mut Request, readers: &mut Origins) -> Result<Response, Failure> {
+    async fn dispatch(
+        &self,
+        route: &Route,
+        request: &mut Request,
+        readers: &mut Origins,
+    ) -> Result<Response, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
         match route {
             Route::Agent { project, verb } => {
-                let (_, project) = self.access.agent(&credentials(request), project, need).await?;
+                let admitted = self.access.agent(&credentials(request), project, need).await;
+                let (_, project) = admitted.map_err(CallError::from)?;
                 match verb {
+                    AgentVerb::List => list_jobs::list_jobs(self, request, &project).await,
+                    AgentVerb::Events { id } => events::events(self, request, &project, id).await,
                     AgentVerb::Create => create_job::create_job(self, request, &project).await,
                     AgentVerb::Get { id } => get_job::get_job(self, &project, id).await,
                     AgentVerb::Message { id } => message_job::message_job(self, request, &project, id).await,
@@ -81,7 +80,7 @@ impl Face {
                     Err(AccessError::Denied(Denial::Origin)) => *readers = Origins::Only(Vec::new()),
                     Err(_) => {}
                 }
-                let (_, project) = admitted?;
+                let (_, project) = admitted.map_err(CallError::from)?;
                 match verb {
                     DiscoveryVerb::Ask => ask::ask(self, request, project).await,
                     DiscoveryVerb::Resume => Ok(resume::resume()),
@@ -107,7 +106,7 @@ impl Handler for Face {
         let work = async {
             let route = route.as_ref().ok_or_else(|| HttpError::no_such_path(request.path()))?;
             route.methods().check(request.method())?;
-            self.dispatch(route, &mut request, &mut readers).await.map_err(|Failure(error)| error)
+            self.dispatch(route, &mut request, &mut readers).await
         };
         let answered = catch_panic(work).await;
         let mut response = answered.unwrap_or_else(|error| error.response(request.id(), shape));
@@ -116,6 +115,11 @@ impl Handler for Face {
         }
         response
     }
+}
+
+fn credentials(request: &Request) -> Credentials<'_> {
+    let ip = request.peer().ip();
+    Credentials::shown(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), ip)
 }
 
 /// What browsers may call from pages of anybody's.

@@ -7,6 +7,8 @@
 //! |---|---|
 //! | `create_job.rs` | `POST /v2/agent/{projectId}/job` |
 //! | `get_job.rs` | `GET /v2/agent/{projectId}/job/{id}` |
+//! | `list_jobs.rs` | `GET /v2/agent/{projectId}/jobs` |
+//! | `events.rs` | `GET /v2/agent/{projectId}/job/{id}/events` |
 //! | `message_job.rs` | `POST /v2/agent/{projectId}/job/{id}/message` |
 //! | `archive_job.rs` | `POST /v2/agent/{projectId}/job/{id}/archive` |
 //! | `ask.rs` | `POST /discovery/v2/assistant/{domain}/message` |
@@ -23,23 +25,23 @@ mod archive_job;
 mod ask;
 mod ask_body;
 mod create_job;
-mod credentials;
+mod cursor;
 mod docs;
+mod event_body;
+mod events;
 mod face;
-mod failure;
 mod filter;
 mod get_job;
-mod idempotency;
 mod job;
+mod list_jobs;
 mod message_job;
 mod page;
-mod reply;
 mod resume;
 mod route;
 mod search;
 
 pub use docs::Docs;
-pub use face::{Face, ModelNames};
+pub use face::Face;
 
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,12 @@
 //! `POST /v2/agent/{projectId}/job/{id}/message`: one more instruction for a job.
 
+use docent_jobs::{Fingerprint, Jobs, LARGEST_REQUEST};
 use docent_types::Project;
-use docent_web::{Request, Response, rate_limit, respond};
+use docent_web::{HttpError, Request, Response, rate_limit, respond};
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::face::{AGENT_BODY, Face};
-use crate::failure::Failure;
-use crate::get_job::job_id;
-use crate::idempotency::fingerprint;
+use crate::face::Face;
 use crate::job::{JobBody, instruction};
 
 #[derive(Debug, Deserialize)]
@@ -21,10 +19,10 @@ pub(crate) async fn message_job(
     request: &mut Request,
     project: &Project,
     id: &str,
-) -> Result<Response, Failure> {
-    let id = job_id(project, id)?;
-    let body = request.json(AGENT_BODY).await?;
-    let key = fingerprint(request, body.bytes())?;
+) -> Result<Response, HttpError> {
+    let id = Jobs::id(&project.id, id)?;
+    let body = request.json(LARGEST_REQUEST).await?;
+    let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
     let MessageBody { prompt } = body.parse()?;
     let written = face.jobs.follow_up(&project.id, id, instruction(prompt)?, key).await?;
     let mut response = respond::json(StatusCode::OK, &JobBody::from(&written.job));

@@ -1,12 +1,11 @@
 //! `POST /discovery/v1/page/{domain}`: one page, whole.
 
 use docent_types::{Project, Refusal};
-use docent_web::{Request, Response, respond};
+use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::face::{ASSISTANT_BODY, Face};
-use crate::failure::Failure;
 
 #[derive(Debug, Deserialize)]
 struct PathBody {
@@ -19,7 +18,7 @@ struct PageBody<'a> {
     content: &'a str,
 }
 
-pub(crate) async fn page(face: &Face, request: &mut Request, project: &Project) -> Result<Response, Failure> {
+pub(crate) async fn page(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let PathBody { path } = request.json(ASSISTANT_BODY).await?.parse()?;
     let docs = face.docs.snapshot(project).await?;
     let page = docs.page(&path).or_else(|| docs.page(folder_of_index(&path)?)).ok_or_else(|| {

@@ -14,7 +14,9 @@ pub(crate) enum Route {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AgentVerb {
     Create,
+    List,
     Get { id: String },
+    Events { id: String },
     Message { id: String },
     Archive { id: String },
 }
@@ -33,9 +35,11 @@ impl Route {
         let discovery = |domain: &str, verb| Self::Discovery { domain: domain.into(), verb };
         let route = match *segments {
             ["v2", "agent", project, "job"] => agent(project, AgentVerb::Create),
+            ["v2", "agent", project, "jobs"] => agent(project, AgentVerb::List),
             // An empty id is a slash too many: such a path names nothing.
             ["v2", "agent", _, "job", "", ..] => return None,
             ["v2", "agent", project, "job", id] => agent(project, AgentVerb::Get { id: id.into() }),
+            ["v2", "agent", project, "job", id, "events"] => agent(project, AgentVerb::Events { id: id.into() }),
             ["v2", "agent", project, "job", id, "message"] => agent(project, AgentVerb::Message { id: id.into() }),
             ["v2", "agent", project, "job", id, "archive"] => agent(project, AgentVerb::Archive { id: id.into() }),
             ["discovery", "v2", "assistant", domain, "message"] => discovery(domain, DiscoveryVerb::Ask),
@@ -51,9 +55,8 @@ impl Route {
 
     pub(crate) const fn methods(&self) -> Methods {
         match self {
-            Self::Agent { verb: AgentVerb::Get { .. }, .. } | Self::Discovery { verb: DiscoveryVerb::Resume, .. } => {
-                Methods::GET
-            }
+            Self::Agent { verb: AgentVerb::List | AgentVerb::Get { .. } | AgentVerb::Events { .. }, .. }
+            | Self::Discovery { verb: DiscoveryVerb::Resume, .. } => Methods::GET,
             Self::Agent { .. } | Self::Discovery { .. } => Methods::POST,
         }
     }
@@ -85,6 +88,8 @@ mod tests {
             "v2/agent/acme/job/",
             "v2/agent/acme/job//message",
             "v2/agent/acme/job//archive",
+            "v2/agent/acme/job//events",
+            "v2/agent/acme/jobs/",
             "v2/agent/acme/job/1/stop",
             "discovery/v3/search/docs",
             "V2/agent/a/job",

@@ -2,12 +2,11 @@
 
 use docent_search::Query;
 use docent_types::{Passage, Project, Refusal};
-use docent_web::{Object, Request, Response, WholeNumber, respond};
+use docent_web::{HttpError, Object, Request, Response, WholeNumber, respond};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
 use crate::face::{ASSISTANT_BODY, Face};
-use crate::failure::Failure;
 use crate::filter::FilterBody;
 
 const MOST_RESULTS: u64 = 50;
@@ -42,7 +41,7 @@ struct MetadataBody<'a> {
     language: Option<&'a str>,
 }
 
-pub(crate) async fn search(face: &Face, request: &mut Request, project: &Project) -> Result<Response, Failure> {
+pub(crate) async fn search(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let body: SearchBody = request.json(ASSISTANT_BODY).await?.parse()?;
     let threshold = body.score_threshold.unwrap_or(0.0);
     let query = body.query()?;

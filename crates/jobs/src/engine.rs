@@ -540,6 +540,13 @@ mod tests {
         assert!(kinds.iter().map(|(seq, _)| *seq).eq(1..=kinds.len() as u64), "no gap: {kinds:?}");
         let last = kinds.last().map(|(_, body)| body);
         assert!(matches!(last, Some(EntryBody::Transition { to: JobStatus::Completed, .. })), "{last:?}");
+        // Whoever hears of the end knows at once that it is the end.
+        let mut all = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
+        let start = tokio::time::Instant::now();
+        while all.next().await.expect("reads").is_some() {}
+        assert_eq!(start.elapsed(), Duration::ZERO);
+        // Nobody goes on after what was never written.
+        assert!(world.jobs.watch(&job.project, job.id, kinds.len() as u64 + 1).await.is_err());
         // From the last entry on there is nothing more to hear.
         let mut again = world.jobs.watch(&job.project, job.id, kinds.len() as u64).await.expect("is there");
         assert_eq!(again.next().await.expect("reads"), None);

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_types::{
-    AgentJob, BranchName, Clock, Ids, JobId, JobStatus, Message, Project, ProjectId, Quota, Refusal, RefusalKind,
-    Source, StoreError,
+    AgentJob, BranchName, CallError, Clock, Ids, JobId, JobStatus, Message, Project, ProjectId, Quota, Refusal,
+    RefusalKind, Source,
 };
-use thiserror::Error;
 use tokio::sync::{Notify, broadcast};
 
 use crate::crash;
 use crate::entry::Instruction;
+use crate::request::Fingerprint;
+use crate::row::Row;
 use crate::state;
 use crate::store::{Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};
 use crate::watch::{Watch, Watchers};
@@ -44,21 +45,8 @@ pub struct NewJob<'a> {
     pub model: String,
 }
 
-/// The caller's idempotency key and a digest of the request it stands for.
-#[derive(Debug, Clone)]
-pub struct Fingerprint {
-    pub key: String,
-    pub digest: [u8; 32],
-}
-
 /// Why a call was not carried out.
-#[derive(Debug, Error)]
-pub enum JobError {
-    #[error(transparent)]
-    Refused(#[from] Refusal),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
+pub type JobError = CallError;
 
 /// What the faces and the engine of one process tell each other directly. Only a shortcut: whoever misses a signal
 /// finds the same in the store a little later.
@@ -167,16 +155,31 @@ impl Jobs {
 
     /// A job of a project. A job of another project is not found.
     pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<AgentJob, JobError> {
-        match self.store.row(id).await? {
-            Some(row) if row.job.project == *project => Ok(row.job),
-            _ => Err(Self::not_found(project, id).into()),
-        }
+        Ok(self.row(project, id).await?.job)
+    }
+
+    /// An id as a caller wrote it.
+    ///
+    /// # Errors
+    /// What is no id at all is no job either.
+    pub fn id(project: &ProjectId, text: &str) -> Result<JobId, Refusal> {
+        JobId::parse(text).ok_or_else(|| Self::not_found(project, text))
     }
 
     /// Hears of a job of a project: its journal after the entry with this sequence number (0 for all of it), and on, until
     /// the job is not active any more. Whoever stops listening does not disturb the job.
+    ///
+    /// # Errors
+    /// There is no such job, or its journal does not reach to `after`.
     pub async fn watch(&self, project: &ProjectId, id: JobId, after: u64) -> Result<Watch, JobError> {
-        self.job(project, id).await?;
+        let row = self.row(project, id).await?;
+        if after > row.last_seq {
+            return Err(Refusal::invalid(format!(
+                "the job has {} entries so far, and none to go on from at {after}; begin without the id of an event",
+                row.last_seq
+            ))
+            .into());
+        }
         Ok(Watch::new(Arc::clone(&self.store), Arc::clone(&self.signals.watchers), id, after))
     }
 
@@ -185,8 +188,16 @@ impl Jobs {
         Ok(self.store.list(query).await?)
     }
 
-    fn not_found(project: &ProjectId, id: JobId) -> Refusal {
-        Refusal::not_found(format!("project `{project}` has no job `{id}`; check the id, or create a job first"))
+    async fn row(&self, project: &ProjectId, id: JobId) -> Result<Row, JobError> {
+        match self.store.row(id).await? {
+            Some(row) if row.job.project == *project => Ok(row),
+            _ => Err(Self::not_found(project, &id.to_string()).into()),
+        }
+    }
+
+    fn not_found(project: &ProjectId, id: &str) -> Refusal {
+        let shown: String = id.chars().take(80).collect();
+        Refusal::not_found(format!("project `{project}` has no job `{shown}`; check the id, or create a job first"))
     }
 
     fn gate(&self, what: &str, project: &ProjectId, limit: u32, key: Option<Fingerprint>) -> Gate {
@@ -210,8 +221,7 @@ impl Jobs {
                 format!(
                     "the project has used its {} an hour; try again in {}",
                     counted(standing.limit.into(), what),
-                    // Rounded up: whoever waits this long does not come too early.
-                    counted(standing.retry_after.as_nanos().div_ceil(1_000_000_000).max(1), "second")
+                    counted(standing.seconds_to_wait(), "second")
                 ),
             ),
         };
@@ -220,7 +230,7 @@ impl Jobs {
 }
 
 /// `1 job`, `2 jobs`.
-fn counted(count: u128, noun: &str) -> String {
+fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }

@@ -12,6 +12,7 @@
 //!   fencing token of its lease.
 //! - [`Watch`] tells of a job while it runs: its journal as it grows, and what is only said live.
 //! - [`memory::MemoryStore`] is the store's twin for tests, and [`conformance`] is what every store must pass.
+//!   [`scripted::Scripted`] is a worker that does what a test says.
 
 pub mod conformance;
 pub mod crash;
@@ -19,7 +20,9 @@ mod engine;
 mod entry;
 mod jobs;
 pub mod memory;
+mod request;
 mod row;
+pub mod scripted;
 pub mod state;
 mod store;
 mod watch;
@@ -27,7 +30,8 @@ mod worker;
 
 pub use engine::{Engine, EngineConfig};
 pub use entry::{Entry, EntryBody, Instruction};
-pub use jobs::{Fingerprint, JobError, JobLimits, Jobs, NewJob};
+pub use jobs::{JobError, JobLimits, Jobs, NewJob};
+pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, wanted_branch};
 pub use row::{Attempt, Lease, Row};
 pub use state::{Outcome, Shown};
 pub use store::{ByKey, Change, Decide, Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};

@@ -18,8 +18,8 @@ use crate::store::Store;
 
 /// How often the store is asked when nobody says that there is something new.
 const LOOK: Duration = Duration::from_secs(1);
-/// Entries read at once.
-const PAGE: u32 = 500;
+/// Entries read at once: as many as a listener that is slower than the job holds in memory.
+const PAGE: u32 = 64;
 /// Signals kept for a listener that is slower than the job. What it misses of them it finds in the journal.
 const KEPT: usize = 1024;
 
@@ -142,7 +142,8 @@ impl Watch {
         // The state is read first: an entry written after that is found by the next look.
         let ended = self.store.row(self.id).await?.is_none_or(|row| row.job.status != JobStatus::Active);
         let page = self.store.entries(self.id, self.given, PAGE).await?;
-        self.stale = page.len() == PAGE as usize;
+        // Nobody speaks up after the end, so whoever has heard it looks once more at once.
+        self.stale = ended || page.len() == PAGE as usize;
         self.ready.extend(page);
         Ok(ended && self.ready.is_empty())
     }

@@ -54,6 +54,15 @@ impl Refusal {
     }
 }
 
+/// Why a core did not do what it was asked: it said no, or its storage failed.
+#[derive(Debug, Error)]
+pub enum CallError {
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
 /// A store could not do its work. Says what was tried; the source says why it failed.
 #[derive(Debug, Error)]
 #[error("could not {doing}")]

@@ -1,5 +1,6 @@
 //! What anyone may hear of a job while it runs, in no client's protocol.
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::clock::Timestamp;
@@ -7,7 +8,8 @@ use crate::job::{Halt, JobStatus, Todo};
 use crate::stream::{FinishReason, Usage};
 
 /// One thing that happened to a job, or that it did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum JobEvent {
     /// The job is in this state now. `halt` and `message` come with the end of a turn.
     Status { status: JobStatus, halt: Option<Halt>, message: Option<String> },

@@ -23,3 +23,11 @@ pub struct Standing {
     /// How long until one more use is free; zero while `remaining` is not.
     pub retry_after: Duration,
 }
+
+impl Standing {
+    /// How long to wait, for a sentence: whole seconds, rounded up, so that whoever waits this long does not come too
+    /// early, and never 0.
+    pub fn seconds_to_wait(&self) -> u64 {
+        (self.retry_after.as_secs() + u64::from(self.retry_after.subsec_nanos() > 0)).max(1)
+    }
+}

@@ -70,6 +70,8 @@ pub enum StreamEvent {
 pub enum ToolOutput {
     Passages(Vec<Passage>),
     Json(Value),
+    /// The call failed, and this is what was said about it.
+    Error(String),
 }
 
 /// Why a step or a reply ended.

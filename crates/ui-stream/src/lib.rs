@@ -9,7 +9,8 @@
 //!
 //! An encoder is a small state machine from one event to zero or more bytes, appended to a buffer that the caller owns.
 //! What one call appends is a whole number of frames, so a caller may flush after any call and never splits a character
-//! or a line. It knows no runtime, no sockets and no headers but the protocol's own.
+//! or a line. It knows no runtime and no sockets, and of headers the protocol's own and those by which
+//! [`FinishStyle::for_reader`] tells one kind of reader from another.
 //!
 //! [`Grammar`] holds an event stream against the order that [`docent_types::StreamEvent`] promises; it is there for the
 //! tests of whoever makes such streams.

@@ -17,6 +17,8 @@
 
 use bytes::{BufMut, BytesMut};
 use docent_types::{FinishReason, Passage, StreamEvent, ThreadId, ToolOutput};
+use http::HeaderMap;
+use http::header::{ORIGIN, USER_AGENT};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
@@ -31,6 +33,23 @@ pub enum FinishStyle {
     Open,
     /// `messageMetadata` alone: for SDK clients of any age, and so for browsers.
     Strict,
+}
+
+impl FinishStyle {
+    /// How much a reader is told, by what a request shows of it: the SDK and browsers get what SDK releases of any age
+    /// take. `sdk` is the query parameter of that name; `trigger` says whether the body has a field of that name, which
+    /// chat SDKs send and nobody else.
+    pub fn for_reader(headers: &HeaderMap, sdk: Option<&str>, trigger: bool) -> Self {
+        let by_agent = headers
+            .get_all(USER_AGENT)
+            .iter()
+            .any(|agent| agent.as_bytes().windows(7).any(|window| window.eq_ignore_ascii_case(b"ai-sdk/")));
+        if trigger || by_agent || sdk == Some("strict") || headers.contains_key(ORIGIN) {
+            Self::Strict
+        } else {
+            Self::Open
+        }
+    }
 }
 
 /// Writes one reply as a UI message stream. Make a new one for every reply.
@@ -106,8 +125,14 @@ fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
         StreamEvent::ToolCall { id, name, input } => {
             Chunk::ToolInputAvailable { tool_call_id: id, tool_name: name, input }
         }
-        StreamEvent::ToolResult { id, output } => {
-            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::from(output) }
+        StreamEvent::ToolResult { id, output: ToolOutput::Error(sentence) } => {
+            Chunk::ToolOutputError { tool_call_id: id, error_text: sentence }
+        }
+        StreamEvent::ToolResult { id, output: ToolOutput::Passages(passages) } => {
+            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Search(SearchOutput { results: passages }) }
+        }
+        StreamEvent::ToolResult { id, output: ToolOutput::Json(value) } => {
+            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Json(value) }
         }
         StreamEvent::Source { id, passage } => Chunk::SourceUrl {
             source_id: id,
@@ -171,6 +196,10 @@ enum Chunk<'a> {
     ToolOutputAvailable {
         tool_call_id: &'a str,
         output: Output<'a>,
+    },
+    ToolOutputError {
+        tool_call_id: &'a str,
+        error_text: &'a str,
     },
     SourceUrl {
         source_id: &'a str,
@@ -247,15 +276,6 @@ struct SearchMetadata<'a> {
     href: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f32>,
-}
-
-impl<'a> From<&'a ToolOutput> for Output<'a> {
-    fn from(output: &'a ToolOutput) -> Self {
-        match output {
-            ToolOutput::Passages(passages) => Self::Search(SearchOutput { results: passages }),
-            ToolOutput::Json(value) => Self::Json(value),
-        }
-    }
 }
 
 fn search_results<S: Serializer>(passages: &[Passage], serializer: S) -> Result<S::Ok, S::Error> {

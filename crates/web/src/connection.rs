@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use crate::activity::{Activity, Running};
 use crate::answer::{Handler, answer};
 use crate::body::Body;
+use crate::draining::Draining;
 use crate::limits::Limits;
 use crate::socket::Socket;
 
@@ -41,8 +42,9 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
     }
     let builder = builder(&server.limits);
     let activity = Arc::new(Activity::default());
-    let service = service_fn(|request: http::Request<Incoming>| {
+    let service = service_fn(|mut request: http::Request<Incoming>| {
         let server = Arc::clone(&server);
+        request.extensions_mut().insert(Draining::from(server.drain.clone()));
         let running = Running::start(&activity);
         async move {
             let response = answer(&server.handler, request, peer, &*server.ids, &server.limits).await;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docent_types::{BoxError, Refusal, RefusalKind, StoreError};
+use docent_types::{BoxError, CallError, Refusal, RefusalKind, StoreError};
 use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
@@ -122,6 +122,15 @@ impl HttpError {
                 headers.insert(ALLOW, allowed.header());
             }
             Self::RequestTimeout { .. } | Self::UnsupportedMediaType(_) | Self::Internal(_) => {}
+        }
+    }
+}
+
+impl From<CallError> for HttpError {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Refused(refusal) => refusal.into(),
+            CallError::Store(error) => error.into(),
         }
     }
 }

@@ -5,12 +5,12 @@
 //!
 //! | file | does |
 //! |---|---|
-//! | `serve.rs`, `connection.rs` | accept, bound, drain; one connection |
+//! | `serve.rs`, `connection.rs`, `draining.rs` | accept, bound, drain; one connection; who must know that it ends |
 //! | `socket.rs`, `activity.rs` | a socket that cannot be held forever; whether anything goes on |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
 //! | `object.rs`, `wording.rs` | what a field may be; what is wrong with it, in words of JSON |
-//! | `body.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
+//! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
 //!
@@ -21,7 +21,9 @@ mod answer;
 mod body;
 mod connection;
 pub mod cors;
+mod draining;
 mod error;
+mod framed;
 mod json;
 mod keep_alive;
 mod limits;
@@ -37,7 +39,9 @@ mod wording;
 
 pub use answer::{Handler, answer, catch_panic};
 pub use body::Body;
+pub use draining::Draining;
 pub use error::{ErrorShape, HttpError};
+pub use framed::framed;
 pub use json::JsonBody;
 pub use keep_alive::with_keep_alive;
 pub use limits::Limits;

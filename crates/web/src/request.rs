@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,6 +15,7 @@ use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
 use tokio::time::timeout;
 
+use crate::draining::Draining;
 use crate::error::HttpError;
 use crate::target;
 
@@ -58,6 +60,7 @@ pub struct Request {
     id: RequestId,
     body: BoxBody<Bytes, BoxError>,
     body_deadline: Duration,
+    draining: Draining,
 }
 
 impl Request {
@@ -66,8 +69,9 @@ impl Request {
         B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<BoxError>,
     {
-        let (parts, body) = request.into_parts();
+        let (mut parts, body) = request.into_parts();
         Self {
+            draining: parts.extensions.remove().unwrap_or_default(),
             method: parts.method,
             path: parts.uri.path().to_owned(),
             query: parts.uri.query().map(str::to_owned),
@@ -108,6 +112,30 @@ impl Request {
         let mut values = self.headers.get_all(name).iter();
         let value = values.next()?;
         if values.next().is_some() { None } else { value.to_str().ok() }
+    }
+
+    /// The values of a header, as often as it came.
+    pub fn header_values(&self, name: impl http::header::AsHeaderName) -> impl Iterator<Item = &[u8]> {
+        self.headers.get_all(name).iter().map(http::HeaderValue::as_bytes)
+    }
+
+    /// A query parameter that is a whole number within `bounds`, or `usual` when it is not there.
+    ///
+    /// # Errors
+    /// 400, naming the parameter and its bounds.
+    pub fn query_number(&self, name: &str, bounds: RangeInclusive<u32>, usual: u32) -> Result<u32, HttpError> {
+        let Some(given) = self.query(name).filter(|given| !given.is_empty()) else { return Ok(usual) };
+        let number = given.bytes().all(|byte| byte.is_ascii_digit()).then(|| given.parse().ok()).flatten();
+        number.filter(|number| bounds.contains(number)).ok_or_else(|| {
+            let (least, most) = (bounds.start(), bounds.end());
+            let sentence = format!("{name}: it must be a whole number from {least} to {most}; {usual} is usual");
+            Refusal::invalid(sentence).into()
+        })
+    }
+
+    /// Whether the server this request came to is about to go away.
+    pub const fn draining(&self) -> &Draining {
+        &self.draining
     }
 
     /// Who is at the other end of the socket.
@@ -201,6 +229,29 @@ pub(crate) mod tests {
     fn a_header_that_came_twice_has_no_value() {
         let twice = request(http::Request::builder().header("a", "1").header("a", "2").header("b", "1"), "");
         assert_eq!((twice.header("a"), twice.header("b"), twice.header("c")), (None, Some("1"), None));
+    }
+
+    #[test]
+    fn a_number_in_the_query_is_within_its_bounds() {
+        let number = |query: &str| {
+            let request = request(http::Request::builder().uri(format!("/jobs?{query}")), "");
+            request.query_number("take", 1..=100, 12).ok()
+        };
+        for (query, given) in [
+            ("", Some(12)),
+            ("take=", Some(12)),
+            ("take=1", Some(1)),
+            ("take=100", Some(100)),
+            ("take=0", None),
+            ("take=101", None),
+            ("take=-1", None),
+            ("take=+1", None),
+            ("take=1.0", None),
+            ("take=all", None),
+            ("take=99999999999999999999", None),
+        ] {
+            assert_eq!(number(query), given, "{query}");
+        }
     }
 
     #[tokio::test]

@@ -169,6 +169,22 @@ fn credentials_do_not_show_themselves() {
 }
 
 #[test]
+fn a_header_that_came_twice_is_no_credential() {
+    let key = key_text();
+    let key = key.as_bytes();
+    let ip = IpAddr::from([127, 0, 0, 1]);
+    let shown = |keys: &[&'static [u8]], origins: &[&'static [u8]]| {
+        let shown = Credentials::shown(keys.iter().copied(), origins.iter().copied(), ip);
+        (shown.authorization, shown.origin)
+    };
+    assert_eq!(shown(&[], &[]), (None, None));
+    assert_eq!(shown(&[b"a"], &[b"b"]), (Some(b"a".as_slice()), Some(b"b".as_slice())));
+    let twice = Credentials::shown([key, key], [b"https://a.example".as_slice(); 2], ip);
+    assert_eq!(twice.key().err(), Some(Denial::NotBearer));
+    assert!(twice.origin.is_some_and(|origin| origin != b"https://a.example"));
+}
+
+#[test]
 fn who_is_let_in_knows_the_origins_of_the_key() {
     let allow = |grant: &mut Grant| grant.allow_origin = vec!["https://docs.example.com".parse().unwrap()];
     let listed = Story { origin: Some("https://docs.example.com"), ..Story::new().grant(allow) };

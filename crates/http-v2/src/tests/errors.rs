@@ -24,6 +24,8 @@ fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
     vec![
         admin(Method::POST, "job"),
         admin(Method::GET, &format!("job/{JOB}")),
+        admin(Method::GET, "jobs"),
+        admin(Method::GET, &format!("job/{JOB}/events")),
         admin(Method::POST, &format!("job/{JOB}/message")),
         admin(Method::POST, &format!("job/{JOB}/archive")),
         reader(Method::POST, format!("v2/assistant/{name}/message")),

@@ -10,16 +10,18 @@ use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, Scope, mint, sy
 use docent_assistant::Assistant;
 use docent_assistant::memory::MemoryThreads;
 use docent_jobs::memory::MemoryStore;
-use docent_jobs::{JobLimits, Jobs};
+use docent_jobs::scripted::tell;
+use docent_jobs::{JobLimits, Jobs, ModelNames};
 use docent_llm::scripted::Scripted;
 use docent_search::{Indexes, Source, SourceFile};
 use docent_types::{BoxError, FixedIds, ManualClock, ProjectId, RandomIds, Timestamp};
-use docent_web::{Handler, Limits, answer};
+use docent_web::{Draining, Handler, Limits, Response, answer};
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
-use crate::{Face, ModelNames};
+use crate::Face;
 
 pub(super) struct House {
     pub(super) face: Face,
@@ -27,6 +29,7 @@ pub(super) struct House {
     pub(super) clock: ManualClock,
     pub(super) admin: Key,
     pub(super) assistant: Key,
+    pub(super) drain: CancellationToken,
     keys: Arc<MemoryAccess>,
 }
 
@@ -78,21 +81,7 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) async fn of(handler: &impl Handler, request: http::Request<Full<Bytes>>) -> Self {
-        let peer = SocketAddr::from(([127, 0, 0, 1], 9));
-        let response = answer(handler, request, peer, &RandomIds, &Limits::default()).await;
-        let (parts, body) = response.into_parts();
-        let bytes = body.collect().await.expect("bodies do not fail").to_bytes();
-        assert!(parts.headers.contains_key("x-request-id"));
-        let answer = Self {
-            status: parts.status.as_u16(),
-            headers: parts.headers,
-            body: String::from_utf8(bytes.to_vec()).expect("text"),
-        };
-        if parts.status >= StatusCode::BAD_REQUEST {
-            let told = answer.json();
-            assert!(told["error"].as_str().is_some_and(|sentence| sentence.ends_with(['.', '!'])), "{answer:?}");
-        }
-        answer
+        Reading::of(handler, request).await.finish().await
     }
 
     pub(super) fn json(&self) -> Value {
@@ -107,6 +96,42 @@ impl Answer {
     pub(super) fn frames(&self) -> Vec<Value> {
         let data = self.body.split("\n\n").filter_map(|frame| frame.strip_prefix("data: "));
         data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).expect("a frame is JSON")).collect()
+    }
+}
+
+/// An answer whose body is read by and by. Dropping it hangs up.
+pub(super) struct Reading {
+    pub(super) response: Response,
+    pub(super) body: String,
+}
+
+impl Reading {
+    async fn of(handler: &impl Handler, request: http::Request<Full<Bytes>>) -> Self {
+        let peer = SocketAddr::from(([127, 0, 0, 1], 9));
+        let response = answer(handler, request, peer, &RandomIds, &Limits::default()).await;
+        Self { response, body: String::new() }
+    }
+
+    /// Reads until the body holds this.
+    pub(super) async fn until(&mut self, text: &str) {
+        while !self.body.contains(text) {
+            let frame = self.response.body_mut().frame().await.unwrap_or_else(|| panic!("no {text}: {}", self.body));
+            let data = frame.expect("bodies do not fail").into_data().expect("data");
+            self.body.push_str(std::str::from_utf8(&data).expect("whole frames"));
+        }
+    }
+
+    pub(super) async fn finish(mut self) -> Answer {
+        let (parts, body) = self.response.into_parts();
+        let bytes = body.collect().await.expect("bodies do not fail").to_bytes();
+        self.body.push_str(std::str::from_utf8(&bytes).expect("text"));
+        assert!(parts.headers.contains_key("x-request-id"));
+        let answer = Answer { status: parts.status.as_u16(), headers: parts.headers, body: self.body };
+        if parts.status >= StatusCode::BAD_REQUEST {
+            let told = answer.json();
+            assert!(told["error"].as_str().is_some_and(|sentence| sentence.ends_with(['.', '!'])), "{answer:?}");
+        }
+        answer
     }
 }
 
@@ -135,10 +160,11 @@ impl House {
             models: ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
             assistant: Arc::new(assistant),
             docs: docs(),
+            tell,
         };
         let admin = issue(&keys, |grant| grant.kind = KeyKind::Admin).await;
         let assistant = issue(&keys, |_| {}).await;
-        Self { face, model, clock, admin, assistant, keys }
+        Self { face, model, clock, admin, assistant, drain: CancellationToken::new(), keys }
     }
 
     /// Other limits, and no jobs.
@@ -159,7 +185,10 @@ impl House {
     }
 
     pub(super) fn ask(&self, method: Method, path: &str) -> Ask<'_> {
-        let builder = http::Request::builder().method(method).uri(format!("http://docent.test{path}"));
+        let builder = http::Request::builder()
+            .method(method)
+            .uri(format!("http://docent.test{path}"))
+            .extension(Draining::from(self.drain.clone()));
         Ask { house: self, builder }
     }
 
@@ -195,6 +224,12 @@ impl Ask<'_> {
 
     pub(super) async fn json(self, body: Value) -> Answer {
         self.header("content-type", "application/json").bytes(body.to_string()).await
+    }
+
+    /// Sends it and leaves the body to be read.
+    pub(super) async fn open(self) -> Reading {
+        let request = self.builder.body(Full::default()).expect("a request");
+        Reading::of(&self.house.face, request).await
     }
 
     pub(super) async fn send(self) -> Answer {

@@ -3,4 +3,6 @@
 mod agent;
 mod discovery;
 mod errors;
+mod events;
 mod house;
+mod lists;

@@ -258,3 +258,35 @@ fn has_null(value: &Value) -> bool {
         _ => false,
     }
 }
+
+#[test]
+fn a_tool_that_failed_says_why() {
+    let failed = StreamEvent::ToolResult { id: "c1".into(), output: ToolOutput::Error("No such page.".into()) };
+    assert_snapshot!(encoded(FinishStyle::Open, &[failed]), @r#"data: {"type":"tool-output-error","toolCallId":"c1","errorText":"No such page."}"#);
+}
+
+#[test]
+fn chat_clients_and_browsers_are_told_what_they_all_take() {
+    let style = |headers: &[(&'static str, &'static str)], sdk, trigger| {
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, http::HeaderValue::from_static(value));
+        }
+        FinishStyle::for_reader(&map, sdk, trigger)
+    };
+    for (why, style, expected) in [
+        ("a script", style(&[("user-agent", "curl/8")], None, false), FinishStyle::Open),
+        ("nobody we know", style(&[], Some("open"), false), FinishStyle::Open),
+        ("a trigger", style(&[], None, true), FinishStyle::Strict),
+        ("asked for", style(&[], Some("strict"), false), FinishStyle::Strict),
+        ("a browser", style(&[("origin", "null")], None, false), FinishStyle::Strict),
+        ("the SDK", style(&[("user-agent", "node AI-SDK/5.0")], None, false), FinishStyle::Strict),
+        (
+            "the SDK's second",
+            style(&[("user-agent", "a"), ("user-agent", "ai-sdk/5")], None, false),
+            FinishStyle::Strict,
+        ),
+    ] {
+        assert_eq!(style, expected, "{why}");
+    }
+}

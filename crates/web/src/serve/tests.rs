@@ -94,6 +94,11 @@ async fn handle(mut request: Request, seen: mpsc::UnboundedSender<&'static str>)
             Ok(respond::stream("text/plain", flood))
         }
         ["large"] => Ok(respond::bytes_of(StatusCode::OK, "text/plain", vec![b'x'; LARGE])),
+        ["until-told"] => {
+            let _witness = Witness::new(seen);
+            request.draining().told().await;
+            Ok(respond::bytes_of(StatusCode::OK, "text/plain", "told"))
+        }
         ["wait"] => {
             let _witness = Witness::new(seen);
             std::future::pending().await
@@ -217,6 +222,16 @@ async fn a_head_that_does_not_come_closes_the_connection() {
         let waited = start.elapsed().as_secs();
         assert!((30..=31).contains(&waited), "{begun:?}: {waited} s");
     }
+}
+
+#[tokio::test]
+async fn an_answer_that_would_go_on_hears_that_the_server_stops() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"GET /until-told HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    site.sees("begun").await;
+    assert_eq!(site.stop().await, Drained { cut: 0 });
+    assert!(rest(&mut socket).await.ends_with("told"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,241 @@
+//! The body of a new job: read as scripts really write it, and refused where a mistake would change the job.
+
+use std::fmt;
+
+use docent_types::{ContentPart, Message, Refusal, Role};
+use docent_web::Object;
+use serde::Deserialize;
+use serde::de::value::SeqAccessDeserializer;
+use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Unexpected, Visitor};
+use serde_json::Value;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CreateBody {
+    messages: Vec<Object<MessageBody>>,
+    pub(crate) branch: Option<String>,
+    as_draft: Option<Flag>,
+    pub(crate) model: Option<String>,
+    /// Chat SDKs say here why they ask; nobody else sends it.
+    trigger: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+struct MessageBody {
+    role: Role,
+    content: Option<Content>,
+    parts: Option<Vec<Object<PartBody>>>,
+}
+
+/// What a message says: a text, or parts some of which are texts.
+#[derive(Debug)]
+enum Content {
+    Text(String),
+    Parts(Vec<Object<PartBody>>),
+}
+
+/// Any part. Those that are no text are skipped, whatever they hold.
+#[derive(Debug, Deserialize)]
+struct PartBody {
+    #[serde(rename = "type")]
+    kind: String,
+    text: Option<Value>,
+}
+
+/// `true` or `false`, as such or in quotes and any case, as shells and form libraries write it.
+#[derive(Debug, Clone, Copy)]
+struct Flag(bool);
+
+impl CreateBody {
+    pub(crate) fn as_draft(&self) -> bool {
+        self.as_draft.is_some_and(|Flag(flag)| flag)
+    }
+
+    /// Whether the body is a chat SDK's.
+    pub(crate) const fn by_sdk(&self) -> bool {
+        self.trigger.is_some()
+    }
+
+    /// What the agent is told, in order. Messages that say nothing are left out.
+    ///
+    /// # Errors
+    /// 400 when there is nothing to do: no message, or none of a user or the system with a text.
+    pub(crate) fn instruction(&self) -> Result<Vec<Message>, Refusal> {
+        let mut messages = Vec::with_capacity(self.messages.len());
+        for (index, Object(body)) in self.messages.iter().enumerate() {
+            let parts = body.parts(index)?;
+            if !parts.is_empty() {
+                messages.push(Message { role: body.role, parts });
+            }
+        }
+        let asks = |message: &Message| message.role != Role::Assistant;
+        if messages.iter().any(asks) {
+            return Ok(messages);
+        }
+        let what = match self.messages.iter().position(|Object(body)| body.role != Role::Assistant) {
+            _ if self.messages.is_empty() => "messages: there is none".to_owned(),
+            None => "messages: all are from the assistant".to_owned(),
+            Some(index) => format!("messages[{index}].content: it is empty"),
+        };
+        Err(Refusal::invalid(format!("{what}; send one with the role `user` that says what the agent should do")))
+    }
+}
+
+impl MessageBody {
+    /// The texts of the message that say anything.
+    fn parts(&self, index: usize) -> Result<Vec<ContentPart>, Refusal> {
+        let texts = match (&self.content, &self.parts) {
+            (Some(Content::Text(text)), _) if !text.is_empty() => vec![text.clone()],
+            (Some(Content::Parts(parts)), _) if !parts.is_empty() => {
+                texts(parts, &format!("messages[{index}].content"))?
+            }
+            (_, Some(parts)) => texts(parts, &format!("messages[{index}].parts"))?,
+            (_, None) => Vec::new(),
+        };
+        let said = texts.into_iter().filter(|text| !text.trim().is_empty());
+        Ok(said.map(|text| ContentPart::Text { text }).collect())
+    }
+}
+
+fn texts(parts: &[Object<PartBody>], place: &str) -> Result<Vec<String>, Refusal> {
+    let texts = parts.iter().enumerate().filter(|(_, Object(part))| part.kind == "text");
+    let text = |(index, Object(part)): (usize, &Object<PartBody>)| match &part.text {
+        Some(Value::String(text)) => Ok(text.clone()),
+        _ => Err(Refusal::invalid(format!("{place}[{index}].text: a text part needs a string there"))),
+    };
+    texts.map(text).collect()
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Content, E> {
+        Ok(Content::Text(text.to_owned()))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, parts: A) -> Result<Content, A::Error> {
+        Vec::deserialize(SeqAccessDeserializer::new(parts)).map(Content::Parts)
+    }
+}
+
+impl<'de> Deserialize<'de> for Flag {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(FlagVisitor)
+    }
+}
+
+struct FlagVisitor;
+
+impl Visitor<'_> for FlagVisitor {
+    type Value = Flag;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`true` or `false`")
+    }
+
+    fn visit_bool<E: Error>(self, flag: bool) -> Result<Flag, E> {
+        Ok(Flag(flag))
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Flag, E> {
+        match text.to_ascii_lowercase().as_str() {
+            "true" => Ok(Flag(true)),
+            "false" => Ok(Flag(false)),
+            _ => Err(E::invalid_value(Unexpected::Str(text), &self)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn said(body: Value) -> Result<Vec<(Role, String)>, String> {
+        let body: CreateBody = serde_json::from_value(body).map_err(|error| error.to_string())?;
+        let messages = body.instruction().map_err(|refusal| refusal.sentence)?;
+        Ok(messages.into_iter().map(|message| (message.role, message.plain_text())).collect())
+    }
+
+    #[test]
+    fn a_message_may_be_a_text_or_parts() {
+        for message in [
+            json!({"role": "user", "content": "Fix links"}),
+            json!({"role": "user", "content": [{"type": "text", "text": "Fix links"}, {"type": "image", "text": 5}]}),
+            json!({"role": "user", "parts": [{"type": "step-start"}, {"type": "text", "text": "Fix links"}]}),
+            json!({"role": "user", "content": "Fix links", "parts": [{"type": "text", "text": "Fix links"}]}),
+            json!({"role": "user", "content": "", "parts": [{"type": "text", "text": "Fix links"}]}),
+            json!({"role": "user", "content": null, "parts": [{"type": "text", "text": "Fix links"}], "id": 5}),
+        ] {
+            assert_eq!(said(json!({ "messages": [message] })), Ok(vec![(Role::User, "Fix links".to_owned())]));
+        }
+    }
+
+    #[test]
+    fn all_roles_are_heard_in_their_order() {
+        let messages = json!([
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Fix links"},
+            {"role": "assistant", "content": null},
+            {"role": "assistant", "content": "Like so?"},
+            {"role": "user", "content": "Yes"},
+        ]);
+        let roles: Vec<_> = said(json!({ "messages": messages })).unwrap().into_iter().map(|(role, _)| role).collect();
+        assert_eq!(roles, [Role::System, Role::User, Role::Assistant, Role::User]);
+        let alone = said(json!({"messages": [{"role": "system", "content": "Fix links"}]}));
+        assert_eq!(alone, Ok(vec![(Role::System, "Fix links".to_owned())]));
+    }
+
+    #[test]
+    fn a_draft_is_asked_for_with_or_without_quotes() {
+        for (given, wanted) in [
+            (json!(true), Some(true)),
+            (json!(false), Some(false)),
+            (json!("true"), Some(true)),
+            (json!("False"), Some(false)),
+            (json!("TRUE"), Some(true)),
+            (Value::Null, Some(false)),
+            (json!("yes"), None),
+            (json!(""), None),
+            (json!(1), None),
+        ] {
+            let body = json!({"messages": [], "asDraft": given});
+            let read = serde_json::from_value::<CreateBody>(body).map(|body| body.as_draft()).ok();
+            assert_eq!(read, wanted, "{given}");
+        }
+    }
+
+    #[test]
+    fn nothing_to_do_is_refused_where_it_is() {
+        for (messages, place) in [
+            (json!([]), "messages: there is none"),
+            (json!([{"role": "assistant", "content": "Hi"}]), "messages: all are from the assistant"),
+            (
+                json!([{"role": "assistant", "content": "Hi"}, {"role": "user", "content": " \n"}]),
+                "messages[1].content",
+            ),
+            (json!([{"role": "user"}]), "messages[0].content"),
+            (json!([{"role": "user", "content": [{"type": "text"}]}]), "messages[0].content[0].text"),
+            (
+                json!([{"role": "user", "parts": [{"type": "a"}, {"type": "text", "text": 5}]}]),
+                "messages[0].parts[1].text",
+            ),
+        ] {
+            let told = said(json!({ "messages": messages })).unwrap_err();
+            assert!(told.starts_with(place), "{place}: {told}");
+        }
+    }
+}

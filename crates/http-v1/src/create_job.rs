@@ -1,0 +1,60 @@
+//! `POST /v1/agent/{projectId}/job`: accept a job, and tell what it does while it does it.
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use bytes::Bytes;
+use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, wanted_branch};
+use docent_types::Project;
+use docent_ui_stream::{FinishStyle, UiMessageStream};
+use docent_web::{HttpError, Request, Response, framed, rate_limit, respond, with_keep_alive};
+use http::{HeaderName, HeaderValue};
+
+use crate::create_body::CreateBody;
+use crate::face::Face;
+use crate::listening::listening;
+
+/// Silence that is broken by a sign of life.
+const SILENCE: Duration = Duration::from_secs(15);
+const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
+const BRANCH_NAME: HeaderName = HeaderName::from_static("x-branch-name");
+
+pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+    let body = request.json(LARGEST_REQUEST).await?;
+    let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
+    let wanted: CreateBody = body.parse()?;
+    let new = NewJob {
+        project,
+        messages: wanted.instruction()?,
+        branch: wanted_branch(wanted.branch.as_deref())?,
+        as_draft: wanted.as_draft(),
+        model: face.models.choose(wanted.model.clone())?,
+    };
+    let written = face.jobs.submit(new, key).await?;
+    let job = &written.job;
+    let watch = face.jobs.watch(&project.id, job.id, 0).await?;
+
+    let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), wanted.by_sdk());
+    let mut encoder = UiMessageStream::new(finish);
+    let told = listening(watch, job, face.tell, request.draining().clone());
+    let bytes = framed(told, move |events, out| {
+        events.iter().flatten().for_each(|event| encoder.encode(event, out));
+        if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let alive = with_keep_alive(bytes, Bytes::from_static(UiMessageStream::KEEP_ALIVE), SILENCE);
+    let mut response = respond::stream(UiMessageStream::CONTENT_TYPE, alive);
+
+    let headers = response.headers_mut();
+    let (name, version) = UiMessageStream::PROTOCOL_HEADER;
+    headers.insert(HeaderName::from_static(name), HeaderValue::from_static(version));
+    // Neither an id nor a branch that git accepts holds a control character.
+    for (name, value) in [(SESSION_ID, job.id.to_string()), (BRANCH_NAME, job.source.branch.clone())] {
+        if let Ok(value) = HeaderValue::from_bytes(value.as_bytes()) {
+            headers.insert(name, value);
+        }
+    }
+    if let Some(standing) = &written.standing {
+        rate_limit(headers, standing);
+    }
+    Ok(response)
+}

@@ -1,0 +1,24 @@
+//! What every answer of this version says: that there is a newer one, and where.
+
+use docent_web::{Request, Response};
+use http::header::LINK;
+use http::{HeaderName, HeaderValue};
+
+const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
+/// Since when, in the form of RFC 9745: seconds since 1970. It is the 21st of November 2026.
+const SINCE: HeaderValue = HeaderValue::from_static("@1795219200");
+
+/// Says so on `response`.
+pub(crate) fn deprecate(request: &Request, mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(DEPRECATION, SINCE);
+    // Each path of this version has one of the next that differs in nothing but the number. The path is as it was sent,
+    // so it holds nothing that ends a link.
+    if let Some(rest) = request.path().strip_prefix("/v1/") {
+        let link = format!("</v2/{rest}>; rel=\"successor-version\"");
+        if let Ok(link) = HeaderValue::try_from(link) {
+            headers.insert(LINK, link);
+        }
+    }
+    response
+}

@@ -1,0 +1,68 @@
+//! From a request to its verb, and from whatever comes of it to an answer.
+
+use docent_access::{Access, Credentials, Scope};
+use docent_jobs::{Entry, Jobs, ModelNames};
+use docent_types::{CallError, JobEvent, Refusal};
+use docent_web::{ErrorShape, Handler, HttpError, Request, Response, catch_panic};
+use http::Method;
+use http::header::{AUTHORIZATION, ORIGIN};
+
+use crate::deprecation::deprecate;
+use crate::route::{Route, Verb};
+use crate::{create_job, get_session, list_sessions};
+
+/// The first version of the agent endpoints, over the cores it speaks for.
+#[derive(Debug)]
+pub struct Face {
+    pub access: Access,
+    pub jobs: Jobs,
+    pub models: ModelNames,
+    /// What an entry of a job's journal tells, in order.
+    pub tell: fn(&Entry) -> Vec<JobEvent>,
+}
+
+impl Face {
+    /// Whether a path is one of this face's. A server with several faces asks each, and leaves what is nobody's to any.
+    pub fn takes(&self, request: &Request) -> bool {
+        Route::of(&request.segments()).is_some()
+    }
+
+    /// Refuses a request before anything is asked of its key: for a server that drains or is overloaded, and hears no
+    /// more of what it [takes](Self::takes).
+    pub fn unavailable(&self, request: &Request, refusal: Refusal) -> Response {
+        deprecate(request, HttpError::from(refusal).response(request.id(), ErrorShape::Error))
+    }
+
+    async fn dispatch(&self, route: &Route, request: &mut Request) -> Result<Response, HttpError> {
+        route.methods().check(request.method())?;
+        let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
+        let admitted = self.access.agent(&credentials(request), &route.project, need).await;
+        let (_, project) = admitted.map_err(CallError::from)?;
+        match &route.verb {
+            Verb::Create => create_job::create_job(self, request, &project).await,
+            Verb::Get { id } => get_session::get_session(self, &project, id).await,
+            Verb::List => list_sessions::list_sessions(self, request, &project).await,
+        }
+    }
+}
+
+impl Handler for Face {
+    /// Answers every request, unknown paths with 404.
+    async fn handle(&self, mut request: Request) -> Response {
+        let Some(route) = Route::of(&request.segments()) else {
+            return HttpError::no_such_path(request.path()).response(request.id(), ErrorShape::Error);
+        };
+        let response = if request.method() == Method::OPTIONS {
+            route.methods().options()
+        } else {
+            let answered = catch_panic(self.dispatch(&route, &mut request)).await;
+            answered.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error))
+        };
+        deprecate(&request, response)
+    }
+}
+
+fn credentials(request: &Request) -> Credentials<'_> {
+    let ip = request.peer().ip();
+    Credentials::shown(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), ip)
+}

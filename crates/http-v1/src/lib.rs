@@ -1,0 +1,32 @@
+//! Version 1 of the agent endpoints over HTTP, deprecated and as good as version 2.
+//!
+//! An adapter and nothing more: each request is parsed, admitted, handed to a core, and its result presented. A path is
+//! one variant of a closed enum in `route.rs`, and each variant is one file:
+//!
+//! | file | method and path |
+//! |---|---|
+//! | `create_job.rs` | `POST /v1/agent/{projectId}/job` |
+//! | `get_session.rs` | `GET /v1/agent/{projectId}/job/{id}` |
+//! | `list_sessions.rs` | `GET /v1/agent/{projectId}/jobs` |
+//!
+//! Creating a job answers with the job itself, told while it runs: `listening.rs` hears of it, `telling.rs` decides what
+//! of that a chat client is told and in which order, and `docent-ui-stream` writes it. A job does not depend on anybody
+//! listening.
+//!
+//! [`Face`] is the handler. It knows no agent, no git and no storage, and nothing of the other version.
+
+mod create_body;
+mod create_job;
+mod deprecation;
+mod face;
+mod get_session;
+mod list_sessions;
+mod listening;
+mod route;
+mod session;
+mod telling;
+
+pub use face::Face;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! Hears of a job and tells it on, for as long as there is something to hear.
+
+use std::pin::pin;
+
+use docent_jobs::{Entry, News, Watch};
+use docent_types::{AgentJob, JobEvent, StreamEvent};
+use docent_web::Draining;
+use futures::future::{Either, select};
+use futures::stream::{self, Stream};
+
+use crate::telling::Telling;
+
+type Tell = fn(&Entry) -> Vec<JobEvent>;
+
+struct Listening {
+    watch: Watch,
+    telling: Telling,
+    tell: Tell,
+    draining: Draining,
+    /// What a client that is left in the middle is told to do.
+    go_on: String,
+    place: Place,
+}
+
+#[derive(Clone, Copy)]
+enum Place {
+    Beginning,
+    Middle,
+    End,
+}
+
+/// The job told from its beginning, in bunches of events that belong together. Nothing is read of the job before it is
+/// asked for, so a slow client costs no memory; and the job does not notice whether anybody listens.
+///
+/// It ends with `Finish` when the job does. When the server drains or its store fails it ends with `Error`: the job goes
+/// on, so nothing may look as if it had come to its end.
+pub(crate) fn listening(
+    watch: Watch,
+    job: &AgentJob,
+    tell: Tell,
+    draining: Draining,
+) -> impl Stream<Item = Vec<StreamEvent>> + Send + use<> {
+    let go_on = format!("The job goes on: poll GET /v1/agent/{}/job/{} until `haulted` is true.", job.project, job.id);
+    let telling = Telling::new(job);
+    let listening = Listening { watch, telling, tell, draining, go_on, place: Place::Beginning };
+    stream::unfold(listening, |mut listening| async { Some((listening.next().await?, listening)) })
+}
+
+impl Listening {
+    async fn next(&mut self) -> Option<Vec<StreamEvent>> {
+        match self.place {
+            Place::Beginning => {
+                self.place = Place::Middle;
+                Some(vec![self.telling.begin()])
+            }
+            Place::Middle => Some(self.hear().await),
+            Place::End => None,
+        }
+    }
+
+    async fn hear(&mut self) -> Vec<StreamEvent> {
+        let heard = match select(pin!(self.draining.told()), pin!(self.watch.next())).await {
+            Either::Left(_) => None,
+            Either::Right((heard, _)) => Some(heard),
+        };
+        let Some(heard) = heard else { return self.leave("The server is going down.") };
+        match heard {
+            Ok(Some(News::Entry(entry))) => {
+                (self.tell)(&entry).into_iter().flat_map(|event| self.telling.tell(event)).collect()
+            }
+            Ok(Some(News::Live(event))) => self.telling.tell(event),
+            Ok(None) => {
+                self.place = Place::End;
+                self.telling.end()
+            }
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "could not read on in a job's journal");
+                self.leave("The stream broke off.")
+            }
+        }
+    }
+
+    fn leave(&mut self, why: &str) -> Vec<StreamEvent> {
+        self.place = Place::End;
+        vec![StreamEvent::Error { sentence: format!("{why} {}", self.go_on) }]
+    }
+}

@@ -1,0 +1,125 @@
+//! A session as the wire shows it.
+
+use docent_types::{Halt, Session, Timestamp, Todo};
+use serde::Serialize;
+
+/// What has no value yet is not there.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SessionBody<'a> {
+    session_id: String,
+    subdomain: &'a str,
+    branch: &'a str,
+    haulted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hault_reason: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pull_request_link: Option<&'a str>,
+    message_to_user: &'a str,
+    todos: &'a [Todo],
+    created_at: Timestamp,
+}
+
+impl<'a> From<&'a Session> for SessionBody<'a> {
+    fn from(session: &'a Session) -> Self {
+        Self {
+            session_id: session.id.to_string(),
+            subdomain: session.domain.as_str(),
+            branch: &session.branch,
+            haulted: session.halted,
+            hault_reason: session.halt.map(hault_reason),
+            pull_request_link: session.pull_request.as_deref(),
+            message_to_user: &session.message_to_user,
+            todos: &session.todos,
+            created_at: session.created_at,
+        }
+    }
+}
+
+/// Spelled as the specification of the API spells it.
+pub(crate) const fn hault_reason(halt: Halt) -> &'static str {
+    match halt {
+        Halt::Completed => "completed",
+        Halt::GitMisconfigured => "git_missconfigured",
+        Halt::Error => "error",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::{AgentJob, Domain, JobId, JobStatus, ProjectId, Source, TodoPriority, TodoStatus};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn shown(change: impl FnOnce(&mut AgentJob)) -> Value {
+        let mut job = AgentJob {
+            id: JobId::parse("00000000-0000-0000-0000-000000000007").unwrap(),
+            project: ProjectId::parse("acme").unwrap(),
+            domain: Domain::parse("docs").unwrap(),
+            status: JobStatus::Active,
+            source: Source { repository: "/srv/git/acme.git".into(), branch: "docent/7".into() },
+            model: "sonnet".into(),
+            as_draft: false,
+            pr_link: None,
+            message: None,
+            halt: None,
+            todos: Vec::new(),
+            created_at: Timestamp::from_millis(0),
+            archived_at: None,
+        };
+        change(&mut job);
+        serde_json::to_value(SessionBody::from(&Session::from(&job))).unwrap()
+    }
+
+    #[test]
+    fn a_session_that_runs_has_only_what_is_known() {
+        let expected = json!({
+            "sessionId": "00000000-0000-0000-0000-000000000007",
+            "subdomain": "docs",
+            "branch": "docent/7",
+            "haulted": false,
+            "messageToUser": "",
+            "todos": [],
+            "createdAt": "1970-01-01T00:00:00.000Z",
+        });
+        assert_eq!(shown(|_| {}), expected);
+    }
+
+    #[test]
+    fn a_session_that_halted_says_why() {
+        for (status, halt, reason) in [
+            (JobStatus::Completed, Some(Halt::Completed), "completed"),
+            (JobStatus::Failed, Some(Halt::GitMisconfigured), "git_missconfigured"),
+            (JobStatus::Failed, Some(Halt::Error), "error"),
+            (JobStatus::Archived, Some(Halt::Completed), "completed"),
+            (JobStatus::Archived, None, "error"),
+        ] {
+            let session = shown(|job| (job.status, job.halt) = (status, halt));
+            assert_eq!((&session["haulted"], &session["haultReason"]), (&json!(true), &json!(reason)), "{status:?}");
+        }
+    }
+
+    #[test]
+    fn todos_have_the_four_keys_of_the_specification() {
+        let todo = |status, priority| Todo { id: "1".into(), content: "Look".into(), status, priority };
+        let session = shown(|job| {
+            job.pr_link = Some("https://forge.example/7".into());
+            job.message = Some("Done.".into());
+            job.todos = vec![
+                todo(TodoStatus::Pending, TodoPriority::High),
+                todo(TodoStatus::InProgress, TodoPriority::Medium),
+                todo(TodoStatus::Completed, TodoPriority::Low),
+                todo(TodoStatus::Cancelled, TodoPriority::Low),
+            ];
+        });
+        assert_eq!(session["pullRequestLink"], "https://forge.example/7");
+        assert_eq!(session["messageToUser"], "Done.");
+        let words: Vec<_> = session["todos"].as_array().unwrap().iter().map(|todo| todo["status"].clone()).collect();
+        assert_eq!(words, ["pending", "in_progress", "completed", "cancelled"]);
+        assert_eq!(
+            session["todos"][1],
+            json!({"content": "Look", "status": "in_progress", "priority": "medium", "id": "1"})
+        );
+    }
+}

@@ -1,0 +1,6 @@
+//! The face over cores in memory, asked as a client asks.
+
+mod create;
+mod errors;
+mod house;
+mod sessions;

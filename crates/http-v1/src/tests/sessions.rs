@@ -1,0 +1,75 @@
+//! Looking sessions up.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::json;
+
+use super::house::House;
+
+const LIST: &str = "/v1/agent/acme/jobs";
+
+#[tokio::test]
+async fn a_session_can_be_looked_up_by_the_id_its_stream_gave() {
+    let house = House::new().await;
+    let id = house.create("Fix broken links").await.session();
+    assert_eq!(
+        house.session(&id).await,
+        json!({
+            "sessionId": id,
+            "subdomain": "acme",
+            "branch": format!("docent/{id}"),
+            "haulted": false,
+            "messageToUser": "",
+            "todos": [],
+            "createdAt": "2026-11-18T11:06:40.000Z",
+        })
+    );
+}
+
+#[tokio::test]
+async fn the_list_shows_the_newest_first_and_skips_as_it_is_told() {
+    let house = House::new().await;
+    let mut made = Vec::new();
+    for _ in 0..15 {
+        made.insert(0, house.create("Fix broken links").await.session());
+        house.clock.advance(Duration::from_secs(1));
+    }
+    for (query, shown) in [
+        ("", &made[..12]),
+        ("?take=3", &made[..3]),
+        ("?skip=2&take=3", &made[2..5]),
+        ("?skip=14", &made[14..]),
+        ("?skip=15&take=100", &[]),
+        ("?skip=4294967295", &[]),
+        ("?skip=&take=", &made[..12]),
+    ] {
+        let answer = house.agent(Method::GET, &format!("{LIST}{query}")).send().await;
+        assert_eq!(answer.status, 200, "{query}");
+        let list = answer.json();
+        let sessions = list["allSessions"].as_array().unwrap();
+        let ids: Vec<&str> = sessions.iter().map(|one| one["sessionId"].as_str().unwrap()).collect();
+        assert_eq!(ids, shown, "{query}");
+    }
+    let whole = house.agent(Method::GET, LIST).send().await.json();
+    assert_eq!(whole["allSessions"][0], house.session(&made[0]).await);
+    assert_eq!(whole.as_object().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn a_number_out_of_bounds_is_told_its_bounds() {
+    let house = House::new().await;
+    for (query, place) in [
+        ("take=0", "take: it must be a whole number from 1 to 100"),
+        ("take=101", "take"),
+        ("take=-1", "take"),
+        ("take=ten", "take"),
+        ("take=1.5", "take"),
+        ("skip=-1", "skip"),
+        ("skip=4294967296", "skip"),
+    ] {
+        let answer = house.agent(Method::GET, &format!("{LIST}?{query}")).send().await;
+        assert_eq!(answer.status, 400, "{query}");
+        assert!(answer.json()["error"].as_str().unwrap().starts_with(place), "{query} {answer:?}");
+    }
+}

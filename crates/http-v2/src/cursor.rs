@@ -1,0 +1,66 @@
+//! Where a list goes on, as an opaque text: the filter of the list and the last job of the page before.
+//!
+//! The place is a job and not a number, so a page neither repeats nor skips a job when others are made meanwhile.
+
+use docent_types::{JobId, JobStatus, Refusal};
+
+/// `9` for a list of all jobs, else the place of the status in [`JobStatus::ALL`]; then the id, its hyphens left out.
+pub(crate) fn cursor(status: Option<JobStatus>, last: JobId) -> String {
+    format!("{}{}", mark(status), last.uuid().as_simple())
+}
+
+/// The job to go on after.
+///
+/// # Errors
+/// What [`cursor`] never made, and a cursor of a list with another filter.
+pub(crate) fn read(text: &str, status: Option<JobStatus>) -> Result<JobId, Refusal> {
+    let id = text.split_at_checked(1).filter(|(made_for, _)| *made_for == mark(status)).and_then(|(_, id)| {
+        let simple = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let hyphenated = || [&id[..8], &id[8..12], &id[12..16], &id[16..20], &id[20..]].join("-");
+        simple.then(hyphenated).and_then(|id| JobId::parse(&id))
+    });
+    id.ok_or_else(|| {
+        Refusal::invalid(
+            "cursor: it is no `nextCursor` of this list with the same `status`; send one as it came, or leave it out to \
+             begin with the newest job",
+        )
+    })
+}
+
+fn mark(status: Option<JobStatus>) -> String {
+    let place = status.and_then(|status| JobStatus::ALL.iter().position(|known| *known == status));
+    place.unwrap_or(9).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_cursor_goes_on_in_the_list_it_was_made_for() {
+        let id = JobId::parse("01a1fd8d-2218-7d86-9497-980848f99d9b").unwrap();
+        let lists = JobStatus::ALL.into_iter().map(Some).chain([None]);
+        for (made, used) in lists.clone().flat_map(|made| lists.clone().map(move |used| (made, used))) {
+            assert_eq!(read(&cursor(made, id), used).ok(), (made == used).then_some(id), "{made:?} {used:?}");
+        }
+    }
+
+    #[test]
+    fn what_we_never_made_is_refused() {
+        for bad in ["", "9", "é", "901a1fd8d22187d869497980848f99d9", "901A1FD8D22187D869497980848F99D9B", "90000-0000"]
+        {
+            assert!(read(bad, None).is_err(), "{bad}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_cursor_or_refused(text in any::<String>()) {
+            if let Ok(id) = read(&text, None) {
+                prop_assert_eq!(cursor(None, id), text);
+            }
+        }
+    }
+}

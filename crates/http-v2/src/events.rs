@@ -1,0 +1,110 @@
+//! `GET /v2/agent/{projectId}/job/{id}/events`: what happens to a job, as server-sent events.
+//!
+//! The events are those of the journal, told again from wherever a client left off, and between them what is only said
+//! live. The id of an event is its entry's sequence number. An entry may tell several events: the last of them carries
+//! the id, so a client that was cut between two of them hears the entry again instead of losing the rest.
+
+use std::ops::ControlFlow;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use docent_jobs::{Entry, Jobs, News, Watch};
+use docent_types::{JobEvent, JobStatus, Project, Refusal, StoreError};
+use docent_web::{Draining, HttpError, Request, Response, framed, respond, with_keep_alive};
+use futures::future::{Either, select};
+use futures::stream::{self, Stream, StreamExt};
+use http::StatusCode;
+
+use crate::event_body::{EventBody, write_event};
+use crate::face::Face;
+
+/// Silence that is broken by a sign of life.
+const SILENCE: Duration = Duration::from_secs(15);
+const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
+/// How long a client that was cut waits before it comes back, in milliseconds.
+const RETRY: &[u8] = b"retry: 1000\n\n";
+
+pub(crate) async fn events(face: &Face, request: &Request, project: &Project, id: &str) -> Result<Response, HttpError> {
+    let id = Jobs::id(&project.id, id)?;
+    let ended = face.jobs.job(&project.id, id).await?.status != JobStatus::Active;
+    let mut watch = face.jobs.watch(&project.id, id, heard(request)?).await?;
+    let first = if ended { told(&mut watch, face.tell).await? } else { None };
+    if ended && first.is_none() {
+        // How a client that reconnects by itself is told that there is nothing to come back for.
+        return Ok(respond::empty(StatusCode::NO_CONTENT));
+    }
+    let mut begun = false;
+    let bytes = framed(telling(watch, face.tell, first, request.draining().clone()), move |told, out| {
+        if !std::mem::replace(&mut begun, true) {
+            out.extend_from_slice(RETRY);
+        }
+        if let Some(Told { entry, events }) = told {
+            let last = events.len().saturating_sub(1);
+            for (place, event) in events.iter().enumerate() {
+                write_event(&EventBody::from(event), entry.as_ref(), place == last, out);
+            }
+        }
+        ControlFlow::Continue(())
+    });
+    let alive = with_keep_alive(bytes, Bytes::from_static(KEEP_ALIVE), SILENCE);
+    Ok(respond::stream("text/event-stream", alive))
+}
+
+/// The id of the newest event the client has, 0 when it has none. Browsers send it as a header when they reconnect by
+/// themselves; what stands in for them elsewhere can often only set the query.
+fn heard(request: &Request) -> Result<u64, Refusal> {
+    let (place, given) = match request.header_values("last-event-id").last() {
+        Some(given) => ("Last-Event-ID", String::from_utf8_lossy(given)),
+        None => ("lastEventId", request.query("lastEventId").unwrap_or_default()),
+    };
+    if given.is_empty() {
+        return Ok(0);
+    }
+    let number = given.bytes().all(|byte| byte.is_ascii_digit()).then(|| given.parse().ok()).flatten();
+    number.ok_or_else(|| {
+        let shown: String = given.chars().take(80).collect();
+        Refusal::invalid(format!(
+            "{place}: `{shown}` is no id of an event; send one as it came, or none to hear it all"
+        ))
+    })
+}
+
+/// What is told at once: the events of one entry, or one that is said live.
+struct Told {
+    entry: Option<Entry>,
+    events: Vec<JobEvent>,
+}
+
+type Tell = fn(&Entry) -> Vec<JobEvent>;
+
+/// The next thing that tells anything; `None` once the job is over.
+async fn told(watch: &mut Watch, tell: Tell) -> Result<Option<Told>, StoreError> {
+    while let Some(news) = watch.next().await? {
+        let told = match news {
+            News::Entry(entry) => Told { events: tell(&entry), entry: Some(entry) },
+            News::Live(event) => Told { entry: None, events: vec![event] },
+        };
+        if !told.events.is_empty() {
+            return Ok(Some(told));
+        }
+    }
+    Ok(None)
+}
+
+/// Everything from `first` on. It ends when the job does, and early when the server drains or its store fails: the
+/// client comes back and goes on where it was.
+fn telling(watch: Watch, tell: Tell, first: Option<Told>, draining: Draining) -> impl Stream<Item = Told> + Send {
+    let rest = stream::unfold((watch, draining), move |(mut watch, draining)| async move {
+        let next = match select(pin!(draining.told()), pin!(told(&mut watch, tell))).await {
+            Either::Left(_) => None,
+            Either::Right((Ok(next), _)) => next,
+            Either::Right((Err(error), _)) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "could not read a job's events");
+                None
+            }
+        };
+        next.map(|next| (next, (watch, draining)))
+    });
+    stream::iter(first).chain(rest)
+}

@@ -1,0 +1,102 @@
+//! A worker that does what it is told, for the tests of whoever shows jobs to somebody.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docent_types::JobEvent;
+use serde::Deserialize;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use crate::engine::{Engine, EngineConfig};
+use crate::entry::{Entry, EntryBody};
+use crate::jobs::Jobs;
+use crate::state::Outcome;
+use crate::worker::{Failure, Handle, Worker};
+
+/// Works on one job at a time, by the script that is told while it works.
+#[derive(Debug, Clone)]
+pub struct Scripted {
+    tells: UnboundedSender<Act>,
+    script: Arc<Mutex<UnboundedReceiver<Act>>>,
+}
+
+#[derive(Debug)]
+enum Act {
+    Write(Vec<JobEvent>),
+    Say(JobEvent),
+    End(Result<Outcome, Failure>),
+}
+
+impl Scripted {
+    /// A worker on the jobs of `jobs`, for as long as the runtime lives.
+    pub fn start(jobs: &Jobs) -> Self {
+        let (tells, script) = unbounded_channel();
+        let scripted = Self { tells, script: Arc::new(Mutex::new(script)) };
+        let config = EngineConfig { workers: 1, ..EngineConfig::new("scripted".to_owned()) };
+        let engine = Engine::new(jobs.clone(), Arc::new(scripted.clone()), config);
+        tokio::spawn(engine.run(tokio_util::sync::CancellationToken::new()));
+        scripted
+    }
+
+    /// One entry of the journal, which [`tell`] tells as these events.
+    pub fn writes(&self, events: impl Into<Vec<JobEvent>>) {
+        self.does(Act::Write(events.into()));
+    }
+
+    /// Something that is heard now or never.
+    pub fn says(&self, event: JobEvent) {
+        self.does(Act::Say(event));
+    }
+
+    pub fn ends(&self, outcome: Outcome) {
+        self.does(Act::End(Ok(outcome)));
+    }
+
+    pub fn fails(&self, failure: Failure) {
+        self.does(Act::End(Err(failure)));
+    }
+
+    fn does(&self, act: Act) {
+        // The other end is held by the worker, which is this one.
+        let _ = self.tells.send(act);
+    }
+}
+
+#[async_trait]
+impl Worker for Scripted {
+    async fn work(&self, handle: &mut Handle) -> Result<Outcome, Failure> {
+        loop {
+            for entry in handle.read().await? {
+                if matches!(entry.body, EntryBody::Instruction(_)) {
+                    handle.heard(entry.seq);
+                }
+            }
+            let act = self.script.lock().await.recv().await;
+            match act {
+                Some(Act::Write(events)) => {
+                    handle.record("scripted", serde_json::to_value(events).unwrap_or_default());
+                    handle.sync().await?;
+                }
+                Some(Act::Say(event)) => handle.voice().say(|| event),
+                Some(Act::End(end)) => return end,
+                None => std::future::pending().await,
+            }
+        }
+    }
+}
+
+/// What an entry tells that was written by [`Scripted`] or the engine.
+pub fn tell(entry: &Entry) -> Vec<JobEvent> {
+    match &entry.body {
+        EntryBody::Instruction(instruction) => {
+            instruction.messages.iter().map(|message| JobEvent::Asked { text: message.plain_text() }).collect()
+        }
+        EntryBody::Transition { to, halt, message } => {
+            vec![JobEvent::Status { status: *to, halt: *halt, message: message.clone() }]
+        }
+        EntryBody::Retry { why, not_before } => vec![JobEvent::Waiting { why: why.clone(), until: *not_before }],
+        EntryBody::Work { data, .. } => Vec::deserialize(data).unwrap_or_default(),
+        EntryBody::Leased { .. } => Vec::new(),
+    }
+}
