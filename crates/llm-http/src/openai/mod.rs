@@ -176,7 +176,7 @@ impl Model for OpenAi {
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
         let mut reply = reply::Completion::new(Ids::after(&request.messages));
         if self.dialect.text_tool_calls && request.tool_choice == ToolChoice::Auto {
-            reply = reply.reading_calls_in_text(request.tools.iter().map(|tool| tool.name.clone()));
+            reply = reply.reading_calls_in_text(&request.tools);
         }
         let answer = self.post(request).await?;
         self.exchange.events(answer, reply)

@@ -5,12 +5,12 @@
 //! come; where a server gives none, `[DONE]` stands for it. The calls are given at the end, because only then is it sure
 //! that no piece of them is missing.
 
-use docent_llm::Event;
+use docent_llm::{Event, ToolSpec};
 use docent_types::{FinishReason, Usage};
 use serde_json::Value;
 
 use super::calls::{self, Call};
-use super::text_calls;
+use super::text_calls::{self, Offered};
 use crate::decoder::{Broken, Reply};
 use crate::input::Ids;
 
@@ -24,7 +24,7 @@ pub(crate) struct Completion {
     /// Some text has come.
     spoke: bool,
     /// The tools whose calls are looked for in the text, and the text that is held back for that.
-    held: Option<(Vec<String>, String)>,
+    held: Option<(Vec<Offered>, String)>,
     over: bool,
 }
 
@@ -34,8 +34,8 @@ impl Completion {
     }
 
     /// Takes what the model writes for calls of these tools, where it makes no call in the wire's own way.
-    pub(crate) fn reading_calls_in_text(mut self, tools: impl Iterator<Item = String>) -> Self {
-        let tools: Vec<String> = tools.collect();
+    pub(crate) fn reading_calls_in_text(mut self, tools: &[ToolSpec]) -> Self {
+        let tools: Vec<Offered> = tools.iter().map(Offered::of).collect();
         self.held = (!tools.is_empty()).then(|| (tools, String::new()));
         self
     }
@@ -108,7 +108,7 @@ impl Completion {
             .collect();
         if let Some((tools, mut text)) = self.held.take() {
             if made.is_empty() {
-                let (left, found) = text_calls::extract(&text, |name| tools.iter().any(|tool| tool == name));
+                let (left, found) = text_calls::extract(&text, &tools);
                 text = left;
                 made.extend(found.into_iter().map(|(name, input)| (String::new(), name, input)));
             }

@@ -1,22 +1,52 @@
 //! Tool calls that a small model writes into its text, because nobody holds it to the wire's own way.
 //!
 //! Read are a JSON object, or a list of them, in `<tool_call>` tags, in a fence, or as all there is. An object is a call
-//! when it names a tool that was offered; anything else is text and stays where it was.
+//! when it names a tool that was offered, or names none and is just what one of them takes; anything else is text and
+//! stays where it was.
 
+use docent_llm::ToolSpec;
 use serde_json::Value;
+
+/// A tool as a call of it is recognised.
+#[derive(Debug)]
+pub(super) struct Offered {
+    name: String,
+    members: Vec<String>,
+    required: Vec<String>,
+}
+
+impl Offered {
+    pub(super) fn of(tool: &ToolSpec) -> Self {
+        let members = tool.schema["properties"].as_object().into_iter().flat_map(|members| members.keys().cloned());
+        let required = tool.schema["required"].as_array().into_iter().flatten();
+        Self {
+            name: tool.name.clone(),
+            members: members.collect(),
+            required: required.filter_map(|name| name.as_str().map(str::to_owned)).collect(),
+        }
+    }
+
+    /// Whether an object can be nothing but the input of this tool, going by the names of its members.
+    fn takes(&self, object: &serde_json::Map<String, Value>) -> bool {
+        // One member says too little: many things have a `path`.
+        self.required.len() > 1
+            && self.required.iter().all(|name| object.contains_key(name))
+            && object.keys().all(|name| self.members.contains(name))
+    }
+}
 
 /// A call found in a text: its name and its input.
 pub(super) type Found = (String, Value);
 
 /// Takes the calls out of a text, and gives what is left of it.
-pub(super) fn extract(text: &str, is_offered: impl Fn(&str) -> bool) -> (String, Vec<Found>) {
-    if let Some(calls) = calls(text, &is_offered) {
+pub(super) fn extract(text: &str, tools: &[Offered]) -> (String, Vec<Found>) {
+    if let Some(calls) = calls(text, tools) {
         return (String::new(), calls);
     }
     let (mut left, mut found, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, inner, after)) = next_block(rest) {
         left.push_str(before);
-        match calls(inner, &is_offered) {
+        match calls(inner, tools) {
             Some(calls) => found.extend(calls),
             None => left.push_str(&rest[before.len()..rest.len() - after.len()]),
         }
@@ -41,18 +71,18 @@ fn next_block(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// The calls that a text is, if it is nothing else.
-fn calls(text: &str, is_offered: impl Fn(&str) -> bool) -> Option<Vec<Found>> {
+fn calls(text: &str, tools: &[Offered]) -> Option<Vec<Found>> {
     let objects = match serde_json::from_str(text.trim()).ok()? {
         Value::Array(objects) if !objects.is_empty() => objects,
         object @ Value::Object(_) => vec![object],
         _ => return None,
     };
-    objects.iter().map(|object| call(object, &is_offered)).collect()
+    objects.iter().map(|object| named(object, tools).or_else(|| unnamed(object, tools))).collect()
 }
 
-fn call(object: &Value, is_offered: impl Fn(&str) -> bool) -> Option<Found> {
+fn named(object: &Value, tools: &[Offered]) -> Option<Found> {
     let function = if object["function"].is_object() { &object["function"] } else { object };
-    let name = function["name"].as_str().filter(|name| is_offered(name))?;
+    let name = function["name"].as_str().filter(|name| tools.iter().any(|tool| tool.name == *name))?;
     let given =
         ["arguments", "parameters", "input"].iter().map(|field| &function[*field]).find(|given| !given.is_null());
     let input = match given {
@@ -63,6 +93,16 @@ fn call(object: &Value, is_offered: impl Fn(&str) -> bool) -> Option<Found> {
     Some((name.to_owned(), input))
 }
 
+/// The bare input of a tool, when only one of them takes it.
+fn unnamed(object: &Value, tools: &[Offered]) -> Option<Found> {
+    let members = object.as_object()?;
+    let mut takers = tools.iter().filter(|tool| tool.takes(members));
+    match (takers.next(), takers.next()) {
+        (Some(tool), None) => Some((tool.name.clone(), object.clone())),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -70,8 +110,18 @@ mod tests {
 
     use super::*;
 
-    fn offered(name: &str) -> bool {
-        ["read", "finish"].contains(&name)
+    fn offered() -> Vec<Offered> {
+        let tool = |name: &str, members: &[&str], required: &[&str]| Offered {
+            name: name.to_owned(),
+            members: members.iter().map(|name| (*name).to_owned()).collect(),
+            required: required.iter().map(|name| (*name).to_owned()).collect(),
+        };
+        vec![
+            tool("read", &["path", "from_line"], &["path"]),
+            tool("write", &["path", "text"], &["path", "text"]),
+            tool("append", &["path", "text", "line"], &["path", "text"]),
+            tool("finish", &["outcome", "title", "note"], &["outcome", "title"]),
+        ]
     }
 
     #[test]
@@ -99,15 +149,24 @@ mod tests {
             (r#"{"name":"unknown","arguments":{}}"#, r#"{"name":"unknown","arguments":{}}"#, vec![]),
             ("```json\n{\"name\": \"Docent\"}\n```\n", "```json\n{\"name\": \"Docent\"}\n```\n", vec![]),
             ("just words ```", "just words ```", vec![]),
+            (
+                "```json\n{\"outcome\":\"done\",\"title\":\"A\"}\n```",
+                "",
+                vec![("finish".to_owned(), json!({ "outcome": "done", "title": "A" }))],
+            ),
+            // Two tools take this, and a path alone could be anything.
+            (r#"{"path":"a.md","text":"b"}"#, r#"{"path":"a.md","text":"b"}"#, vec![]),
+            (r#"{"path":"a.md"}"#, r#"{"path":"a.md"}"#, vec![]),
+            (r#"{"outcome":"done","title":"A","extra":1}"#, r#"{"outcome":"done","title":"A","extra":1}"#, vec![]),
         ] {
-            assert_eq!(extract(text, offered), (left.to_owned(), calls), "{text}");
+            assert_eq!(extract(text, &offered()), (left.to_owned(), calls), "{text}");
         }
     }
 
     proptest! {
         #[test]
         fn a_text_without_calls_is_left_as_it_is(text in "(```(json)?\n?|</?tool_call>|[{}\\[\\]\":a]|→){0,20}") {
-            prop_assert_eq!(extract(&text, offered), (text.clone(), vec![]));
+            prop_assert_eq!(extract(&text, &offered()), (text.clone(), vec![]));
         }
     }
 }

@@ -56,7 +56,7 @@ proptest! {
         let once = decode(Anthropic::default(), scraps.as_bytes(), size);
         prop_assert!(is_sound(&once), "{:?}", once);
         prop_assert_eq!(&once, &decode(Anthropic::default(), scraps.as_bytes(), scraps.len()));
-        let reading = || Completion::default().reading_calls_in_text(std::iter::once("read".to_owned()));
+        let reading = || Completion::default().reading_calls_in_text(&[read_tool()]);
         let once = decode(reading(), scraps.as_bytes(), size);
         prop_assert!(is_sound(&once), "{:?}", once);
         prop_assert_eq!(&once, &decode(reading(), scraps.as_bytes(), scraps.len()));

@@ -150,15 +150,20 @@ fn openai(base: &str) -> OpenAi {
     OpenAi::new(client(), endpoint(base), Dialect::default()).expect("a base URL")
 }
 
+/// The one tool of these tests.
+fn read_tool() -> ToolSpec {
+    ToolSpec {
+        name: "read".into(),
+        description: "Reads a file.".into(),
+        schema: json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] }),
+    }
+}
+
 fn request() -> Request {
     Request {
         system: "You edit docs.".into(),
         messages: vec![Message::text(Role::User, "Fix the title.")],
-        tools: vec![ToolSpec {
-            name: "read".into(),
-            description: "Reads a file.".into(),
-            schema: json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] }),
-        }],
+        tools: vec![read_tool()],
         tool_choice: ToolChoice::Auto,
         max_tokens: 4096,
     }

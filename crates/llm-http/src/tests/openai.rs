@@ -264,7 +264,7 @@ fn a_call_written_as_text_counts_where_that_is_wanted_and_none_was_made() {
         say("</tool_call>"),
         finish(&json!("stop")),
     ]);
-    let reading = || Completion::default().reading_calls_in_text(std::iter::once("read".to_owned()));
+    let reading = || Completion::default().reading_calls_in_text(&[read_tool()]);
     let (events, ended) = decode(reading(), stream.as_bytes(), 9999);
     let done = |reason| Event::Done { reason, usage: Usage::default() };
     assert_eq!(ended, Ok(()));
