@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use docent_llm::{Event, Model, ModelError, ModelErrorKind, Request};
+use docent_llm::{Event, Model, ModelError, ModelErrorKind, Request, ToolChoice};
 use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
 use futures::StreamExt;
 
@@ -24,13 +24,14 @@ impl From<Reply> for Entry {
 
 /// Asks the model once and collects its reply; `on_event` sees each event as it comes. An error means that nothing was
 /// collected and the same request may be tried again if its kind says so; text that `on_event` has seen by then comes
-/// again.
+/// again. Calls of tools in a reply that may not have any are left out.
 pub async fn call_model(
     model: &dyn Model,
     request: Request,
     mut on_event: impl FnMut(&Event) + Send,
 ) -> Result<Reply, ModelError> {
     let mut taken: HashSet<String> = request.messages.iter().flat_map(call_ids).collect();
+    let may_call = request.tool_choice != ToolChoice::None;
     let mut stream = model.stream(request).await?;
     let mut parts: Vec<ContentPart> = Vec::new();
     while let Some(event) = stream.next().await {
@@ -41,6 +42,7 @@ pub async fn call_model(
                 Some(ContentPart::Text { text }) => text.push_str(&delta),
                 _ => parts.push(ContentPart::Text { text: delta }),
             },
+            Event::ToolCall { .. } if !may_call => {}
             Event::ToolCall { id, name, input } => {
                 // An answer finds its call by the id, so two calls never share one.
                 let mut unique = id.clone();
@@ -68,7 +70,6 @@ fn call_ids(message: &Message) -> impl Iterator<Item = String> {
 
 #[cfg(test)]
 mod tests {
-    use docent_llm::ToolChoice;
     use docent_llm::scripted::{Reply as Script, Scripted};
     use serde_json::json;
 

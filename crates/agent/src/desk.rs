@@ -1,27 +1,41 @@
 //! Where tools work: the files, behind the rules.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
 
 use docent_pages::refactor::{Change, Refactored};
 use docent_pages::{Routes, Tree};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
+use crate::docs_search::DocsSearch;
 use crate::files::Files;
-use crate::next::Limits;
 use crate::paths::check_path;
+use crate::setting::Limits;
+use crate::work::{Answer, Patterns};
 
 /// What a tool may know besides the files and its input. The same through all of a job, so that a replay gives the
 /// same files.
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 pub struct ToolContext {
     pub limits: Limits,
     /// The folder of the docs inside the repository, `""` for the whole of it. Paths that name it are understood.
     pub docs_root: String,
+    /// Repositories that may be read and not changed, by name: `@name/path` names a file of one.
+    pub context: BTreeMap<String, Arc<dyn Tree + Send + Sync>>,
+    /// The search over the published docs, if there is one.
+    pub search: Option<Arc<dyn DocsSearch>>,
 }
 
-/// Why a tool did not do what it was asked: a sentence for the model.
-pub(crate) type Answer = Result<String, String>;
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("limits", &self.limits)
+            .field("docs_root", &self.docs_root)
+            .field("context", &self.context.keys())
+            .field("search", &self.search.is_some())
+            .finish()
+    }
+}
 
 /// The most a tool says, in bytes.
 const LONGEST: usize = 30_000;
@@ -31,41 +45,150 @@ pub(crate) struct Desk<'a> {
     pub(crate) context: &'a ToolContext,
 }
 
+/// A tree to look at, and what of it is meant.
+pub(crate) struct Place<'a> {
+    pub(crate) tree: &'a (dyn Tree + Sync),
+    /// What stands before its paths when they are shown: `@name/`, or nothing for the docs.
+    pub(crate) prefix: String,
+    /// As the refactors know paths. Empty for everything.
+    pub(crate) patterns: Vec<String>,
+}
+
+/// A file of a context repository.
+struct Aside<'a> {
+    name: &'a str,
+    tree: &'a (dyn Tree + Send + Sync),
+    path: String,
+}
+
 impl Desk<'_> {
-    /// A path as the files know it, from one as a model writes it.
-    pub(crate) fn path(&self, written: &str) -> String {
-        let path = written.trim().trim_start_matches("./").trim_start_matches('/');
+    /// A path of the docs to work on, as the files know it, from one as a model writes it.
+    pub(crate) fn path(&self, written: &str) -> Result<String, String> {
+        match self.aside(written) {
+            Some(Aside { name, path, .. }) => Err(format!(
+                "`@{name}/{path}` belongs to the repository `{name}`, which can be read and not changed; only files of \
+                 the docs can"
+            )),
+            None => Ok(self.inside(written)),
+        }
+    }
+
+    /// A path of the docs from one that may name the docs root.
+    fn inside(&self, written: &str) -> String {
+        let path = plain(written);
         let root = self.context.docs_root.trim_matches('/');
+        if path == "." || (path.trim_end_matches('/') == root && !self.has_below(root)) {
+            return String::new();
+        }
         match path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) {
             Some(inside) if !root.is_empty() && !self.has(path) => inside.to_owned(),
             _ => path.to_owned(),
         }
     }
 
-    pub(crate) fn paths(&self, written: &[String]) -> Vec<String> {
-        written.iter().map(|path| self.path(path)).collect()
+    fn aside(&self, written: &str) -> Option<Aside<'_>> {
+        let rest = plain(written).strip_prefix('@')?;
+        let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let (name, tree) = self.context.context.get_key_value(name)?;
+        Some(Aside { name, tree: tree.as_ref(), path: plain(path).to_owned() })
+    }
+
+    /// Where patterns are to be looked for: the docs, or one context repository.
+    pub(crate) fn place(&self, written: &Patterns) -> Result<Place<'_>, String> {
+        let asides: Vec<Aside<'_>> = written.0.iter().filter_map(|pattern| self.aside(pattern)).collect();
+        let Some(first) = asides.first() else {
+            let patterns = written.0.iter().map(|pattern| self.inside(pattern)).collect();
+            return Ok(Place { tree: &*self.files, prefix: String::new(), patterns });
+        };
+        if asides.len() < written.0.len() || asides.iter().any(|aside| aside.name != first.name) {
+            return Err("look into one repository at a time".to_owned());
+        }
+        let (tree, prefix) = (first.tree, format!("@{}/", first.name));
+        // The repository by its name alone is all of it.
+        let whole = asides.iter().any(|aside| aside.path.is_empty());
+        let patterns = if whole { Vec::new() } else { asides.into_iter().map(|aside| aside.path).collect() };
+        Ok(Place { tree, prefix, patterns })
+    }
+
+    /// The patterns of an `in`, as the refactors know paths.
+    pub(crate) fn patterns(&self, written: &Patterns) -> Result<Vec<String>, String> {
+        written.0.iter().map(|pattern| self.path(pattern)).collect()
+    }
+
+    pub(crate) fn search(&self) -> Option<&dyn DocsSearch> {
+        self.context.search.as_deref()
     }
 
     fn has(&self, path: &str) -> bool {
         self.files.read(path).is_some()
     }
 
-    /// A file's bytes, or a sentence that helps to find the right one.
-    pub(crate) fn read(&self, written: &str) -> Result<(String, Vec<u8>), String> {
-        let path = self.path(written);
-        if let Some(bytes) = self.files.read(&path) {
-            return Ok((path, bytes));
-        }
-        let routes = Routes::of(self.tree());
-        Err(match routes.page_named(&path) {
-            Some(page) => format!("there is no file `{path}`; the page is `{page}`"),
-            None => format!("there is no file `{path}`; `list` shows what there is"),
-        })
+    fn has_below(&self, folder: &str) -> bool {
+        holds(self.tree(), folder)
     }
 
-    /// A text file's text.
+    /// Whether a path names the docs root.
+    pub(crate) fn is_root(&self, written: &str) -> bool {
+        self.aside(written).is_none() && self.inside(written).is_empty()
+    }
+
+    /// Whether a path names a folder, and no file.
+    pub(crate) fn is_folder(&self, written: &str) -> bool {
+        match self.aside(written) {
+            Some(Aside { tree, path, .. }) => path.is_empty() || holds(tree, path.trim_end_matches('/')),
+            None => self.is_root(written) || self.has_below(self.inside(written).trim_end_matches('/')),
+        }
+    }
+
+    /// A file's bytes, or a sentence that helps to find the right one. The path is as a model writes it, that of a
+    /// context repository too; the one given back is the one to show.
+    pub(crate) fn open(&self, written: &str) -> Result<(String, Vec<u8>), String> {
+        match self.aside(written) {
+            Some(Aside { name, tree, path }) => match tree.read(&path) {
+                Some(bytes) => Ok((format!("@{name}/{path}"), bytes)),
+                None => Err(self.no_such_file(&format!("@{name}/{path}"))),
+            },
+            None => {
+                let path = self.inside(written);
+                match self.files.read(&path) {
+                    Some(bytes) => Ok((path, bytes)),
+                    None => Err(self.no_such_file(&path)),
+                }
+            }
+        }
+    }
+
+    fn no_such_file(&self, path: &str) -> String {
+        if self.is_folder(path) {
+            return format!("`{path}` is a folder; `list` shows what is in it");
+        }
+        if path.starts_with('@') && self.aside(path).is_none() {
+            let names: Vec<String> = self.context.context.keys().map(|name| format!("`@{name}`")).collect();
+            let there = if names.is_empty() {
+                "there is none beside the docs".to_owned()
+            } else {
+                format!("there is {}", names.join(", "))
+            };
+            return format!("there is no file `{path}`, and no repository of that name: {there}");
+        }
+        match Routes::of(self.tree()).page_named(path) {
+            Some(page) => format!("there is no file `{path}`; the page is `{page}`"),
+            None => format!("there is no file `{path}`; `list` shows what there is"),
+        }
+    }
+
+    /// A file of the docs that is to be worked on: its path and its bytes.
+    pub(crate) fn bytes(&self, written: &str) -> Result<(String, Vec<u8>), String> {
+        let path = self.path(written)?;
+        match self.files.read(&path) {
+            Some(bytes) => Ok((path, bytes)),
+            None => Err(self.no_such_file(&path)),
+        }
+    }
+
+    /// A text file of the docs that is to be worked on: its path and its text.
     pub(crate) fn text(&self, written: &str) -> Result<(String, String), String> {
-        let (path, bytes) = self.read(written)?;
+        let (path, bytes) = self.bytes(written)?;
         match String::from_utf8(bytes) {
             Ok(text) if !text.contains('\0') => Ok((path, text)),
             _ => Err(format!("`{path}` is no text file")),
@@ -127,33 +250,16 @@ impl Desk<'_> {
         self.make(&refactored.changes)?;
         Ok(told(&refactored))
     }
-
-    /// The patterns of an `in`, as the refactors know paths.
-    pub(crate) fn patterns(&self, written: &Patterns) -> Vec<String> {
-        self.paths(&written.0)
-    }
 }
 
-/// One pattern or several.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Patterns(pub(crate) Vec<String>);
+/// A path as a model writes it, without what does not matter.
+fn plain(written: &str) -> &str {
+    written.trim().trim_start_matches("./").trim_start_matches('/')
+}
 
-impl<'de> serde::Deserialize<'de> for Patterns {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        #[derive(serde::Deserialize)]
-        #[serde(untagged, expecting = "expected a list of paths and globs")]
-        enum Written {
-            One(String),
-            Many(Vec<String>),
-            Nothing(()),
-        }
-        Ok(Self(match Written::deserialize(deserializer)? {
-            Written::One(one) if one.trim().is_empty() => Vec::new(),
-            Written::One(one) => vec![one],
-            Written::Many(many) => many,
-            Written::Nothing(()) => Vec::new(),
-        }))
-    }
+fn holds(tree: &dyn Tree, folder: &str) -> bool {
+    let folder = format!("{folder}/");
+    tree.paths().iter().any(|path| path.starts_with(&folder))
 }
 
 /// How many lines of details are told.
@@ -177,16 +283,6 @@ fn told(refactored: &Refactored) -> String {
         text.push_str(&format!("\n\nLeft:\n\n{}", list(&refactored.left)));
     }
     text
-}
-
-/// A tool's input, or what is wrong with it.
-pub(crate) fn input<T: DeserializeOwned>(input: &Value) -> Result<T, String> {
-    if let Value::String(text) = input {
-        // What a model wrote in the place of JSON.
-        let beginning: String = text.chars().take(80).collect();
-        return Err(format!("the input is no JSON object: it begins `{beginning}`"));
-    }
-    T::deserialize(input).map_err(|why| format!("the input is not what this tool takes: {why}"))
 }
 
 /// A long text cut at a line.

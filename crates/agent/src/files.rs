@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use docent_pages::Tree;
 use thiserror::Error;
 
-/// A docs tree that can be written. Paths are relative to the docs root, `/`-separated, without a leading slash.
-pub trait Files: Tree {
+/// A docs tree that can be written, and read from several threads at once. Paths are relative to the docs root, `/`-separated, without a leading slash.
+pub trait Files: Tree + Sync {
     /// The tree before any change.
     fn base(&self) -> &dyn Tree;
 

@@ -1,45 +1,62 @@
 //! The agent: a transcript, the next step, and the tools that carry it out.
 //!
-//! There is no loop here and no state. The caller holds a [`Transcript`], asks [`next`] what to do, does it, appends
-//! the [`Entry`] that came of it, and asks again:
+//! There is no loop here and no state. The caller holds a [`Transcript`] and the [`Setting`] of the turn, asks [`next`]
+//! what to do, does it, appends the [`Entry`] that came of it, and asks again:
 //!
 //! ```text
-//!   Said(prompt) ──▶ next ──▶ CallModel ──▶ call_model ──▶ Replied ─┐
-//!                     ▲  │                                          │
-//!                     │  ├──▶ RunTools ───▶ run_tools ───▶ Results ─┤
-//!                     │  └──▶ Done(Finish)                          │
-//!                     └─────────────────────────────────────────────┘
+//!   Said(prompt) ──▶ next ──▶ CallModel ──▶ call_model ──▶ Replied ────┐
+//!                     ▲  │                                             │
+//!                     │  ├──▶ RunTools ───▶ run_tools ───▶ Results ────┤
+//!                     │  ├──▶ Compact ────▶ call_model ──▶ compacted ──┤
+//!                     │  └──▶ Done(Finish)                             │
+//!                     └────────────────────────────────────────────────┘
 //! ```
 //!
 //! Each entry is made durable before the next step is taken, so the process may stop between any two. What the tools
-//! did to the [`Files`] is not stored: [`replay`] does it again, as every tool is a function of the files and its
-//! input.
+//! did to the [`Files`] is not stored: [`replay`] does it again, as every tool that edits is a function of the files and
+//! its input.
 //!
-//! - Every call of a tool gets an answer; a call that cannot be read is answered with what was wrong.
-//! - The docs are checked when the model wants to finish: what it broke goes back to it, what was broken before does
-//!   not count.
-//! - [`check_path`] says what an agent may not touch, [`secrets`] what may not be committed.
+//! Two things only the caller can know, and appends when they happen: a model that would not take a request because it
+//! was too long ([`Entry::TooLong`]), and time that ran out ([`Entry::Expired`]). After either it asks [`next`] as ever.
+//!
+//! - Every call of a tool gets one answer; a call that cannot be read is answered with what was wrong and what would be
+//!   right.
+//! - Whatever a model replies, a turn ends within its [`Limits`], and the last thing asked of it is to say what was done.
+//! - The docs are checked when the model wants to finish: what it broke goes back to it, twice at most; what was broken
+//!   before does not count.
+//! - [`check_path`] says what an agent may not touch, [`secrets`] what may not be committed. Repositories beside the docs
+//!   can be read and not written.
 //!
 //! This crate refuses to know jobs, git and HTTP.
 
 mod call;
+mod compaction;
+mod course;
 mod desk;
+mod docs_search;
+mod file_kind;
 mod files;
 mod next;
 mod paths;
 mod prompt;
+mod request;
 mod secrets;
+mod setting;
+mod side_by_side;
 mod todos;
 mod tools;
 mod transcript;
+mod work;
 
 pub use call::{Reply, call_model};
+pub use compaction::{Compaction, compacted};
 pub use desk::ToolContext;
+pub use docs_search::DocsSearch;
 pub use files::{Files, MemoryFiles, Refused};
-pub use next::{Finish, Limits, Outcome, Step, next};
+pub use next::{Finish, Outcome, Step, next};
 pub use paths::{PathError, check_path};
-pub use prompt::SYSTEM;
 pub use secrets::{Secret, secrets};
-pub use todos::todos;
+pub use setting::{Guidance, Limits, Setting};
+pub use todos::{planned, todos};
 pub use tools::{Diverged, replay, run_tools, specs};
 pub use transcript::{Call, Entry, ToolResult, Transcript};

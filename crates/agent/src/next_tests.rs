@@ -1,32 +1,41 @@
 use docent_llm::Model;
 use docent_llm::builtin::Builtin;
 use docent_llm::scripted::{Reply as Script, Scripted};
+use docent_types::{ContentPart, FinishReason, Role, Usage};
 use serde_json::json;
 
 use super::*;
 use crate::call::call_model;
+use crate::compaction::compacted;
 use crate::desk::ToolContext;
 use crate::files::{Files, MemoryFiles};
+use crate::request::{CUT, UNFINISHED};
+use crate::setting::Limits;
 use crate::todos::todos;
 use crate::tools::{replay, run_tools};
+use crate::transcript::{ToolResult, calls};
 
 /// Runs a turn to its end, rebuilding everything from the transcript before each step, as after a crash.
-async fn run(
+pub(crate) async fn run(
     model: &dyn Model,
     transcript: &mut Transcript,
     base: &MemoryFiles,
-    limits: Limits,
+    setting: &Setting,
 ) -> (Finish, MemoryFiles) {
-    let context = ToolContext { limits, docs_root: String::new() };
+    let context = ToolContext { limits: setting.limits, ..ToolContext::default() };
     for _ in 0..500 {
         let json = serde_json::to_string(transcript).expect("JSON");
         *transcript = serde_json::from_str(&json).expect("a transcript");
         let mut files = base.clone();
         replay(transcript, &mut files, &context).expect("a replay");
-        match next(transcript, &limits) {
+        match next(transcript, setting) {
             Step::CallModel(request) => {
                 let reply = call_model(model, request, |_| ()).await.expect("a reply");
                 transcript.push(reply.into());
+            }
+            Step::Compact(Compaction { request, upto }) => {
+                let reply = call_model(model, request, |_| ()).await.expect("notes");
+                transcript.push(compacted(&reply, upto));
             }
             Step::RunTools(calls) => {
                 let results = run_tools(&calls, &mut files, &context);
@@ -38,7 +47,11 @@ async fn run(
     panic!("the turn did not end");
 }
 
-fn docs() -> MemoryFiles {
+pub(crate) fn limited(limits: Limits) -> Setting {
+    Setting { limits, ..Setting::default() }
+}
+
+pub(crate) fn docs() -> MemoryFiles {
     MemoryFiles::from_texts([
         (
             "docs.json",
@@ -49,7 +62,7 @@ fn docs() -> MemoryFiles {
     ])
 }
 
-fn finish(summary: &str) -> serde_json::Value {
+pub(crate) fn finish(summary: &str) -> serde_json::Value {
     json!({"outcome": "done", "title": "T", "summary": summary})
 }
 
@@ -60,7 +73,7 @@ async fn a_model_works_until_it_finishes() {
     model.calls("edit", json!({"path": "index.mdx", "old": "sends", "new": "posts"}));
     model.calls("finish", finish("Posted."));
     let mut transcript = Transcript::of_prompt("Say posts.");
-    let (done, files) = run(&model, &mut transcript, &docs(), Limits::default()).await;
+    let (done, files) = run(&model, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done, Finish { outcome: Outcome::Done, title: "T".into(), summary: "Posted.".into() });
     assert_eq!(files.changed(), ["index.mdx"]);
     let requests = model.requests();
@@ -68,6 +81,11 @@ async fn a_model_works_until_it_finishes() {
     assert_eq!(requests[0].messages, [Message::text(Role::User, "Say posts.")]);
     assert_eq!(requests[2].messages.len(), 5);
     assert!(requests[0].tools.iter().any(|tool| tool.name == "finish"));
+    // A provider keeps what it has read: each request begins as the one before.
+    for (before, after) in requests.iter().zip(&requests[1..]) {
+        assert_eq!((&before.system, &before.tools), (&after.system, &after.tools));
+        assert!(after.messages.starts_with(&before.messages));
+    }
 }
 
 #[tokio::test]
@@ -75,7 +93,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
     let prompt = "Rename \"Acme\" to \"Zenith\", then move page guides/retries to guides/delivery/retries.mdx. \
                   Fix broken links. Write a song.";
     let mut transcript = Transcript::of_prompt(prompt);
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), Limits::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done.outcome, Outcome::Done);
     assert_eq!(done.title, "Replace \"Acme\" with \"Zenith\" and 2 more");
     assert_eq!(files.changed(), ["docs.json", "guides/delivery/retries.mdx", "guides/retries.mdx", "index.mdx"]);
@@ -96,7 +114,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
 
     // A follow-up is a turn of its own on the same files.
     transcript.say("Add missing descriptions in guides/**");
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), Limits::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done.title, "Add missing descriptions in guides/**");
     assert!(files.text("guides/delivery/retries.mdx").expect("a page").contains("description: "));
 }
@@ -104,7 +122,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
 #[tokio::test]
 async fn the_builtin_model_says_when_it_cannot() {
     let mut transcript = Transcript::of_prompt("Make the docs better.");
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), Limits::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done.outcome, Outcome::Cannot);
     assert!(done.summary.contains("`Fix broken links`"));
     assert_eq!(files.changed(), Vec::<String>::new());
@@ -113,10 +131,10 @@ async fn the_builtin_model_says_when_it_cannot() {
 #[tokio::test]
 async fn a_prompt_that_changes_nothing_is_done() {
     let mut transcript = Transcript::of_prompt("Replace \"nobody\" with \"somebody\"");
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), Limits::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!((done.outcome, files.changed().len()), (Outcome::Done, 0));
     let mut transcript = Transcript::of_prompt("Delete page nowhere");
-    let (done, _) = run(&Builtin, &mut transcript, &docs(), Limits::default()).await;
+    let (done, _) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done.outcome, Outcome::Done);
     assert_eq!(done.summary, "Left:\n\n- `Delete page nowhere`: there is no page `nowhere`");
 }
@@ -124,7 +142,7 @@ async fn a_prompt_that_changes_nothing_is_done() {
 #[tokio::test]
 async fn links_to_a_deleted_page_are_told_and_do_not_block() {
     let mut transcript = Transcript::of_prompt("Delete page guides/retries");
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), Limits::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done.outcome, Outcome::Done);
     assert!(done.summary.contains("index.mdx:5 links to it as `/guides/retries`"), "{}", done.summary);
     assert_eq!(files.changed(), ["docs.json", "guides/retries.mdx"]);
@@ -139,70 +157,18 @@ async fn problems_a_model_made_come_back_to_it() {
     model.calls("edit", json!({"path": "docs.json", "old": ", \"guides/retries\"", "new": ""}));
     model.calls("finish", finish("Deleted, with the links."));
     let mut transcript = Transcript::of_prompt("Delete retries.");
-    let (done, _) = run(&model, &mut transcript, &docs(), Limits::default()).await;
+    let (done, _) = run(&model, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done.summary, "Deleted, with the links.");
     let told = format!("{:?}", model.requests()[2].messages.last());
     assert!(told.contains("index.mdx:5 `/guides/retries` leads nowhere"), "{told}");
 }
 
 #[tokio::test]
-async fn going_in_circles_is_told_and_then_ended() {
-    let model = Scripted::new();
-    for _ in 0..5 {
-        model.calls("read", json!({"path": "index.mdx"}));
-    }
-    let mut transcript = Transcript::of_prompt("go");
-    let (done, _) = run(&model, &mut transcript, &docs(), Limits::default()).await;
-    assert_eq!(done.outcome, Outcome::Stopped);
-    let requests = model.requests();
-    assert_eq!(requests[3].messages.last().expect("a message").plain_text(), STUCK);
-    assert_ne!(requests[2].messages.last().expect("a message").plain_text(), STUCK);
-}
-
-#[tokio::test]
-async fn a_budget_ends_the_turn_with_what_was_done() {
-    let model = Scripted::new();
-    let todos = json!({"todos": [
-        {"content": "Look", "status": "completed"},
-        {"content": "Write", "status": "pending", "priority": "high"},
-    ]});
-    model.replies(Script::default().call("todo_write", todos).costs(900, 101));
-    let limits = Limits { tokens: 1_000, ..Limits::default() };
-    let mut transcript = Transcript::of_prompt("go");
-    let (done, _) = run(&model, &mut transcript, &docs(), limits).await;
-    assert_eq!(done.outcome, Outcome::Stopped);
-    assert_eq!(
-        done.summary,
-        "The agent was stopped before it finished: it used up its tokens.\n\nDone so far:\n\n- Look\n\nNot done:\n\n- Write"
-    );
-
-    let model = Scripted::new();
-    model.calls("list", json!({}));
-    let mut transcript = Transcript::of_prompt("go");
-    let (done, _) = run(&model, &mut transcript, &docs(), Limits { steps: 1, ..Limits::default() }).await;
-    assert!(done.summary.contains("it used up its steps"));
-}
-
-#[tokio::test]
-async fn a_follow_up_to_a_stopped_turn_has_a_budget_of_its_own() {
-    let model = Scripted::new();
-    model.calls("list", json!({})).calls("finish", finish("Enough."));
-    let limits = Limits { steps: 1, ..Limits::default() };
-    let mut transcript = Transcript::of_prompt("go");
-    let (done, _) = run(&model, &mut transcript, &docs(), limits).await;
-    assert_eq!(done.outcome, Outcome::Stopped);
-    transcript.say("Go on.");
-    let (done, _) = run(&model, &mut transcript, &docs(), limits).await;
-    assert_eq!((done.outcome, done.summary.as_str()), (Outcome::Done, "Enough."));
-}
-
-#[tokio::test]
 async fn a_follow_up_that_comes_while_finishing_is_not_lost() {
     let mut transcript = Transcript::of_prompt("Fix broken links");
-    let limits = Limits::default();
     let mut files = docs();
     for _ in 0..10 {
-        match next(&transcript, &limits) {
+        match next(&transcript, &Setting::default()) {
             Step::CallModel(request) => {
                 let reply = call_model(&Builtin, request, |_| ()).await.expect("a reply");
                 let finishes = calls(&reply.message).any(|call| call.name == "finish");
@@ -218,6 +184,7 @@ async fn a_follow_up_that_comes_while_finishing_is_not_lost() {
                     return;
                 }
             }
+            Step::Compact(_) => panic!("the context is large"),
             Step::Done(finish) => panic!("ended without the follow-up: {finish:?}"),
         }
     }
@@ -231,7 +198,7 @@ async fn words_without_a_call_are_reminded_of_finish() {
     model.replies(Script::text("Cut of").ends(FinishReason::Length));
     model.calls("finish", finish("Really."));
     let mut transcript = Transcript::of_prompt("go");
-    let (done, _) = run(&model, &mut transcript, &docs(), Limits::default()).await;
+    let (done, _) = run(&model, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done.summary, "Really.");
     let requests = model.requests();
     assert_eq!(requests[1].messages.last().expect("a message").plain_text(), UNFINISHED);
@@ -241,7 +208,7 @@ async fn words_without_a_call_are_reminded_of_finish() {
         model.replies("Only words.");
     }
     transcript.say("More.");
-    let (done, _) = run(&model, &mut transcript, &docs(), Limits::default()).await;
+    let (done, _) = run(&model, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!((done.outcome, done.summary.as_str()), (Outcome::Done, "Only words."));
 }
 
@@ -252,11 +219,11 @@ fn a_follow_up_that_comes_between_a_call_and_its_answer_waits_its_turn() {
     let mut transcript = Transcript::of_prompt("go");
     transcript.push(Entry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::default() });
     transcript.say("and more");
-    let Step::RunTools(calls) = next(&transcript, &Limits::default()) else { panic!("the call has no answer") };
+    let Step::RunTools(calls) = next(&transcript, &Setting::default()) else { panic!("the call has no answer") };
     assert_eq!(calls.len(), 1);
     let results = vec![ToolResult { call_id: "a".into(), output: "x".into(), is_error: false }];
     transcript.push(Entry::Results { results });
-    let Step::CallModel(request) = next(&transcript, &Limits::default()) else { panic!("everything is answered") };
+    let Step::CallModel(request) = next(&transcript, &Setting::default()) else { panic!("everything is answered") };
     let shapes: Vec<bool> = request.messages.iter().map(|message| message.plain_text().is_empty()).collect();
     assert_eq!(shapes, [false, true, true, false]);
 }
@@ -266,12 +233,13 @@ async fn system_messages_join_the_system_prompt_or_are_the_instruction() {
     let mut transcript = Transcript::new();
     transcript.push(Entry::Said { message: Message::text(Role::System, "Be brief.") });
     transcript.say("go");
-    let Step::CallModel(request) = next(&transcript, &Limits::default()) else { panic!("a call") };
+    let Step::CallModel(request) = next(&transcript, &Setting::default()) else { panic!("a call") };
     assert!(request.system.ends_with("\n\nBe brief."));
     assert_eq!(request.messages.len(), 1);
 
     let mut transcript = Transcript::new();
     transcript.push(Entry::Said { message: Message::text(Role::System, "Rename \"Acme\" to \"Zenith\"") });
-    let (done, _) = run(&Builtin, &mut transcript, &docs(), Limits::default()).await;
+    transcript.push(Entry::Said { message: Message::text(Role::Assistant, "An example.") });
+    let (done, _) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
     assert_eq!(done.title, "Replace \"Acme\" with \"Zenith\"");
 }

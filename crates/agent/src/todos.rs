@@ -1,10 +1,12 @@
 //! The agent's plan, folded from the transcript.
 
-use docent_types::{Todo, TodoPriority, TodoStatus};
+use std::collections::HashSet;
+
+use docent_types::{ContentPart, Message, Todo, TodoPriority, TodoStatus};
 use serde::Deserialize;
 
 use crate::tools::TODO_WRITE;
-use crate::transcript::{Entry, Transcript};
+use crate::transcript::{Entry, ToolResult, Transcript};
 
 /// One todo as a model writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -29,20 +31,45 @@ pub fn todos(transcript: &Transcript) -> Vec<Todo> {
     todos_of(transcript.entries())
 }
 
+/// The plan that the calls of one reply wrote down, as these results answer them; `None` when they wrote none.
+pub fn planned(reply: &Message, results: &[ToolResult]) -> Option<Vec<Todo>> {
+    written(reply, |id| results.iter().any(|result| result.call_id == id && !result.is_error))
+}
+
+/// The plan as these entries leave it.
 pub(crate) fn todos_of(entries: &[Entry]) -> Vec<Todo> {
-    let transcript = Transcript::from(entries.to_vec());
-    let answered = transcript.answered();
-    let written = answered.iter().rev().find(|(call, result)| call.name == TODO_WRITE && !result.is_error);
-    let todos = written.and_then(|(call, _)| WrittenTodos::deserialize(&call.input).ok());
-    let todos = todos.map(|written| written.todos).unwrap_or_default();
-    todos
-        .into_iter()
-        .enumerate()
-        .map(|(index, todo)| Todo {
-            id: (index + 1).to_string(),
-            content: todo.content,
-            status: todo.status,
-            priority: todo.priority,
-        })
-        .collect()
+    let mut accepted: HashSet<&str> = HashSet::new();
+    for entry in entries.iter().rev() {
+        match entry {
+            Entry::Results { results } => {
+                let good = results.iter().filter(|result| !result.is_error);
+                accepted.extend(good.map(|result| result.call_id.as_str()));
+            }
+            Entry::Replied { message, .. } => {
+                if let Some(todos) = written(message, |id| accepted.contains(id)) {
+                    return todos;
+                }
+            }
+            _ => {}
+        }
+    }
+    Vec::new()
+}
+
+/// What the last accepted `todo_write` of a reply said.
+fn written(reply: &Message, is_accepted: impl Fn(&str) -> bool) -> Option<Vec<Todo>> {
+    let written: WrittenTodos = reply.parts.iter().rev().find_map(|part| match part {
+        ContentPart::ToolCall { id, name, input } if name == TODO_WRITE && is_accepted(id) => {
+            crate::work::input(input).ok()
+        }
+        _ => None,
+    })?;
+    let todos = written.todos.into_iter().enumerate();
+    let numbered = todos.map(|(index, todo)| Todo {
+        id: (index + 1).to_string(),
+        content: todo.content,
+        status: todo.status,
+        priority: todo.priority,
+    });
+    Some(numbered.collect())
 }

@@ -2,10 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::files::MemoryFiles;
-use crate::next::Limits;
+use crate::setting::Limits;
 use docent_pages::Tree;
 
-fn docs() -> MemoryFiles {
+pub(super) fn docs() -> MemoryFiles {
     MemoryFiles::from_texts([
         ("docs.json", r#"{"navigation": [{"group": "G", "pages": ["index", "guides/a"]}]}"#),
         ("index.mdx", "---\ntitle: Home\n---\n\n# Acme\n\nSee [a](/guides/a).\n"),
@@ -15,7 +15,7 @@ fn docs() -> MemoryFiles {
     ])
 }
 
-fn call(name: &str, input: Value) -> Call {
+pub(super) fn call(name: &str, input: Value) -> Call {
     Call { id: "c".into(), name: name.into(), input }
 }
 
@@ -24,47 +24,19 @@ fn answer(files: &mut MemoryFiles, name: &str, input: Value) -> ToolResult {
 }
 
 #[track_caller]
-fn ok(files: &mut MemoryFiles, name: &str, input: Value) -> String {
+pub(super) fn ok(files: &mut MemoryFiles, name: &str, input: Value) -> String {
     let result = answer(files, name, input);
     assert!(!result.is_error, "{}", result.output);
     result.output
 }
 
 #[track_caller]
-fn refused(files: &mut MemoryFiles, name: &str, input: Value) -> String {
+pub(super) fn refused(files: &mut MemoryFiles, name: &str, input: Value) -> String {
     let before = files.now().clone();
     let result = answer(files, name, input);
     assert!(result.is_error, "{}", result.output);
     assert_eq!(files.now(), &before, "a refused call changes nothing");
     result.output
-}
-
-#[test]
-fn files_are_listed_and_read() {
-    let mut files = docs();
-    assert_eq!(ok(&mut files, "list", json!({})), "docs.json\nguides/a.mdx\nguides/crlf.md\nindex.mdx\nlogo.png");
-    assert_eq!(ok(&mut files, "list", json!({"in": "guides/**"})), "guides/a.mdx\nguides/crlf.md");
-    assert_eq!(
-        ok(&mut files, "read", json!({"path": "/guides/a.mdx", "from_line": 5, "to_line": 6})),
-        "5\tOne.\n6\tTwo.\n… 1 more lines; go on with `from_line`: 7"
-    );
-    assert_eq!(
-        refused(&mut files, "read", json!({"path": "guides/a"})),
-        "there is no file `guides/a`; the page is `guides/a.mdx`"
-    );
-    assert_eq!(refused(&mut files, "read", json!({"path": "logo.png"})), "`logo.png` is no text file");
-    assert!(refused(&mut files, "read", json!({"path": "index.mdx", "from_line": 99})).contains("has 7 lines"));
-}
-
-#[test]
-fn text_is_searched_by_pattern() {
-    let mut files = docs();
-    assert_eq!(
-        ok(&mut files, "search_text", json!({"pattern": "^tw.", "ignore_case": true})),
-        "guides/a.mdx:6: Two.\nguides/crlf.md:5: Two.\n"
-    );
-    assert_eq!(ok(&mut files, "search_text", json!({"pattern": "Two", "in": ["index"]})), "nothing matches");
-    assert!(refused(&mut files, "search_text", json!({"pattern": "("})).starts_with("the pattern is no regular"));
 }
 
 #[test]
@@ -85,6 +57,38 @@ fn an_edit_is_exact_and_unique() {
     assert_eq!(files.text("guides/a.mdx"), Some("---\ntitle: A\n---\n\n1.\n2.\n1.\n"));
     ok(&mut files, "edit", json!({"path": "guides/crlf.md", "old": "One.\nTwo.", "new": "1.\n2."}));
     assert_eq!(files.text("guides/crlf.md"), Some("---\r\ntitle: C\r\n---\r\n1.\r\n2.\r\n"));
+}
+
+#[test]
+fn a_text_that_was_copied_wrongly_is_told_how() {
+    let mut files = docs();
+    let mut wrong = |old: &str| refused(&mut files, "edit", json!({"path": "guides/a.mdx", "old": old, "new": "x"}));
+    assert!(wrong("6\tTwo.\n7\tOne.").ends_with("leave out the line numbers"));
+    assert!(wrong("  Two.\nThree.").contains("its first line is like line 6"));
+    assert!(wrong("Three.").ends_with("copy it exactly"));
+}
+
+#[test]
+fn one_tool_for_reading_and_editing_does_as_the_separate_ones() {
+    let mut files = docs();
+    let mut run = |input: Value| ok(&mut files, "str_replace_based_edit_tool", input);
+    assert_eq!(
+        run(json!({"command": "view", "path": "guides/a.mdx", "view_range": [5, 6]})),
+        "5\tOne.\n6\tTwo.\n… 1 more lines; go on with `view_range`: [7, -1]"
+    );
+    assert!(run(json!({"command": "view", "path": "guides/a.mdx", "view_range": [6, -1]})).ends_with("7\tOne.\n"));
+    assert_eq!(run(json!({"command": "view", "path": "guides"})), "guides/a.mdx  33 B\nguides/crlf.md  32 B");
+    run(json!({"command": "create", "path": "[id]/{x}.md", "file_text": "x"}));
+    assert_eq!(run(json!({"command": "view", "path": "[id]"})), "[id]/{x}.md  1 B");
+    run(json!({"command": "str_replace", "path": "guides/a.mdx", "old_str": "Two.\n"}));
+    run(json!({"command": "insert", "path": "guides/a.mdx", "insert_line": 5, "insert_text": "2."}));
+    assert_eq!(run(json!({"command": "create", "path": "new.md", "file_text": "x\n"})), "Made `new.md`, 1 lines.");
+    assert_eq!(run(json!({"command": "create", "path": "/new.md", "file_text": "y\n"})), "Replaced `new.md`, 1 lines.");
+    assert_eq!(files.text("guides/a.mdx"), Some("---\ntitle: A\n---\n\nOne.\n2.\nOne.\n"));
+    assert_eq!(files.text("new.md"), Some("y\n"));
+    let again = json!({"command": "str_replace", "path": "guides/a.mdx", "old_str": "One.", "new_str": "1."});
+    let why = refused(&mut files, "str_replace_based_edit_tool", again);
+    assert!(why.contains("occurs 2 times in `guides/a.mdx`, at lines 5, 7") && why.ends_with("unique"), "{why}");
 }
 
 #[test]
@@ -128,48 +132,16 @@ fn what_may_not_be_touched_is_refused() {
 }
 
 #[test]
-fn paths_may_name_the_docs_root() {
-    let mut files = docs();
-    let context = ToolContext { docs_root: "docs".into(), ..ToolContext::default() };
-    let result = run_tools(&[call("read", json!({"path": "docs/index.mdx"}))], &mut files, &context).remove(0);
-    assert!(!result.is_error, "{}", result.output);
-    run_tools(&[call("move_page", json!({"from": "docs/guides/a", "to": "docs/b"}))], &mut files, &context);
-    assert!(files.text("b.mdx").is_some());
-}
-
-#[test]
 fn a_budget_refuses_whole_calls() {
     let mut files = docs();
     let limits = Limits { files: 1, bytes: 100, ..Limits::default() };
-    let context = ToolContext { limits, docs_root: String::new() };
+    let context = ToolContext { limits, ..ToolContext::default() };
     let mut run = |name: &str, input: Value| run_tools(&[call(name, input)], &mut files, &context).remove(0);
     assert!(run("replace_text", json!({"find": "One", "replace": "1"})).output.contains("a job may change 1"));
     assert!(run("write", json!({"path": "x.md", "content": "x".repeat(101)})).output.contains("a job may change 100"));
     assert!(!run("write", json!({"path": "x.md", "content": "x"})).is_error);
     assert!(!run("write", json!({"path": "x.md", "content": "y"})).is_error);
     assert!(run("write", json!({"path": "y.md", "content": "y"})).is_error);
-}
-
-#[test]
-fn malformed_calls_are_answered_with_what_was_wrong() {
-    let mut files = docs();
-    assert!(refused(&mut files, "nope", json!({})).starts_with("there is no tool `nope`; there are list, read"));
-    assert!(refused(&mut files, "read", json!({})).contains("missing field `path`"));
-    assert!(refused(&mut files, "read", json!({"path": 1})).contains("expected a string"));
-    assert!(refused(&mut files, "read", json!("{\"path\": ")).contains("no JSON object"));
-    assert!(refused(&mut files, "read", json!(null)).contains("its schema is"));
-    assert!(
-        refused(&mut files, "todo_write", json!({"todos": [{"content": "x", "status": "later"}]}))
-            .contains("unknown variant")
-    );
-    assert!(
-        refused(&mut files, "finish", json!({"outcome": "maybe", "title": "t", "summary": "s"}))
-            .contains("unknown variant")
-    );
-    assert!(
-        refused(&mut files, "finish", json!({"outcome": "done", "title": "t", "summary": " "}))
-            .contains("summary is empty")
-    );
 }
 
 #[test]
@@ -229,7 +201,13 @@ fn the_refactors_are_tools() {
 
 #[test]
 fn every_tool_is_described_and_its_schema_is_an_object() {
-    for spec in specs() {
+    let settings =
+        [Editor::Separate, Editor::TextEditor].map(|editor| Setting { editor, search: true, ..Setting::default() });
+    let names = |setting| specs(setting).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
+    let (separate, one) = (names(&settings[0]), names(&settings[1]));
+    assert_eq!((separate.len(), one.len()), (TOOLS.len() - 1, TOOLS.len() - 4));
+    assert!(!names(&Setting::default()).contains(&"search_docs".to_owned()));
+    for spec in settings.iter().flat_map(specs) {
         assert!(spec.description.len() > 20, "{}", spec.name);
         assert_eq!(spec.schema["type"], "object", "{}", spec.name);
         for required in spec.schema["required"].as_array().expect("a list") {
@@ -268,6 +246,14 @@ fn any_call() -> impl Strategy<Value = (String, Value)> {
     prop_oneof![
         (path(), word(), word()).prop_map(|(p, a, b)| ("edit".to_owned(), json!({"path": p, "old": a, "new": b}))),
         (path(), word()).prop_map(|(p, a)| ("write".to_owned(), json!({"path": p, "content": a}))),
+        (path(), word(), word()).prop_map(|(p, a, b)| {
+            let input = json!({"command": "str_replace", "path": p, "old_str": a, "new_str": b});
+            ("str_replace_based_edit_tool".to_owned(), input)
+        }),
+        (path(), word(), 0usize..9, prop::sample::select(vec!["create", "insert", "view"])).prop_map(|(p, a, n, c)| {
+            let input = json!({"command": c, "path": p, "file_text": a, "insert_line": n, "insert_text": a});
+            ("str_replace_based_edit_tool".to_owned(), input)
+        }),
         (path(), 0usize..9, word())
             .prop_map(|(p, n, a)| ("insert".to_owned(), json!({"path": p, "after_line": n, "text": a}))),
         (path(), path()).prop_map(|(a, b)| ("move".to_owned(), json!({"from": a, "to": b}))),

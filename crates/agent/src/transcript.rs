@@ -16,6 +16,20 @@ pub enum Entry {
     Replied { message: Message, reason: FinishReason, usage: Usage },
     /// The calls of the reply before were answered.
     Results { results: Vec<ToolResult> },
+    /// For the model, this summary stands in the place of the first `upto` entries, except for what was said from
+    /// outside, which it goes on to see word by word.
+    Compacted {
+        summary: String,
+        /// How many entries of the transcript it covers, counted from the first.
+        upto: usize,
+        #[serde(default)]
+        usage: Usage,
+    },
+    /// The model would not take the last request, as it was too long.
+    TooLong,
+    /// The time of the turn ran out, or it can't go on for another reason. `why` goes on from "the agent was stopped: ",
+    /// for example `its 60 minutes are over`. While a turn that has to end is asked for its last words, this ends it.
+    Expired { why: String },
 }
 
 /// A tool call.
@@ -84,10 +98,12 @@ impl Transcript {
     }
 
     /// The accepted `finish` that ends the transcript, nobody having said anything since it was called.
-    pub(crate) fn finished(&self) -> Option<&Value> {
-        let last = self.entries.len().checked_sub(1)?;
+    pub(crate) fn finished(&self) -> Option<AcceptedFinish<'_>> {
+        // What came after it without anybody asking for it does not count.
+        let last =
+            self.entries.iter().rposition(|entry| matches!(entry, Entry::Results { .. } | Entry::Said { .. }))?;
         let finish = self.finish_answered_at(last)?;
-        (!(finish.reply..last).any(|index| self.is_said_by_user(index))).then_some(finish.input)
+        (!(finish.reply..last).any(|index| self.is_said_by_user(index))).then_some(finish)
     }
 
     fn is_said_by_user(&self, index: usize) -> bool {
@@ -103,8 +119,8 @@ impl Transcript {
         })?;
         message.parts.iter().find_map(|part| match part {
             ContentPart::ToolCall { id, name, input } if name == crate::tools::FINISH => {
-                let accepted = results.iter().any(|result| result.call_id == *id && !result.is_error);
-                accepted.then_some(AcceptedFinish { reply, input })
+                let accepted = results.iter().find(|result| result.call_id == *id && !result.is_error)?;
+                Some(AcceptedFinish { reply, input, output: &accepted.output })
             }
             _ => None,
         })
@@ -112,17 +128,20 @@ impl Transcript {
 
     /// The calls that have no answer yet, in order.
     pub(crate) fn unanswered(&self) -> Vec<Call> {
-        let mut open: Vec<Call> = Vec::new();
+        let mut open: Vec<(&str, &ContentPart)> = Vec::new();
         for entry in &self.entries {
             match entry {
-                Entry::Replied { message, .. } => open.extend(calls(message)),
+                Entry::Replied { message, .. } => open.extend(message.parts.iter().filter_map(|part| match part {
+                    ContentPart::ToolCall { id, .. } => Some((id.as_str(), part)),
+                    _ => None,
+                })),
                 Entry::Results { results } => {
-                    open.retain(|call| !results.iter().any(|result| result.call_id == call.id));
+                    open.retain(|(id, _)| !results.iter().any(|result| result.call_id == *id));
                 }
-                Entry::Said { .. } => {}
+                _ => {}
             }
         }
-        open
+        open.into_iter().filter_map(|(_, part)| call_in(part)).collect()
     }
 
     /// Every answered call with its answer, in order.
@@ -139,7 +158,7 @@ impl Transcript {
                         results.iter().filter_map(|result| Some((calls_by_id.remove(&result.call_id)?, result)));
                     answered.extend(known);
                 }
-                Entry::Said { .. } => {}
+                _ => {}
             }
         }
         answered
@@ -147,10 +166,12 @@ impl Transcript {
 }
 
 /// An accepted call of `finish`.
-struct AcceptedFinish<'a> {
+pub(crate) struct AcceptedFinish<'a> {
     /// The entry it was called in.
     reply: usize,
-    input: &'a Value,
+    pub(crate) input: &'a Value,
+    /// What it was answered.
+    pub(crate) output: &'a str,
 }
 
 impl From<Vec<Entry>> for Transcript {
@@ -161,10 +182,14 @@ impl From<Vec<Entry>> for Transcript {
 
 /// The tool calls of a message.
 pub(crate) fn calls(message: &Message) -> impl Iterator<Item = Call> {
-    message.parts.iter().filter_map(|part| match part {
+    message.parts.iter().filter_map(call_in)
+}
+
+fn call_in(part: &ContentPart) -> Option<Call> {
+    match part {
         ContentPart::ToolCall { id, name, input } => {
             Some(Call { id: id.clone(), name: name.clone(), input: input.clone() })
         }
         _ => None,
-    })
+    }
 }

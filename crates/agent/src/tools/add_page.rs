@@ -4,14 +4,15 @@ use docent_pages::refactor::{OutlineHeading, add_page};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Tool, object, text};
-use crate::desk::{Answer, Desk, input};
+use super::{Offered, Tool, object, text};
+use crate::desk::Desk;
+use crate::work::{Answer, edits};
 
 pub(super) const TOOL: Tool = Tool {
     name: "add_page",
+    offered: Offered::Always,
     description: "Adds a page with a title and headings, and names it in the navigation beside the pages of its \
-                  folder. Fill it in with `edit` or `insert`.",
-    edits: true,
+                  folder. Its text is for you to fill in afterwards.",
     schema: || {
         let heading = object(
             json!({
@@ -27,11 +28,12 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["path", "title"])
     },
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "file_path")]
     path: String,
     title: String,
     #[serde(default)]
@@ -49,12 +51,11 @@ fn outermost() -> u8 {
     2
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { path, title, outline } = input(given)?;
+fn run(Input { path, title, outline }: Input, desk: &mut Desk<'_>) -> Answer {
     if title.trim().is_empty() {
         return Err("the title is empty".to_owned());
     }
-    let path = desk.path(&path);
+    let path = desk.path(&path)?;
     let outline: Vec<OutlineHeading> =
         outline.into_iter().map(|item| OutlineHeading { level: item.level, text: item.heading }).collect();
     desk.carry_out(add_page(desk.tree(), &path, &title, &outline))

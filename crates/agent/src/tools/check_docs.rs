@@ -4,14 +4,15 @@ use docent_pages::refactor::Selection;
 use docent_pages::{Finding, Routes, findings, findings_in, new_findings};
 use serde::Deserialize;
 
-use super::{Tool, flag, object, within};
-use crate::desk::{Answer, Desk, Patterns, input};
+use super::{Offered, Tool, flag, object, within};
+use crate::desk::Desk;
+use crate::work::{Answer, Patterns, reads, yes};
 
 pub(super) const TOOL: Tool = Tool {
     name: "check_docs",
+    offered: Offered::Always,
     description: "Checks links, anchors, MDX, titles and the navigation. Tells what your changes broke; with `all`, \
                   also what was broken before.",
-    edits: false,
     schema: || {
         let properties = serde_json::json!({
             "all": flag("Whether to tell of problems that were there before, too."),
@@ -19,7 +20,7 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &[])
     },
-    run,
+    begin: |given| reads(given, run),
 };
 
 /// How many findings are told one by one.
@@ -27,16 +28,15 @@ const TOLD: usize = 60;
 
 #[derive(Deserialize)]
 struct Input {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "yes")]
     all: bool,
-    #[serde(default, rename = "in")]
+    #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { all, within } = input(given)?;
+fn run(Input { all, within }: Input, desk: &Desk<'_>) -> Answer {
     let routes = Routes::of(desk.tree());
-    let selection = Selection::of(&routes, &desk.patterns(&within)).map_err(|why| why.to_string())?;
+    let selection = Selection::of(&routes, &desk.patterns(&within)?).map_err(|why| why.to_string())?;
     let mut found = match (all, selection.is_narrowed()) {
         (false, _) => new_findings(desk.files.base(), desk.tree(), &desk.files.changed()),
         (true, false) => findings(desk.tree()),

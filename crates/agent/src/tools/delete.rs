@@ -3,26 +3,27 @@
 use docent_pages::refactor::Change;
 use serde::Deserialize;
 
-use super::{Tool, object, text};
-use crate::desk::{Answer, Desk, input};
+use super::{Offered, Tool, object, text};
+use crate::desk::Desk;
+use crate::work::{Answer, edits};
 
 pub(super) const TOOL: Tool = Tool {
     name: "delete",
+    offered: Offered::Always,
     description: "Deletes a file. For a page use `delete_page`, which also takes it out of the navigation and tells \
                   which links lead to it.",
-    edits: true,
     schema: || object(serde_json::json!({ "path": text("The file, relative to the docs root.") }), &["path"]),
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "file_path")]
     path: String,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { path } = input(given)?;
-    let (path, _) = desk.read(&path)?;
+fn run(Input { path }: Input, desk: &mut Desk<'_>) -> Answer {
+    let (path, _) = desk.bytes(&path)?;
     desk.make(&[Change::Delete { path: path.clone() }])?;
     Ok(format!("Deleted `{path}`."))
 }

@@ -1,15 +1,18 @@
 //! `edit`: one exact text in the place of another.
 
+use std::borrow::Cow;
+
 use serde::Deserialize;
 
-use super::{Tool, flag, object, text};
-use crate::desk::{Answer, Desk, input};
+use super::{Offered, Tool, flag, object, text};
+use crate::desk::Desk;
+use crate::work::{Answer, edits, yes};
 
 pub(super) const TOOL: Tool = Tool {
     name: "edit",
+    offered: Offered::Separately,
     description: "Replaces an exact text in one file. `old` has to occur exactly once: take enough of the lines \
                   around it, as they are in the file, without line numbers. With `all` every occurrence is replaced.",
-    edits: true,
     schema: || {
         let properties = serde_json::json!({
             "path": text("The file, relative to the docs root."),
@@ -19,52 +22,90 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["path", "old", "new"])
     },
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "file_path")]
     path: String,
+    #[serde(alias = "old_str", alias = "old_string", alias = "old_text")]
     old: String,
+    #[serde(alias = "new_str", alias = "new_string", alias = "new_text")]
     new: String,
-    #[serde(default)]
+    #[serde(default, alias = "replace_all", deserialize_with = "yes")]
     all: bool,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { path, mut old, mut new, all } = input(given)?;
-    let (path, before) = desk.text(&path)?;
+fn run(Input { path, old, new, all }: Input, desk: &mut Desk<'_>) -> Answer {
+    let wanted = if all { Occurrences::All } else { Occurrences::One { or: ", or set `all`" } };
+    replace(desk, &path, &old, &new, wanted)
+}
+
+/// Which occurrences of a text are replaced.
+pub(super) enum Occurrences {
+    All,
+    /// The only one; when there are several, none, and `or` says what else there is to do.
+    One {
+        or: &'static str,
+    },
+}
+
+/// Puts one exact text in the place of another. Line ends are taken as the file's.
+pub(super) fn replace(desk: &mut Desk<'_>, path: &str, old: &str, new: &str, wanted: Occurrences) -> Answer {
+    let (path, before) = desk.text(path)?;
     if old.is_empty() {
-        return Err("`old` is empty; use `insert` to add text, or `write` to replace the file".to_owned());
+        return Err("the text to replace is empty; insert text after a line, or write the whole file".to_owned());
     }
-    if before.contains("\r\n") && !old.contains("\r\n") && !before.contains(&old) {
+    let (mut old, mut new) = (Cow::Borrowed(old), Cow::Borrowed(new));
+    if before.contains("\r\n") && !old.contains("\r\n") && !before.contains(&*old) {
         // The file's line ends are not the model's.
-        (old, new) = (old.replace('\n', "\r\n"), new.replace("\r\n", "\n").replace('\n', "\r\n"));
+        old = old.replace('\n', "\r\n").into();
+        new = new.replace("\r\n", "\n").replace('\n', "\r\n").into();
     }
     if old == new {
-        return Err("`old` and `new` are the same".to_owned());
+        return Err("the text to replace and the new one are the same".to_owned());
     }
-    let lines: Vec<usize> = before
-        .match_indices(&old)
-        .map(|(at, _)| before[..at].bytes().filter(|byte| *byte == b'\n').count() + 1)
-        .collect();
-    match lines.as_slice() {
-        [] => Err(format!("`old` does not occur in `{path}`; read the file again and copy it exactly")),
-        [line] => {
-            desk.write(&path, before.replacen(&old, &new, 1).into_bytes())?;
+    let lines: Vec<usize> = before.match_indices(&*old).map(|(at, _)| line_at(&before, at)).collect();
+    match (lines.as_slice(), wanted) {
+        ([], _) => Err(format!(
+            "the text to replace does not occur in `{path}`; {}",
+            near(&before, &old).unwrap_or_else(|| "read the file again and copy it exactly".to_owned())
+        )),
+        ([line], _) => {
+            desk.write(&path, before.replacen(&*old, &new, 1).into_bytes())?;
             Ok(format!("Edited `{path}` at line {line}."))
         }
-        many if all => {
-            desk.write(&path, before.replace(&old, &new).into_bytes())?;
+        (many, Occurrences::All) => {
+            desk.write(&path, before.replace(&*old, &new).into_bytes())?;
             Ok(format!("Edited `{path}` in {} places.", many.len()))
         }
-        many => {
+        (many, Occurrences::One { or }) => {
             let lines: Vec<String> = many.iter().take(10).map(usize::to_string).collect();
+            let more = if many.len() > lines.len() { " and others" } else { "" };
             Err(format!(
-                "`old` occurs {} times in `{path}`, at lines {}; add lines around it until it is unique, or set `all`",
+                "the text to replace occurs {} times in `{path}`, at lines {}{more}; add lines around it until it is \
+                 unique{or}",
                 many.len(),
                 lines.join(", ")
             ))
         }
     }
+}
+
+fn line_at(text: &str, at: usize) -> usize {
+    text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// What went wrong when a text was copied, where that can be seen.
+fn near(text: &str, old: &str) -> Option<String> {
+    let first = old.lines().find(|line| !line.trim().is_empty())?;
+    if let Some((number, rest)) = first.split_once('\t')
+        && number.trim().parse::<usize>().is_ok()
+        && text.lines().any(|line| line == rest)
+    {
+        return Some("leave out the line numbers".to_owned());
+    }
+    let at = text.lines().position(|line| line.trim() == first.trim())?;
+    Some(format!("its first line is like line {}, so white space or a later line differs: copy it exactly", at + 1))
 }

@@ -5,19 +5,21 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::check_docs::listed;
-use super::{Tool, flag, object, text};
-use crate::desk::{Answer, Desk, input};
-use crate::next::Outcome;
+use super::{Offered, Tool, flag, object, text};
+use crate::desk::Desk;
 use crate::secrets::secrets;
+use crate::transcript::ToolResult;
+use crate::work::{Answer, ends, yes};
 
 pub(super) const TOOL: Tool = Tool {
     name: "finish",
+    offered: Offered::Always,
     description: "Ends your work. The docs are checked first: problems that your changes made come back to you. Fix \
-                  them, or, where they have to be, call it again with `known_problems` and name them in the summary.",
-    edits: false,
+                  them, or, where they have to be, call it again with `known_problems`: they are added to the summary.",
     schema: || {
         let properties = json!({
             "outcome": {
+                "type": "string",
                 "enum": ["done", "cannot"],
                 "description": "`cannot` when the instruction cannot be carried out; nothing you changed is kept then.",
             },
@@ -27,7 +29,7 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["outcome", "title", "summary"])
     },
-    run,
+    begin: |given| ends(given, run),
 };
 
 #[derive(Deserialize)]
@@ -42,21 +44,16 @@ struct Input {
     outcome: Ending,
     title: String,
     summary: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "yes")]
     known_problems: bool,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { outcome, title, summary, known_problems } = input(given)?;
+fn run(Input { outcome, title, summary, known_problems }: Input, desk: &Desk<'_>) -> Answer {
     if summary.trim().is_empty() {
         return Err("the summary is empty; say what changed, or why nothing could be done".to_owned());
     }
-    let outcome = match outcome {
-        Ending::Done => Outcome::Done,
-        Ending::Cannot => Outcome::Cannot,
-    };
-    if outcome == Outcome::Cannot {
-        return Ok("Finished.".to_owned());
+    if matches!(outcome, Ending::Cannot) {
+        return Ok(ACCEPTED.to_owned());
     }
     if title.trim().is_empty() {
         return Err("the title is empty; say in a few words what was done".to_owned());
@@ -67,11 +64,23 @@ fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
         let lines: Vec<String> = found.iter().take(20).map(|secret| format!("- {secret}")).collect();
         return Err(format!("Secrets may not be committed; take them out:\n\n{}", lines.join("\n")));
     }
-    if known_problems {
-        return Ok("Finished.".to_owned());
-    }
     match new_findings(desk.files.base(), desk.tree(), &changed) {
-        found if found.is_empty() => Ok("Finished.".to_owned()),
-        found => Err(listed(&found)),
+        found if found.is_empty() => Ok(ACCEPTED.to_owned()),
+        found if known_problems => Ok(format!("{ACCEPTED}\n\nLeft for you to decide:\n\n{}", listed(&found))),
+        found => Err(format!("{HANDED_BACK}\n\n{}", listed(&found))),
     }
+}
+
+const ACCEPTED: &str = "Finished.";
+const HANDED_BACK: &str = "Your changes broke something. Fix it, or call `finish` again with `known_problems` where it \
+                           has to be so:";
+
+/// Whether this is the answer of a `finish` that hands problems back.
+pub(crate) fn is_handed_back(result: &ToolResult) -> bool {
+    result.is_error && result.output.starts_with(HANDED_BACK)
+}
+
+/// What an accepted `finish` adds to the summary it was called with: the problems that stay.
+pub(crate) fn addition(output: &str) -> &str {
+    output.strip_prefix(ACCEPTED).unwrap_or("").trim()
 }

@@ -3,26 +3,26 @@
 use docent_pages::refactor::fix_links;
 use serde::Deserialize;
 
-use super::{Tool, object, within};
-use crate::desk::{Answer, Desk, Patterns, input};
+use super::{Offered, Tool, object, within};
+use crate::desk::Desk;
+use crate::work::{Answer, Patterns, edits};
 
 pub(super) const TOOL: Tool = Tool {
     name: "fix_links",
+    offered: Offered::Always,
     description: "Points broken links and anchors at the page or heading that is clearly meant. Those where none or \
                   several could be meant are listed, for you to decide.",
-    edits: true,
     schema: || object(serde_json::json!({ "in": within() }), &[]),
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
-    #[serde(default, rename = "in")]
+    #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { within } = input(given)?;
-    let within = desk.patterns(&within);
+fn run(Input { within }: Input, desk: &mut Desk<'_>) -> Answer {
+    let within = desk.patterns(&within)?;
     desk.carry_out(fix_links(desk.tree(), &within))
 }

@@ -2,13 +2,14 @@
 
 use serde::Deserialize;
 
-use super::{Tool, number, object, text};
-use crate::desk::{Answer, Desk, input};
+use super::{Offered, Tool, number, object, text};
+use crate::desk::Desk;
+use crate::work::{Answer, edits, whole};
 
 pub(super) const TOOL: Tool = Tool {
     name: "insert",
+    offered: Offered::Separately,
     description: "Inserts lines into a file after the line with this number; 0 is the top of the file.",
-    edits: true,
     schema: || {
         let properties = serde_json::json!({
             "path": text("The file, relative to the docs root."),
@@ -17,25 +18,33 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["path", "after_line", "text"])
     },
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "file_path")]
     path: String,
-    after_line: usize,
+    #[serde(alias = "insert_line", alias = "line", deserialize_with = "whole")]
+    after_line: Option<usize>,
+    #[serde(alias = "insert_text", alias = "new_str", alias = "content")]
     text: String,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { path, after_line, text } = input(given)?;
-    let (path, before) = desk.text(&path)?;
+fn run(Input { path, after_line, text }: Input, desk: &mut Desk<'_>) -> Answer {
+    let after_line = after_line.ok_or("`after_line` is null; give the line to insert after, or 0 for the top")?;
+    insert(desk, &path, after_line, &text)
+}
+
+/// Puts lines after a line, counted from 1, or at the top for 0. They get the line ends of the file.
+pub(super) fn insert(desk: &mut Desk<'_>, path: &str, after_line: usize, text: &str) -> Answer {
+    let (path, before) = desk.text(path)?;
     let lines: Vec<&str> = before.split_inclusive('\n').collect();
     if after_line > lines.len() {
         return Err(format!("`{path}` has {} lines; there is no line {after_line}", lines.len()));
     }
     if text.is_empty() {
-        return Err("`text` is empty".to_owned());
+        return Err("there is no text to insert".to_owned());
     }
     let newline = if before.contains("\r\n") { "\r\n" } else { "\n" };
     let mut after: String = lines[..after_line].concat();

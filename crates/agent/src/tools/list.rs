@@ -1,42 +1,123 @@
 //! `list`: which files there are.
 
+use std::collections::BTreeMap;
+
 use docent_pages::Routes;
 use docent_pages::refactor::Selection;
 use serde::Deserialize;
 
-use super::{Tool, number, object, within};
-use crate::desk::{Answer, Desk, Patterns, input};
+use super::{Offered, Tool, number, object, within};
+use crate::desk::Desk;
+use crate::file_kind::size;
+use crate::work::{Answer, Patterns, reads, whole};
 
 pub(super) const TOOL: Tool = Tool {
     name: "list",
-    description: "Lists the files of the docs, in order. Narrow it with `in`; go on with `from` when there are more.",
-    edits: false,
-    schema: || object(serde_json::json!({ "in": within(), "from": number("How many files to skip.") }), &[]),
-    run,
+    offered: Offered::Always,
+    description: "Lists the files of the docs with their sizes, in order. Narrow it with `in`, for example to a folder \
+                  or to `guides/**/*.mdx`; with `depth`, folders further down are only counted. Go on with `from` when \
+                  there are more.",
+    schema: || {
+        let properties = serde_json::json!({
+            "in": within(),
+            "depth": number("How many levels are listed, counted from the folder that `in` names; 1 for its own files."),
+            "from": number("How many lines to skip."),
+        });
+        object(properties, &[])
+    },
+    begin: |given| reads(given, run),
 };
 
-/// How many files are listed at a time.
-const PAGE: usize = 500;
+/// How many lines come at a time.
+const PAGE: usize = 300;
 
 #[derive(Deserialize)]
 struct Input {
-    #[serde(default, rename = "in")]
+    #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob", alias = "pattern")]
     within: Patterns,
-    #[serde(default)]
-    from: usize,
+    #[serde(default, deserialize_with = "whole")]
+    depth: Option<usize>,
+    #[serde(default, deserialize_with = "whole")]
+    from: Option<usize>,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { within, from } = input(given)?;
-    let routes = Routes::of(desk.tree());
-    let selection = Selection::of(&routes, &desk.patterns(&within)).map_err(|why| why.to_string())?;
-    let chosen = |file: &&str| !selection.is_narrowed() || selection.has(file);
-    let files: Vec<&str> = routes.files().filter(chosen).collect();
-    let shown: Vec<&str> = files.iter().skip(from).take(PAGE).copied().collect();
-    let end = from + shown.len();
+fn run(Input { within, depth, from }: Input, desk: &Desk<'_>) -> Answer {
+    listed(desk, &Wanted { within, depth, from: from.unwrap_or(0) })
+}
+
+/// What is to be listed.
+pub(super) struct Wanted {
+    pub(super) within: Patterns,
+    /// Levels below the folder that the patterns have in common.
+    pub(super) depth: Option<usize>,
+    /// Lines to skip.
+    pub(super) from: usize,
+}
+
+/// A line of a listing.
+#[derive(Debug, PartialEq, Eq)]
+enum Line<'a> {
+    File(&'a str),
+    /// A folder whose files are not listed, and how many there are.
+    Folder(&'a str, usize),
+}
+
+pub(super) fn listed(desk: &Desk<'_>, wanted: &Wanted) -> Answer {
+    let place = desk.place(&wanted.within)?;
+    let tree = place.tree;
+    let routes = Routes::of(tree);
+    let selection = Selection::of(&routes, &place.patterns).map_err(|why| why.to_string())?;
+    let files: Vec<&str> = routes.files().filter(|file| !selection.is_narrowed() || selection.has(file)).collect();
+    let lines = lines(&files, &folder_of(&place.patterns, &files), wanted.depth.unwrap_or(usize::MAX));
+    let shown = lines.iter().skip(wanted.from).take(PAGE).map(|line| match line {
+        Line::File(file) => match tree.read(file) {
+            Some(bytes) => format!("{}{file}  {}", place.prefix, size(bytes.len())),
+            None => format!("{}{file}", place.prefix),
+        },
+        Line::Folder(folder, count) => format!("{}{folder}/  {count} files", place.prefix),
+    });
+    let shown: Vec<String> = shown.collect();
+    let end = wanted.from + shown.len();
     let mut text = shown.join("\n");
-    if end < files.len() {
-        text.push_str(&format!("\n… {} more; go on with `from`: {end}", files.len() - end));
+    if end < lines.len() {
+        text.push_str(&format!(
+            "\n… {} more; narrow it with `in` or `depth`, or go on with `from`: {end}",
+            lines.len() - end
+        ));
     }
     Ok(if text.is_empty() { "there are no files".to_owned() } else { text })
+}
+
+/// Files as they are listed: those deeper than `depth` levels below `folder` are counted by the folder that is still
+/// shown.
+fn lines<'a>(files: &[&'a str], folder: &str, depth: usize) -> Vec<Line<'a>> {
+    let mut lines: BTreeMap<&'a str, Line<'a>> = BTreeMap::new();
+    for file in files {
+        let below = if file.starts_with(folder) { folder.len() } else { 0 };
+        let mut slashes = file[below..].match_indices('/').map(|(at, _)| below + at);
+        match slashes.nth(depth.max(1) - 1) {
+            None => {
+                lines.insert(file, Line::File(file));
+            }
+            Some(end) => {
+                let name = &file[..end];
+                match lines.entry(name).or_insert(Line::Folder(name, 0)) {
+                    Line::Folder(_, count) => *count += 1,
+                    Line::File(_) => {}
+                }
+            }
+        }
+    }
+    lines.into_values().collect()
+}
+
+/// The folder that the only pattern names or begins with, with its slash; `""` for none.
+fn folder_of(patterns: &[String], files: &[&str]) -> String {
+    let [pattern] = patterns else { return String::new() };
+    let plain = pattern.split(['*', '?', '[', '{']).next().unwrap_or("");
+    let named = format!("{}/", plain.trim_end_matches('/'));
+    if plain == pattern && files.iter().any(|file| file.starts_with(&named)) {
+        return named;
+    }
+    plain.rfind('/').map(|slash| plain[..=slash].to_owned()).unwrap_or_default()
 }

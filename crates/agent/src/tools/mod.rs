@@ -1,7 +1,7 @@
 //! The tools, one small file each: what it is called, what a model is told about it, what it takes and what it does.
 //!
-//! A tool is a function of the files and its input, and nothing else: no clock, no randomness, no network. So the
-//! calls of a transcript, run again, give the same files.
+//! A tool that edits is a function of the files and its input, and nothing else: no clock, no randomness, no network. So
+//! the calls of a transcript, run again, give the same files.
 
 mod add_descriptions;
 mod add_page;
@@ -18,18 +18,25 @@ mod move_file;
 mod move_page;
 mod read;
 mod replace_text;
+mod search_docs;
 mod search_text;
 mod set_front_matter;
+mod text_editor;
 mod todo_write;
 mod write;
 
-use docent_llm::ToolSpec;
+use docent_llm::{Editor, ToolSpec};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::desk::{Answer, Desk, ToolContext};
+use crate::desk::{Desk, ToolContext, cut};
 use crate::files::Files;
+use crate::setting::Setting;
+use crate::side_by_side::all_at_once;
 use crate::transcript::{Call, ToolResult, Transcript};
+use crate::work::{Answer, Work, shape};
+
+pub(crate) use finish::{addition, is_handed_back};
 
 pub(crate) const FINISH: &str = finish::TOOL.name;
 pub(crate) const TODO_WRITE: &str = todo_write::TOOL.name;
@@ -37,19 +44,34 @@ pub(crate) const TODO_WRITE: &str = todo_write::TOOL.name;
 /// A tool.
 struct Tool {
     name: &'static str,
+    offered: Offered,
     /// For the model: what it does and when to use it.
     description: &'static str,
-    /// Whether it may change files.
-    edits: bool,
-    /// The JSON Schema of its input.
+    /// The JSON Schema of its input, an object.
     schema: fn() -> Value,
-    run: fn(&Value, &mut Desk<'_>) -> Answer,
+    /// Reads an input. An error says what is wrong with it.
+    begin: fn(&Value) -> Result<Work, String>,
 }
 
-const TOOLS: [&Tool; 19] = [
+/// Which models a tool is offered to. Calls of every tool are understood from all of them, as a turn may go on with
+/// another model than it began with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Offered {
+    Always,
+    /// To those that know separate tools for editing.
+    Separately,
+    /// To those that know one tool for it.
+    TextEditor,
+    /// Where the published docs can be searched.
+    WithSearch,
+}
+
+const TOOLS: [&Tool; 21] = [
     &list::TOOL,
     &read::TOOL,
     &search_text::TOOL,
+    &search_docs::TOOL,
+    &text_editor::TOOL,
     &edit::TOOL,
     &insert::TOOL,
     &write::TOOL,
@@ -72,39 +94,88 @@ fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.into_iter().find(|tool| tool.name == name)
 }
 
-/// The tools as a model is offered them.
-pub fn specs() -> Vec<ToolSpec> {
-    let spec = |tool: &&Tool| ToolSpec {
+/// The tools as a model is offered them. The same for all of a turn, in the same order.
+pub fn specs(setting: &Setting) -> Vec<ToolSpec> {
+    let is_offered = |tool: &&Tool| match tool.offered {
+        Offered::Always => true,
+        Offered::Separately => setting.editor == Editor::Separate,
+        Offered::TextEditor => setting.editor == Editor::TextEditor,
+        Offered::WithSearch => setting.search,
+    };
+    let spec = |tool: &Tool| ToolSpec {
         name: tool.name.to_owned(),
         description: tool.description.to_owned(),
         schema: (tool.schema)(),
     };
-    TOOLS.iter().map(spec).collect()
+    TOOLS.into_iter().filter(is_offered).map(spec).collect()
 }
 
-/// Runs calls in order and answers each of them. What a call got wrong is its answer, never an error here.
+/// Runs calls. Those that follow each other and only look run side by side; an edit runs alone. What comes of it is as
+/// if one ran after the other. Every call is answered, in order: what cannot be read, is refused or fails is answered
+/// with the reason, and so is what follows an accepted `finish`.
 pub fn run_tools(calls: &[Call], files: &mut dyn Files, context: &ToolContext) -> Vec<ToolResult> {
-    calls.iter().map(|call| run(call, files, context)).collect()
+    let mut desk = Desk { files, context };
+    let mut results = Vec::with_capacity(calls.len());
+    let mut looking = Looking::default();
+    let mut edit_failed = false;
+    let mut is_over = false;
+    for call in calls {
+        let work = if is_over { Err(OVER.to_owned()) } else { begin(call) };
+        match work {
+            Ok(Work::Reads(work)) => looking.add(call, work),
+            Ok(Work::Edits(work)) => {
+                looking.run(&desk, &mut results);
+                let answer = work(&mut desk);
+                edit_failed |= answer.is_err();
+                results.push(answered(call, answer));
+            }
+            Ok(Work::Ends(work)) => {
+                looking.run(&desk, &mut results);
+                let answer = if edit_failed { Err(UNSEEN.to_owned()) } else { work(&desk) };
+                is_over = answer.is_ok();
+                results.push(answered(call, answer));
+            }
+            Err(why) => looking.add(call, Box::new(move |_| Err(why))),
+        }
+    }
+    looking.run(&desk, &mut results);
+    results
 }
 
-fn run(call: &Call, files: &mut dyn Files, context: &ToolContext) -> ToolResult {
-    let answer = match find(&call.name) {
-        Some(tool) => (tool.run)(&call.input, &mut Desk { files, context })
-            .map_err(|why| format!("{why}{}", hint(tool, &call.input))),
-        None => {
-            let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
-            Err(format!("there is no tool `{}`; there are {}", call.name, names.join(", ")))
-        }
-    };
+const OVER: &str = "not done: the call of `finish` before it ended the turn";
+const UNSEEN: &str = "a change before this call failed; look at its answer first, then finish";
+
+type Look = Box<dyn FnOnce(&Desk<'_>) -> Answer + Send>;
+
+/// Calls that only look and have not run yet.
+#[derive(Default)]
+struct Looking<'a>(Vec<(&'a Call, Look)>);
+
+impl<'a> Looking<'a> {
+    fn add(&mut self, call: &'a Call, look: Look) {
+        self.0.push((call, look));
+    }
+
+    fn run(&mut self, desk: &Desk<'_>, results: &mut Vec<ToolResult>) {
+        let work = std::mem::take(&mut self.0).into_iter().map(|(call, look)| move || answered(call, look(desk)));
+        results.extend(all_at_once(work.collect()));
+    }
+}
+
+fn answered(call: &Call, answer: Answer) -> ToolResult {
     let is_error = answer.is_err();
-    let output = crate::desk::cut(answer.unwrap_or_else(|why| why));
+    let output = cut(answer.unwrap_or_else(|why| why));
     tracing::debug!(tool = call.name, is_error, "ran a tool");
     ToolResult { call_id: call.id.clone(), output, is_error }
 }
 
-/// For an input that is no object, what it should look like.
-fn hint(tool: &Tool, input: &Value) -> String {
-    if input.is_object() { String::new() } else { format!("; its schema is {}", (tool.schema)()) }
+/// Reads a call. An error says what is wrong with it, and what would be right.
+fn begin(call: &Call) -> Result<Work, String> {
+    let Some(tool) = find(&call.name) else {
+        let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
+        return Err(format!("there is no tool `{}`; there are {}", call.name, names.join(", ")));
+    };
+    (tool.begin)(&call.input).map_err(|why| format!("{why}; `{}` takes {}", tool.name, shape(&(tool.schema)())))
 }
 
 /// Replaying a transcript gave something else than the first time: the base is not what it was.
@@ -120,14 +191,15 @@ pub struct Diverged {
 /// of them.
 pub fn replay(transcript: &Transcript, files: &mut dyn Files, context: &ToolContext) -> Result<(), Diverged> {
     for (call, result) in transcript.answered() {
-        let edits = find(&call.name).is_some_and(|tool| tool.edits);
-        if !edits || result.is_error {
+        if result.is_error {
             continue;
         }
-        let again = run(&call, files, context);
-        if again.is_error {
-            return Err(Diverged { call_id: call.id, tool: call.name, why: again.output });
-        }
+        let Ok(Work::Edits(work)) = begin(&call) else { continue };
+        work(&mut Desk { files: &mut *files, context }).map_err(|why| Diverged {
+            call_id: call.id,
+            tool: call.name,
+            why,
+        })?;
     }
     Ok(())
 }
@@ -164,3 +236,7 @@ fn within() -> Value {
 #[cfg(test)]
 #[path = "../tools_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "../looking_tests.rs"]
+mod looking_tests;

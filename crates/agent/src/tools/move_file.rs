@@ -1,15 +1,17 @@
 //! `move`: a file to another path, and nothing else.
 
+use docent_pages::is_page;
 use docent_pages::refactor::Change;
 use serde::Deserialize;
 
-use super::{Tool, object, text};
-use crate::desk::{Answer, Desk, input};
+use super::{Offered, Tool, object, text};
+use crate::desk::Desk;
+use crate::work::{Answer, edits};
 
 pub(super) const TOOL: Tool = Tool {
     name: "move",
+    offered: Offered::Always,
     description: "Moves a file as it is. Links to it do not follow: for a page use `move_page`.",
-    edits: true,
     schema: || {
         let properties = serde_json::json!({
             "from": text("The file, relative to the docs root."),
@@ -17,19 +19,20 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["from", "to"])
     },
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "old_path", alias = "source")]
     from: String,
+    #[serde(alias = "new_path", alias = "destination")]
     to: String,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { from, to } = input(given)?;
-    let (from, bytes) = desk.read(&from)?;
-    let to = desk.path(&to);
+fn run(Input { from, to }: Input, desk: &mut Desk<'_>) -> Answer {
+    let (from, bytes) = desk.bytes(&from)?;
+    let to = desk.path(&to)?;
     if from == to {
         return Err(format!("`{from}` is there already"));
     }
@@ -37,5 +40,6 @@ fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
         return Err(format!("there is a file `{to}` already"));
     }
     desk.make(&[Change::Delete { path: from.clone() }, Change::Create { path: to.clone(), bytes }])?;
-    Ok(format!("Moved `{from}` to `{to}`. Links to it are as they were."))
+    let page = if is_page(&from) { "; to have them follow, move it back and use `move_page`" } else { "" };
+    Ok(format!("Moved `{from}` to `{to}`. Links to it are as they were{page}."))
 }

@@ -3,14 +3,15 @@
 use docent_pages::refactor::move_page;
 use serde::Deserialize;
 
-use super::{Tool, object, text};
-use crate::desk::{Answer, Desk, input};
+use super::{Offered, Tool, object, text};
+use crate::desk::Desk;
+use crate::work::{Answer, edits};
 
 pub(super) const TOOL: Tool = Tool {
     name: "move_page",
+    offered: Offered::Always,
     description: "Moves or renames a page. Links to it and from it, the navigation and a redirect from the old path \
                   follow.",
-    edits: true,
     schema: || {
         let properties = serde_json::json!({
             "from": text("The page, with or without its ending."),
@@ -18,17 +19,18 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["from", "to"])
     },
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "old_path", alias = "source")]
     from: String,
+    #[serde(alias = "new_path", alias = "destination")]
     to: String,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { from, to } = input(given)?;
-    let (from, to) = (desk.path(&from), desk.path(&to));
+fn run(Input { from, to }: Input, desk: &mut Desk<'_>) -> Answer {
+    let (from, to) = (desk.path(&from)?, desk.path(&to)?);
     desk.carry_out(move_page(desk.tree(), &from, &to))
 }

@@ -2,14 +2,16 @@
 
 use serde::Deserialize;
 
-use super::{Tool, number, object, text};
-use crate::desk::{Answer, Desk, input};
+use super::{Offered, Tool, number, object, text};
+use crate::desk::Desk;
+use crate::file_kind::described;
+use crate::work::{Answer, reads, whole};
 
 pub(super) const TOOL: Tool = Tool {
     name: "read",
+    offered: Offered::Separately,
     description: "Reads a text file. Each line comes with its number and a tab, which are not part of the file. Long \
-                  files come in parts: say which lines.",
-    edits: false,
+                  files come in parts: say which lines. Files that are no text are described.",
     schema: || {
         let properties = serde_json::json!({
             "path": text("The file, relative to the docs root."),
@@ -18,27 +20,54 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["path"])
     },
-    run,
+    begin: |given| reads(given, run),
 };
 
 /// How many lines come when nobody says which.
 const LINES: usize = 500;
 /// The most characters of one line.
 const WIDTH: usize = 2_000;
+/// The most bytes at a time.
+const BYTES: usize = 28_000;
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "file_path")]
     path: String,
+    #[serde(default, alias = "start_line", deserialize_with = "whole")]
     from_line: Option<usize>,
+    #[serde(default, alias = "end_line", deserialize_with = "whole")]
     to_line: Option<usize>,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { path, from_line, to_line } = input(given)?;
-    let (path, text) = desk.text(&path)?;
+fn run(Input { path, from_line, to_line }: Input, desk: &Desk<'_>) -> Answer {
+    let lines = Lines {
+        from: from_line.unwrap_or(1),
+        to: to_line.or_else(|| from_line.map(|from| from.saturating_add(LINES - 1))),
+        more: |next| format!("go on with `from_line`: {next}"),
+    };
+    read(desk, &path, &lines)
+}
+
+/// The lines wanted of a file, counted from 1.
+pub(super) struct Lines {
+    pub(super) from: usize,
+    /// The last one; `None` for as many as come at a time.
+    pub(super) to: Option<usize>,
+    /// Says how to go on with a line.
+    pub(super) more: fn(usize) -> String,
+}
+
+/// The lines of a text file with their numbers, or what another file is.
+pub(super) fn read(desk: &Desk<'_>, path: &str, lines: &Lines) -> Answer {
+    let (path, bytes) = desk.open(path)?;
+    let text = match described(&path, &bytes) {
+        Some(kind) => return Ok(format!("`{path}` is no text: {kind}.")),
+        None => String::from_utf8_lossy(&bytes),
+    };
     let total = text.lines().count();
-    let from = from_line.unwrap_or(1).max(1);
-    let to = to_line.unwrap_or(from + LINES - 1).min(total);
+    let from = lines.from.max(1);
+    let to = lines.to.unwrap_or_else(|| from.saturating_add(LINES - 1)).min(total);
     if total == 0 {
         return Ok(format!("`{path}` is empty"));
     }
@@ -46,13 +75,18 @@ fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
         return Err(format!("`{path}` has {total} lines; there are none from {from} to {to}"));
     }
     let mut out = String::new();
-    for (index, line) in text.lines().enumerate().skip(from - 1).take(to - from + 1) {
+    let mut next = from;
+    for line in text.lines().skip(from - 1).take(to - from + 1) {
         let cut = line.char_indices().nth(WIDTH).map(|(at, _)| at);
         let (line, more) = cut.map_or((line, ""), |at| (&line[..at], "…"));
-        out.push_str(&format!("{}\t{line}{more}\n", index + 1));
+        if out.len() + line.len() > BYTES {
+            break;
+        }
+        out.push_str(&format!("{next}\t{line}{more}\n"));
+        next += 1;
     }
-    if to < total {
-        out.push_str(&format!("… {} more lines; go on with `from_line`: {}", total - to, to + 1));
+    if next <= total {
+        out.push_str(&format!("… {} more lines; {}", total + 1 - next, (lines.more)(next)));
     }
     Ok(out)
 }

@@ -3,15 +3,16 @@
 use docent_pages::refactor::replace_text;
 use serde::Deserialize;
 
-use super::{Tool, object, text, within};
-use crate::desk::{Answer, Desk, Patterns, input};
+use super::{Offered, Tool, object, text, within};
+use crate::desk::Desk;
+use crate::work::{Answer, Patterns, edits};
 
 pub(super) const TOOL: Tool = Tool {
     name: "replace_text",
+    offered: Offered::Always,
     description: "Replaces a text on every page: prose, code and front matter, and the labels of the navigation. A \
                   single word is replaced as a whole word only. Names of components and fields are left alone, and so \
                   are links and URLs unless `in` names the pages. Links to headings that change follow.",
-    edits: true,
     schema: || {
         let properties = serde_json::json!({
             "find": text("The text to replace; case matters."),
@@ -20,19 +21,18 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["find", "replace"])
     },
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
     find: String,
     replace: String,
-    #[serde(default, rename = "in")]
+    #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { find, replace, within } = input(given)?;
-    let within = desk.patterns(&within);
+fn run(Input { find, replace, within }: Input, desk: &mut Desk<'_>) -> Answer {
+    let within = desk.patterns(&within)?;
     desk.carry_out(replace_text(desk.tree(), &find, &replace, &within))
 }

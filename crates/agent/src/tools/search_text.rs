@@ -1,73 +1,182 @@
 //! `search_text`: where a pattern stands.
 
+use std::collections::BTreeSet;
+
 use docent_pages::Routes;
 use docent_pages::refactor::Selection;
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::{Tool, flag, object, text, within};
-use crate::desk::{Answer, Desk, Patterns, input};
+use super::{Offered, Tool, flag, number, object, text, within};
+use crate::desk::Desk;
+use crate::side_by_side::side_by_side;
+use crate::work::{Answer, Patterns, reads, whole, yes};
 
 pub(super) const TOOL: Tool = Tool {
     name: "search_text",
+    offered: Offered::Always,
     description: "Searches the text files of the docs line by line with a regular expression (Rust syntax, no \
-                  look-around) and gives file, line and text of each match.",
-    edits: false,
+                  look-around) and gives file, line and text of each match; with `context_lines` also the lines around.",
     schema: || {
         let properties = serde_json::json!({
             "pattern": text("The regular expression."),
             "in": within(),
             "ignore_case": flag("Whether case does not matter."),
+            "context_lines": number("How many lines are shown before and after each match, at most 10."),
         });
         object(properties, &["pattern"])
     },
-    run,
+    begin: |given| reads(given, run),
 };
 
 const MATCHES: usize = 200;
 const WIDTH: usize = 300;
+/// The most lines around a match.
+const AROUND: usize = 10;
+/// The most bytes of an answer, so that what is said at its end is not cut off.
+const BYTES: usize = 28_000;
 /// Files beyond this many bytes are no docs.
 const LARGEST: usize = 4 << 20;
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "regex", alias = "query")]
     pattern: String,
-    #[serde(default, rename = "in")]
+    #[serde(default, rename = "in", alias = "paths", alias = "path", alias = "glob")]
     within: Patterns,
-    #[serde(default)]
+    #[serde(default, alias = "case_insensitive", deserialize_with = "yes")]
     ignore_case: bool,
+    #[serde(default, alias = "context", deserialize_with = "whole")]
+    context_lines: Option<usize>,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { pattern, within, ignore_case } = input(given)?;
-    let pattern = RegexBuilder::new(&pattern)
-        .case_insensitive(ignore_case)
-        .size_limit(1 << 20)
-        .build()
-        .map_err(|why| format!("the pattern is no regular expression: {why}"))?;
-    let routes = Routes::of(desk.tree());
-    let selection = Selection::of(&routes, &desk.patterns(&within)).map_err(|why| why.to_string())?;
-    let (mut shown, mut count, mut files) = (String::new(), 0, 0);
-    for file in routes.files().filter(|file| !selection.is_narrowed() || selection.has(file)) {
-        let Some(bytes) = desk.tree().read(file).filter(|bytes| bytes.len() <= LARGEST && !bytes.contains(&0)) else {
-            continue;
-        };
-        let Ok(text) = std::str::from_utf8(&bytes) else { continue };
-        let before = count;
-        for (index, line) in text.lines().enumerate().filter(|(_, line)| pattern.is_match(line)) {
-            count += 1;
-            if count <= MATCHES {
-                let line: String = line.trim().chars().take(WIDTH).collect();
-                shown.push_str(&format!("{file}:{}: {line}\n", index + 1));
-            }
+fn run(Input { pattern, within, ignore_case, context_lines }: Input, desk: &Desk<'_>) -> Answer {
+    let pattern = Pattern::new(&pattern, ignore_case)?;
+    let around = context_lines.unwrap_or(0).min(AROUND);
+    let place = desk.place(&within)?;
+    let tree = place.tree;
+    let routes = Routes::of(tree);
+    let selection = Selection::of(&routes, &place.patterns).map_err(|why| why.to_string())?;
+    let files: Vec<&str> = routes.files().filter(|file| !selection.is_narrowed() || selection.has(file)).collect();
+    let read = |file: &str| {
+        let bytes = tree.read(file).filter(|bytes| bytes.len() <= LARGEST && !bytes.contains(&0))?;
+        String::from_utf8(bytes).ok()
+    };
+    let counts = side_by_side(&files, |file| read(file).map_or(0, |text| pattern.count(&text)));
+    let (matches, hits): (usize, usize) = (counts.iter().sum(), counts.iter().filter(|count| **count > 0).count());
+    let (mut shown, mut told) = (String::new(), 0);
+    // Only the few files that are shown are looked at again.
+    for (file, _) in files.iter().zip(&counts).filter(|(_, count)| **count > 0) {
+        if told == MATCHES || shown.len() >= BYTES {
+            break;
         }
-        files += usize::from(count > before);
+        let lines = read(file).map(|text| pattern.lines(&text, around)).unwrap_or_default();
+        told += write(&mut shown, &format!("{}{file}", place.prefix), &lines, MATCHES - told, around > 0);
     }
-    Ok(match count {
+    Ok(match matches {
         0 => "nothing matches".to_owned(),
-        count if count > MATCHES => {
-            format!("{shown}… {} more matches, {files} files in all; narrow the pattern or use `in`", count - MATCHES)
+        _ if matches > told => {
+            format!("{shown}… {} more matches, {hits} files in all; narrow the pattern or use `in`", matches - told)
         }
         _ => shown,
     })
+}
+
+/// A pattern that is tried line by line.
+struct Pattern {
+    line: Regex,
+    /// The same over many lines: where it does not match a whole text, no line of it matches. `None` for a pattern of
+    /// which that is not certain.
+    whole: Option<Regex>,
+}
+
+/// A line that matches, or that stands near one that does.
+struct Line {
+    /// Counted from 1.
+    number: usize,
+    matches: bool,
+    text: String,
+}
+
+impl Pattern {
+    fn new(written: &str, ignore_case: bool) -> Result<Self, String> {
+        let build = |lines: bool| {
+            RegexBuilder::new(written)
+                .case_insensitive(ignore_case)
+                .multi_line(lines)
+                .size_limit(1 << 20)
+                .build()
+                .map_err(|why| format!("the pattern is no regular expression: {why}"))
+        };
+        // These tell the start and the end of a text from those of a line, or may do so.
+        let harmless = written.replace("(?i)", "").replace("(?:", "");
+        let is_plain = !["\\A", "\\z", "(?"].iter().any(|special| harmless.contains(special));
+        Ok(Self { line: build(false)?, whole: is_plain.then(|| build(true)).transpose()? })
+    }
+
+    /// How many lines match.
+    fn count(&self, text: &str) -> usize {
+        // Line ends of another kind are for the slow way.
+        if self.whole.as_ref().is_some_and(|whole| !text.contains('\r') && !whole.is_match(text)) {
+            return 0;
+        }
+        text.lines().filter(|line| self.line.is_match(line)).count()
+    }
+
+    /// The lines that match, as many as an answer has, and those around them.
+    fn lines(&self, text: &str, around: usize) -> Vec<Line> {
+        let lines: Vec<&str> = text.lines().collect();
+        let matching = (0..lines.len()).filter(|&index| self.line.is_match(lines[index])).take(MATCHES);
+        let matching: BTreeSet<usize> = matching.collect();
+        let near = |index: &usize| index.saturating_sub(around)..=(index + around).min(lines.len() - 1);
+        let shown: BTreeSet<usize> = matching.iter().flat_map(near).collect();
+        let line = |index: usize| {
+            let text = if around > 0 { lines[index].trim_end() } else { lines[index].trim() };
+            let text = text.chars().take(WIDTH).collect();
+            Line { number: index + 1, matches: matching.contains(&index), text }
+        };
+        shown.into_iter().map(line).collect()
+    }
+}
+
+/// Writes the lines of a file with at most this many matches, and says how many. With lines around them, those that do
+/// not follow each other are set apart.
+fn write(out: &mut String, file: &str, lines: &[Line], most: usize, is_apart: bool) -> usize {
+    let mut told = 0;
+    let mut last = None;
+    for Line { number, matches, text } in lines {
+        if out.len() >= BYTES || (*matches && told == most) {
+            break;
+        }
+        if is_apart && !out.is_empty() && last.is_none_or(|last| last + 1 < *number) {
+            out.push_str("--\n");
+        }
+        let mark = if *matches { ':' } else { '-' };
+        out.push_str(&format!("{file}{mark}{number}{mark} {text}\n"));
+        told += usize::from(*matches);
+        last = Some(*number);
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_look_at_the_whole_text_overlooks_no_line(
+            pattern in prop::sample::select(vec![
+                "^a$", "a|b$", r"\bab", "^$", "[^a]b", r"a\s*b", r"\s$", ".*", "a.b", "(?i)A", "b{2}", r"\Ba", "(?:ab)+$",
+                r"^\s*$", r"\Aa", r"b\z", "(?-m)^a", "(?s)a.b", r"\W", r"^[^\n]a",
+            ]),
+            text in "[ab \n\r]{0,24}",
+        ) {
+            let pattern = Pattern::new(pattern, false).expect("a pattern");
+            let slowly = text.lines().filter(|line| pattern.line.is_match(line)).count();
+            prop_assert_eq!(pattern.count(&text), slowly);
+        }
+    }
 }

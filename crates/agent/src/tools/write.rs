@@ -2,14 +2,15 @@
 
 use serde::Deserialize;
 
-use super::{Tool, object, text};
-use crate::desk::{Answer, Desk, input};
+use super::{Offered, Tool, object, text};
+use crate::desk::Desk;
+use crate::work::{Answer, edits};
 
 pub(super) const TOOL: Tool = Tool {
     name: "write",
+    offered: Offered::Separately,
     description: "Writes a whole file, new or in the place of the old one. For a small change to a file use `edit`; a \
                   new page is better made with `add_page`, which also names it in the navigation.",
-    edits: true,
     schema: || {
         let properties = serde_json::json!({
             "path": text("The file, relative to the docs root."),
@@ -17,18 +18,24 @@ pub(super) const TOOL: Tool = Tool {
         });
         object(properties, &["path", "content"])
     },
-    run,
+    begin: |given| edits(given, run),
 };
 
 #[derive(Deserialize)]
 struct Input {
+    #[serde(alias = "file_path")]
     path: String,
+    #[serde(alias = "file_text", alias = "text", alias = "contents")]
     content: String,
 }
 
-fn run(given: &serde_json::Value, desk: &mut Desk<'_>) -> Answer {
-    let Input { path, content } = input(given)?;
-    let path = desk.path(&path);
+fn run(Input { path, content }: Input, desk: &mut Desk<'_>) -> Answer {
+    write(desk, &path, content)
+}
+
+/// Makes this the whole text of a file.
+pub(super) fn write(desk: &mut Desk<'_>, path: &str, content: String) -> Answer {
+    let path = desk.path(path)?;
     let is_new = desk.tree().read(&path).is_none();
     let lines = content.lines().count();
     desk.write(&path, content.into_bytes())?;

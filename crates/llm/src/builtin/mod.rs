@@ -59,7 +59,10 @@ impl Model for Builtin {
             request.tool_choice == ToolChoice::Auto && request.tools.iter().any(|offered| offered.name == tool)
         };
         let draft = if request.tools.iter().any(|tool| tool.name == planner::FINISH) {
-            planner::next(&request.messages)
+            match request.tool_choice {
+                ToolChoice::Auto => planner::next(&request.messages),
+                ToolChoice::None => planner::farewell(&request.messages),
+            }
         } else {
             assistant::next(&request.messages, may_call(assistant::SEARCH))
         };

@@ -34,6 +34,19 @@ pub(super) fn next(messages: &[Message]) -> Draft {
     }
 }
 
+/// What is said when the turn is stopped before its end. The last message is the one that asks for it.
+pub(super) fn farewell(messages: &[Message]) -> Draft {
+    let before = messages.split_last().map_or(messages, |(_, before)| before);
+    let turn = Turn::read(before);
+    if turn.chores.is_empty() {
+        return Draft { text: turn.nothing_to_do(), calls: Vec::new() };
+    }
+    let waiting: Vec<String> = turn.chores.iter().skip(turn.done.len()).map(|chore| format!("- `{chore}`")).collect();
+    let parts = [turn.report(), format!("Not done:\n\n{}", waiting.join("\n"))];
+    let parts = parts.into_iter().take(if waiting.is_empty() { 1 } else { 2 }).filter(|part| !part.is_empty());
+    Draft { text: parts.collect::<Vec<_>>().join("\n\n"), calls: Vec::new() }
+}
+
 /// The newest turn: what it was asked, and what was done.
 struct Turn<'a> {
     chores: Vec<Chore>,
@@ -96,9 +109,8 @@ impl<'a> Turn<'a> {
                 input["summary"] = Value::String(summary);
                 Draft { text: String::new(), calls: vec![self.todos(), (FINISH, input)] }
             }
-            [refusal] => {
-                summary.push_str("\n\nLeft for you to decide:\n\n");
-                summary.push_str(refusal.output.trim());
+            // What the check found is added to the summary by the one who ran it.
+            [_] => {
                 input["summary"] = Value::String(summary);
                 input["known_problems"] = Value::Bool(true);
                 Draft { text: String::new(), calls: vec![(FINISH, input)] }
@@ -206,7 +218,7 @@ fn unreadable_report(unreadable: &[String]) -> String {
     report
 }
 
-/// What would have been read, and that nothing else is yet.
+/// What would have been read, and what reads everything else.
 fn forms() -> String {
     let forms: Vec<String> = FORMS
         .iter()
@@ -216,9 +228,10 @@ fn forms() -> String {
         })
         .collect();
     format!(
-        "The builtin agent carries out instructions of these forms, one or more to a prompt:\n\n{}\n\nThis build of \
-         Docent has the builtin model only. Language models, for instructions in your own words, come with a later \
-         version.",
+        "The builtin agent carries out instructions of these forms, one or more to a prompt:\n\n{}\n\nFor instructions in \
+         your own words configure a language model: in `docent.toml`, a table `[models.sonnet]` with `provider` \
+         (`anthropic`, or `openai` for every compatible server), `model` and `api_key_env`. docs/CONFIGURATION.md has \
+         examples.",
         forms.join("\n")
     )
 }

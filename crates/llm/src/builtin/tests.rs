@@ -138,7 +138,7 @@ async fn what_it_left_and_why_is_told() {
         ),
         "{summary}"
     );
-    assert!(summary.contains("builtin model only"));
+    assert!(summary.contains("configure a language model"));
     assert_eq!(finish["title"], "Fix broken links");
     assert_eq!(finish["outcome"], "done");
 }
@@ -149,9 +149,14 @@ async fn a_prompt_it_cannot_read_ends_with_the_forms() {
         let finish = last_finish(&run(vec![Message::text(Role::User, prompt)], done).await);
         assert_eq!(finish["outcome"], "cannot", "{prompt}");
         let summary = finish["summary"].as_str().expect("a summary");
-        for form in ["`Replace \"A\" with \"B\"`", "`Set FIELD to \"V\" in PATH-OR-GLOB`", "come with a later version"]
-        {
-            assert!(summary.contains(form), "{summary}");
+        for said in [
+            "`Replace \"A\" with \"B\"`",
+            "`Set FIELD to \"V\" in PATH-OR-GLOB`",
+            "`[models.sonnet]` with `provider`",
+            "`model` and `api_key_env`",
+            "docs/CONFIGURATION.md",
+        ] {
+            assert!(summary.contains(said), "{summary}");
         }
     }
 }
@@ -218,7 +223,8 @@ async fn problems_it_made_are_told_and_left_to_people() {
     let (_, name, input) = calls(&reply)[0];
     assert_eq!(name, "finish");
     assert_eq!(input["known_problems"], true);
-    assert!(input["summary"].as_str().expect("a summary").ends_with("a.md:3 links to old.md"));
+    // What the check found is added by the one who ran it.
+    assert_eq!(input["summary"], "- delete_page done.");
     // Refused again: it gives up rather than go in circles.
     let results = answer(&reply, answers);
     transcript.extend([reply, results]);

@@ -1,0 +1,217 @@
+//! The transcript as a model can read it.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use docent_llm::{Request, ToolChoice};
+use docent_types::{ContentPart, FinishReason, Message, Role};
+
+use crate::compaction::{self, summary_of};
+use crate::prompt;
+use crate::setting::Setting;
+use crate::tools::specs;
+use crate::transcript::{Entry, ToolResult, Transcript};
+
+pub(crate) const CUT: &str = "Your reply was cut off at its token limit. Go on in smaller steps, by calling tools.";
+pub(crate) const UNFINISHED: &str = "You ended without calling `finish`. Go on with the tools, or call `finish` now.";
+const BEGIN: &str = "Carry out the instruction now.";
+const EXAMPLES: &str = "What follows first is how you have worked before.";
+
+/// What the model is told at the end of a request, beyond what happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Nudge {
+    None,
+    /// It does the same over and over.
+    Stuck,
+    /// The turn is at its end, for this reason: it is to say what was done and what is left, without tools.
+    Farewell(String),
+}
+
+pub(crate) const STUCK: &str = "You have made the very same calls several times and got the same answers. Do something else, or \
+                     call `finish` and say what is left.";
+
+impl Nudge {
+    fn text(&self) -> Option<String> {
+        match self {
+            Self::None => None,
+            Self::Stuck => Some(STUCK.to_owned()),
+            Self::Farewell(why) => Some(format!(
+                "You are being stopped here: {why}. There are no more tools. For the people who review your changes, say \
+                 in a few sentences or list items what was done, what is left, and what they should look at."
+            )),
+        }
+    }
+}
+
+/// The request for the next call; `None` when nobody said anything to act on.
+pub(crate) fn request(transcript: &Transcript, setting: &Setting, nudge: &Nudge) -> Option<Request> {
+    let entries = transcript.entries();
+    let mut system = prompt::system(setting);
+    let mut messages = Messages::default();
+    let mut instructions: Vec<String> = Vec::new();
+    let begin = compaction::beginning(entries);
+    if begin > 0 {
+        for entry in &entries[..begin] {
+            if let Entry::Said { message } = entry {
+                hear(message, &mut messages, &mut instructions);
+            }
+        }
+        messages.tell(&compaction::INTRODUCTION.replace("{}", &summary_of(entries)));
+    }
+    for entry in &entries[begin..] {
+        match entry {
+            Entry::Said { message } => hear(message, &mut messages, &mut instructions),
+            Entry::Replied { message, reason, .. } => messages.reply(message, *reason),
+            Entry::Results { results } => messages.answer(results, compaction::longest_output(setting)),
+            Entry::Compacted { .. } | Entry::TooLong | Entry::Expired { .. } => {}
+        }
+    }
+    let instructions = instructions.join("\n\n");
+    let (examples, is_asked) = before_work(entries);
+    if is_asked && !instructions.is_empty() {
+        system = format!("{system}\n\n{instructions}");
+    } else if !instructions.is_empty() {
+        // A job made of system messages alone: they are what it is asked.
+        messages.list.insert(examples, Message::text(Role::User, instructions));
+    }
+    let messages = messages.finished(nudge)?;
+    Some(Request {
+        system,
+        messages,
+        tools: specs(setting),
+        tool_choice: if matches!(nudge, Nudge::Farewell(_)) { ToolChoice::None } else { ToolChoice::Auto },
+        max_tokens: compaction::reply_tokens(setting),
+    })
+}
+
+/// How many messages there are before the first reply, and whether one of them is a user's.
+fn before_work(entries: &[Entry]) -> (usize, bool) {
+    let before_reply = entries.iter().take_while(|entry| !matches!(entry, Entry::Replied { .. }));
+    let said = before_reply.filter_map(|entry| match entry {
+        Entry::Said { message } if message.role != Role::System && !message.plain_text().trim().is_empty() => {
+            Some(message)
+        }
+        _ => None,
+    });
+    said.fold((0, false), |(count, is_asked), message| (count + 1, is_asked || message.role == Role::User))
+}
+
+fn hear(message: &Message, messages: &mut Messages, instructions: &mut Vec<String>) {
+    let text = message.plain_text();
+    match message.role {
+        _ if text.trim().is_empty() => {}
+        Role::System => instructions.push(text),
+        role => messages.list.push(Message::text(role, text)),
+    }
+}
+
+/// Messages as they are put together: every call once, and every result right behind its call.
+#[derive(Debug, Default)]
+struct Messages {
+    list: Vec<Message>,
+    /// The calls so far, by id.
+    known: HashSet<String>,
+    /// Where the calls stand that have no answer yet.
+    waiting: HashMap<String, usize>,
+    /// Whether the newest reply was cut off, its last call probably too.
+    is_cut: bool,
+}
+
+impl Messages {
+    fn tell(&mut self, text: &str) {
+        self.list.push(Message::text(Role::User, text));
+    }
+
+    fn reply(&mut self, message: &Message, reason: FinishReason) {
+        let mut parts = Vec::with_capacity(message.parts.len());
+        let mut is_silent = true;
+        for part in &message.parts {
+            match part {
+                ContentPart::Text { text } if !text.trim().is_empty() => parts.push(part.clone()),
+                ContentPart::ToolCall { id, .. } if self.known.insert(id.clone()) => {
+                    is_silent = false;
+                    self.waiting.insert(id.clone(), self.list.len());
+                    parts.push(part.clone());
+                }
+                _ => {}
+            }
+        }
+        if !parts.is_empty() {
+            self.list.push(Message { role: Role::Assistant, parts });
+        }
+        self.is_cut = reason == FinishReason::Length;
+        if is_silent {
+            self.tell(if self.is_cut { CUT } else { UNFINISHED });
+        }
+    }
+
+    /// Puts results right behind the calls they answer, even when somebody spoke in between.
+    fn answer(&mut self, results: &[ToolResult], longest: usize) {
+        let mut behind: BTreeMap<usize, Vec<ContentPart>> = BTreeMap::new();
+        for result in results {
+            let Some(index) = self.waiting.remove(&result.call_id) else { continue };
+            let output = cut(&result.output, longest);
+            let (call_id, is_error) = (result.call_id.clone(), result.is_error);
+            behind.entry(index).or_default().push(ContentPart::ToolResult { call_id, output, is_error });
+        }
+        for (index, parts) in behind.into_iter().rev() {
+            match self.list.get_mut(index + 1) {
+                // The rest of the answers to a reply.
+                Some(message) if message.parts.iter().any(|part| matches!(part, ContentPart::ToolResult { .. })) => {
+                    message.parts.extend(parts);
+                }
+                _ => {
+                    self.list.insert(index + 1, Message { role: Role::User, parts });
+                    self.waiting.values_mut().filter(|at| **at > index).for_each(|at| *at += 1);
+                }
+            }
+        }
+        if std::mem::take(&mut self.is_cut) {
+            self.tell(CUT);
+        }
+    }
+
+    /// The messages as a model can take them: the first and the last are the user's.
+    fn finished(mut self, nudge: &Nudge) -> Option<Vec<Message>> {
+        // A reminder is for the model that still has to finish; a follow-up says what is next itself.
+        let reminded = |message: &Message| {
+            message.role == Role::User && [CUT, UNFINISHED].contains(&message.plain_text().as_str())
+        };
+        let next_is_user: Vec<bool> = self.list.iter().skip(1).map(|message| message.role == Role::User).collect();
+        let is_farewell = matches!(nudge, Nudge::Farewell(_));
+        let mut index = 0;
+        self.list.retain(|message| {
+            let followed = next_is_user.get(index).copied().unwrap_or(is_farewell);
+            index += 1;
+            !(reminded(message) && followed)
+        });
+        let first = self.list.first()?.role;
+        if first != Role::User {
+            self.list.insert(0, Message::text(Role::User, EXAMPLES));
+        }
+        if let Some(text) = nudge.text() {
+            self.tell(&text);
+        }
+        if self.list.last()?.role != Role::User {
+            self.tell(BEGIN);
+        }
+        Some(self.list)
+    }
+}
+
+/// A text with its end cut off when it is longer than this many bytes, and a word about it.
+pub(crate) fn cut(text: &str, longest: usize) -> String {
+    let kept = cut_at(text, longest);
+    match text.len() - kept.len() {
+        0 => text.to_owned(),
+        left => format!("{kept}\n… {left} more bytes; ask for less at a time"),
+    }
+}
+
+/// At most this many bytes of a text, from its beginning.
+pub(crate) fn cut_at(text: &str, longest: usize) -> &str {
+    let mut end = text.len().min(longest);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
