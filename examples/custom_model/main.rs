@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_authoring::{Author, Pulls, Repositories};
+use docent_authoring::{Author, AuthorConfig, Pulls, Repositories};
 use docent_forge::memory::MemoryPullRequests;
 use docent_forge::{Forge, LocalForge, PullRequests};
 use docent_jobs::memory::MemoryStore;
@@ -81,7 +81,8 @@ async fn main() -> Result<(), BoxError> {
         let url = "http://docs.example".to_owned();
         Arc::new(LocalForge::new(Arc::clone(&kept), project.id.clone(), url, Arc::clone(&time), Arc::clone(&ids)))
     };
-    let author = Author::new(Arc::clone(&registry) as _, repositories.clone(), Arc::new(forge), models);
+    let (forges, config) = (Arc::new(forge), AuthorConfig::default());
+    let author = Author::new(Arc::clone(&registry) as _, repositories.clone(), forges, models, config);
 
     let drain = CancellationToken::new();
     let engine = Engine::new(jobs.clone(), Arc::new(author), EngineConfig::new("custom-model"));

@@ -10,10 +10,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, mint, system_randomness};
 use docent_assistant::Assistant;
-use docent_authoring::{Author, FileDiff, Pulls, Repositories};
+use docent_authoring::{Author, AuthorConfig, FileDiff, Pulls, Repositories};
 use docent_forge::{Forge, LocalForge, PullRequests};
-use docent_http_v2::{Face, ModelNames};
-use docent_jobs::{Engine, EngineConfig, JobError, JobLimits, JobQuery, Jobs};
+use docent_discovery::{Answering, Replies};
+use docent_http_v2::Face;
+use docent_jobs::{Engine, EngineConfig, JobError, JobLimits, JobQuery, Jobs, ModelNames};
 use docent_llm::Model;
 use docent_llm::builtin::Builtin;
 use docent_search::Indexes;
@@ -74,14 +75,15 @@ impl Docent {
         };
         let models = BTreeMap::from([(MODEL.to_owned(), model)]);
         let registry = Arc::new(Registry(Arc::clone(&store)));
-        let author = Arc::new(Author::new(registry, repositories.clone(), Arc::new(forge), models));
+        let (forges, config) = (Arc::new(forge), AuthorConfig::default());
+        let author = Arc::new(Author::new(registry, repositories.clone(), forges, models, config));
 
         let face = Face {
             access,
             jobs,
             models: ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
-            assistant,
-            docs: Arc::clone(&indexes) as _,
+            answering: Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default() },
+            tell: docent_authoring::tell,
         };
         Ok(Self { face, store, clock, indexes, repositories, author })
     }

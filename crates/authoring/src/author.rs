@@ -8,10 +8,13 @@ use async_trait::async_trait;
 use docent_jobs::{Failure, Halted, Handle, Outcome, Worker};
 use docent_llm::Model;
 use docent_types::{Halt, Project};
+use tokio::sync::Semaphore;
 
+use crate::config::AuthorConfig;
 use crate::ports::{Forges, Projects};
-use crate::record::{Progress, Record};
-use crate::repositories::Repositories;
+use crate::progress::Progress;
+use crate::record::Record;
+use crate::repositories::{Repositories, blocking};
 use crate::session::Session;
 use crate::stop::{Stop, failed};
 
@@ -21,6 +24,10 @@ pub struct Author {
     pub(crate) repositories: Repositories,
     pub(crate) forges: Forges,
     models: BTreeMap<String, Arc<dyn Model>>,
+    pub(crate) config: AuthorConfig,
+    /// Places for work that takes a processor and memory while it lasts. Hundreds of jobs wait for their models at no
+    /// cost; what their tools do is done a few at a time.
+    places: Semaphore,
 }
 
 impl fmt::Debug for Author {
@@ -36,8 +43,20 @@ impl Author {
         repositories: Repositories,
         forges: Forges,
         models: BTreeMap<String, Arc<dyn Model>>,
+        config: AuthorConfig,
     ) -> Self {
-        Self { projects, repositories, forges, models }
+        let places = Semaphore::new(2 * std::thread::available_parallelism().map_or(2, usize::from));
+        Self { projects, repositories, forges, models, config, places }
+    }
+
+    /// Does work on files, off the runtime's own threads and when there is a place for it.
+    pub(crate) async fn works<T: Send + 'static, E: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E> {
+        // Nobody closes it.
+        let _place = self.places.acquire().await;
+        blocking(work).await
     }
 
     /// What a job works with, as it is now.
@@ -66,17 +85,33 @@ impl Worker for Author {
         if progress.turn.is_none() {
             hear(handle, &mut progress);
         }
+        let untold = progress.untold.clone();
         let stop = match self.desk(handle).await {
             Ok((project, model)) => Session::new(self, handle, project, model, progress).run().await,
             Err(stop) => stop,
         };
-        let (last, outcome) = match stop {
-            Stop::Ended(outcome) => (Record::Ended, outcome),
-            Stop::Dropped { halt, message } => (Record::Dropped, Outcome::Failed { halt, message }),
+        let (is_kept, outcome) = match stop {
+            Stop::Ended(outcome) => (true, outcome),
+            Stop::Dropped { halt, message } => (false, Outcome::Failed { halt, message }),
             Stop::Failure(failure) => return Err(failure),
         };
-        write_down(handle, &last);
+        let outcome = mention(untold, outcome);
+        let failed = match &outcome {
+            Outcome::Completed { .. } => None,
+            Outcome::Failed { message, .. } => Some(message.clone()),
+        };
+        write_down(handle, &if is_kept { Record::Ended { failed } } else { Record::Dropped { failed } });
         Ok(outcome)
+    }
+}
+
+/// Adds what the turn before failed with, when the job went on with another instruction and nobody was told.
+fn mention(untold: Option<String>, outcome: Outcome) -> Outcome {
+    let Some(untold) = untold else { return outcome };
+    let mentioned = |message: String| format!("{message}\n\nThe turn before this one failed: {untold}");
+    match outcome {
+        Outcome::Completed { message } => Outcome::Completed { message: mentioned(message) },
+        Outcome::Failed { halt, message } => Outcome::Failed { halt, message: mentioned(message) },
     }
 }
 

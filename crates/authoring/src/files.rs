@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use docent_agent::{Files, Refused, secrets};
-use docent_pages::Tree;
+use docent_pages::{Finding, Tree, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
 
 use crate::docs::{below, inside};
@@ -60,6 +60,11 @@ impl Draft {
             secret.line,
             secret.looks_like
         ))
+    }
+
+    /// What the checks of the docs find that was not there before.
+    pub(crate) fn problems(&self) -> Vec<Finding> {
+        new_findings(&self.before, self, &self.changed())
     }
 
     pub(crate) fn into_overlay(self) -> Overlay {

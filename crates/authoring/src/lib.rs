@@ -1,7 +1,7 @@
 //! What one job does: prepare, agent, checks, commit, push, pull request.
 //!
 //! [`Author`] is the worker the job engine runs. Everything it does is a [`record::Record`] in the job's journal, and
-//! everything it knows is folded from there ([`record::Progress`]), so a job goes on wherever it was cut:
+//! everything it knows is folded from there ([`progress::Progress`]), so a job goes on wherever it was cut:
 //!
 //! | step | effect outside | why doing it twice is safe |
 //! |---|---|---|
@@ -14,26 +14,43 @@
 //! A turn that failed before its push is forgotten but for what was asked, so that a follow-up does not build on work
 //! that is nowhere. What was pushed stays, and gets its pull request with the next turn if it has none.
 //!
+//! What a job does is told to anyone by [`tell`], entry by entry of its journal; the words of a model that is at it are
+//! told live as well.
+//!
 //! [`Pulls`] shows, merges and closes the local forge's pull requests. This crate knows no HTTP.
 
+mod address;
+mod asking;
 mod author;
+mod beside;
+mod commit;
+mod config;
 mod docs;
 mod files;
+mod notes;
+mod pace;
 mod ports;
+mod prepare;
+pub mod progress;
 mod publish;
 mod pulls;
+mod quiet;
 pub mod record;
 mod repositories;
 mod session;
 mod stop;
+mod tell;
 mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use author::Author;
+pub use config::{AuthorConfig, JobLink, SearchOf, search_of};
 pub use docent_workspace::FileDiff;
 pub use docs::Docs;
+pub use pace::Pace;
 pub use ports::{Forges, Projects};
 pub use pulls::{MergeError, Pulls};
 pub use repositories::{Repositories, TokenOf};
+pub use tell::tell;

@@ -1,16 +1,21 @@
 //! The steps that show outside: the push and the pull request.
 
-use docent_agent as agent;
-use docent_forge::{PullRequest, Request, State};
+use docent_agent::{self as agent, Finish};
+use docent_forge::{ForgeError, PullRequest, Request, State};
 use docent_jobs::{Outcome, Shown};
-use docent_types::Role;
+use docent_types::{Halt, Role};
 use docent_workspace::{CommitId, GitError, PushError};
 
-use crate::record::{Part, Record, Turn};
+use crate::prepare::holds;
+use crate::progress::Turn;
+use crate::record::{Ended, Part, Record};
 use crate::repositories::blocking;
 use crate::session::{Session, parse};
-use crate::stop::Stop;
+use crate::stop::{Stop, again, failed};
 use crate::words;
+
+/// How often a branch that was deleted is pushed again.
+const PUSHED_AGAIN: u32 = 1;
 
 impl Session<'_> {
     pub(crate) async fn push(&mut self, turn: &Turn, made: CommitId) -> Result<(), Stop> {
@@ -31,7 +36,7 @@ impl Session<'_> {
             }
             Err(error) => return Err(error.into()),
         }
-        let part = self.part();
+        let part = self.part(&self.finish(turn), turn.problems.clone());
         self.record(Record::Pushed { commit: made.to_string(), part });
         if self.is_on_base() {
             self.author.repositories.announce_change();
@@ -43,18 +48,17 @@ impl Session<'_> {
     async fn is_part_of(&mut self, made: CommitId, branches: &[&str]) -> Result<bool, Stop> {
         let mirror = self.fetch().await?;
         let tips = branches.iter().map(|branch| mirror.find_branch(branch)).collect::<Result<Vec<_>, _>>()?;
-        blocking(move || {
-            for tip in tips.into_iter().flatten() {
-                match mirror.is_ancestor(made, tip) {
-                    // Not even here, so surely not in a branch that was fetched.
-                    Ok(false) | Err(GitError::NoSuchCommit { .. }) => {}
-                    Ok(true) => return Ok(true),
-                    Err(error) => return Err(error.into()),
+        self.author
+            .works(move || {
+                for tip in tips.into_iter().flatten() {
+                    if holds(&mirror, tip, made)? {
+                        return Ok(true);
+                    }
                 }
-            }
-            Ok(false)
-        })
-        .await
+                Ok::<_, GitError>(false)
+            })
+            .await
+            .map_err(Stop::from)
     }
 
     /// Whether an earlier attempt has pushed the commit, and somebody has built on it or merged it since.
@@ -70,52 +74,98 @@ impl Session<'_> {
     }
 
     /// What this turn adds to the pull request.
-    pub(crate) fn part(&self) -> Part {
-        let said = self.progress.transcript.entries()[self.progress.answered..].iter();
-        let asked = said.filter_map(|entry| match entry {
-            agent::Entry::Said { message } if message.role == Role::User => Some(message.plain_text()),
-            _ => None,
-        });
-        let finish = self.finish();
-        Part { asked: asked.collect::<Vec<_>>().join("\n\n"), title: finish.title, summary: finish.summary }
+    pub(crate) fn part(&self, finish: &Finish, problems: Option<Vec<String>>) -> Part {
+        let said = |role: Role| {
+            let entries = self.progress.transcript.entries()[self.progress.answered..].iter();
+            let texts = entries.filter_map(move |entry| match entry {
+                agent::Entry::Said { message } if message.role == role => Some(message.plain_text()),
+                _ => None,
+            });
+            texts.collect::<Vec<_>>().join("\n\n")
+        };
+        // A job of system messages alone is asked by them.
+        let asked = Some(said(Role::User)).filter(|asked| !asked.is_empty()).unwrap_or_else(|| said(Role::System));
+        let (title, summary) = (finish.title.clone(), finish.summary.clone());
+        Part { asked, title, summary, problems }
     }
 
     pub(crate) async fn open_pull_request(&mut self, turn: &Turn) -> Result<(), Stop> {
         let forge = (self.author.forges)(&self.project);
         let head = self.handle.job().source.branch.clone();
-        let pull = match forge.find(&head).await? {
+        let found = forge.find(&head).await?;
+        let mut before = None;
+        let pull = match found {
             Some(open) if open.state == State::Open => forge.update(&open, &self.request(Some(&open))).await,
             // Opened by an attempt that did not live to write it down, and merged since.
             Some(ended) if self.is_merged(turn).await? => Ok(ended),
-            _ => forge.open(&self.request(None)).await,
+            ended => {
+                before = ended.and_then(|ended| self.ended(&ended));
+                forge.open(&self.request(None)).await
+            }
         };
-        let url = pull?.url;
-        self.handle.show(Shown { todos: None, pr_link: Some(url.clone()) });
-        self.record(Record::PullRequest { url });
-        Ok(())
+        match pull {
+            Ok(PullRequest { url, .. }) => {
+                self.handle.show(Shown { todos: None, pr_link: Some(url.clone()) });
+                self.record(Record::PullRequest { url, before });
+                Ok(())
+            }
+            Err(ForgeError::NoChanges { .. }) => {
+                self.record(Record::Included);
+                Ok(())
+            }
+            Err(error @ ForgeError::HeadMissing { .. }) => self.miss_branch(turn, &error).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How the pull request that this job had opened was ended by somebody.
+    fn ended(&self, ended: &PullRequest) -> Option<Ended> {
+        let ours = self.progress.pull_request.as_ref().filter(|ours| ours.url == ended.url)?;
+        let url = ours.url.clone();
+        match ended.state {
+            State::Merged => Some(Ended::Merged { url }),
+            State::Closed => Some(Ended::Closed { url }),
+            State::Open => None,
+        }
+    }
+
+    /// The forge does not have the branch that was pushed: it lags behind the repository, or somebody deleted the branch.
+    async fn miss_branch(&mut self, turn: &Turn, error: &ForgeError) -> Result<(), Stop> {
+        let branch = self.handle.job().source.branch.clone();
+        if self.fetch().await?.find_branch(&branch)?.is_some() {
+            return Err(again(error, Halt::GitMisconfigured));
+        }
+        if turn.committed.is_some() && turn.deleted < PUSHED_AGAIN {
+            self.record(Record::Deleted);
+            return Ok(());
+        }
+        let sentence = format!(
+            "The branch `{branch}` was deleted before its pull request could be opened. Send the instruction again, and \
+             keep the branch until then."
+        );
+        Err(failed(Halt::GitMisconfigured, sentence))
     }
 
     /// `open` is the pull request that the changes go into.
     fn request(&self, open: Option<&PullRequest>) -> Request {
         let job = self.handle.job();
+        let config = &self.author.config;
         let before = self.progress.pull_request.as_ref().filter(|known| open.is_some_and(|open| open.url == known.url));
         let before = before.map_or(&[][..], |known| &known.parts);
         let parts: Vec<&Part> = before.iter().chain(&self.progress.waiting).collect();
+        let link = config.job_link.as_ref().and_then(|link| link(job));
         Request {
             title: words::title(parts.first().map_or("", |part| &part.title)),
-            body: words::pull_request_body(&parts, job.id),
+            body: words::pull_request_body(&parts, job.id, link.as_deref()),
             head: job.source.branch.clone(),
             base: self.project.branch.clone(),
             draft: job.as_draft,
+            labels: config.labels.clone(),
         }
     }
 
     /// The turn's end, when all it did is outside.
-    pub(crate) fn end(&self) -> Stop {
-        let mut message = self.finish().summary;
-        if let Some(why) = &self.progress.restarted {
-            message = format!("{message}\n\nThe work was started over: {why}.");
-        }
-        Stop::Ended(Outcome::Completed { message })
+    pub(crate) fn end(&self, turn: &Turn) -> Stop {
+        Stop::Ended(Outcome::Completed { message: self.told(&self.finish(turn)) })
     }
 }

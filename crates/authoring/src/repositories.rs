@@ -1,12 +1,14 @@
 //! The projects' repositories: where they are, and how we get in.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_types::Project;
 use docent_workspace::{CommitId, CommitMeta, Credentials, GitError, Mirror, Mirrors, Remote};
 use tokio::sync::Notify;
 
+use crate::address::is_same_host;
 use crate::docs::Docs;
 
 /// The token of a project's repository, if it needs one.
@@ -18,6 +20,8 @@ pub struct Repositories {
     mirrors: Arc<Mirrors>,
     token_of: TokenOf,
     changed: Arc<Notify>,
+    /// The mirrors of repositories that may be read beside a project's own, by address, as this process fetched them.
+    beside: Arc<Mutex<HashMap<String, Mirror>>>,
 }
 
 impl fmt::Debug for Repositories {
@@ -29,7 +33,7 @@ impl fmt::Debug for Repositories {
 impl Repositories {
     /// `token_of` is asked at each use, so that a changed token counts at once.
     pub fn new(mirrors: Mirrors, token_of: TokenOf) -> Self {
-        Self { mirrors: Arc::new(mirrors), token_of, changed: Arc::new(Notify::new()) }
+        Self { mirrors: Arc::new(mirrors), token_of, changed: Arc::new(Notify::new()), beside: Arc::default() }
     }
 
     /// The address of a project's repository, with what opens it.
@@ -44,6 +48,31 @@ impl Repositories {
     /// The mirror as the repository is now.
     pub async fn fetch(&self, project: &Project) -> Result<Mirror, GitError> {
         self.mirrors.fetch(&self.remote(project)).await
+    }
+
+    /// The mirror of a repository that may be read beside the project's own, as it is now.
+    pub async fn fetch_beside(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
+        let mirror = self.mirrors.fetch(&self.remote_beside(project, url)).await?;
+        self.mirrors_beside().insert(url.to_owned(), mirror.clone());
+        Ok(mirror)
+    }
+
+    /// The address of such a repository. What opens the project's own is shown to its own host only.
+    pub(crate) fn remote_beside(&self, project: &Project, url: &str) -> Remote {
+        let remote = Remote::new(url);
+        match (self.token_of)(project).filter(|_| is_same_host(&project.repository, url)) {
+            Some(credentials) => remote.with_credentials(credentials),
+            None => remote,
+        }
+    }
+
+    /// Such a mirror as this process fetched it the last time.
+    pub(crate) fn known_beside(&self, url: &str) -> Option<Mirror> {
+        self.mirrors_beside().get(url).cloned()
+    }
+
+    fn mirrors_beside(&self) -> std::sync::MutexGuard<'_, HashMap<String, Mirror>> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The docs at the tip of the project's branch, as the repository is now.

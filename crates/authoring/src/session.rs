@@ -1,21 +1,24 @@
-//! One turn of one job: where it stands, and its next step. Preparing, the agent's steps and the commit are here; what
-//! shows outside is in [`crate::publish`].
+//! One turn of one job: where it stands, and its next step.
+//!
+//! The turn's beginning is in [`crate::prepare`], what asks the model in [`crate::asking`], the commit in
+//! [`crate::commit`], what shows outside in [`crate::publish`].
 
 use std::sync::Arc;
 
-use docent_agent::{self as agent, Finish, Limits, Step, ToolContext, Transcript};
-use docent_jobs::{EntryBody, Halted, Handle, Outcome, Shown, crash};
+use docent_agent::{self as agent, Call, Finish, Setting, Step, ToolContext, ToolResult, Transcript};
+use docent_jobs::{EntryBody, Halted, Handle, Shown, crash};
 use docent_llm::Model;
 use docent_types::{Halt, Project};
-use docent_workspace::{CommitId, GitError, Mirror};
+use docent_workspace::{CommitId, GitError, Mirror, Overlay};
 use tracing::info;
 
 use crate::author::{Author, hear, write_down};
+use crate::beside::{Trees, guidance, open_beside};
 use crate::files::Draft;
-use crate::record::{Progress, Record, Turn};
-use crate::repositories::{blocking, signed};
+use crate::notes;
+use crate::progress::{Progress, Turn};
+use crate::record::Record;
 use crate::stop::{Stop, failed};
-use crate::words;
 
 /// Times a turn may start over because its branch moved.
 const RESTARTS: u32 = 3;
@@ -25,10 +28,12 @@ pub(crate) struct Session<'a> {
     pub(crate) author: &'a Author,
     pub(crate) handle: &'a mut Handle,
     pub(crate) project: Project,
-    model: Arc<dyn Model>,
+    pub(crate) model: Arc<dyn Model>,
     pub(crate) progress: Progress,
     mirror: Option<Mirror>,
     draft: Option<Draft>,
+    setting: Option<Setting>,
+    beside: Option<Trees>,
 }
 
 impl<'a> Session<'a> {
@@ -39,7 +44,8 @@ impl<'a> Session<'a> {
         model: Arc<dyn Model>,
         progress: Progress,
     ) -> Self {
-        Self { author, handle, project, model, progress, mirror: None, draft: None }
+        let (mirror, draft, setting, beside) = (None, None, None, None);
+        Self { author, handle, project, model, progress, mirror, draft, setting, beside }
     }
 
     /// Steps until something stops it.
@@ -65,8 +71,8 @@ impl<'a> Session<'a> {
 
     async fn step(&mut self) -> Result<(), Stop> {
         let Some(turn) = self.progress.turn.clone() else { return self.prepare().await };
-        if turn.pull_request.is_some() || (turn.pushed && self.is_on_base()) {
-            Err(self.end())
+        if turn.proposed.is_some() || (turn.pushed && self.is_on_base()) {
+            Err(self.end(&turn))
         } else if turn.pushed {
             self.open_pull_request(&turn).await
         } else if let Some(made) = &turn.committed {
@@ -81,6 +87,7 @@ impl<'a> Session<'a> {
             Record::Prepared { .. } => "prepared",
             Record::Replied { .. } => "model-replied",
             Record::Ran { .. } => "tools-ran",
+            Record::Compacted { .. } => "compacted",
             Record::Committed { .. } => "committed",
             Record::Pushed { .. } => "pushed",
             Record::PullRequest { .. } => "pull-request-opened",
@@ -94,6 +101,11 @@ impl<'a> Session<'a> {
     /// Whether the job's branch is the one its pull request would go to: then there is none to open.
     pub(crate) fn is_on_base(&self) -> bool {
         self.handle.job().source.branch == self.project.branch
+    }
+
+    /// Whether a call of the model is worth keeping what led to it.
+    pub(crate) fn costs(&self) -> bool {
+        self.model.describe().costs
     }
 
     pub(crate) async fn fetch(&mut self) -> Result<Mirror, Stop> {
@@ -110,16 +122,24 @@ impl<'a> Session<'a> {
         }
     }
 
-    async fn prepare(&mut self) -> Result<(), Stop> {
-        let mirror = self.fetch().await?;
-        let remote = mirror.find_branch(&self.handle.job().source.branch)?;
-        // Looked up even when the job's branch is there: the pull request goes to it.
-        let base = mirror.branch(&self.project.branch)?;
-        hear(self.handle, &mut self.progress);
-        let (base, remote) = (remote.unwrap_or(base).to_string(), remote.map(|tip| tip.to_string()));
-        let at = self.handle.now();
-        self.record(Record::Prepared { base, remote, at });
+    /// Throws the turn away and begins it again on what the repository is now.
+    pub(crate) fn restart(&mut self, why: &str) -> Result<(), Stop> {
+        if self.progress.restarts >= RESTARTS {
+            let sentence = format!("Gave up after starting over {RESTARTS} times: {why}. Send the instruction again.");
+            return Err(failed(Halt::GitMisconfigured, sentence));
+        }
+        info!(job = %self.handle.job().id, why, "the turn starts over");
+        (self.draft, self.mirror, self.setting, self.beside) = (None, None, None, None);
+        self.record(Record::Restarted { why: why.to_owned() });
         Ok(())
+    }
+
+    /// What the job says at the turn's end.
+    pub(crate) fn told(&self, finish: &Finish) -> String {
+        let turn = self.progress.turn.as_ref();
+        let notes = notes::for_people(turn, &self.progress, self.handle.job(), &self.project.branch);
+        let told: Vec<String> = std::iter::once(finish.summary.clone()).chain(notes).collect();
+        told.join("\n\n")
     }
 }
 
@@ -131,156 +151,129 @@ impl Session<'_> {
             news.filter(|entry| matches!(entry.body, EntryBody::Instruction(_))).for_each(|e| self.progress.read(e));
             hear(self.handle, &mut self.progress);
         }
-        let step = agent::next(&self.progress.transcript, &Limits::default());
-        // A call costs money and time: what led to it is not lost. The builtin model costs neither.
-        if !matches!(step, Step::Done(_)) && !self.model.describe().is_builtin() {
+        let Some(setting) = self.setting(turn).await? else { return Ok(()) };
+        let step = agent::next(&self.progress.transcript, &setting);
+        self.setting = Some(setting);
+        if matches!(step, Step::CallModel(_) | Step::Compact(_)) && self.is_out_of_time() {
+            self.expire();
+            return Ok(());
+        }
+        // A call costs money and time: what led to it is not lost.
+        if !matches!(step, Step::Done(_)) && self.costs() {
             self.handle.sync().await?;
         }
         match step {
-            Step::CallModel(request) => {
-                let reply = agent::call_model(self.model.as_ref(), request, |_| ()).await?;
-                self.record(Record::Replied { message: reply.message, reason: reply.reason, usage: reply.usage });
-                Ok(())
-            }
-            Step::RunTools(calls) => {
-                let Some(mut draft) = self.draft(turn).await? else { return Ok(()) };
-                let context = self.context();
-                let (draft, results) = blocking(move || {
-                    let results = agent::run_tools(&calls, &mut draft, &context);
-                    draft.check()?;
-                    Ok::<_, GitError>((draft, results))
-                })
-                .await?;
-                let digest = draft.digest();
-                self.draft = Some(draft);
-                self.record(Record::Ran { results, digest });
-                self.handle.show(Shown { todos: Some(agent::todos(&self.progress.transcript)), pr_link: None });
-                Ok(())
-            }
+            Step::CallModel(request) => self.ask(turn, request).await,
+            Step::Compact(compaction) => self.compact(compaction).await,
+            Step::RunTools(calls) => self.run_tools(turn, calls).await,
             Step::Done(finish) => self.settle(turn, finish).await,
         }
     }
 
-    fn context(&self) -> ToolContext {
-        ToolContext { limits: Limits::default(), docs_root: self.project.docs_root.clone() }
+    async fn run_tools(&mut self, turn: &Turn, calls: Vec<Call>) -> Result<(), Stop> {
+        let Some(mut draft) = self.draft(turn).await? else { return Ok(()) };
+        let context = self.context(turn).await;
+        let (draft, results) = self
+            .author
+            .works(move || {
+                let results = agent::run_tools(&calls, &mut draft, &context);
+                draft.check()?;
+                Ok::<_, GitError>((draft, results))
+            })
+            .await?;
+        let digest = draft.digest();
+        self.draft = Some(draft);
+        self.ran(results, digest);
+        Ok(())
+    }
+
+    fn ran(&mut self, results: Vec<ToolResult>, digest: String) {
+        let reply = self.progress.transcript.entries().iter().rev().find_map(|entry| match entry {
+            agent::Entry::Replied { message, .. } => Some(message),
+            _ => None,
+        });
+        let todos = reply.and_then(|reply| agent::planned(reply, &results));
+        let todos = todos.filter(|todos| *todos != self.progress.todos);
+        self.handle.show(Shown { todos: todos.clone(), pr_link: None });
+        self.record(Record::Ran { results, digest, todos });
+    }
+
+    /// What the turn works under. `None`: its base is gone, and it starts over.
+    async fn setting(&mut self, turn: &Turn) -> Result<Option<Setting>, Stop> {
+        if let Some(setting) = self.setting.take() {
+            return Ok(Some(setting));
+        }
+        let Some(overlay) = self.overlay(turn).await? else { return Ok(None) };
+        let root = self.project.docs_root.clone();
+        let guidance = self.author.works(move || guidance(overlay.base(), &root)).await?;
+        let model = self.model.describe();
+        Ok(Some(Setting {
+            limits: self.author.config.limits,
+            editor: model.editor,
+            context_tokens: model.context_tokens,
+            guidance,
+            context: turn.context.keys().cloned().collect(),
+            search: self.search().is_some(),
+        }))
+    }
+
+    fn search(&self) -> Option<Arc<dyn agent::DocsSearch>> {
+        self.author.config.search.as_ref().and_then(|search| search(&self.project))
+    }
+
+    /// What the tools may know. Made for each use: what is large in it is shared or in the mirrors.
+    async fn context(&mut self, turn: &Turn) -> ToolContext {
+        let beside = match self.beside.take() {
+            Some(beside) => beside,
+            None => open_beside(&self.author.repositories, &self.project, &turn.context).await,
+        };
+        self.beside = Some(beside.clone());
+        ToolContext {
+            limits: self.author.config.limits,
+            docs_root: self.project.docs_root.clone(),
+            context: beside,
+            search: self.search(),
+        }
+    }
+
+    /// The turn's base with nothing changed. `None`: it is gone, and the turn starts over.
+    async fn overlay(&mut self, turn: &Turn) -> Result<Option<Overlay>, Stop> {
+        let base = parse(&turn.base)?;
+        match self.mirror().await?.overlay(base) {
+            // A mirror made anew does not have what the remote threw away.
+            Err(GitError::NoSuchCommit { .. }) => {
+                self.restart("the commit it was done on is gone from the repository")?;
+                Ok(None)
+            }
+            overlay => Ok(Some(overlay?)),
+        }
     }
 
     /// The overlay as the transcript leaves it: what this process holds, or the turn's edits made again. `None`: they
     /// could not be, and the turn starts over.
-    async fn draft(&mut self, turn: &Turn) -> Result<Option<Draft>, Stop> {
+    pub(crate) async fn draft(&mut self, turn: &Turn) -> Result<Option<Draft>, Stop> {
         if let Some(draft) = self.draft.take() {
             return Ok(Some(draft));
         }
-        let mirror = self.mirror().await?;
-        let base = parse(&turn.base)?;
-        let overlay = match mirror.overlay(base) {
-            // A mirror made anew does not have what the remote threw away.
-            Err(GitError::NoSuchCommit { .. }) => {
-                self.restart("the commit it was done on is gone from the repository")?;
-                return Ok(None);
-            }
-            overlay => overlay?,
-        };
+        let Some(overlay) = self.overlay(turn).await? else { return Ok(None) };
         let root = self.project.docs_root.clone();
         let done = Transcript::from(self.progress.transcript.entries()[turn.from..].to_vec());
-        let context = self.context();
-        let (draft, replayed) = blocking(move || {
-            let mut draft = Draft::new(overlay, &root)?;
-            let replayed = agent::replay(&done, &mut draft, &context);
-            draft.check()?;
-            Ok::<_, GitError>((draft, replayed))
-        })
-        .await?;
+        let context = self.context(turn).await;
+        let (draft, replayed) = self
+            .author
+            .works(move || {
+                let mut draft = Draft::new(overlay, &root)?;
+                let replayed = agent::replay(&done, &mut draft, &context);
+                draft.check()?;
+                Ok::<_, GitError>((draft, replayed))
+            })
+            .await?;
         if replayed.is_ok() && turn.digest.as_ref().is_none_or(|digest| *digest == draft.digest()) {
             return Ok(Some(draft));
         }
         // Another version of the tools ran before. Starting over is safe: nothing of this turn is outside yet.
         self.restart("the edits made before could not be made again in the same way")?;
         Ok(None)
-    }
-
-    /// Throws the turn away and begins it again on what the repository is now.
-    pub(crate) fn restart(&mut self, why: &str) -> Result<(), Stop> {
-        if self.progress.restarts >= RESTARTS {
-            let sentence = format!("Gave up after starting over {RESTARTS} times: {why}. Send the instruction again.");
-            return Err(failed(Halt::GitMisconfigured, sentence));
-        }
-        info!(job = %self.handle.job().id, why, "the turn starts over");
-        self.draft = None;
-        self.mirror = None;
-        self.record(Record::Restarted { why: why.to_owned() });
-        Ok(())
-    }
-
-    /// The agent is done: judge what it leaves, and commit it.
-    async fn settle(&mut self, turn: &Turn, finish: Finish) -> Result<(), Stop> {
-        let Some(draft) = self.draft(turn).await? else { return Ok(()) };
-        let is_unchanged = draft.overlay().is_unchanged();
-        match finish.outcome {
-            agent::Outcome::Stopped if !is_unchanged => {}
-            agent::Outcome::Cannot | agent::Outcome::Stopped => {
-                return Err(Stop::Ended(Outcome::Failed { halt: Halt::Error, message: finish.summary }));
-            }
-            agent::Outcome::Done if !is_unchanged => {}
-            agent::Outcome::Done if self.progress.waiting.is_empty() || self.is_on_base() => {
-                return Err(Stop::Ended(Outcome::Completed { message: finish.summary }));
-            }
-            agent::Outcome::Done => {
-                self.record(Record::Unchanged);
-                return Ok(());
-            }
-        }
-        if let Some(looks_like) = words::secret_in(&self.part()) {
-            let sentence = format!(
-                "Nothing was committed: the instruction or the summary holds what looks like {looks_like}, and both stand \
-                 in the commit and the pull request. Create the job again without it, or with a placeholder."
-            );
-            return Err(failed(Halt::Error, sentence));
-        }
-        let made = self.commit(turn, draft, &finish).await?;
-        self.record(Record::Committed { commit: made.to_string() });
-        Ok(())
-    }
-
-    /// Writes the commit into the mirror. The same turn gives the same commit, every time.
-    async fn commit(&mut self, turn: &Turn, draft: Draft, finish: &Finish) -> Result<CommitId, Stop> {
-        let mirror = self.mirror().await?;
-        let message = words::commit_message(&finish.title, &finish.summary, self.handle.job().id);
-        let seconds = turn.at.seconds();
-        blocking(move || {
-            if let Some(why) = draft.unfit() {
-                return Err(failed(Halt::Error, why));
-            }
-            crash::point("checked");
-            let overlay = draft.into_overlay();
-            Ok(mirror.commit(&overlay, &signed(seconds, message, vec![overlay.commit()]))?)
-        })
-        .await
-    }
-
-    /// Makes the commit again when the mirror lost it, with the power or with the whole mirror. `false`: it could not
-    /// be made again, and the turn starts over.
-    pub(crate) async fn keep_commit(&mut self, turn: &Turn, made: CommitId) -> Result<bool, Stop> {
-        match self.mirror().await?.base(made) {
-            Err(GitError::NoSuchCommit { .. }) => {}
-            held => return held.map(|_| true).map_err(Stop::from),
-        }
-        let Some(draft) = self.draft(turn).await? else { return Ok(false) };
-        if self.commit(turn, draft, &self.finish()).await? == made {
-            return Ok(true);
-        }
-        self.restart("the commit was lost")?;
-        Ok(false)
-    }
-
-    /// How the agent ended the turn. Empty only for a transcript cut by hand: a turn that was committed has finished.
-    pub(crate) fn finish(&self) -> Finish {
-        match agent::next(&self.progress.transcript, &Limits::default()) {
-            Step::Done(finish) => finish,
-            Step::CallModel(_) | Step::RunTools(_) => {
-                Finish { outcome: agent::Outcome::Stopped, title: String::new(), summary: String::new() }
-            }
-        }
     }
 }
 

@@ -4,9 +4,11 @@ use std::error::Error;
 
 use docent_forge::ForgeError;
 use docent_jobs::{Failure, Halted, Outcome};
-use docent_llm::{ModelError, Retry};
+use docent_llm::{ModelError, ModelErrorKind, Retry};
 use docent_types::Halt;
 use docent_workspace::{GitError, PushError};
+
+use crate::words::secret_in_text;
 
 /// Why the loop stops: the turn has an outcome, or the attempt cannot go on.
 pub(crate) enum Stop {
@@ -37,7 +39,8 @@ pub(crate) fn failed(halt: Halt, message: impl Into<String>) -> Stop {
     Stop::Dropped { halt, message: message.into() }
 }
 
-fn again(why: &dyn Error, halt: Halt) -> Stop {
+/// What failed may pass.
+pub(crate) fn again(why: &dyn Error, halt: Halt) -> Stop {
     Stop::Failure(Failure::Retry { why: told(why), halt, after: None, attempts: None })
 }
 
@@ -45,7 +48,8 @@ impl From<GitError> for Stop {
     /// A repository that could not be reached may be there again soon; anything else somebody has to mend.
     fn from(error: GitError) -> Self {
         if error.is_transient() {
-            return again(&error, Halt::GitMisconfigured);
+            let (why, after) = (told(&error), error.retry_after());
+            return Stop::Failure(Failure::Retry { why, halt: Halt::GitMisconfigured, after, attempts: None });
         }
         failed(Halt::GitMisconfigured, format!("The repository could not be used: {}.", told(&error)))
     }
@@ -63,26 +67,60 @@ impl From<PushError> for Stop {
 impl From<ForgeError> for Stop {
     fn from(error: ForgeError) -> Self {
         match error {
-            ForgeError::Refused { .. } => {
+            ForgeError::Refused { .. } | ForgeError::NoChanges { .. } | ForgeError::HeadMissing { .. } => {
                 failed(Halt::GitMisconfigured, format!("The pull request could not be opened: {}.", told(&error)))
             }
-            ForgeError::Unavailable { .. } => again(&error, Halt::GitMisconfigured),
+            ForgeError::Unavailable { retry_after: after, .. } => {
+                let (why, halt) = (told(&error), Halt::GitMisconfigured);
+                Stop::Failure(Failure::Retry { why, halt, after, attempts: None })
+            }
             ForgeError::Store(error) => Halted::Store(error).into(),
         }
     }
 }
 
-impl From<ModelError> for Stop {
-    fn from(error: ModelError) -> Self {
-        match error.kind.retry() {
-            Retry::Never => failed(Halt::Error, format!("The model could not be asked: {}.", told(&error))),
-            Retry::Soon | Retry::After(_) => again(&error, Halt::Error),
-        }
+/// How often a model is asked the same in vain: one that is busy, and one whose connection or reply broke.
+const BUSY: u32 = 10;
+const BROKEN: u32 = 6;
+
+/// A call of the model that is configured by this name failed.
+pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
+    let attempts = match error.kind {
+        ModelErrorKind::RateLimited { .. } | ModelErrorKind::Overloaded { .. } => BUSY,
+        _ => BROKEN,
+    };
+    let after = match error.kind.retry() {
+        Retry::Soon => None,
+        Retry::After(wait) => Some(wait),
+        Retry::Never => return failed(Halt::Error, why_never(error, name)),
+    };
+    let why = without_secrets(told(error), "the model failed in words that hold what looks like a secret");
+    Stop::Failure(Failure::Retry { why, halt: Halt::Error, after, attempts: Some(attempts) })
+}
+
+/// Why there is no use in asking again, and what to do.
+fn why_never(error: &ModelError, name: &str) -> String {
+    let why = format!("The model `{name}` could not be asked: {}.", told(error));
+    let why = without_secrets(why, "The model failed in words that hold what looks like a secret.");
+    match error.kind {
+        ModelErrorKind::Auth => format!(
+            "{why} Look at the key that `[models.{name}]` in the configuration names, then send the instruction again."
+        ),
+        ModelErrorKind::ContextTooLong => format!(
+            "{why} What is asked and what it needs do not fit into the model's context: ask for less at a time, or              configure a model with a larger one."
+        ),
+        ModelErrorKind::Refused => format!("{why} Word the instruction differently, or use another model."),
+        _ => format!("{why} Look at `[models.{name}]` in the configuration, and at the log."),
     }
 }
 
+/// A provider may quote the key it refuses.
+fn without_secrets(text: String, instead: &str) -> String {
+    if secret_in_text(text.clone()).is_some() { instead.to_owned() } else { text }
+}
+
 /// An error and what caused it, on one line and without a full stop. What was said already is not said again.
-fn told(error: &dyn Error) -> String {
+pub(crate) fn told(error: &dyn Error) -> String {
     let mut text = bare(error);
     let mut source = error.source();
     while let Some(cause) = source {
@@ -103,7 +141,7 @@ fn bare(error: &dyn Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use docent_llm::ModelErrorKind;
+    use std::time::Duration;
 
     use super::*;
 
@@ -120,8 +158,46 @@ mod tests {
         let refused = ForgeError::Refused { sentence: "the token may not write.".to_owned() };
         assert_eq!(message(refused.into()), "The pull request could not be opened: the token may not write.");
         let fatal = ModelError::new(ModelErrorKind::Fatal, "could not read the reply").because("not JSON.\n");
-        assert_eq!(message(fatal.into()), "The model could not be asked: could not read the reply: not JSON.");
+        let said = message(model_failed(&fatal, "sonnet"));
+        assert!(
+            said.starts_with("The model `sonnet` could not be asked: could not read the reply: not JSON. "),
+            "{said}"
+        );
         let busy = ModelError::new(ModelErrorKind::Interrupted, "the reply broke off").because("the reply broke off");
-        assert_eq!(message(busy.into()), "the reply broke off");
+        assert_eq!(message(model_failed(&busy, "sonnet")), "the reply broke off");
+    }
+
+    #[test]
+    fn a_model_is_asked_again_as_often_and_as_late_as_its_failure_says() {
+        let (wait, soon) = (Some(Duration::from_secs(7)), None);
+        for (kind, expected) in [
+            (ModelErrorKind::RateLimited { retry_after: wait }, (wait, 10)),
+            (ModelErrorKind::Overloaded { retry_after: soon }, (soon, 10)),
+            (ModelErrorKind::Interrupted, (soon, 6)),
+        ] {
+            match model_failed(&ModelError::new(kind, "no"), "sonnet") {
+                Stop::Failure(Failure::Retry { after, attempts, halt, .. }) => {
+                    assert_eq!(((after, attempts), halt), ((expected.0, Some(expected.1)), Halt::Error), "{kind:?}");
+                }
+                _ => panic!("{kind:?} is tried again"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_model_that_cannot_be_asked_says_what_to_do_and_gives_no_key_away() {
+        for (kind, words) in [
+            (ModelErrorKind::Auth, "`[models.opus]` in the configuration"),
+            (ModelErrorKind::ContextTooLong, "ask for less"),
+            (ModelErrorKind::Refused, "Word the instruction differently"),
+        ] {
+            let said = message(model_failed(&ModelError::new(kind, "no"), "opus"));
+            assert!(said.contains(words) && said.ends_with('.'), "{said}");
+        }
+        let key = format!("sk-{}", "a1B2c3D4".repeat(6));
+        let error =
+            ModelError::new(ModelErrorKind::Auth, "it was refused").because(format!("Incorrect API key: {key}"));
+        let said = message(model_failed(&error, "opus"));
+        assert!(!said.contains(&key) && said.contains("`[models.opus]`"), "{said}");
     }
 }

@@ -1,17 +1,21 @@
 //! Stories of jobs, on a real repository in a folder of its own. Time stands still unless a story moves it.
 
+mod beside;
 mod cord;
 mod follow_ups;
+mod language_models;
 mod model;
 mod outcomes;
+mod publishing;
 mod pulls;
 mod races;
 mod rebuild;
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use docent_forge::memory::MemoryPullRequests;
@@ -30,7 +34,10 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use self::cord::{Cord, CordedPulls, CordedStore};
-use crate::{Author, Forges, Projects, Pulls, Repositories};
+use crate::{Author, AuthorConfig, Forges, Projects, Pulls, Repositories};
+
+/// How long a story waits for its job's end, in time as it passes outside.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The prompt most stories begin with, and what it makes of the docs below.
 const RENAME: &str = r#"Replace "Widget" with "Gadget""#;
@@ -57,14 +64,20 @@ impl Projects for Registry {
     }
 }
 
-/// What is wrong with a forge at the moment.
-type Trouble = Arc<Mutex<Option<fn() -> ForgeError>>>;
+/// What a forge has against opening a pull request, each time it is asked.
+type Objection = Box<dyn FnMut() -> Option<ForgeError> + Send>;
+type Trouble = Arc<Mutex<Option<Objection>>>;
 
 /// A forge that opens nothing while there is trouble.
-#[derive(Debug)]
 struct Moody {
     forge: LocalForge,
     trouble: Trouble,
+}
+
+impl fmt::Debug for Moody {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.forge.fmt(f)
+    }
 }
 
 #[async_trait]
@@ -74,9 +87,10 @@ impl Forge for Moody {
     }
 
     async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
-        let trouble = *self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        match trouble {
-            Some(trouble) => Err(trouble()),
+        let objection =
+            self.trouble.lock().unwrap_or_else(PoisonError::into_inner).as_mut().and_then(|object| object());
+        match objection {
+            Some(error) => Err(error),
             None => self.forge.open(request).await,
         }
     }
@@ -96,6 +110,7 @@ struct World {
     projects: Arc<Registry>,
     model: Arc<dyn Model>,
     forge_trouble: Trouble,
+    config: AuthorConfig,
     /// What the faces use: another process's view of the same store.
     jobs: Jobs,
 }
@@ -107,6 +122,10 @@ impl World {
     }
 
     fn with(model: Arc<dyn Model>) -> Self {
+        Self::of(model, &docs())
+    }
+
+    fn of(model: Arc<dyn Model>, files: &BTreeMap<String, Vec<u8>>) -> Self {
         let dir = TempDir::new().expect("a folder");
         let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_000));
         let project = Project {
@@ -121,14 +140,15 @@ impl World {
             context: BTreeMap::new(),
             created_at: Timestamp::default(),
         };
-        create_repository(&dir.path().join("docs.git"), "main", &docs(), &by("Ann", "First", vec![])).expect("made");
+        create_repository(&dir.path().join("docs.git"), "main", files, &by("Ann", "First", vec![])).expect("made");
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let ids = FixedIds::default();
         let shared = (Arc::new(clock.clone()), Arc::new(ids.clone()));
         let jobs = Jobs::new(Arc::clone(&store), shared.0, shared.1, JobLimits::default());
         let projects = Arc::new(Registry(Mutex::new(Some(project))));
         let (pulls, forge_trouble) = (Arc::new(MemoryPullRequests::default()), Trouble::default());
-        Self { dir, clock, ids, store, pulls, projects, model, forge_trouble, jobs }
+        let config = AuthorConfig::default();
+        Self { dir, clock, ids, store, pulls, projects, model, forge_trouble, config, jobs }
     }
 
     fn project(&self) -> Project {
@@ -140,7 +160,13 @@ impl World {
     }
 
     fn forge_has(&self, trouble: Option<fn() -> ForgeError>) {
-        *self.forge_trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
+        let objection = trouble.map(|trouble| -> Objection { Box::new(move || Some(trouble())) });
+        *self.forge_trouble.lock().unwrap_or_else(PoisonError::into_inner) = objection;
+    }
+
+    /// Each time the forge is to open a pull request, this is asked for what is wrong.
+    fn forge_objects(&self, object: impl FnMut() -> Option<ForgeError> + Send + 'static) {
+        *self.forge_trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(object));
     }
 
     fn remote(&self) -> Remote {
@@ -182,8 +208,9 @@ impl World {
             Arc::new(Moody { forge, trouble: Arc::clone(&trouble) }) as Arc<dyn Forge>
         });
         let models = BTreeMap::from([("sonnet".to_owned(), Arc::clone(&self.model))]);
-        let author = Author::new(Arc::clone(&self.projects) as _, self.repositories(mirrors), forges, models);
-        let engine = Engine::new(jobs, Arc::new(author), EngineConfig::new("test"));
+        let (projects, config) = (Arc::clone(&self.projects) as _, self.config.clone());
+        let author = Author::new(projects, self.repositories(mirrors), forges, models, config);
+        let engine = Engine::new(jobs.clone(), Arc::new(author), EngineConfig::new("test"));
         let drain = CancellationToken::new();
         let task = tokio::spawn({
             let drain = drain.clone();
@@ -192,7 +219,7 @@ impl World {
                 engine.run(drain).await;
             }
         });
-        Process { drain, task }
+        Process { jobs, drain, task }
     }
 
     fn starts(&self) -> Process {
@@ -213,10 +240,14 @@ impl World {
 
     /// Waits until the job is not active any more.
     async fn ends(&self, job: &AgentJob) -> AgentJob {
+        let begun = Instant::now();
         loop {
             let now = self.job(job).await;
             if now.status != JobStatus::Active {
                 return now;
+            }
+            if begun.elapsed() > PATIENCE {
+                panic!("the job does not end: {:#?}", self.store.entries(job.id, 0, 500).await.expect("reads"));
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -274,6 +305,8 @@ impl World {
 
 /// A running engine.
 struct Process {
+    /// What is said live is heard here only.
+    jobs: Jobs,
     drain: CancellationToken,
     task: JoinHandle<()>,
 }

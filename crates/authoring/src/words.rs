@@ -5,15 +5,24 @@ use std::collections::BTreeMap;
 use docent_agent::secrets;
 use docent_types::JobId;
 
+use crate::quiet;
 use crate::record::Part;
 
 /// The longest first line of a commit, and title of a pull request, in characters.
 const TITLE: usize = 72;
+/// How much of an instruction is quoted, and of a summary told, in characters.
+const ASKED: usize = 4_000;
+const SUMMARY: usize = 20_000;
+/// About the longest description of a pull request, in bytes: the turns that would make it longer are left out, the
+/// oldest first. Forges take a little more.
+const BODY: usize = 48_000;
+/// How many problems are listed.
+const PROBLEMS: usize = 20;
 
 /// A title on one line, cut at a word.
 pub(crate) fn title(given: &str) -> String {
     let line = given.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Update the docs");
-    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = quiet::line(&line.split_whitespace().collect::<Vec<_>>().join(" "));
     if line.chars().count() <= TITLE {
         return line;
     }
@@ -24,50 +33,127 @@ pub(crate) fn title(given: &str) -> String {
 
 /// The commit's message. The trailer ties the commit to its job.
 pub(crate) fn commit_message(title_given: &str, summary: &str, job: JobId) -> String {
-    let summary = summary.trim();
+    let summary = quiet::markdown(summary.trim());
     let body = if summary.is_empty() { String::new() } else { format!("{summary}\n\n") };
     format!("{}\n\n{body}Docent-Job: {job}\n", title(title_given))
 }
 
 /// What a turn's words seem to give away: they are about to stand in a commit and a pull request.
 pub(crate) fn secret_in(part: &Part) -> Option<&'static str> {
+    secret_in_text([part.asked.as_str(), &part.title, &part.summary].join("\n"))
+}
+
+/// What a text seems to give away.
+pub(crate) fn secret_in_text(text: String) -> Option<&'static str> {
     const WORDS: &str = "words";
-    let text = [part.asked.as_str(), &part.title, &part.summary].join("\n");
     let after = BTreeMap::from([(WORDS.to_owned(), text.into_bytes())]);
     let found = secrets(&BTreeMap::new(), &after, &[WORDS.to_owned()]);
     found.first().map(|secret| secret.looks_like)
 }
 
-/// The pull request's description: turn by turn what was asked and what was done, and by whom.
-pub(crate) fn pull_request_body(parts: &[&Part], job: JobId) -> String {
-    let mut body = String::new();
-    for part in parts {
-        let asked: Vec<String> = part.asked.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
-        for paragraph in [asked.join("\n").as_str(), part.summary.trim()] {
-            if !paragraph.is_empty() {
-                body.push_str(&format!("{paragraph}\n\n"));
-            }
-        }
+/// What the checks found, as it is told: a line each, and how many more there are.
+pub(crate) fn problems(found: &[impl ToString]) -> Vec<String> {
+    let mut lines: Vec<String> = found.iter().take(PROBLEMS).map(ToString::to_string).collect();
+    if found.len() > PROBLEMS {
+        lines.push(format!("… and {} more", found.len() - PROBLEMS));
     }
-    format!("{body}Made by Docent, job {job}.\n")
+    lines
+}
+
+/// The pull request's description: turn by turn what was asked and what was done, what the checks say of the newest, and
+/// by whom. `link` is where the job is looked at.
+pub(crate) fn pull_request_body(parts: &[&Part], job: JobId, link: Option<&str>) -> String {
+    let mut told: Vec<String> = Vec::new();
+    let mut length = 0;
+    for part in parts.iter().rev() {
+        let text = told_part(part);
+        length += text.len();
+        if length > BODY && !told.is_empty() {
+            told.push("What was done before that is in the commits.\n\n".to_owned());
+            break;
+        }
+        told.push(text);
+    }
+    told.reverse();
+    let checked = parts.last().map(|part| told_checks(part)).unwrap_or_default();
+    let link = link.map(|link| format!(": <{link}>")).unwrap_or_default();
+    format!("{}{checked}Made by Docent, job {job}{link}.\n", told.concat())
+}
+
+fn told_part(part: &Part) -> String {
+    let asked = quiet::quoted(&cut(&part.asked, ASKED));
+    let asked: Vec<String> = asked.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    let summary = quiet::markdown(&cut(part.summary.trim(), SUMMARY));
+    let paragraphs = [asked.join("\n"), summary];
+    paragraphs.iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n\n")).collect()
+}
+
+fn told_checks(part: &Part) -> String {
+    let Some(problems) = &part.problems else { return String::new() };
+    if problems.is_empty() {
+        return "Checked: links, navigation and front matter.\n\n".to_owned();
+    }
+    let lines: Vec<String> = problems.iter().map(|line| format!("- {}", quiet::line(line))).collect();
+    format!("Checked: links, navigation and front matter. New problems are left:\n\n{}\n\n", lines.join("\n"))
+}
+
+/// A text of at most so many characters.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn part(asked: &str, summary: &str, problems: Option<&[&str]>) -> Part {
+        let problems = problems.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
+        let [asked, title, summary] = [asked, "", summary].map(str::to_owned);
+        Part { asked, title, summary, problems }
+    }
+
+    fn job() -> JobId {
+        JobId::new(uuid::Uuid::from_u128(7))
+    }
+
     #[test]
     fn a_pull_request_tells_turn_by_turn_what_was_asked_and_what_was_done() {
-        let part = |asked: &str, summary: &str| {
-            let [asked, title, summary] = [asked, "", summary].map(str::to_owned);
-            Part { asked, title, summary }
-        };
-        let parts = [part("Do this.\n\nAnd that.", "Did both.\n"), part("", "Did more.")];
-        let job = JobId::new(uuid::Uuid::from_u128(7));
+        let parts = [part("Do this.\n\nAnd that.", "Did both.\n", Some(&["old"])), part("", "Did more.", None)];
         assert_eq!(
-            pull_request_body(&parts.each_ref(), job),
-            format!("> Do this.\n>\n> And that.\n\nDid both.\n\nDid more.\n\nMade by Docent, job {job}.\n")
+            pull_request_body(&parts.each_ref(), job(), None),
+            format!("> Do this.\n>\n> And that.\n\nDid both.\n\nDid more.\n\nMade by Docent, job {}.\n", job())
         );
+    }
+
+    #[test]
+    fn a_pull_request_says_what_the_checks_left_and_where_the_job_is() {
+        let made = format!("Made by Docent, job {}: <http://docent.test/jobs/7>.\n", job());
+        let link = Some("http://docent.test/jobs/7");
+        let fine = part("Do.", "Did.", Some(&[]));
+        assert_eq!(
+            pull_request_body(&[&fine], job(), link),
+            format!("> Do.\n\nDid.\n\nChecked: links, navigation and front matter.\n\n{made}")
+        );
+        let broken = part("Do.", "Did.", Some(&["a.md:1 is broken"]));
+        assert!(pull_request_body(&[&broken], job(), link).contains("are left:\n\n- a.md:1 is broken\n\nMade by"));
+    }
+
+    #[test]
+    fn a_pull_request_of_many_turns_keeps_the_newest() {
+        let parts: Vec<Part> =
+            (0..40).map(|turn| part("Go on.", &format!("{turn}: {}", "x".repeat(3_000)), None)).collect();
+        let body = pull_request_body(&parts.iter().collect::<Vec<_>>(), job(), None);
+        assert!(body.len() < 60_000 && body.contains("39: x") && !body.contains("\n0: x"), "{} bytes", body.len());
+        assert!(body.starts_with("What was done before that"));
+    }
+
+    #[test]
+    fn a_long_instruction_is_quoted_in_part() {
+        let asked = pull_request_body(&[&part(&"ü".repeat(100_000), "Did.", None)], job(), None);
+        assert!(asked.chars().count() < 5_000 && asked.contains("ü …\n"), "{}", asked.len());
     }
 
     #[test]
@@ -76,6 +162,7 @@ mod tests {
         assert_eq!(title(" \n "), "Update the docs");
         let long = title(&"word ".repeat(40));
         assert!(long.chars().count() <= TITLE && long.ends_with("word…"), "{long}");
-        assert!(title(&"ü".repeat(200)).chars().count() <= TITLE);
+        assert!(title(&"@ü ".repeat(200)).chars().count() <= TITLE);
+        assert_eq!(title("Thank @ann"), "Thank @\u{2060}ann");
     }
 }

@@ -1,23 +1,24 @@
 //! Everything wired together, once, for every command.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use docent_access::{Access, AssistantLimits, Keys, Projects};
 use docent_assistant::{Assistant, Threads};
-use docent_authoring::{Author, Pulls, Repositories};
-use docent_forge::{Forge, LocalForge, PullRequests};
+use docent_authoring::{Author, AuthorConfig, JobLink, Pulls, Repositories, search_of};
+use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
-use docent_llm::builtin::Builtin;
-use docent_llm::{Description, Model};
+use docent_llm::Description;
 use docent_search::Indexes;
 use docent_store::SqliteStore;
 use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Timestamp};
-use docent_workspace::{Credentials, Mirrors};
+use docent_workspace::Mirrors;
 
-use crate::config::{Config, Provider};
+use crate::config::Config;
+use crate::credentials::Keyring;
 use crate::failure::Failure;
+use crate::forges::{AllForges, Forges};
+use crate::models::Models;
 
 /// The application: its store, its cores, and its configuration.
 pub(crate) struct App {
@@ -30,7 +31,8 @@ pub(crate) struct App {
     pub(crate) repositories: Repositories,
     pub(crate) ids: Arc<dyn Ids>,
     clock: Arc<dyn Clock>,
-    models: BTreeMap<String, Arc<dyn Model>>,
+    pub(crate) models: Models,
+    pub(crate) forges: Forges,
 }
 
 impl App {
@@ -48,10 +50,12 @@ impl App {
             per_project_and_hour: config.limits.assistant_requests_per_hour,
             per_address_and_day: config.limits.assistant_requests_per_address_per_day,
         };
-        let models = models(&config);
+        let models = Models::new(&config)?;
+        let forges = Forges::new(&config, Arc::clone(&clock))?;
         let threads: Arc<dyn Threads> = Arc::clone(&store) as _;
-        let answering = named(&models, &config.assistant.model)?;
-        let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), Arc::new(credentials));
+        let answering = models.named(&config.assistant_model)?;
+        let keyring = Keyring { forges: forges.clone(), git: config.git.clone() };
+        let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), keyring.token_of());
         Ok(Self {
             jobs: Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits),
             access: Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock))
@@ -63,6 +67,7 @@ impl App {
             clock,
             ids,
             models,
+            forges,
             config,
         })
     }
@@ -81,11 +86,7 @@ impl App {
 
     /// What jobs run on when they name no model.
     pub(crate) fn agent_model(&self) -> Result<Description, Failure> {
-        Ok(named(&self.models, &self.config.agent.model)?.describe())
-    }
-
-    pub(crate) fn models(&self) -> impl Iterator<Item = (&str, Description)> {
-        self.models.iter().map(|(name, model)| (name.as_str(), model.describe()))
+        Ok(self.models.named(&self.config.agent.model)?.describe())
     }
 
     pub(crate) async fn known_project(&self, id: &str) -> Result<Project, Failure> {
@@ -113,26 +114,33 @@ impl App {
         )
     }
 
-    /// What works on jobs. `public_url` is where their pull requests are shown.
+    /// What works on jobs. `public_url` is where they and their pull requests are shown; empty for nowhere.
     pub(crate) fn author(&self, public_url: &str) -> Author {
-        let (pulls, clock, ids) = (Arc::clone(&self.store), Arc::clone(&self.clock), Arc::clone(&self.ids));
-        let public_url = public_url.to_owned();
-        let forge = move |project: &Project| -> Arc<dyn Forge> {
-            Arc::new(LocalForge::new(
-                Arc::clone(&pulls) as _,
-                project.id.clone(),
-                public_url.clone(),
-                Arc::clone(&clock),
-                Arc::clone(&ids),
-            ))
+        let forges = AllForges {
+            remote: self.forges.clone(),
+            pulls: Arc::clone(&self.store) as _,
+            ids: Arc::clone(&self.ids),
+            public_url: public_url.to_owned(),
         };
         Author::new(
             Arc::new(Registry(Arc::clone(&self.store) as _)),
             self.repositories.clone(),
-            Arc::new(forge),
-            self.models.clone(),
+            Arc::new(move |project: &Project| forges.of(project)),
+            self.models.offered().clone(),
+            AuthorConfig {
+                limits: self.config.agent.limits,
+                labels: self.config.agent.labels.clone(),
+                job_link: (!public_url.is_empty()).then(|| job_link(public_url)),
+                search: Some(search_of(Arc::clone(&self.indexes))),
+            },
         )
     }
+}
+
+/// Where a job is shown, to whoever has a key of its project.
+fn job_link(public_url: &str) -> JobLink {
+    let url = public_url.to_owned();
+    Arc::new(move |job| Some(format!("{url}/v2/agent/{}/job/{}", job.project, job.id)))
 }
 
 /// The projects, as authoring asks for them.
@@ -144,25 +152,6 @@ impl docent_authoring::Projects for Registry {
     async fn project(&self, id: &ProjectId) -> Result<Option<Project>, docent_types::StoreError> {
         self.0.by_id(id).await
     }
-}
-
-/// The token of a project, from the variable it names.
-fn credentials(project: &Project) -> Option<Credentials> {
-    let token = std::env::var(project.token_env.as_deref()?).ok()?;
-    Some(Credentials::token(token))
-}
-
-fn models(config: &Config) -> BTreeMap<String, Arc<dyn Model>> {
-    let model = |name: &str| -> Arc<dyn Model> {
-        match config.models.get(name).map(|model| model.provider) {
-            Some(Provider::Builtin) | None => Arc::new(Builtin),
-        }
-    };
-    config.model_names().into_iter().map(|name| (name.to_owned(), model(name))).collect()
-}
-
-fn named(models: &BTreeMap<String, Arc<dyn Model>>, name: &str) -> Result<Arc<dyn Model>, Failure> {
-    models.get(name).cloned().ok_or_else(|| Failure::plain(format!("there is no model `{name}` in the configuration")))
 }
 
 /// Makes the data folder, readable by nobody else: it holds everybody's docs and conversations.

@@ -45,7 +45,9 @@ pub(crate) enum Command {
     Key(KeyCommand),
     /// Fetch a docs site and bring its search index up to date
     Index(IndexArgs),
-    /// Check configuration, store, git, models and repositories, and say what to fix
+    /// Have one instruction carried out on a local repository, without a server; leaves a branch
+    Run(RunArgs),
+    /// Check configuration, store, git, models, forges and repositories, and say what to fix
     Doctor,
 }
 
@@ -93,22 +95,54 @@ pub(crate) struct ProjectAdd {
     #[arg(long = "ref", default_value = "main", value_name = "BRANCH")]
     pub(crate) branch: String,
     /// The folder of the docs in the repository [default: all of it]
-    #[arg(long, default_value = "", value_name = "FOLDER")]
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "FOLDER")]
     pub(crate) docs_root: String,
     /// Where pull requests are opened
     #[arg(long, value_enum, default_value_t = ForgeArg::Local)]
     pub(crate) forge: ForgeArg,
-    /// The environment variable that holds the token for git
+    /// The environment variable that holds the token for git and the forge
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) token_env: Option<String>,
-    /// Where the docs site is served
+    /// Where the forge is, when that does not follow from --repo: the base of its API (GitHub Enterprise, GitLab or
+    /// Gitea on another host or below a path); for the local forge, where its pages are reached
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
+    /// A repository that the agent may read besides, by a name; more than one may be given
+    #[arg(long, value_name = "NAME=URL")]
+    pub(crate) context: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub(crate) enum ForgeArg {
+    /// Docent shows the pull requests itself
     Local,
+    /// github.com or GitHub Enterprise
+    Github,
+    /// gitlab.com or a GitLab of your own
+    Gitlab,
+    /// Gitea, Forgejo
+    Gitea,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// What is to be done, in your own words (without a language model: one of the chores of docs/CHORES.md)
+    pub(crate) instruction: String,
+    /// A git repository on this machine, bare or not; its work tree and its checked-out branch are left alone
+    #[arg(long, value_name = "PATH")]
+    pub(crate) repo: PathBuf,
+    /// The model to work with [default: the configuration's `agent.model`]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+    /// The branch to begin from [default: the one that is checked out]
+    #[arg(long = "ref", value_name = "BRANCH")]
+    pub(crate) from: Option<String>,
+    /// The branch to leave; continued when it is there [default: a new one]
+    #[arg(long, value_name = "BRANCH")]
+    pub(crate) branch: Option<String>,
+    /// The folder of the docs in the repository [default: all of it]
+    #[arg(long, default_value = "", hide_default_value = true, value_name = "FOLDER")]
+    pub(crate) docs_root: String,
 }
 
 #[derive(Debug, Subcommand)]

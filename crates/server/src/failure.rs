@@ -65,7 +65,10 @@ fn chain(error: &dyn std::error::Error) -> String {
 failures!(
     crate::client::ClientError,
     crate::config::ConfigError,
+    crate::secrets::SecretError,
     docent_access::AddError,
+    docent_forge::ForgeError,
+    docent_llm::ModelError,
     docent_search::SearchError,
     docent_store::OpenError,
     docent_types::IdError,

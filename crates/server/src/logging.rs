@@ -5,14 +5,31 @@ use std::io::IsTerminal;
 
 use tracing_subscriber::EnvFilter;
 
+/// Who logs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Logger {
+    Server,
+    /// A command that tells on a terminal what its job does, its waiting too.
+    Run,
+    Command,
+}
+
 /// Begins logging. `DOCENT_LOG` says what (`info`, `docent_jobs=debug`); without it a server tells what it does and any
 /// other command only what goes wrong.
-pub(crate) fn start(server: bool) {
-    let filter =
-        EnvFilter::try_from_env("DOCENT_LOG").unwrap_or_else(|_| EnvFilter::new(if server { "info" } else { "warn" }));
+pub(crate) fn start(logger: Logger) {
     let is_terminal = std::io::stderr().is_terminal();
+    let usual = match logger {
+        Logger::Server => "info",
+        Logger::Run if is_terminal => "warn,docent_jobs=error",
+        Logger::Run | Logger::Command => "warn",
+    };
+    let filter = EnvFilter::try_from_env("DOCENT_LOG").unwrap_or_else(|_| EnvFilter::new(usual));
     let colours = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(colours);
     // A second subscriber would be an error of ours and is nothing a user could mend.
-    let _ = if is_terminal || !server { builder.with_target(false).try_init() } else { builder.json().try_init() };
+    let _ = if is_terminal || logger != Logger::Server {
+        builder.with_target(false).try_init()
+    } else {
+        builder.json().try_init()
+    };
 }

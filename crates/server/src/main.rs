@@ -3,23 +3,32 @@
 //! This crate is the roof: it reads the command line and the configuration, wires the cores and the faces, waits, and
 //! drains. Nothing uses it.
 
+mod address;
 mod app;
 mod cli;
 mod client;
 mod config;
+mod credentials;
 mod demo;
 mod doctor;
 mod failure;
+mod forges;
 mod index;
 mod indexing;
 mod keys;
 mod logging;
+mod metrics;
+mod models;
 mod output;
 mod projects;
+mod run;
+mod secrets;
 mod serve;
 
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
 use clap::Parser;
 
@@ -27,17 +36,28 @@ use crate::app::App;
 use crate::cli::{Cli, Command};
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
+use crate::logging::Logger;
+
+/// How long a push may take that was under way when `docent run` was stopped.
+const LAST_PUSH: Duration = Duration::from_secs(10);
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    logging::start(matches!(cli.command, Command::Serve(_)));
+    logging::start(match cli.command {
+        Command::Serve(_) => Logger::Server,
+        Command::Run(_) => Logger::Run,
+        _ => Logger::Command,
+    });
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return failed(&Failure::new("cannot start the runtime", error)),
     };
     let result = runtime.block_on(run(&cli));
-    // Blocking work that nobody waits for any more must not hold the process.
-    runtime.shutdown_background();
+    // Blocking work that nobody waits for any more must not hold the process; a push that has begun may come to its end.
+    runtime.shutdown_timeout(match cli.command {
+        Command::Run(_) => LAST_PUSH,
+        _ => Duration::ZERO,
+    });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => failed(&failure),
@@ -67,6 +87,7 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Project(command) => projects::run(&App::open(config)?, command, json).await,
         Command::Key(command) => keys::run(&App::open(config)?, command, json).await,
         Command::Index(args) => index::run(&App::open(config)?, &args.domain, json).await,
-        Command::Doctor => doctor::run(&App::open(config)?, json).await,
+        Command::Run(args) => run::run(args, config, json).await,
+        Command::Doctor => doctor::run(&Arc::new(App::open(config)?), json).await,
     }
 }

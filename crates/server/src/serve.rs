@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use docent_dashboard::PullPages;
-use docent_http_v2::{Face, ModelNames};
-use docent_jobs::{Engine, EngineConfig};
+use docent_discovery::{Answering, Replies};
+use docent_jobs::{Engine, EngineConfig, ModelNames};
 use docent_types::{Refusal, RefusalKind};
 use docent_web::{ErrorShape, Handler, HttpError, Limits, Methods, Request, Response, respond};
 use http::StatusCode;
@@ -24,6 +24,7 @@ use crate::app::App;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::indexing;
+use crate::metrics::{self, Metrics};
 
 /// How long running jobs may take to come to the end of a step once the server drains.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -53,6 +54,7 @@ pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
         .map_or_else(|| format!("http://{address}"), |url| url.trim_end_matches('/').to_owned());
     let app = Arc::new(App::open(config)?);
     let alone = lock(&app.config.data)?;
+    app.models.announce(&app.config);
     let drain = CancellationToken::new();
 
     let holder = format!("{}-{}", std::process::id(), app.ids.unguessable().as_simple());
@@ -135,7 +137,7 @@ impl Running {
 }
 
 /// Waits for the first SIGINT or SIGTERM.
-async fn told() -> Result<(), Failure> {
+pub(crate) async fn told() -> Result<(), Failure> {
     let listen = |kind| signal(kind).map_err(|error| Failure::new("cannot listen for signals", error));
     let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
     tokio::select! {
@@ -147,18 +149,38 @@ async fn told() -> Result<(), Failure> {
 
 /// All that is served, one face after another.
 struct House {
-    v2: Face,
+    v1: docent_http_v1::Face,
+    v2: docent_http_v2::Face,
     pulls: PullPages,
+    metrics: Metrics,
     app: Arc<App>,
     drain: CancellationToken,
     told_unready: AtomicBool,
 }
 
 impl Handler for House {
-    async fn handle(&self, request: Request) -> Response {
+    async fn handle(&self, mut request: Request) -> Response {
+        if let Some(proxies) = &self.app.config.proxies {
+            let client = proxies.client(request.peer().ip(), request.header_values(proxies.header.as_str()));
+            request.comes_from(client);
+        }
+        let route = metrics::route_of(&request);
+        let response = self.answer(request).await;
+        self.metrics.answered(route, response)
+    }
+}
+
+impl House {
+    async fn answer(&self, request: Request) -> Response {
         let refused = self.drain.is_cancelled() && !request.method().is_safe();
         if refused {
+            if self.v1.takes(&request) {
+                return self.v1.unavailable(&request, draining());
+            }
             return self.v2.unavailable(&request, draining());
+        }
+        if self.v1.takes(&request) {
+            return self.v1.handle(request).await;
         }
         if self.v2.takes(&request) {
             return self.v2.handle(request).await;
@@ -167,13 +189,18 @@ impl Handler for House {
             return response;
         }
         let answer = match request.segments().as_slice() {
-            ["healthz"] => self.probe(&request, async || Ok(())).await,
-            ["readyz"] => self.probe(&request, async || self.ready().await).await,
+            ["healthz"] => self.probe(&request, async || Ok(healthy())).await,
+            ["readyz"] => self.probe(&request, async || self.ready().await.map(|()| healthy())).await,
+            ["metrics"] => self.probe(&request, async || Ok(self.metrics.exposed(&self.app.store).await)).await,
             // What is nobody's is the API's to refuse, with the headers its callers expect.
             _ => return self.v2.handle(request).await,
         };
         answer.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error))
     }
+}
+
+fn healthy() -> Response {
+    respond::json(StatusCode::OK, &json!({ "status": "ok" }))
 }
 
 fn draining() -> Refusal {
@@ -183,31 +210,44 @@ fn draining() -> Refusal {
 
 impl House {
     fn new(app: &Arc<App>, drain: CancellationToken) -> Self {
-        let v2 = Face {
-            access: app.access.clone(),
-            jobs: app.jobs.clone(),
-            models: ModelNames {
-                offered: app.config.model_names().into_iter().map(str::to_owned).collect(),
-                default: app.config.agent.model.clone(),
-            },
+        let models = ModelNames {
+            offered: app.config.offered.keys().cloned().collect(),
+            default: app.config.agent.model.clone(),
+        };
+        let answering = Answering {
             assistant: Arc::clone(&app.assistant),
             docs: Arc::clone(&app.indexes) as _,
+            replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get()),
+        };
+        let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone());
+        let v1 = docent_http_v1::Face {
+            access: app.access.clone(),
+            jobs: app.jobs.clone(),
+            models: models.clone(),
+            answering: answering.clone(),
+            tell: docent_authoring::tell,
+        };
+        let v2 = docent_http_v2::Face {
+            access: app.access.clone(),
+            jobs: app.jobs.clone(),
+            models,
+            answering,
+            tell: docent_authoring::tell,
         };
         let pulls = PullPages::new(app.access.clone(), app.pulls());
-        Self { v2, pulls, app: Arc::clone(app), drain, told_unready: AtomicBool::new(false) }
+        Self { v1, v2, pulls, metrics, app: Arc::clone(app), drain, told_unready: AtomicBool::new(false) }
     }
 
     async fn probe(
         &self,
         request: &Request,
-        check: impl AsyncFnOnce() -> Result<(), HttpError>,
+        check: impl AsyncFnOnce() -> Result<Response, HttpError>,
     ) -> Result<Response, HttpError> {
         if request.method() == http::Method::OPTIONS {
             return Ok(Methods::GET.options());
         }
         Methods::GET.check(request.method())?;
-        check().await?;
-        Ok(respond::json(StatusCode::OK, &json!({ "status": "ok" })))
+        check().await
     }
 
     async fn ready(&self) -> Result<(), HttpError> {

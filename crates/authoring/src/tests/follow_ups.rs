@@ -1,7 +1,12 @@
 //! What a job does when it is spoken to again.
 
+use docent_agent::DocsSearch;
 use docent_forge::{ForgeError, State};
+use docent_llm::scripted::{Reply, Scripted};
+use docent_types::Passage;
+use serde_json::json;
 
+use super::model::finish;
 use super::*;
 
 const MORE: &str = r#"Replace "Nothing of note" with "Much to see""#;
@@ -132,4 +137,44 @@ async fn what_was_pushed_without_a_pull_request_gets_one_on_a_follow_up() {
         let commits = if more == MORE { 2 } else { 1 };
         assert_eq!(world.commits(&job.source.branch).await.len(), commits, "{more}");
     }
+}
+
+/// A search over the docs while which something happens.
+struct Meanwhile(Box<dyn Fn() + Send + Sync>);
+
+impl DocsSearch for Meanwhile {
+    fn search(&self, _words: &str, _limit: usize) -> Vec<Passage> {
+        (self.0)();
+        Vec::new()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_a_follow_up_outran_is_mentioned_and_not_taken_for_done() {
+    let model = Scripted::new();
+    let edit = |path: &str| json!({ "path": path, "old": "Widget", "new": "Gadget" });
+    let cannot = json!({ "outcome": "cannot", "title": "", "summary": "The page is about something else." });
+    let (name, done) = finish("Rename", "Renamed in index.md.");
+    model.calls("edit", edit("setup.md"));
+    model.replies(Reply::default().call("search_docs", json!({ "query": "widget" })).call("finish", cannot));
+    model.calls("edit", edit("index.md")).calls(name, done);
+    let mut world = World::with(Arc::new(model.clone()));
+    let job = world.asks("Rename it").await;
+    // Too late for the turn that is about to fail, and before the job has failed.
+    let (jobs, spoken_to, runtime) = (world.jobs.clone(), job.clone(), tokio::runtime::Handle::current());
+    let speaks = Arc::new(Meanwhile(Box::new(move || {
+        let messages = vec![Message::text(Role::User, "Then in the other page.")];
+        let spoken = jobs.follow_up(&spoken_to.project, spoken_to.id, messages, None);
+        drop(runtime.block_on(spoken).expect("accepted"));
+    })));
+    world.config.search = Some(Arc::new(move |_| Some(Arc::clone(&speaks) as _)));
+    let ended = world.works_on(&job).await;
+
+    let said = message(&ended);
+    assert_eq!(ended.status, JobStatus::Completed, "{said}");
+    assert!(said.starts_with("Renamed in index.md.") && said.contains("before this one failed"), "{said}");
+    assert!(said.contains("something else"), "{said}");
+    assert_eq!(world.changed(&job.source.branch).await, ["docs/index.md"]);
+    let requests = model.requests();
+    assert!(!requests[1].system.contains("was kept") && requests[2].system.contains("was kept"));
 }

@@ -4,16 +4,22 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
-use docent_types::{FinishReason, Role, Usage};
+use docent_llm::{Description, Editor, Event, EventStream, Model, ModelError, Request};
+use docent_types::{ContentPart, FinishReason, Usage};
 use futures::{StreamExt, stream};
 use serde_json::{Value, json};
 
 type Meanwhile = Box<dyn FnOnce() + Send>;
 
-/// Carries out a plan, one tool call a reply. It counts its own replies in the transcript to know how far it is.
+/// The calls of one reply.
+type Calls = Vec<(&'static str, Value)>;
+
+/// Carries out a plan, reply by reply. It counts its own calls in the transcript to know how far it is, and where the
+/// transcript was cut, in the notes it took.
 pub(super) struct Planned {
-    plan: Vec<(&'static str, Value)>,
+    plan: Vec<Calls>,
+    description: Description,
+    notes_taken: Mutex<usize>,
     /// What happens outside while the reply with this number is on its way, once.
     meanwhile: Mutex<Vec<(usize, Meanwhile)>>,
     asked: Mutex<usize>,
@@ -26,8 +32,15 @@ impl fmt::Debug for Planned {
 }
 
 impl Planned {
-    pub(super) fn new(plan: Vec<(&'static str, Value)>) -> Self {
-        Self { plan, meanwhile: Mutex::default(), asked: Mutex::default() }
+    /// One call a reply.
+    pub(super) fn new(plan: Calls) -> Self {
+        Self::in_rounds(plan.into_iter().map(|call| vec![call]).collect())
+    }
+
+    fn in_rounds(plan: Vec<Calls>) -> Self {
+        let description = Description::new("planned", "planned");
+        let (meanwhile, asked, notes_taken) = Default::default();
+        Self { plan, description, notes_taken, meanwhile, asked }
     }
 
     /// Reads, plans, changes two pages and finishes: six replies.
@@ -42,6 +55,49 @@ impl Planned {
             ("todo_write", todo("completed")),
             finish("Rename the Widget", "The Widget is a Gadget now."),
         ])
+    }
+
+    /// Twelve replies, some with several calls, one of them refused, with so little context that it has to take notes of
+    /// its work on the way.
+    pub(super) fn twelve_steps(editor: Editor) -> Self {
+        let todo = |status: &str| ("todo_write", json!({ "todos": [{ "content": "Rename it", "status": status }] }));
+        let edit = |path: &str, old: &str, new: &str| match editor {
+            Editor::Separate => ("edit", json!({ "path": path, "old": old, "new": new })),
+            Editor::TextEditor => {
+                (TEXT_EDITOR, json!({ "command": "str_replace", "path": path, "old_str": old, "new_str": new }))
+            }
+        };
+        let read = |path: &str| match editor {
+            Editor::Separate => ("read", json!({ "path": path })),
+            Editor::TextEditor => (TEXT_EDITOR, json!({ "command": "view", "path": path })),
+        };
+        let write = |path: &str, text: &str| match editor {
+            Editor::Separate => ("write", json!({ "path": path, "content": text })),
+            Editor::TextEditor => (TEXT_EDITOR, json!({ "command": "create", "path": path, "file_text": text })),
+        };
+        let plan = vec![
+            vec![("list", json!({})), read("index.md")],
+            vec![todo("in_progress")],
+            vec![read("long.md")],
+            vec![edit("setup.md", "Gizmo", "Gadget")],
+            vec![edit("index.md", "Widget", "Gadget"), edit("setup.md", "Widget", "Gadget")],
+            vec![read("long.md"), read("setup.md")],
+            vec![("search_text", json!({ "pattern": "Widget" }))],
+            vec![read("other.md"), read("long.md")],
+            vec![write("new.md", "---\ntitle: New\n---\n\nThe Gadget is new.\n")],
+            vec![edit("other.md", "Nothing of note", "Much to see"), read("new.md")],
+            vec![todo("completed")],
+            vec![finish("Rename the Widget", "The Widget is a Gadget now.")],
+        ];
+        let mut planned = Self::in_rounds(plan);
+        planned.description.editor = editor;
+        planned.description.context_tokens = 24_000;
+        planned
+    }
+
+    /// How often it took notes of its work.
+    pub(super) fn notes_taken(&self) -> usize {
+        *self.notes_taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// While the reply with this number, counted from 1, is on its way, this happens.
@@ -59,22 +115,57 @@ pub(super) fn finish(title: &str, summary: &str) -> (&'static str, Value) {
     ("finish", json!({ "outcome": "done", "title": title, "summary": summary }))
 }
 
+const TEXT_EDITOR: &str = "str_replace_based_edit_tool";
+const NOTES: &str = "Calls made: ";
+
+/// How many calls a request tells of.
+fn calls_in(request: &Request) -> usize {
+    let noted = |text: &str| text.rsplit_once(NOTES).and_then(|(_, rest)| rest.split_whitespace().next()?.parse().ok());
+    let parts = request.messages.iter().flat_map(|message| &message.parts);
+    let count = |part: &ContentPart| match part {
+        ContentPart::ToolCall { .. } => 1,
+        // The log that notes are taken of has a line for each call.
+        ContentPart::Text { text } => {
+            noted(text).unwrap_or(0)
+                + text.lines().filter(|line| line.starts_with("- `") && line.contains("` {")).count()
+        }
+        ContentPart::ToolResult { .. } => 0,
+    };
+    parts.map(count).sum()
+}
+
 #[async_trait]
 impl Model for Planned {
     fn describe(&self) -> Description {
-        Description::new("planned", "planned")
+        self.description.clone()
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
+        let made = calls_in(&request);
+        let usage = Usage::default();
+        if request.tools.is_empty() {
+            *self.notes_taken.lock().unwrap_or_else(PoisonError::into_inner) += 1;
+            let notes = Event::TextDelta(format!("{NOTES}{made} so far"));
+            let done = Event::Done { reason: FinishReason::Stop, usage };
+            return Ok(stream::iter([Ok(notes), Ok(done)]).boxed());
+        }
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner) += 1;
-        let number = request.messages.iter().filter(|message| message.role == Role::Assistant).count() + 1;
+        let mut before = 0;
+        let round = self.plan.iter().position(|calls| {
+            let is_next = before == made;
+            before += calls.len();
+            is_next
+        });
+        let round = round.unwrap_or_else(|| panic!("no reply of the plan follows {made} calls"));
         let mut meanwhile = self.meanwhile.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(index) = meanwhile.iter().position(|(reply, _)| *reply == number) {
+        if let Some(index) = meanwhile.iter().position(|(reply, _)| *reply == round + 1) {
             meanwhile.remove(index).1();
         }
-        let (name, input) = self.plan.get(number - 1).cloned().expect("the plan goes on");
-        let call = Event::ToolCall { id: format!("call-{number}"), name: name.to_owned(), input };
-        let done = Event::Done { reason: FinishReason::ToolCalls, usage: Usage::default() };
-        Ok(stream::iter([Ok(call), Ok(done)]).boxed())
+        let calls = self.plan[round].iter().enumerate().map(|(index, (name, input))| {
+            let id = format!("call-{}", made + index + 1);
+            Ok(Event::ToolCall { id, name: (*name).to_owned(), input: input.clone() })
+        });
+        let done = Event::Done { reason: FinishReason::ToolCalls, usage };
+        Ok(stream::iter(calls.chain([Ok(done)]).collect::<Vec<_>>()).boxed())
     }
 }

@@ -218,7 +218,7 @@ async fn a_secret_in_the_instruction_reaches_neither_commit_nor_pull_request() {
 async fn a_secret_left_by_an_agent_that_was_stopped_fails_the_job() {
     let text = format!("---\ntitle: Setup\n---\n\nexport TOKEN=ghp_{}\n", "a1B2c3D4e5F6".repeat(3));
     let model = Scripted::new();
-    model.calls("write", json!({ "path": "setup.md", "content": text, "text": text }));
+    model.calls("write", json!({ "path": "setup.md", "content": text }));
     model.replies("I think that is all.").replies("Yes.").replies("Really.");
     let world = World::with(Arc::new(model));
     let job = world.asks("Document the token").await;

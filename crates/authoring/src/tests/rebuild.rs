@@ -1,5 +1,8 @@
 //! The plug is pulled at every write, and the job still ends as if nothing had been.
 
+use docent_llm::Editor;
+use futures::FutureExt;
+
 use super::cord::Pull;
 use super::model::Planned;
 use super::*;
@@ -126,6 +129,99 @@ async fn a_job_survives_a_second_kill_after_the_first() {
             let ended = world.works_on(&job).await;
             assert_is_whole(&world, &job, &ended, &expected, &format!("before {first}, after {second}")).await;
         }
+    }
+}
+
+/// A long job, to which somebody speaks while it works.
+fn long(editor: Editor) -> (World, Arc<Planned>) {
+    let model = Arc::new(Planned::twelve_steps(editor));
+    let mut files = docs();
+    let lines: String = (0..400).map(|line| format!("Line {line} of a page that takes its time.\n")).collect();
+    files.insert("docs/long.md".to_owned(), format!("---\ntitle: Long\n---\n\n{lines}").into_bytes());
+    (World::of(Arc::clone(&model) as _, &files), model)
+}
+
+/// Asks for the long job, and for more while the sixth reply is on its way.
+async fn asks_for_much(world: &World, model: &Planned) -> AgentJob {
+    let job = world.asks("Rename the Widget").await;
+    let (jobs, spoken_to) = (world.jobs.clone(), job.clone());
+    model.meanwhile(6, move || {
+        let more = vec![Message::text(Role::User, "And say that there is much to see.")];
+        let spoken = jobs.follow_up(&spoken_to.project, spoken_to.id, more, None).now_or_never();
+        spoken.expect("memory does not wait").expect("accepted");
+    });
+    job
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_job_torn_down_and_rebuilt_at_every_write_leaves_the_same_commit() {
+    torn_down(Editor::Separate, 1).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_job_of_a_model_that_knows_one_tool_for_editing_does_so_too() {
+    torn_down(Editor::TextEditor, 4).await;
+}
+
+/// Kills a process at every write, or at every so many, and lets another one go on.
+async fn torn_down(editor: Editor, every: usize) {
+    let (world, model) = long(editor);
+    let job = asks_for_much(&world, &model).await;
+    let cord = Cord::safe();
+    let process = world.starts_with(&cord, "mirrors");
+    let ended = world.ends(&job).await;
+    process.drains().await;
+    assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+    assert_eq!(model.asked(), 12);
+    assert!(model.notes_taken() > 0, "the context was large enough");
+    let body = world.pull_requests().await.remove(0).body;
+    assert!(body.contains("> Rename the Widget\n>\n> And say that"), "{body}");
+    let expected = Undisturbed { tip: world.tip(&job.source.branch).await, writes: cord.writes() };
+    assert_eq!(world.changed(&job.source.branch).await.len(), 4);
+
+    for number in (1..=expected.writes).step_by(every) {
+        let pull = if number % 2 == 0 { Pull::Before(number) } else { Pull::After(number) };
+        let (world, model) = long(editor);
+        let job = asks_for_much(&world, &model).await;
+        let cord = Cord::new(pull);
+        let process = world.starts_with(&cord, "mirrors");
+        tokio::select! {
+            () = cord.pulled() => {}
+            _ = world.ends(&job) => {}
+        }
+        process.dies().await;
+        let ended = world.works_on(&job).await;
+        assert_is_whole(&world, &job, &ended, &expected, &format!("{editor:?}, {pull:?}")).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_long_job_in_the_hands_of_processes_that_live_for_a_step_leaves_the_same_commit() {
+    for editor in [Editor::Separate, Editor::TextEditor] {
+        let (world, model) = long(editor);
+        let job = asks_for_much(&world, &model).await;
+        let undisturbed = world.works_on(&job).await;
+        assert_eq!(undisturbed.status, JobStatus::Completed, "{}", message(&undisturbed));
+        let tip = world.tip(&job.source.branch).await;
+
+        let (world, model) = long(editor);
+        let job = asks_for_much(&world, &model).await;
+        let mut processes = 0;
+        while world.job(&job).await.status == JobStatus::Active {
+            processes += 1;
+            assert!(processes < 100, "it never ends");
+            let cord = Cord::new(Pull::After(if processes == 1 { 2 } else { 4 }));
+            let process = world.starts_with(&cord, "mirrors");
+            tokio::select! {
+                () = cord.pulled() => {}
+                _ = world.ends(&job) => {}
+            }
+            process.dies().await;
+        }
+        let ended = world.job(&job).await;
+        let expected = Undisturbed { tip, writes: 0 };
+        assert_is_whole(&world, &job, &ended, &expected, "one step at a time").await;
+        assert!(processes > 12, "it was killed {processes} times only");
     }
 }
 

@@ -1,0 +1,108 @@
+//! The end of the agent's work: what it leaves is judged and committed.
+
+use docent_agent::{self as agent, Finish, Setting, Step};
+use docent_jobs::{Outcome, crash};
+use docent_types::Halt;
+use docent_workspace::{CommitId, GitError};
+
+use crate::files::Draft;
+use crate::progress::Turn;
+use crate::record::Record;
+use crate::repositories::signed;
+use crate::session::Session;
+use crate::stop::{Stop, failed};
+use crate::words;
+
+impl Session<'_> {
+    /// The agent is done: judge what it leaves, and commit it.
+    pub(crate) async fn settle(&mut self, turn: &Turn, finish: Finish) -> Result<(), Stop> {
+        let Some(draft) = self.draft(turn).await? else { return Ok(()) };
+        let is_unchanged = draft.overlay().is_unchanged();
+        match finish.outcome {
+            agent::Outcome::Stopped if !is_unchanged => {}
+            agent::Outcome::Cannot | agent::Outcome::Stopped => {
+                let message = self.told(&finish);
+                return Err(Stop::Ended(Outcome::Failed { halt: Halt::Error, message }));
+            }
+            agent::Outcome::Done if !is_unchanged => {}
+            agent::Outcome::Done if self.progress.waiting.is_empty() || self.is_on_base() => {
+                return Err(Stop::Ended(Outcome::Completed { message: self.told(&finish) }));
+            }
+            agent::Outcome::Done => {
+                self.record(Record::Unchanged { finish: Some(finish) });
+                return Ok(());
+            }
+        }
+        if let Some(looks_like) = words::secret_in(&self.part(&finish, None)) {
+            let sentence = format!(
+                "Nothing was committed: the instruction or the summary holds what looks like {looks_like}, and both stand \
+                 in the commit and the pull request. Create the job again without it, or with a placeholder."
+            );
+            return Err(failed(Halt::Error, sentence));
+        }
+        // `finish` is accepted after a check, and the summary lists what it leaves.
+        let entries = self.progress.transcript.entries();
+        let is_checked =
+            finish.outcome == agent::Outcome::Done && matches!(entries.last(), Some(agent::Entry::Results { .. }));
+        let (draft, problems) = if is_checked { (draft, Vec::new()) } else { self.check(draft).await? };
+        let made = self.commit(turn, draft, &finish).await?;
+        self.record(Record::Committed { commit: made.to_string(), finish: Some(finish), problems: Some(problems) });
+        Ok(())
+    }
+
+    /// What the checks of the docs find that was not there before.
+    async fn check(&self, draft: Draft) -> Result<(Draft, Vec<String>), Stop> {
+        let checked = self.author.works(move || {
+            let mut draft = draft;
+            let problems = words::problems(&draft.problems());
+            draft.check()?;
+            Ok::<_, GitError>((draft, problems))
+        });
+        checked.await.map_err(Stop::from)
+    }
+
+    /// Writes the commit into the mirror. The same turn gives the same commit, every time.
+    async fn commit(&mut self, turn: &Turn, draft: Draft, finish: &Finish) -> Result<CommitId, Stop> {
+        let mirror = self.mirror().await?;
+        let message = words::commit_message(&finish.title, &finish.summary, self.handle.job().id);
+        let seconds = turn.at.seconds();
+        let commits = move || {
+            if let Some(why) = draft.unfit() {
+                return Err(failed(Halt::Error, why));
+            }
+            crash::point("checked");
+            let overlay = draft.into_overlay();
+            Ok(mirror.commit(&overlay, &signed(seconds, message, vec![overlay.commit()]))?)
+        };
+        self.author.works(commits).await
+    }
+
+    /// Makes the commit again when the mirror lost it, with the power or with the whole mirror. `false`: it could not
+    /// be made again, and the turn starts over.
+    pub(crate) async fn keep_commit(&mut self, turn: &Turn, made: CommitId) -> Result<bool, Stop> {
+        match self.mirror().await?.base(made) {
+            Err(GitError::NoSuchCommit { .. }) => {}
+            held => return held.map(|_| true).map_err(Stop::from),
+        }
+        let Some(draft) = self.draft(turn).await? else { return Ok(false) };
+        if self.commit(turn, draft, &self.finish(turn)).await? == made {
+            return Ok(true);
+        }
+        self.restart("the commit was lost")?;
+        Ok(false)
+    }
+
+    /// How the agent ended a turn that is settled.
+    pub(crate) fn finish(&self, turn: &Turn) -> Finish {
+        if let Some(finish) = &turn.finish {
+            return finish.clone();
+        }
+        // A journal of before does not say; its turns ended under the usual limits.
+        match agent::next(&self.progress.transcript, &Setting::default()) {
+            Step::Done(finish) => finish,
+            Step::CallModel(_) | Step::RunTools(_) | Step::Compact(_) => {
+                Finish { outcome: agent::Outcome::Stopped, title: String::new(), summary: String::new() }
+            }
+        }
+    }
+}

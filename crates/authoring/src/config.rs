@@ -1,0 +1,65 @@
+//! What somebody who runs Docent decides about its jobs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use docent_agent::{DocsSearch, Limits};
+use docent_search::{Indexes, Query};
+use docent_types::{AgentJob, Domain, Passage, Project};
+use tracing::warn;
+
+/// Where a person looks at a job, `None` when nowhere.
+pub type JobLink = Arc<dyn Fn(&AgentJob) -> Option<String> + Send + Sync>;
+
+/// The search over the published docs of a project, `None` when they are not indexed here.
+pub type SearchOf = Arc<dyn Fn(&Project) -> Option<Arc<dyn DocsSearch>> + Send + Sync>;
+
+/// How jobs are worked on, beside what their projects say.
+#[derive(Clone, Default)]
+pub struct AuthorConfig {
+    /// What one turn may take.
+    pub limits: Limits,
+    /// The labels of a pull request.
+    pub labels: Vec<String>,
+    /// For the pull request to say which job it is from; nowhere when absent.
+    pub job_link: Option<JobLink>,
+    /// For the agent to search the published docs; it cannot when absent.
+    pub search: Option<SearchOf>,
+}
+
+impl fmt::Debug for AuthorConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AuthorConfig")
+            .field("limits", &self.limits)
+            .field("labels", &self.labels)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The search over what these indexes hold.
+pub fn search_of(indexes: Arc<Indexes>) -> SearchOf {
+    Arc::new(move |project| {
+        let (indexes, domain) = (Arc::clone(&indexes), project.domain.clone());
+        Some(Arc::new(Published { indexes, domain }))
+    })
+}
+
+/// The index of one domain, as it is at each search.
+struct Published {
+    indexes: Arc<Indexes>,
+    domain: Domain,
+}
+
+impl DocsSearch for Published {
+    fn search(&self, words: &str, limit: usize) -> Vec<Passage> {
+        let query = Query { text: words.to_owned(), limit, ..Query::default() };
+        match self.indexes.snapshot(&self.domain) {
+            Ok(snapshot) => snapshot.map(|snapshot| snapshot.search(&query)).unwrap_or_default(),
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                warn!(domain = self.domain.as_str(), error, "an agent could not search the docs");
+                Vec::new()
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! What a turn met on its way that its summary does not tell: for the model, and for people.
+
+use docent_types::AgentJob;
+
+use crate::progress::{Progress, Proposed, Turn};
+use crate::record::{Ended, Found};
+
+/// What the model has to know of a turn that its transcript does not tell. One paragraph each.
+pub(crate) fn for_the_model(turn: &Turn, progress: &Progress, job: &AgentJob) -> Vec<String> {
+    let mut notes = Vec::new();
+    let branch = &job.source.branch;
+    match turn.found {
+        Found::AsLeft | Found::Merged => {}
+        Found::Deleted => notes.push(format!(
+            "The branch `{branch}` was deleted since you worked on it. What you changed before may not be in the files: \
+             look before you build on it."
+        )),
+        Found::BuiltOn => notes.push(format!(
+            "Others have changed the branch `{branch}` since you worked on it: read a file again before you edit it."
+        )),
+        Found::Rewritten => notes.push(format!(
+            "The branch `{branch}` was rewritten since you worked on it. What you changed before may not be in the files: \
+             look before you build on it."
+        )),
+    }
+    if progress.unkept {
+        notes.push(
+            "Your last turn ended without success, and nothing that you changed in it was kept: the files are as they were \
+             before it."
+                .to_owned(),
+        );
+    }
+    for name in turn.missing.keys() {
+        notes.push(format!(
+            "The context repository `{name}` could not be fetched and cannot be read: go on without it, and say in the \
+             summary what that leaves open."
+        ));
+    }
+    notes
+}
+
+/// What people have to know of a turn besides its summary. One sentence each.
+pub(crate) fn for_people(turn: Option<&Turn>, progress: &Progress, job: &AgentJob, base: &str) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(why) = &progress.restarted {
+        notes.push(format!("The work was started over: {why}."));
+    }
+    let Some(turn) = turn else { return notes };
+    let branch = &job.source.branch;
+    match turn.found {
+        Found::AsLeft | Found::Merged | Found::BuiltOn => {}
+        Found::Deleted => {
+            notes.push(format!("The branch `{branch}` was deleted meanwhile, so this begins from `{base}` again."));
+        }
+        Found::Rewritten => {
+            notes.push(format!("The branch `{branch}` was rewritten meanwhile; this builds on what it holds now."));
+        }
+    }
+    if turn.deleted > 0 {
+        notes.push(format!("The branch `{branch}` was deleted before its pull request was opened, and pushed again."));
+    }
+    for (name, why) in &turn.missing {
+        notes.push(format!("The context repository `{name}` could not be read, so this was done without it: {why}."));
+    }
+    match &turn.proposed {
+        Some(Proposed::PullRequest { before: Some(Ended::Merged { url }) }) => {
+            notes.push(format!("The pull request before, {url}, was merged meanwhile: this is in a new one."));
+        }
+        Some(Proposed::PullRequest { before: Some(Ended::Closed { url }) }) => {
+            notes.push(format!("The pull request before, {url}, was closed by somebody: this is in a new one."));
+        }
+        Some(Proposed::Included) => {
+            notes.push(format!("`{base}` holds these changes already, so there is no pull request for them."));
+        }
+        Some(Proposed::PullRequest { before: None }) | None => {}
+    }
+    notes
+}

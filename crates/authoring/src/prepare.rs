@@ -1,0 +1,68 @@
+//! The beginning of a turn: what the repository is now, and what has become of what we pushed.
+
+use std::collections::BTreeMap;
+
+use docent_workspace::{CommitId, GitError, Mirror};
+
+use crate::author::hear;
+use crate::beside::look_beside;
+use crate::record::{Found, Record};
+use crate::session::{Session, parse};
+use crate::stop::Stop;
+
+/// Where a turn begins.
+struct Start {
+    base: CommitId,
+    /// The tip of the job's branch on the remote.
+    remote: Option<CommitId>,
+    found: Found,
+}
+
+impl Session<'_> {
+    pub(crate) async fn prepare(&mut self) -> Result<(), Stop> {
+        let mirror = self.fetch().await?;
+        let (branch, into) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
+        let pushed = self.progress.pushed.as_deref().map(parse).transpose()?;
+        let start = self.author.works(move || start(&mirror, &branch, &into, pushed)).await?;
+        // The builtin model has no use for them.
+        let (context, missing) = if self.costs() {
+            look_beside(&self.author.repositories, &self.project).await
+        } else {
+            (BTreeMap::new(), BTreeMap::new())
+        };
+        hear(self.handle, &mut self.progress);
+        self.record(Record::Prepared {
+            base: start.base.to_string(),
+            remote: start.remote.map(|tip| tip.to_string()),
+            at: self.handle.now(),
+            found: start.found,
+            context,
+            missing,
+        });
+        Ok(())
+    }
+}
+
+fn start(mirror: &Mirror, branch: &str, into: &str, pushed: Option<CommitId>) -> Result<Start, GitError> {
+    let remote = mirror.find_branch(branch)?;
+    // Looked up even when the job's branch is there: the pull request goes to it.
+    let into = mirror.branch(into)?;
+    let found = match (pushed, remote) {
+        (None, _) => Found::AsLeft,
+        (Some(pushed), Some(tip)) if pushed == tip => Found::AsLeft,
+        (Some(pushed), Some(tip)) if holds(mirror, tip, pushed)? => Found::BuiltOn,
+        (Some(_), Some(_)) => Found::Rewritten,
+        (Some(pushed), None) if holds(mirror, into, pushed)? => Found::Merged,
+        (Some(_), None) => Found::Deleted,
+    };
+    Ok(Start { base: remote.unwrap_or(into), remote, found })
+}
+
+/// Whether a commit is part of what a branch with this tip holds.
+pub(crate) fn holds(mirror: &Mirror, tip: CommitId, commit: CommitId) -> Result<bool, GitError> {
+    match mirror.is_ancestor(commit, tip) {
+        // Not even here, so surely not in a branch that was fetched.
+        Err(GitError::NoSuchCommit { .. }) => Ok(false),
+        held => held,
+    }
+}

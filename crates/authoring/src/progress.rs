@@ -1,0 +1,431 @@
+//! Where a job stands, as its journal tells it.
+//!
+//! [`Progress::fold`] reads the journal in order: the transcript, the turn that is under way, the instructions not yet
+//! heard. Nothing else is remembered between two steps, so a job can be taken up by any process at any point.
+
+use std::collections::BTreeMap;
+
+use docent_agent::{self as agent, Finish, Transcript};
+use docent_jobs::{Entry, EntryBody, Instruction};
+use docent_types::{ContentPart, Message, Timestamp, Todo};
+use serde::Deserialize;
+
+use crate::pace::Pace;
+use crate::record::{Ended, Found, Part, Record};
+
+/// A turn under way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Turn {
+    /// The commit it works on, in hex.
+    pub base: String,
+    /// The tip of the job's branch on the remote, in hex; `None` when there is none.
+    pub remote: Option<String>,
+    /// The date of the commit to be.
+    pub at: Timestamp,
+    /// What has become of what the turns before pushed.
+    pub found: Found,
+    /// The commits of the repositories that may be read beside the docs, by name.
+    pub context: BTreeMap<String, String>,
+    /// Those that could not be fetched, and why.
+    pub missing: BTreeMap<String, String>,
+    /// Where in the transcript the work on this base begins.
+    pub from: usize,
+    /// The overlay's digest after the last tools that ran.
+    pub digest: Option<String>,
+    /// How the agent ended it, once that is settled.
+    pub finish: Option<Finish>,
+    /// The commit made of it, in hex.
+    pub committed: Option<String>,
+    /// What the checks found in it that was not there before.
+    pub problems: Option<Vec<String>>,
+    /// Whether all of it is on the job's branch.
+    pub pushed: bool,
+    /// How often the branch was deleted after that.
+    pub deleted: u32,
+    pub proposed: Option<Proposed>,
+}
+
+/// What came of proposing a turn's changes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proposed {
+    /// They are in a pull request, which may follow one that ended.
+    PullRequest { before: Option<Ended> },
+    /// The base holds them already.
+    Included,
+}
+
+/// The pull request that a job has opened, and what it tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opened {
+    /// Where a person looks at it.
+    pub url: String,
+    /// Oldest first.
+    pub parts: Vec<Part>,
+}
+
+/// Where a job stands.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Progress {
+    /// What was said and done, of all turns.
+    pub transcript: Transcript,
+    /// The plan, as the last tools that ran left it.
+    pub todos: Vec<Todo>,
+    /// Instructions that are not in the transcript yet, with their sequence numbers.
+    pub unheard: Vec<(u64, Instruction)>,
+    /// The newest instruction that is in the transcript; 0 for none.
+    pub heard: u64,
+    /// The time used since then.
+    pub pace: Pace,
+    /// The turn under way; `None` between two, and when it is to start over.
+    pub turn: Option<Turn>,
+    /// Times this turn started over.
+    pub restarts: u32,
+    /// Why it did the last time.
+    pub restarted: Option<String>,
+    /// How much of the transcript belongs to turns that have ended.
+    pub answered: usize,
+    /// What was pushed and is in no pull request yet.
+    pub waiting: Vec<Part>,
+    /// The newest commit that was pushed, in hex.
+    pub pushed: Option<String>,
+    /// The newest pull request.
+    pub pull_request: Option<Opened>,
+    /// Whether the turn before failed in a way that the transcript tells of, and nothing that it changed was kept.
+    pub unkept: bool,
+    /// What the turn before failed with, when nobody was told as there was another instruction already.
+    pub untold: Option<String>,
+}
+
+impl Progress {
+    /// Reads a journal from its start.
+    pub fn fold(entries: Vec<Entry>) -> Self {
+        let mut progress = Self::default();
+        for entry in entries {
+            progress.read(entry);
+        }
+        progress
+    }
+
+    /// Takes in one journal entry.
+    pub fn read(&mut self, entry: Entry) {
+        self.pace.goes_on(&entry);
+        match entry.body {
+            EntryBody::Instruction(instruction) => self.unheard.push((entry.seq, instruction)),
+            EntryBody::Work { data, .. } => {
+                // An entry this version cannot read was written by a newer one; what it says is not needed to go on
+                // safely, because effects outside are looked up before they are repeated.
+                if let Ok(record) = Record::deserialize(data) {
+                    self.apply(record);
+                }
+            }
+            EntryBody::Transition { halt: Some(_), .. } => {
+                // The engine gave up on a turn that did not end itself.
+                self.drop_turn();
+                self.untold = None;
+            }
+            EntryBody::Transition { .. } | EntryBody::Leased { .. } | EntryBody::Retry { .. } => {}
+        }
+    }
+
+    /// Takes in what was just done.
+    pub fn apply(&mut self, record: Record) {
+        match record {
+            Record::Heard { upto } => self.hear(upto),
+            Record::Prepared { base, remote, at, found, context, missing } => {
+                self.lose(found);
+                self.turn = Some(Turn {
+                    base,
+                    remote,
+                    at,
+                    found,
+                    context,
+                    missing,
+                    from: self.transcript.entries().len(),
+                    digest: None,
+                    finish: None,
+                    committed: None,
+                    problems: None,
+                    pushed: false,
+                    deleted: 0,
+                    proposed: None,
+                });
+            }
+            Record::Replied { message, reason, usage } => {
+                self.transcript.push(agent::Entry::Replied { message, reason, usage });
+            }
+            Record::Ran { results, digest, todos } => {
+                self.transcript.push(agent::Entry::Results { results });
+                if let Some(todos) = todos {
+                    self.todos = todos;
+                }
+                self.in_turn(|turn| turn.digest = Some(digest));
+            }
+            Record::Compacted { summary, upto, usage } => {
+                self.transcript.push(agent::Entry::Compacted { summary, upto, usage });
+            }
+            Record::TooLong => self.transcript.push(agent::Entry::TooLong),
+            Record::Expired { why } => self.transcript.push(agent::Entry::Expired { why }),
+            Record::Restarted { why } => {
+                self.forget_work();
+                self.restarts += 1;
+                self.restarted = Some(why);
+            }
+            Record::Committed { commit, finish, problems } => self.in_turn(|turn| {
+                (turn.committed, turn.finish, turn.problems) = (Some(commit), finish, problems);
+            }),
+            Record::Pushed { commit, part } => {
+                self.waiting.push(part);
+                self.pushed = Some(commit);
+                self.in_turn(|turn| turn.pushed = true);
+            }
+            Record::Deleted => {
+                self.waiting.pop();
+                self.in_turn(|turn| {
+                    (turn.pushed, turn.remote) = (false, None);
+                    turn.deleted += 1;
+                });
+            }
+            Record::Unchanged { finish } => self.in_turn(|turn| (turn.pushed, turn.finish) = (true, finish)),
+            Record::PullRequest { url, before } => {
+                let new = std::mem::take(&mut self.waiting);
+                match &mut self.pull_request {
+                    Some(known) if known.url == url => known.parts.extend(new),
+                    known => *known = Some(Opened { url, parts: new }),
+                }
+                self.in_turn(|turn| turn.proposed = Some(Proposed::PullRequest { before }));
+            }
+            Record::Included => {
+                self.waiting.clear();
+                self.in_turn(|turn| turn.proposed = Some(Proposed::Included));
+            }
+            Record::Ended { failed } => {
+                self.unkept = failed.is_some();
+                self.end();
+                self.untold = failed;
+            }
+            Record::Dropped { failed } => {
+                self.drop_turn();
+                self.untold = failed;
+            }
+        }
+    }
+
+    fn in_turn(&mut self, change: impl FnOnce(&mut Turn)) {
+        if let Some(turn) = &mut self.turn {
+            change(turn);
+        }
+    }
+
+    /// What was pushed and is gone has to be in no pull request any more.
+    fn lose(&mut self, found: Found) {
+        if matches!(found, Found::Deleted | Found::Merged) {
+            self.waiting.clear();
+            self.pushed = None;
+            if let Some(known) = &mut self.pull_request {
+                known.parts.clear();
+            }
+        }
+    }
+
+    fn hear(&mut self, upto: u64) {
+        self.heard = self.heard.max(upto);
+        self.pace.begins_anew();
+        let (heard, unheard) = std::mem::take(&mut self.unheard).into_iter().partition(|(seq, _)| *seq <= upto);
+        self.unheard = unheard;
+        let heard: Vec<(u64, Instruction)> = heard;
+        for message in heard.into_iter().flat_map(|(_, instruction)| instruction.messages) {
+            self.transcript.push(heard_as(message));
+        }
+    }
+
+    /// Begins the turn anew: what was done is forgotten, what was asked is kept.
+    fn forget_work(&mut self) {
+        let Some(turn) = self.turn.take() else { return };
+        let said =
+            |(index, entry): &(usize, agent::Entry)| *index < turn.from || matches!(entry, agent::Entry::Said { .. });
+        let kept = self.transcript.entries().iter().cloned().enumerate().filter(said).map(|(_, entry)| entry);
+        self.transcript = kept.collect::<Vec<_>>().into();
+    }
+
+    /// Ends a turn that failed. Had its work stayed in the transcript, the next turn would believe that it was done.
+    fn drop_turn(&mut self) {
+        if self.turn.as_ref().is_some_and(|turn| turn.pushed) {
+            return self.end();
+        }
+        self.forget_work();
+        (self.restarts, self.restarted) = (0, None);
+    }
+
+    fn end(&mut self) {
+        // A reply whose tools never ran must not stand before the next instruction: every call has an answer.
+        let entries = self.transcript.entries();
+        if let Some((agent::Entry::Replied { message, .. }, before)) = entries.split_last()
+            && has_calls(message)
+        {
+            self.transcript = before.to_vec().into();
+        }
+        self.turn = None;
+        (self.restarts, self.restarted) = (0, None);
+        self.answered = self.transcript.entries().len();
+    }
+}
+
+/// Words of the assistant's role that a caller gives are an example, not a reply of the model.
+fn heard_as(message: Message) -> agent::Entry {
+    agent::Entry::Said { message }
+}
+
+fn has_calls(message: &Message) -> bool {
+    message.parts.iter().any(|part| matches!(part, ContentPart::ToolCall { .. }))
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::{FinishReason, Halt, JobStatus, Role, Usage};
+
+    use super::*;
+
+    fn entry(seq: u64, body: EntryBody) -> Entry {
+        Entry { seq, at: Timestamp::default(), body }
+    }
+
+    fn did(seq: u64, record: &Record) -> Entry {
+        let data = serde_json::to_value(record).expect("records are JSON");
+        entry(seq, EntryBody::Work { kind: record.kind().to_owned(), data })
+    }
+
+    fn asked(seq: u64, text: &str) -> Entry {
+        entry(seq, EntryBody::Instruction(Instruction { messages: vec![Message::text(Role::User, text)] }))
+    }
+
+    fn reply(text: &str) -> Record {
+        replied(Message::text(Role::Assistant, text))
+    }
+
+    fn replied(message: Message) -> Record {
+        Record::Replied { message, reason: FinishReason::Stop, usage: Usage::default() }
+    }
+
+    fn prepared() -> Record {
+        let (found, context, missing) = Default::default();
+        Record::Prepared { base: "b".into(), remote: None, at: Timestamp::default(), found, context, missing }
+    }
+
+    fn texts(progress: &Progress) -> Vec<String> {
+        let text = |entry: &agent::Entry| match entry {
+            agent::Entry::Said { message } | agent::Entry::Replied { message, .. } => message.plain_text(),
+            _ => String::new(),
+        };
+        progress.transcript.entries().iter().map(text).collect()
+    }
+
+    #[test]
+    fn an_instruction_is_in_the_transcript_where_it_was_heard() {
+        let entries = [
+            asked(1, "one"),
+            did(2, &Record::Heard { upto: 1 }),
+            did(3, &prepared()),
+            asked(4, "two"),
+            did(5, &reply("working")),
+            did(6, &Record::Heard { upto: 4 }),
+        ];
+        let progress = Progress::fold(entries.to_vec());
+        assert_eq!((texts(&progress), progress.heard), (vec!["one".into(), "working".into(), "two".into()], 4));
+        assert_eq!(Progress::fold(entries[..5].to_vec()).unheard.len(), 1);
+    }
+
+    #[test]
+    fn starting_over_forgets_what_was_done_and_keeps_what_was_asked() {
+        let entries = [
+            asked(1, "one"),
+            did(2, &Record::Heard { upto: 1 }),
+            did(3, &prepared()),
+            did(4, &reply("working")),
+            asked(5, "two"),
+            did(6, &Record::Heard { upto: 5 }),
+            did(7, &reply("still working")),
+            did(8, &Record::Restarted { why: "the branch moved".into() }),
+        ];
+        let progress = Progress::fold(entries.to_vec());
+        assert_eq!(texts(&progress), ["one", "two"]);
+        assert_eq!((progress.turn, progress.restarts), (None, 1));
+    }
+
+    #[test]
+    fn a_turn_the_engine_gave_up_on_is_forgotten_unless_it_was_pushed() {
+        let part = Part { asked: "one".into(), title: "One".into(), summary: "Did one.".into(), problems: None };
+        let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
+        let given_up = EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: None };
+        let begun = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared()), did(4, &reply("done"))];
+        let fold = |more: &[Entry]| Progress::fold(begun.iter().chain(more).cloned().collect());
+
+        let lost = fold(&[entry(5, given_up.clone())]);
+        assert_eq!((texts(&lost), lost.answered, lost.turn), (vec!["one".to_owned()], 0, None));
+        let kept = fold(&[did(5, &pushed), entry(6, given_up)]);
+        assert_eq!((texts(&kept).len(), kept.answered, kept.waiting), (2, 2, vec![part]));
+    }
+
+    #[test]
+    fn a_call_without_an_answer_does_not_outlive_its_turn() {
+        let call = ContentPart::ToolCall { id: "1".into(), name: "list".into(), input: serde_json::json!({}) };
+        let reply = replied(Message { role: Role::Assistant, parts: vec![call] });
+        let entries = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared()), did(4, &reply)];
+        let mut progress = Progress::fold(entries.to_vec());
+        assert_eq!(progress.transcript.entries().len(), 2);
+        progress.apply(Record::Ended { failed: None });
+        assert_eq!(texts(&progress), ["one"]);
+    }
+
+    #[test]
+    fn a_failure_is_untold_until_the_job_says_it_itself() {
+        let failed = |sentence: &str| Some(sentence.to_owned());
+        let over = EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: None };
+        let begun = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared())];
+        let fold = |more: &[Entry]| Progress::fold(begun.iter().chain(more).cloned().collect());
+
+        let swallowed = fold(&[did(4, &Record::Ended { failed: failed("No.") }), asked(5, "two")]);
+        assert_eq!((swallowed.untold, swallowed.unkept), (failed("No."), true));
+        let dropped = fold(&[did(4, &Record::Dropped { failed: failed("Gone.") }), asked(5, "two")]);
+        assert_eq!((dropped.untold, dropped.unkept), (failed("Gone."), false));
+        let told = fold(&[did(4, &Record::Ended { failed: failed("No.") }), entry(5, over)]);
+        assert_eq!((told.untold, told.unkept), (None, true));
+        let mended = fold(&[did(4, &Record::Ended { failed: failed("No.") }), did(5, &Record::Ended { failed: None })]);
+        assert_eq!((mended.untold, mended.unkept), (None, false));
+    }
+
+    #[test]
+    fn the_journals_of_before_are_read() {
+        let work = |seq, data| entry(seq, EntryBody::Work { kind: "any".into(), data });
+        let entries = vec![
+            asked(1, "one"),
+            work(2, serde_json::json!({ "did": "heard", "upto": 1 })),
+            work(3, serde_json::json!({ "did": "prepared", "base": "b", "remote": null, "at": Timestamp::default() })),
+            work(4, serde_json::json!({ "did": "ran", "results": [], "digest": "d" })),
+            work(5, serde_json::json!({ "did": "committed", "commit": "c" })),
+            work(6, serde_json::json!({ "did": "unchanged" })),
+            work(7, serde_json::json!({ "did": "pull_request", "url": "u" })),
+        ];
+        let turn = Progress::fold(entries.clone()).turn.expect("under way");
+        assert_eq!((turn.committed.as_deref(), turn.pushed), (Some("c"), true));
+        assert_eq!(turn.proposed, Some(Proposed::PullRequest { before: None }));
+        for end in ["ended", "dropped"] {
+            let over = [entries.clone(), vec![work(8, serde_json::json!({ "did": end }))]].concat();
+            assert_eq!(Progress::fold(over).turn, None, "{end}");
+        }
+    }
+
+    #[test]
+    fn a_commit_whose_branch_was_deleted_is_pushed_again_and_told_of_once() {
+        let part = Part { asked: "one".into(), title: "One".into(), summary: "Did.".into(), problems: None };
+        let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
+        let committed = Record::Committed { commit: "c".into(), finish: None, problems: None };
+        let mut progress = Progress::default();
+        for record in [prepared(), committed, pushed.clone(), Record::Deleted] {
+            progress.apply(record);
+        }
+        let turn = progress.turn.clone().expect("under way");
+        assert_eq!((turn.pushed, turn.deleted, turn.committed.as_deref()), (false, 1, Some("c")));
+        progress.apply(pushed);
+        assert_eq!(progress.waiting, [part]);
+    }
+}

@@ -1,0 +1,227 @@
+//! Text that reaches no one and starts nothing.
+//!
+//! What a model wrote, or somebody's instruction, becomes part of a pull request and a commit. There `@name` would call
+//! people, and on some forges a line that begins with `/` would be carried out as a command. Both are broken here, for
+//! the eye as they were: a word joiner follows the `@`, a backslash stands before the `/`. Whatever a forge takes for code
+//! stays, so that it can be copied; where that is in doubt it is no code.
+
+use std::fmt::Write as _;
+
+/// Stands between `@` and a name. It has no width.
+const JOINER: char = '\u{2060}';
+
+/// One line of plain text, such as a title.
+pub(crate) fn line(text: &str) -> String {
+    broken(text)
+}
+
+/// Text that a forge does not read as Markdown of its own, such as what is quoted line by line.
+pub(crate) fn quoted(text: &str) -> String {
+    broken(text)
+}
+
+/// Markdown.
+pub(crate) fn markdown(text: &str) -> String {
+    // In raw HTML, fences and backticks are no code.
+    let may_hold_code = !text.contains('<');
+    let mut fence: Option<&str> = None;
+    let mut out = Vec::new();
+    for block in blocks(text) {
+        let spans = may_hold_code && has_whole_spans(&block);
+        for line in block {
+            out.push(match (fence, fence_of(line).filter(|_| may_hold_code)) {
+                (None, Some(opened)) => {
+                    fence = Some(opened);
+                    line.to_owned()
+                }
+                (Some(open), Some(closing)) if closes(line, open, closing) => {
+                    fence = None;
+                    line.to_owned()
+                }
+                // A command in code is one to some forges; a space before it is enough.
+                (Some(_), _) if is_command(line) => format!(" {line}"),
+                (Some(_), _) => line.to_owned(),
+                (None, None) => {
+                    let quiet = if spans { outside_of_spans(line) } else { broken(line) };
+                    if is_command(line) { quiet.replacen('/', "\\/", 1) } else { quiet }
+                }
+            });
+        }
+    }
+    out.join("\n")
+}
+
+/// Lines without a blank one between them; a blank line belongs to what is before it.
+fn blocks(text: &str) -> Vec<Vec<&str>> {
+    let mut blocks: Vec<Vec<&str>> = vec![Vec::new()];
+    for line in text.split('\n') {
+        if let Some(block) = blocks.last_mut() {
+            block.push(line);
+        }
+        if line.trim().is_empty() || fence_of(line).is_some() {
+            blocks.push(Vec::new());
+        }
+    }
+    blocks
+}
+
+/// The fence that a line begins with. Only one that is not indented is surely a fence of the whole text.
+fn fence_of(line: &str) -> Option<&str> {
+    let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let length = line.len() - line.trim_start_matches(mark).len();
+    let is_fence = length >= 3 && (mark == '~' || !line[length..].contains('`'));
+    is_fence.then(|| &line[..length])
+}
+
+fn closes(line: &str, open: &str, closing: &str) -> bool {
+    closing.starts_with(open) && line[closing.len()..].trim().is_empty()
+}
+
+fn is_command(line: &str) -> bool {
+    let rest = line.trim_start().strip_prefix('/');
+    rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+}
+
+/// Whether every run of backticks finds its match in its own line: then, whatever else these lines are, the code between
+/// two runs is code.
+fn has_whole_spans(block: &[&str]) -> bool {
+    let is_whole = |line: &&str| {
+        let pieces = pieces(line);
+        !line.contains("\\`") && pieces.iter().all(|piece| piece.is_code || !piece.text.contains('`'))
+    };
+    block.iter().all(is_whole)
+}
+
+struct Piece<'a> {
+    text: &'a str,
+    /// A span of code, with its backticks.
+    is_code: bool,
+}
+
+/// A line cut into spans of code and what is between them.
+fn pieces(line: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(start) = line[at..].find('`').map(|found| at + found) {
+        let length = run(&line[start..]);
+        let inside = start + length;
+        match closing(&line[inside..], length).map(|end| inside + end) {
+            Some(end) => {
+                pieces.push(Piece { text: &line[from..start], is_code: false });
+                pieces.push(Piece { text: &line[start..end], is_code: true });
+                (from, at) = (end, end);
+            }
+            None => at = inside,
+        }
+    }
+    pieces.push(Piece { text: &line[from..], is_code: false });
+    pieces
+}
+
+/// How many backticks a text begins with.
+fn run(text: &str) -> usize {
+    text.len() - text.trim_start_matches('`').len()
+}
+
+/// Where the next run of just so many backticks ends.
+fn closing(text: &str, length: usize) -> Option<usize> {
+    let mut at = 0;
+    while let Some(start) = text[at..].find('`').map(|found| at + found) {
+        let found = run(&text[start..]);
+        if found == length {
+            return Some(start + found);
+        }
+        at = start + found;
+    }
+    None
+}
+
+fn outside_of_spans(line: &str) -> String {
+    let quiet = |piece: &Piece<'_>| match piece.is_code {
+        // The cells of a table end at a bar even in code.
+        true if !piece.text.contains('|') => piece.text.to_owned(),
+        _ => broken(piece.text),
+    };
+    pieces(line).iter().map(quiet).collect()
+}
+
+/// Breaks every `@name`.
+fn broken(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.char_indices().peekable();
+    let mut before = ' ';
+    while let Some((at, c)) = chars.next() {
+        let names = chars.peek().is_some_and(|(_, next)| next.is_ascii_alphanumeric() || matches!(next, '_' | '-'));
+        match c {
+            '@' if names && before == '/' && is_in_url(&text[..at]) => out.push_str("%40"),
+            // After a letter it is an e-mail address.
+            '@' if names && !before.is_ascii_alphanumeric() && before != '_' => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "@{JOINER}");
+            }
+            _ => out.push(c),
+        }
+        before = c;
+    }
+    out
+}
+
+fn is_in_url(before: &str) -> bool {
+    before.rsplit(char::is_whitespace).next().is_some_and(|word| word.contains("://"))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// As it looks to a reader.
+    fn seen(text: &str) -> String {
+        text.replace(JOINER, "|")
+    }
+
+    #[test]
+    fn nobody_is_called_by_what_stands_outside_of_code() {
+        for (given, quiet) in [
+            ("Thanks to @ann.", "Thanks to @|ann."),
+            ("@ann, (@bob) and é@eve", "@|ann, (@|bob) and é@|eve"),
+            ("Write to ann@example.com.", "Write to ann@example.com."),
+            ("Install `@acme/sdk` or @acme/sdk.", "Install `@acme/sdk` or @|acme/sdk."),
+            ("```sh\nnpm i @acme/sdk\n```\n@ann", "```sh\nnpm i @acme/sdk\n```\n@|ann"),
+            ("See https://a.example/@ann/x and 5 @ 3.", "See https://a.example/%40ann/x and 5 @ 3."),
+            // A match in another line is none in a list, and a bar ends a cell.
+            ("- ` a\n- b ` c ` @ann ` d", "- ` a\n- b ` c ` @|ann ` d"),
+            ("| ` | @ann ` |", "| ` | @|ann ` |"),
+            (r"a \` @ann ` b", r"a \` @|ann ` b"),
+            // No fence where the text goes on in a list or in HTML.
+            ("- a\n  ```\n@ann", "- a\n  ```\n@|ann"),
+            ("<div>\n```\n@ann", "<div>\n```\n@|ann"),
+            ("~~~\n```\n@ann\n~~~\n@ann", "~~~\n```\n@ann\n~~~\n@|ann"),
+        ] {
+            assert_eq!(seen(&markdown(given)), quiet, "{given}");
+        }
+        assert_eq!((seen(&line("Ask `@ann`")), seen(&quoted("`@ann`"))), ("Ask `@|ann`".into(), "`@|ann`".into()));
+    }
+
+    #[test]
+    fn no_line_is_a_command() {
+        assert_eq!(markdown("Done.\n/merge\n /close now"), "Done.\n\\/merge\n \\/close now");
+        assert_eq!(markdown("~~~\n/merge\n~~~"), "~~~\n /merge\n~~~");
+        assert_eq!(markdown("Fixes #12, and/or 1/2\n/ alone"), "Fixes #12, and/or 1/2\n/ alone");
+    }
+
+    proptest! {
+        #[test]
+        fn a_text_is_the_same_to_the_eye(text in "[@a`~\\\\/| <\n-]{0,60}") {
+            let quiet = markdown(&text);
+            prop_assert_eq!(quiet.split('\n').count(), text.split('\n').count());
+            // Without any code, nobody is called at all.
+            if !text.contains(['`', '~']) {
+                let called = quiet.match_indices("@a").any(|(at, _)| !quiet[..at].ends_with('a'));
+                prop_assert!(!called, "{}", quiet);
+                prop_assert!(!quiet.split('\n').any(|line| line.starts_with("/a")), "{}", quiet);
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The keys of the configuration as they are written, not yet judged against each other.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
+use std::path::PathBuf;
+
+use docent_agent::Limits;
+use serde::{Deserialize, Deserializer};
+
+use super::model::ModelKeys;
+use super::names::{self, Names};
+use super::proxies;
+use super::{AgentConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Keys {
+    listen: SocketAddr,
+    public_url: Option<String>,
+    data: PathBuf,
+    store: String,
+    models: BTreeMap<String, ModelKeys>,
+    agent: AgentKeys,
+    assistant: AssistantKeys,
+    limits: LimitsConfig,
+    #[serde(deserialize_with = "words")]
+    trusted_proxies: Vec<String>,
+    client_ip_header: Option<String>,
+    github_app: GithubAppKeys,
+    git: GitKeys,
+}
+
+impl Default for Keys {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            public_url: None,
+            data: PathBuf::from("./docent-data"),
+            store: "sqlite".to_owned(),
+            models: BTreeMap::new(),
+            agent: AgentKeys::default(),
+            assistant: AssistantKeys::default(),
+            limits: LimitsConfig::default(),
+            trusted_proxies: Vec::new(),
+            client_ip_header: None,
+            github_app: GithubAppKeys::default(),
+            git: GitKeys::default(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct AgentKeys {
+    model: Option<String>,
+    workers: NonZeroUsize,
+    max_steps: Option<NonZeroU32>,
+    max_tokens: Option<NonZeroU64>,
+    max_minutes: Option<NonZeroU32>,
+    max_files: Option<NonZeroUsize>,
+    max_bytes: Option<NonZeroUsize>,
+    #[serde(deserialize_with = "words")]
+    labels: Vec<String>,
+}
+
+impl Default for AgentKeys {
+    fn default() -> Self {
+        Self {
+            model: None,
+            workers: NonZeroUsize::new(8).unwrap_or(NonZeroUsize::MIN),
+            max_steps: None,
+            max_tokens: None,
+            max_minutes: None,
+            max_files: None,
+            max_bytes: None,
+            labels: Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct AssistantKeys {
+    model: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct GithubAppKeys {
+    #[serde(deserialize_with = "id")]
+    id: Option<String>,
+    private_key_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct GitKeys {
+    ssh_key_file: Option<PathBuf>,
+    ssh_known_hosts_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LimitsConfig {
+    pub(crate) agent_jobs_per_hour: u32,
+    pub(crate) agent_messages_per_hour: u32,
+    /// Requests to the assistant, search and page endpoints of a project.
+    pub(crate) assistant_requests_per_hour: u32,
+    /// The same of one address, over all projects.
+    pub(crate) assistant_requests_per_address_per_day: u32,
+    /// Replies of the assistant that one project may have running.
+    pub(crate) assistant_replies_at_once: NonZeroUsize,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self {
+            agent_jobs_per_hour: 100,
+            agent_messages_per_hour: 100,
+            assistant_requests_per_hour: 10_000,
+            assistant_requests_per_address_per_day: 10_000,
+            assistant_replies_at_once: NonZeroUsize::new(100).unwrap_or(NonZeroUsize::MIN),
+        }
+    }
+}
+
+impl Keys {
+    /// What the keys mean together.
+    pub(super) fn judge(self, overrides: Overrides) -> Result<Config, ConfigError> {
+        if self.store != "sqlite" {
+            let scheme = self.store.split_once("://").map_or(self.store.as_str(), |(scheme, _)| scheme);
+            return Err(ConfigError::wrong(
+                "store",
+                format!("this build keeps its data in SQLite only, not in {scheme}"),
+            ));
+        }
+        let mut models: BTreeMap<String, ModelConfig> = BTreeMap::new();
+        for (name, keys) in self.models {
+            let model = keys.judge().map_err(|why| why.below(&format!("models.{name}")))?;
+            models.insert(name, model);
+        }
+        let agent_limits = self.agent.limits();
+        let Names { agent, assistant, offered } = names::judge(&models, self.agent.model, self.assistant.model)?;
+        Ok(Config {
+            listen: overrides.listen.unwrap_or(self.listen),
+            public_url: self.public_url,
+            data: overrides.data.unwrap_or(self.data),
+            models,
+            offered,
+            agent: AgentConfig {
+                model: agent,
+                workers: self.agent.workers.get(),
+                limits: agent_limits,
+                labels: self.agent.labels,
+            },
+            assistant_model: assistant,
+            limits: self.limits,
+            proxies: proxies::judge(self.trusted_proxies, self.client_ip_header)?,
+            github_app: self.github_app.judge()?,
+            git: self.git.judge()?,
+        })
+    }
+}
+
+impl AgentKeys {
+    /// The agent's own measure, where nothing is said.
+    fn limits(&self) -> Limits {
+        let usual = Limits::default();
+        Limits {
+            steps: self.max_steps.map_or(usual.steps, NonZeroU32::get),
+            tokens: self.max_tokens.map_or(usual.tokens, NonZeroU64::get),
+            minutes: self.max_minutes.map_or(usual.minutes, NonZeroU32::get),
+            files: self.max_files.map_or(usual.files, NonZeroUsize::get),
+            bytes: self.max_bytes.map_or(usual.bytes, NonZeroUsize::get),
+            ..usual
+        }
+    }
+}
+
+impl GithubAppKeys {
+    fn judge(self) -> Result<Option<GithubApp>, ConfigError> {
+        match (self.id, self.private_key_file) {
+            (None, None) => Ok(None),
+            (Some(id), Some(private_key_file)) => Ok(Some(GithubApp { id, private_key_file })),
+            (Some(_), None) => Err(ConfigError::wrong(
+                "github_app.private_key_file",
+                "is missing; name the .pem file that GitHub gave out when the App's private key was generated",
+            )),
+            (None, Some(_)) => {
+                Err(ConfigError::wrong("github_app.id", "is missing; it is on the App's page on GitHub, under About"))
+            }
+        }
+    }
+}
+
+impl GitKeys {
+    fn judge(self) -> Result<GitConfig, ConfigError> {
+        let ssh = match (self.ssh_key_file, self.ssh_known_hosts_file) {
+            (Some(key_file), known_hosts_file) => Some(SshKey { key_file, known_hosts_file }),
+            (None, None) => None,
+            (None, Some(_)) => {
+                let sentence = "is missing beside `git.ssh_known_hosts_file`; name the private key, or leave both out and \
+                                let ssh find its own";
+                return Err(ConfigError::wrong("git.ssh_key_file", sentence));
+            }
+        };
+        Ok(GitConfig { ssh })
+    }
+}
+
+/// An id is a number or a text that may look like one.
+fn id<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected the App's id, a number or a text")]
+    enum Id {
+        Number(u64),
+        Text(String),
+    }
+    Ok(Some(match Id::deserialize(from)? {
+        Id::Number(number) => number.to_string(),
+        Id::Text(text) => text,
+    }))
+}
+
+/// A list of words, or, as in a variable, one text with commas between them.
+fn words<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected a list of texts, or one text with commas between them")]
+    enum Words {
+        List(Vec<String>),
+        Text(String),
+        Number(i64),
+    }
+    let words = match Words::deserialize(from)? {
+        Words::List(words) => words,
+        Words::Text(text) => text.split(',').map(str::to_owned).collect(),
+        Words::Number(number) => vec![number.to_string()],
+    };
+    Ok(words.iter().map(|word| word.trim()).filter(|word| !word.is_empty()).map(str::to_owned).collect())
+}

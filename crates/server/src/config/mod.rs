@@ -1,0 +1,88 @@
+//! `docent.toml`, with the environment over it and the command line over both.
+//!
+//! Every key has a variable: `DOCENT_` and the key in capitals, `__` between levels (`DOCENT_AGENT__WORKERS`). An
+//! unknown key in the file is an error that names it. An unknown variable is only warned about, because orchestrators
+//! set variables of that form on their own (`DOCENT_PORT` beside a service called `docent`).
+//!
+//! What was written is a [`keys::Keys`]; what it means, once all of it was judged, a [`Config`].
+
+mod keys;
+mod load;
+mod model;
+mod names;
+mod proxies;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+pub(crate) use keys::LimitsConfig;
+pub(crate) use load::ConfigError;
+pub(crate) use model::{Endpoint, ModelConfig, OpenAiWays};
+pub(crate) use names::RunsOn;
+
+/// The whole configuration.
+#[derive(Debug, Clone)]
+pub(crate) struct Config {
+    pub(crate) listen: SocketAddr,
+    /// Where people reach the server; the address it listens on when not given.
+    pub(crate) public_url: Option<String>,
+    pub(crate) data: PathBuf,
+    /// The models that are configured, by the names requests give.
+    pub(crate) models: BTreeMap<String, ModelConfig>,
+    /// Every name a request may give, and what it runs on.
+    pub(crate) offered: BTreeMap<String, RunsOn>,
+    pub(crate) agent: AgentConfig,
+    /// The model of the assistant, one of those offered.
+    pub(crate) assistant_model: String,
+    pub(crate) limits: LimitsConfig,
+    /// The proxies in front of the server that are believed.
+    pub(crate) proxies: Option<docent_access::Proxies>,
+    pub(crate) github_app: Option<GithubApp>,
+    pub(crate) git: GitConfig,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct AgentConfig {
+    /// The model of a job that names none, one of those offered.
+    pub(crate) model: String,
+    /// Jobs run at the same time.
+    pub(crate) workers: usize,
+    /// What one turn of a job may take.
+    pub(crate) limits: docent_agent::Limits,
+    /// Put on each pull request, where the forge has labels.
+    pub(crate) labels: Vec<String>,
+}
+
+/// The GitHub App that opens repositories of projects without a token of their own.
+#[derive(Debug, Clone)]
+pub(crate) struct GithubApp {
+    /// The App's id, or its client id.
+    pub(crate) id: String,
+    pub(crate) private_key_file: PathBuf,
+}
+
+/// How git servers are spoken to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct GitConfig {
+    /// What OpenSSH finds by itself when not given.
+    pub(crate) ssh: Option<SshKey>,
+}
+
+/// How we are known to git servers over ssh.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SshKey {
+    pub(crate) key_file: PathBuf,
+    /// The hosts that are trusted; those the user knows when not given.
+    pub(crate) known_hosts_file: Option<PathBuf>,
+}
+
+/// What the command line says over the file and the environment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Overrides {
+    pub(crate) listen: Option<SocketAddr>,
+    pub(crate) data: Option<PathBuf>,
+}

@@ -1,0 +1,209 @@
+//! `[models.NAME]`: who runs a model, and how it is asked.
+
+use std::num::{NonZeroU32, NonZeroU64};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use super::ConfigError;
+use crate::address::{self, Site};
+use crate::secrets::SecretSource;
+
+/// One named model.
+#[derive(Debug, Clone)]
+pub(crate) enum ModelConfig {
+    Builtin,
+    Anthropic(Endpoint),
+    OpenAi(Endpoint, OpenAiWays),
+}
+
+impl ModelConfig {
+    /// Whether it reads and writes freely, as `builtin` does not.
+    pub(crate) const fn is_language(&self) -> bool {
+        !matches!(self, Self::Builtin)
+    }
+
+    pub(crate) const fn endpoint(&self) -> Option<&Endpoint> {
+        match self {
+            Self::Builtin => None,
+            Self::Anthropic(endpoint) | Self::OpenAi(endpoint, _) => Some(endpoint),
+        }
+    }
+}
+
+/// A language model at an address.
+#[derive(Debug, Clone)]
+pub(crate) struct Endpoint {
+    /// The provider's name for the model.
+    pub(crate) model: String,
+    /// The provider's own address when not given.
+    pub(crate) base_url: Option<String>,
+    pub(crate) key: Option<SecretSource>,
+    pub(crate) context_tokens: Option<NonZeroU32>,
+    pub(crate) max_reply_tokens: Option<NonZeroU32>,
+    /// How long it may say nothing.
+    pub(crate) idle: Option<Duration>,
+}
+
+/// Where OpenAI-compatible servers differ.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct OpenAiWays {
+    /// Asks with `tool_choice: "required"`: for models that would rather talk than act.
+    pub(crate) force_tools: bool,
+    /// Reads tool calls out of the text, for models whose server does not tell them apart.
+    pub(crate) text_tool_calls: bool,
+}
+
+/// The keys of a model as they are written.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ModelKeys {
+    provider: Option<Provider>,
+    model: Option<String>,
+    base_url: Option<String>,
+    api_key_env: Option<String>,
+    api_key_file: Option<PathBuf>,
+    context_tokens: Option<NonZeroU32>,
+    max_reply_tokens: Option<NonZeroU32>,
+    idle_seconds: Option<NonZeroU64>,
+    force_tools: Option<bool>,
+    text_tool_calls: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+enum Provider {
+    Anthropic,
+    OpenAi,
+    Builtin,
+}
+
+const PROVIDERS: &str = "`anthropic`, `openai` (OpenAI and every compatible server, by `base_url`) or `builtin`";
+
+impl TryFrom<String> for Provider {
+    type Error = String;
+
+    fn try_from(name: String) -> Result<Self, String> {
+        match name.as_str() {
+            "anthropic" => Ok(Self::Anthropic),
+            "openai" => Ok(Self::OpenAi),
+            docent_llm::builtin::PROVIDER => Ok(Self::Builtin),
+            _ => Err(format!("there is no provider `{name}`; say {PROVIDERS}")),
+        }
+    }
+}
+
+/// What is wrong with a model: which of its keys, and why.
+#[derive(Debug)]
+pub(super) struct Wrong {
+    key: &'static str,
+    sentence: String,
+}
+
+impl Wrong {
+    fn new(key: &'static str, sentence: impl Into<String>) -> Self {
+        Self { key, sentence: sentence.into() }
+    }
+
+    pub(super) fn below(self, table: &str) -> ConfigError {
+        ConfigError::wrong(format!("{table}.{}", self.key), self.sentence)
+    }
+}
+
+impl ModelKeys {
+    pub(super) fn judge(self) -> Result<ModelConfig, Wrong> {
+        match self.provider {
+            None => Err(Wrong::new("provider", format!("is missing; say {PROVIDERS}"))),
+            Some(Provider::Builtin) => match self.first_given() {
+                Some(key) => Err(Wrong::new(key, "the builtin model takes no such key; leave it out")),
+                None => Ok(ModelConfig::Builtin),
+            },
+            Some(Provider::Anthropic) => {
+                let openai_only = [("force_tools", self.force_tools), ("text_tool_calls", self.text_tool_calls)];
+                if let Some((key, _)) = openai_only.iter().find(|(_, given)| given.is_some()) {
+                    return Err(Wrong::new(key, "only the provider `openai` has this key; leave it out"));
+                }
+                let endpoint = self.endpoint("claude-sonnet-4-5")?;
+                if endpoint.base_url.is_none() && endpoint.key.is_none() {
+                    let sentence = "is missing; name the variable that holds the key, for example \
+                                    `api_key_env = \"ANTHROPIC_API_KEY\"`, or a file with `api_key_file`";
+                    return Err(Wrong::new("api_key_env", sentence));
+                }
+                Ok(ModelConfig::Anthropic(endpoint))
+            }
+            Some(Provider::OpenAi) => {
+                let ways = OpenAiWays {
+                    force_tools: self.force_tools.unwrap_or_default(),
+                    text_tool_calls: self.text_tool_calls.unwrap_or_default(),
+                };
+                let endpoint = self.endpoint("gpt-5")?;
+                if endpoint.base_url.is_none() && endpoint.key.is_none() {
+                    let sentence = "is missing; name the variable that holds the key, for example \
+                                    `api_key_env = \"OPENAI_API_KEY\"`, or give the `base_url` of a server that needs none";
+                    return Err(Wrong::new("api_key_env", sentence));
+                }
+                Ok(ModelConfig::OpenAi(endpoint, ways))
+            }
+        }
+    }
+
+    /// A key beside `provider` that has a value.
+    fn first_given(&self) -> Option<&'static str> {
+        [
+            ("model", self.model.is_some()),
+            ("base_url", self.base_url.is_some()),
+            ("api_key_env", self.api_key_env.is_some()),
+            ("api_key_file", self.api_key_file.is_some()),
+            ("context_tokens", self.context_tokens.is_some()),
+            ("max_reply_tokens", self.max_reply_tokens.is_some()),
+            ("idle_seconds", self.idle_seconds.is_some()),
+            ("force_tools", self.force_tools.is_some()),
+            ("text_tool_calls", self.text_tool_calls.is_some()),
+        ]
+        .into_iter()
+        .find_map(|(key, given)| given.then_some(key))
+    }
+
+    fn endpoint(self, example: &str) -> Result<Endpoint, Wrong> {
+        let Some(model) = self.model.filter(|model| !model.trim().is_empty()) else {
+            let sentence = format!("is missing; give the provider's name for the model, for example `{example}`");
+            return Err(Wrong::new("model", sentence));
+        };
+        let key = match (self.api_key_env, self.api_key_file) {
+            (Some(_), Some(_)) => {
+                return Err(Wrong::new("api_key_file", "stands beside `api_key_env`; leave one of the two out"));
+            }
+            (Some(variable), None) if !address::is_variable(&variable) => {
+                // What stands there may well be the key itself, which is not to be shown.
+                let sentence =
+                    "is no name of a variable; give the name of the variable that holds the key, not the key";
+                return Err(Wrong::new("api_key_env", sentence));
+            }
+            (Some(variable), None) => Some(SecretSource::Variable(variable)),
+            (None, Some(file)) => Some(SecretSource::File(file)),
+            (None, None) => None,
+        };
+        if let Some(url) = &self.base_url {
+            let site = Site::parse(url).map_err(|why| {
+                Wrong::new(
+                    "base_url",
+                    format!("{why}; give the address of the server's API, for example `http://127.0.0.1:8000/v1`"),
+                )
+            })?;
+            if key.is_some() && site.is_in_the_clear() {
+                let sentence = format!("the key is not sent to {} over plain http; use https", site.host());
+                return Err(Wrong::new("base_url", sentence));
+            }
+        }
+        let (context, reply) = (self.context_tokens, self.max_reply_tokens);
+        if let (Some(context), Some(reply)) = (context, reply)
+            && reply >= context
+        {
+            let sentence = format!("{reply} leaves no room for the request in `context_tokens`, {context}");
+            return Err(Wrong::new("max_reply_tokens", sentence));
+        }
+        let idle = self.idle_seconds.map(|seconds| Duration::from_secs(seconds.get()));
+        Ok(Endpoint { model, base_url: self.base_url, key, context_tokens: context, max_reply_tokens: reply, idle })
+    }
+}

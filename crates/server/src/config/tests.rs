@@ -1,0 +1,262 @@
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::secrets::SecretSource;
+
+fn load(text: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("docent.toml");
+    std::fs::write(&path, text).expect("written");
+    let environment = environment.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    Config::load(Some(&path), environment, Overrides::default()).map_err(|error| error.to_string())
+}
+
+const SONNET: &str = "[models.sonnet]\nprovider = \"anthropic\"\nmodel = \"m\"\napi_key_env = \"K\"\n";
+const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
+
+/// Every key, with a value that goes with the others.
+const KEYS: [(&str, &str); 36] = [
+    ("listen", "127.0.0.1:9"),
+    ("public_url", "https://docs.example.com"),
+    ("data", "./elsewhere"),
+    ("store", "sqlite"),
+    ("models.sonnet.provider", "openai"),
+    ("models.sonnet.model", "m"),
+    ("models.sonnet.base_url", "https://example.com/v1"),
+    ("models.sonnet.api_key_env", "K"),
+    ("models.sonnet.context_tokens", "32000"),
+    ("models.sonnet.max_reply_tokens", "4000"),
+    ("models.sonnet.idle_seconds", "60"),
+    ("models.sonnet.force_tools", "true"),
+    ("models.sonnet.text_tool_calls", "true"),
+    ("models.opus.provider", "anthropic"),
+    ("models.opus.model", "m"),
+    ("models.opus.api_key_file", "/run/secrets/key"),
+    ("agent.model", "opus"),
+    ("agent.workers", "2"),
+    ("agent.max_steps", "10"),
+    ("agent.max_tokens", "100000"),
+    ("agent.max_minutes", "30"),
+    ("agent.max_files", "20"),
+    ("agent.max_bytes", "1000000"),
+    ("agent.labels", "docs, automated"),
+    ("assistant.model", "sonnet"),
+    ("limits.agent_jobs_per_hour", "1"),
+    ("limits.agent_messages_per_hour", "2"),
+    ("limits.assistant_requests_per_hour", "3"),
+    ("limits.assistant_requests_per_address_per_day", "4"),
+    ("limits.assistant_replies_at_once", "5"),
+    ("trusted_proxies", "10.0.0.0/8, ::1"),
+    ("client_ip_header", "X-Real-IP"),
+    ("github_app.id", "12345"),
+    ("github_app.private_key_file", "app.pem"),
+    ("git.ssh_key_file", "id_ed25519"),
+    ("git.ssh_known_hosts_file", "known_hosts"),
+];
+
+#[test]
+fn the_environment_is_over_the_file() {
+    let text = "listen = \"127.0.0.1:1\"\n[agent]\nworkers = 2\n";
+    let environment = [("DOCENT_AGENT__WORKERS", "3"), ("DOCENT_PORT", "tcp://10.0.0.1:80"), ("HOME", "/root")];
+    let config = load(text, &environment).expect("loads");
+    assert_eq!((config.listen.port(), config.agent.workers), (1, 3));
+}
+
+#[test]
+fn every_key_is_known_to_the_file_and_to_the_environment() {
+    let quoted = |value: &str| match value.parse::<i64>().is_ok() || value == "true" {
+        true => value.to_owned(),
+        false => format!("{value:?}"),
+    };
+    let file: String = KEYS.iter().map(|(key, value)| format!("{key} = {}\n", quoted(value))).collect();
+    let variables: Vec<(String, &str)> =
+        KEYS.iter().map(|(key, value)| (format!("DOCENT_{}", key.to_uppercase().replace('.', "__")), *value)).collect();
+    let variables: Vec<(&str, &str)> = variables.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+    let of_the_file = load(&file, &[]).expect("a file of every key");
+    let of_the_environment = load("", &variables).expect("a variable for every key");
+    assert_eq!(format!("{of_the_file:?}"), format!("{of_the_environment:?}"));
+
+    let config = of_the_file;
+    assert_eq!(config.agent.labels, ["docs", "automated"]);
+    let docent_agent::Limits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
+    assert_eq!((steps, tokens, minutes, files, bytes), (10, 100_000, 30, 20, 1_000_000));
+    assert_eq!(config.github_app.map(|app| app.id).as_deref(), Some("12345"));
+    let ModelConfig::OpenAi(sonnet, ways) = &config.models["sonnet"] else { panic!("{:?}", config.models) };
+    assert_eq!(sonnet.key, Some(SecretSource::Variable("K".to_owned())));
+    assert!(ways.force_tools && ways.text_tool_calls);
+    let ModelConfig::Anthropic(opus) = &config.models["opus"] else { panic!("{:?}", config.models) };
+    assert_eq!(opus.key, Some(SecretSource::File("/run/secrets/key".into())));
+    for (variable, value) in [("DOCENT_MODELS__OPUS__API_KEY", "s3cret"), ("DOCENT_AGENT__LABEL", "x")] {
+        assert!(load("", &[(variable, value)]).is_ok(), "an unknown variable is only warned about: {variable}");
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    let model = |more: &str| format!("[models.sonnet]\n{more}");
+    let openai = |more: &str| model(&format!("provider = \"openai\"\nmodel = \"m\"\n{more}"));
+    let anthropic = |more: &str| model(&format!("provider = \"anthropic\"\nmodel = \"m\"\n{more}"));
+    for (text, environment, named) in [
+        ("lisen = 1".to_owned(), &[][..], "`lisen`"),
+        ("[agent]\nworker = 1".into(), &[], "`worker`"),
+        ("[agent]\nworkers = \"many\"".into(), &[], "`agent.workers`"),
+        ("[agent]\nworkers = 0".into(), &[], "`agent.workers`"),
+        ("[agent]\nmax_steps = 0".into(), &[], "`agent.max_steps`"),
+        ("[agent]\nlabels = 1.5".into(), &[], "`agent.labels`: expected a list of texts"),
+        ("[agent".into(), &[], "TOML"),
+        (String::new(), &[("DOCENT_LISTEN", "everywhere")], "DOCENT_LISTEN"),
+        (
+            "store = \"postgres://user:secret@host/db\"".into(),
+            &[],
+            "`store`: this build keeps its data in SQLite only, not in postgres",
+        ),
+        ("[agent]\nmodel = \"gpt\"".into(), &[], "`agent.model`: there is no model `gpt`; known: `opus`, `sonnet`"),
+        ("[assistant]\nmodel = \"gpt\"".into(), &[], "`assistant.model`: there is no model `gpt`"),
+        ("[models.fast]".into(), &[], "`models.fast.provider`: is missing"),
+        (model("provide = \"builtin\""), &[], "`provide`"),
+        (model("provider = \"gemini\""), &[], "there is no provider `gemini`; say `anthropic`"),
+        (
+            model("provider = \"builtin\"\nmodel = \"x\""),
+            &[],
+            "`models.sonnet.model`: the builtin model takes no such key",
+        ),
+        (model("provider = \"builtin\"\nidle_seconds = 3"), &[], "`models.sonnet.idle_seconds`: the builtin model"),
+        (model("provider = \"anthropic\"\napi_key_env = \"K\""), &[], "`models.sonnet.model`: is missing"),
+        (anthropic(""), &[], "`models.sonnet.api_key_env`: is missing"),
+        (
+            anthropic("api_key_env = \"K\"\nforce_tools = true"),
+            &[],
+            "`models.sonnet.force_tools`: only the provider `openai`",
+        ),
+        (openai(""), &[], "`models.sonnet.api_key_env`: is missing"),
+        (openai("api_key_env = \"K\"\napi_key_file = \"k\""), &[], "`models.sonnet.api_key_file`: stands beside"),
+        (openai("api_key_env = \"sk-secret\""), &[], "`models.sonnet.api_key_env`: is no name of a variable"),
+        (
+            openai("base_url = \"localhost:8000\""),
+            &[],
+            "`models.sonnet.base_url`: the address must begin with https://",
+        ),
+        (openai("base_url = \"https://me:secret@example.com\""), &[], "must not hold credentials"),
+        (
+            openai("api_key_env = \"K\"\nbase_url = \"http://example.com/v1\""),
+            &[],
+            "`models.sonnet.base_url`: the key is not sent to example.com over plain http",
+        ),
+        (
+            openai("api_key_env = \"K\"\ncontext_tokens = 10\nmax_reply_tokens = 10"),
+            &[],
+            "`models.sonnet.max_reply_tokens`",
+        ),
+        (openai("api_key_env = \"K\"\ncontext_tokens = -1"), &[], "`models.sonnet.context_tokens`"),
+        (
+            String::new(),
+            &[("DOCENT_MODELS__SONNET__PROVIDER", "gemini")],
+            "DOCENT_MODELS__SONNET__PROVIDER: there is no provider",
+        ),
+        (String::new(), &[("DOCENT_MODELS__SONNET__MODEL", "x")], "`models.sonnet.provider`: is missing"),
+        ("[github_app]\nid = 1".into(), &[], "`github_app.private_key_file`: is missing"),
+        ("[github_app]\nprivate_key_file = \"a.pem\"".into(), &[], "`github_app.id`: is missing"),
+        ("[git]\nssh_known_hosts_file = \"k\"".into(), &[], "`git.ssh_key_file`: is missing"),
+        (FAST.replace("fast", "a") + &FAST.replace("fast", "b"), &[], "`agent.model`: is missing; say which model"),
+        (format!("{FAST}[agent]\nmodel = \"sonnet\""), &[], "`agent.model`: there is no model `sonnet`; known: `fast`"),
+    ] {
+        let error = load(&text, environment).expect_err(&text);
+        assert!(error.contains(named), "{text}: {error}");
+        assert!(!error.contains("secret"), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_near_server_needs_no_key_and_may_have_one() {
+    for url in ["http://127.0.0.1:8000/v1", "http://ollama:11434/v1", "https://example.com/v1"] {
+        for key in ["", "api_key_env = \"K\""] {
+            let text = format!("[models.sonnet]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{url}\"\n{key}");
+            assert!(load(&text, &[]).is_ok(), "{text}");
+        }
+    }
+    let far = "[models.sonnet]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://example.com/v1\"";
+    assert!(load(far, &[]).is_ok(), "without a key there is nothing to give away");
+}
+
+#[test]
+fn nothing_runs_on_builtin_by_surprise() {
+    let other = |name: &str| RunsOn::Other(name.to_owned());
+    let fast_builtin = "[models.fast]\nprovider = \"builtin\"\n";
+    let sonnet_builtin = "[models.sonnet]\nprovider = \"builtin\"\n";
+    for (text, agent, offered) in [
+        (String::new(), "sonnet", vec![("opus", RunsOn::Builtin), ("sonnet", RunsOn::Builtin)]),
+        (
+            fast_builtin.to_owned(),
+            "sonnet",
+            vec![("fast", RunsOn::Itself), ("opus", RunsOn::Builtin), ("sonnet", RunsOn::Builtin)],
+        ),
+        (SONNET.to_owned(), "sonnet", vec![("opus", other("sonnet")), ("sonnet", RunsOn::Itself)]),
+        (OPUS.to_owned(), "opus", vec![("opus", RunsOn::Itself), ("sonnet", other("opus"))]),
+        (format!("{SONNET}{OPUS}"), "sonnet", vec![("opus", RunsOn::Itself), ("sonnet", RunsOn::Itself)]),
+        (FAST.to_owned(), "fast", vec![("fast", RunsOn::Itself), ("opus", other("fast")), ("sonnet", other("fast"))]),
+        (
+            format!("{FAST}{sonnet_builtin}[agent]\nmodel = \"fast\""),
+            "fast",
+            vec![("fast", RunsOn::Itself), ("opus", other("fast")), ("sonnet", RunsOn::Itself)],
+        ),
+        (
+            format!("{SONNET}[agent]\nmodel = \"opus\""),
+            "opus",
+            vec![("opus", other("sonnet")), ("sonnet", RunsOn::Itself)],
+        ),
+    ] {
+        let config = load(&text, &[]).expect(&text);
+        let expected: BTreeMap<String, RunsOn> =
+            offered.into_iter().map(|(name, runs_on)| (name.to_owned(), runs_on)).collect();
+        assert_eq!((config.agent.model.as_str(), &config.offered), (agent, &expected), "{text}");
+        assert_eq!(config.assistant_model, agent, "the assistant follows the agent: {text}");
+    }
+}
+
+const DOCUMENTATION: &str = include_str!("../../../../docs/CONFIGURATION.md");
+
+#[test]
+fn every_key_is_documented() {
+    for (key, _) in KEYS {
+        let named = key.strip_prefix("models.sonnet.").or_else(|| key.strip_prefix("models.opus.")).unwrap_or(key);
+        assert!(
+            DOCUMENTATION.contains(&format!("| `{named}`")) || DOCUMENTATION.contains(&format!(", `{named}`")),
+            "{key}"
+        );
+    }
+}
+
+#[test]
+fn every_example_of_the_documentation_works() {
+    let examples: Vec<&str> =
+        DOCUMENTATION.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(examples.len() > 8, "{}", examples.len());
+    for example in examples {
+        if let Err(error) = load(example, &[]) {
+            panic!("{error}\n{example}");
+        }
+    }
+}
+
+#[test]
+fn proxies_are_believed_when_they_are_named() {
+    assert_eq!(load("", &[]).expect("loads").proxies, None);
+    let proxies = |text: &str| load(text, &[]).map(|config| config.proxies.expect("proxies"));
+    let usual = proxies("trusted_proxies = [\"10.0.0.0/8\"]").expect("loads");
+    assert_eq!((usual.header.as_str(), usual.trusted.len()), ("x-forwarded-for", 1));
+    let named = proxies("trusted_proxies = [\"10.0.0.1\", \"::1\"]\nclient_ip_header = \"CF-Connecting-IP\"");
+    assert_eq!(named.expect("loads").header, "cf-connecting-ip");
+    for (text, told) in [
+        ("client_ip_header = \"X-Real-IP\"", "`trusted_proxies`: is missing"),
+        ("trusted_proxies = [\"everybody\"]", "`trusted_proxies`: `everybody` is not an address range"),
+        ("trusted_proxies = [\"::1\"]\nclient_ip_header = \"a b\"", "`client_ip_header`: is no name"),
+        (
+            "trusted_proxies = [\"::1\"]\nclient_ip_header = \"Forwarded\"",
+            "`client_ip_header`: `Forwarded` is not read",
+        ),
+    ] {
+        let error = proxies(text).expect_err(told);
+        assert!(error.contains(told), "{error}");
+    }
+}

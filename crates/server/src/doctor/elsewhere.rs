@@ -1,0 +1,158 @@
+//! What is elsewhere: models, forges and repositories.
+
+use std::sync::Arc;
+
+use docent_forge::ForgeError;
+use docent_llm::Model as _;
+use docent_types::Project;
+use futures::future::join_all;
+use tokio::time::timeout;
+
+use super::{Finding, Findings, LIMIT};
+use crate::app::App;
+use crate::failure::Failure;
+use crate::models::Configured;
+use crate::secrets::SecretSource;
+
+/// Whether a model answers.
+pub(super) async fn model(name: &str, model: &Configured) -> Finding {
+    let who = model.describe();
+    if let Err(error) = model.key() {
+        return Finding::bad(
+            format!("`{name}` is {who}: {}", Failure::from(error)),
+            format!("put the key of `{}` there, for the user that runs docent", who.model),
+        );
+    }
+    match timeout(LIMIT, model.check()).await {
+        Ok(Ok(said)) => Finding::Good(format!("`{name}`: {said}")),
+        Ok(Err(failure)) => Finding::bad(format!("`{name}`: {failure}"), model.remedy()),
+        Err(_) => Finding::bad(format!("`{name}` is {who}: no answer within {} s", LIMIT.as_secs()), model.remedy()),
+    }
+}
+
+/// All there is to say of a project.
+pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
+    let (app, project) = (&*app, &project);
+    let mut findings = Findings::new();
+    if let Some(finding) = no_token(project) {
+        findings.push(("repository", finding));
+    } else {
+        // The forge first: it says best what is wrong with what opens the repository too.
+        let forge = forge(app, project).await;
+        let is_closed = matches!(forge, Some(Finding::Bad { .. })) && project.token_env.is_none();
+        findings.extend(forge.map(|finding| ("forge", finding)));
+        if !is_closed {
+            findings.push(("repository", repository(app, project).await));
+            let contexts = project.context.iter().map(|(name, url)| context(app, project, name, url));
+            findings.extend(join_all(contexts).await.into_iter().map(|finding| ("context", finding)));
+        }
+    }
+    findings.push(("index", index(app, project)));
+    findings
+}
+
+/// The token that is named and is not there. Nothing else is worth asking then.
+fn no_token(project: &Project) -> Option<Finding> {
+    let variable = project.token_env.clone()?;
+    let error = SecretSource::Variable(variable.clone()).read().err()?;
+    Some(Finding::bad(
+        format!("`{}`: {}", project.id, Failure::from(error)),
+        format!("set {variable} to a token that may read and write {}", project.repository),
+    ))
+}
+
+async fn repository(app: &App, project: &Project) -> Finding {
+    let id = &project.id;
+    match timeout(LIMIT, app.repositories.docs(project)).await {
+        Ok(Ok(_)) => Finding::Good(format!("`{id}`: {} on `{}`", project.repository, project.branch)),
+        Ok(Err(error)) => Finding::bad(
+            format!("`{id}`: {}", Failure::from(error)),
+            format!("check the address, the branch and what opens it with `git ls-remote {}`", project.repository),
+        ),
+        // A first clone may well take longer, and is no fault.
+        Err(_) => {
+            Finding::Note(format!("`{id}`: {} is still being fetched after {} s", project.repository, LIMIT.as_secs()))
+        }
+    }
+}
+
+/// A repository that the agent may read besides.
+async fn context(app: &App, project: &Project, name: &str, url: &str) -> Finding {
+    let id = &project.id;
+    match timeout(LIMIT, app.repositories.fetch_beside(project, url)).await {
+        Ok(Ok(_)) => Finding::Good(format!("`{id}`: `{name}` is {url}")),
+        Ok(Err(error)) => Finding::bad(
+            format!("`{id}`: `{name}`: {}", Failure::from(error)),
+            format!("check the address with `git ls-remote {url}`; the project's token is used on its own host only"),
+        ),
+        Err(_) => Finding::Note(format!("`{id}`: `{name}` is still being fetched after {} s", LIMIT.as_secs())),
+    }
+}
+
+/// Whether pull requests can be opened, where that is up to somebody else.
+async fn forge(app: &App, project: &Project) -> Option<Finding> {
+    let id = &project.id;
+    let forge = match app.forges.place(project) {
+        Ok(place) => app.forges.at(place?),
+        Err(error) => {
+            let fix = format!("remove the project and add it again: {error}");
+            return Some(Finding::bad(format!("`{id}`: its address is not one of {}", project.forge.as_str()), fix));
+        }
+    };
+    Some(match timeout(LIMIT, forge.check()).await {
+        Ok(Ok(said)) => Finding::Good(format!("`{id}`: {said}")),
+        Ok(Err(ForgeError::Refused { sentence })) => {
+            Finding::bad(format!("`{id}`: {sentence}"), "see docs/CONFIGURATION.md for what a token needs")
+        }
+        Ok(Err(error)) => {
+            let fix = "see whether the forge can be reached from here, and whether --base-url is right";
+            Finding::bad(format!("`{id}`: {}", Failure::from(error)), fix)
+        }
+        Err(_) => {
+            let what = format!("`{id}`: the forge did not answer within {} s", LIMIT.as_secs());
+            Finding::bad(what, "see whether it can be reached from here, and whether --base-url is right")
+        }
+    })
+}
+
+fn index(app: &App, project: &Project) -> Finding {
+    match app.indexes.open(&project.domain) {
+        Ok(index) => match index.snapshot().page_count() {
+            0 => Finding::Note(format!("`{}` is not indexed yet; `docent index {0}` does it", project.domain)),
+            pages => Finding::Good(format!("`{}`: {pages} pages", project.domain)),
+        },
+        Err(error) => Finding::bad(
+            format!("`{}`: {}", project.domain, Failure::from(error)),
+            format!("remove its folder below {} and index again", app.config.data.join("index").display()),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_http_client::{Client, Options};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::config::{Endpoint, ModelConfig, OpenAiWays};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_model_that_says_nothing_is_not_waited_for() {
+        // Connections are made and nobody takes them.
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let endpoint = Endpoint {
+            model: "m".into(),
+            base_url: Some(format!("http://{}/v1", listener.local_addr().expect("an address"))),
+            key: None,
+            context_tokens: None,
+            max_reply_tokens: None,
+            idle: None,
+        };
+        let config = ModelConfig::OpenAi(endpoint, OpenAiWays::default());
+        let client = Client::new(Options::default()).expect("a client");
+        let silent = Configured::new("sonnet", &config, &client).expect("a model");
+        let Finding::Bad { what, fix } = model("sonnet", &silent).await else { panic!("it is well") };
+        assert!(what.contains("`sonnet`"), "{what}");
+        assert!(fix.contains("http://127.0.0.1:"), "{fix}");
+    }
+}

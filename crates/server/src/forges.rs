@@ -1,0 +1,87 @@
+//! Where pull requests are opened, and by which token: a project's own, or that of the GitHub App.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_forge::{Forge, LocalForge, Misconfigured, PullRequests};
+use docent_forge_http::{Address, AddressError, GithubApp, Host, HttpForge, KeptSecret, TokenSource};
+use docent_http_client::{Client, Options};
+use docent_types::{Clock, ForgeKind, Ids, Project};
+
+use crate::config::Config;
+use crate::failure::Failure;
+
+/// How long one call to a forge may take, all of it.
+const CALL: Duration = Duration::from_secs(60);
+
+/// The forges that are reached over HTTP.
+#[derive(Debug, Clone)]
+pub(crate) struct Forges {
+    client: Client,
+    clock: Arc<dyn Clock>,
+    app: Option<Arc<GithubApp>>,
+}
+
+/// A repository on one of them, and what opens it.
+pub(crate) struct Place {
+    pub(crate) host: Host,
+    pub(crate) address: Address,
+    pub(crate) tokens: TokenSource,
+}
+
+impl Forges {
+    pub(crate) fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, Failure> {
+        let options = Options { head: CALL, total: Some(CALL), ..Options::default() };
+        let client = Client::new(options).map_err(|error| Failure::new("cannot speak HTTP to forges", error))?;
+        let app = config.github_app.as_ref().map(|app| {
+            let key = KeptSecret::File(app.private_key_file.clone());
+            Arc::new(GithubApp::new(client.clone(), app.id.clone(), key, Arc::clone(&clock)))
+        });
+        Ok(Self { client, clock, app })
+    }
+
+    /// Where a project's pull requests are; `None` for the local forge.
+    pub(crate) fn place(&self, project: &Project) -> Result<Option<Place>, AddressError> {
+        let Some(host) = Host::of(project.forge) else { return Ok(None) };
+        let address = Address::parse(host, &project.repository, project.base_url.as_deref())?;
+        Ok(Some(Place { host, address, tokens: self.tokens(project) }))
+    }
+
+    fn tokens(&self, project: &Project) -> TokenSource {
+        match (&project.token_env, &self.app) {
+            (Some(variable), _) => TokenSource::Kept(KeptSecret::Env(variable.clone())),
+            (None, Some(app)) if project.forge == ForgeKind::Github => TokenSource::App(Arc::clone(app)),
+            (None, _) => TokenSource::None,
+        }
+    }
+
+    /// The forge at a place.
+    pub(crate) fn at(&self, place: Place) -> HttpForge {
+        HttpForge::new(self.client.clone(), place.address, place.tokens, Arc::clone(&self.clock))
+    }
+}
+
+/// All forges, the local one too: its pull requests are in the store, and shown at `public_url`.
+#[derive(Clone)]
+pub(crate) struct AllForges {
+    pub(crate) remote: Forges,
+    pub(crate) pulls: Arc<dyn PullRequests>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) public_url: String,
+}
+
+impl AllForges {
+    pub(crate) fn of(&self, project: &Project) -> Arc<dyn Forge> {
+        match self.remote.place(project) {
+            Ok(Some(place)) => Arc::new(self.remote.at(place)),
+            Ok(None) => Arc::new(self.local(project)),
+            Err(error) => Arc::new(Misconfigured { sentence: error.to_string() }),
+        }
+    }
+
+    fn local(&self, project: &Project) -> LocalForge {
+        let shown_at = project.base_url.as_deref().unwrap_or(&self.public_url).trim_end_matches('/').to_owned();
+        let (pulls, ids) = (Arc::clone(&self.pulls), Arc::clone(&self.ids));
+        LocalForge::new(pulls, project.id.clone(), shown_at, Arc::clone(&self.remote.clock), ids)
+    }
+}

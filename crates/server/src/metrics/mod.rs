@@ -1,0 +1,175 @@
+//! `GET /metrics`: what goes on, in numbers, for Prometheus.
+//!
+//! There is no key to it: it tells how much and how often, and never who, what or where. Counters begin at 0 with the
+//! process; the jobs are counted in the store, so they are those of all times.
+
+mod model_calls;
+mod text;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use docent_discovery::Replies;
+use docent_store::SqliteStore;
+use docent_types::{JobStatus, StoreError, Timestamp};
+use docent_web::{Request, Response, respond};
+use http::StatusCode;
+use tracing::warn;
+
+pub(crate) use self::model_calls::ModelCalls;
+use self::text::{Exposition, Kind};
+
+/// What a server counts.
+#[derive(Debug)]
+pub(crate) struct Metrics {
+    started: Timestamp,
+    requests: Mutex<BTreeMap<(&'static str, u16), u64>>,
+    streams: Arc<AtomicU64>,
+    replies: Replies,
+    models: ModelCalls,
+}
+
+/// A stream that counts as live until this is dropped.
+struct Live(Arc<AtomicU64>);
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Metrics {
+    pub(crate) fn new(started: Timestamp, replies: Replies, models: ModelCalls) -> Self {
+        Self { started, requests: Mutex::default(), streams: Arc::default(), replies, models }
+    }
+
+    /// Counts an answer, and its body for as long as it streams.
+    pub(crate) fn answered(&self, route: &'static str, response: Response) -> Response {
+        let mut requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        *requests.entry((route, response.status().as_u16())).or_default() += 1;
+        drop(requests);
+        if !response.body().is_stream() {
+            return response;
+        }
+        self.streams.fetch_add(1, Ordering::Relaxed);
+        let live = Live(Arc::clone(&self.streams));
+        response.map(|body| body.holding(live))
+    }
+
+    /// All numbers as they are now.
+    pub(crate) async fn exposed(&self, store: &SqliteStore) -> Response {
+        let mut text = Exposition::default();
+        text.family("docent_build_info", Kind::Gauge, "1, under the version of the program.")
+            .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+        let started = u64::try_from(self.started.millis() / 1000).unwrap_or(0);
+        text.family("process_start_time_seconds", Kind::Gauge, "When the process started, in seconds since 1970.")
+            .sample(&[], started);
+        self.http(&mut text);
+        self.replies(&mut text);
+        self.models(&mut text);
+        if let Err(error) = jobs(&mut text, store).await {
+            warn!(error = &error as &dyn std::error::Error, "metrics without jobs: they could not be counted");
+        }
+        respond::bytes_of(StatusCode::OK, Exposition::CONTENT_TYPE, text.into_text())
+    }
+
+    fn http(&self, text: &mut Exposition) {
+        let live = self.streams.load(Ordering::Relaxed);
+        text.family("docent_streams_live", Kind::Gauge, "Answers that are being streamed.").sample(&[], live);
+        let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut family = text.family(
+            "docent_http_requests_total",
+            Kind::Counter,
+            "Requests that were answered, by path and status.",
+        );
+        for ((route, status), count) in &*requests {
+            family.sample(&[("route", route), ("status", &status.to_string())], *count);
+        }
+    }
+
+    fn replies(&self, text: &mut Exposition) {
+        let counts = self.replies.counts();
+        text.family("docent_replies_live", Kind::Gauge, "Questions that are being answered.")
+            .sample(&[], counts.running);
+        text.family("docent_replies_total", Kind::Counter, "Questions to the assistant, by what became of them.")
+            .sample(&[("outcome", "finished")], counts.finished)
+            .sample(&[("outcome", "failed")], counts.failed)
+            .sample(&[("outcome", "left")], counts.left)
+            .sample(&[("outcome", "refused")], counts.refused);
+    }
+
+    fn models(&self, text: &mut Exposition) {
+        let models = self.models.so_far();
+        let mut calls = text.family("docent_model_calls_total", Kind::Counter, "Calls of models, by how they ended.");
+        for (model, counted) in &models {
+            for (outcome, count) in
+                [("done", counted.done), ("failed", counted.failed), ("cancelled", counted.cancelled)]
+            {
+                calls.sample(&[("model", model), ("outcome", outcome)], count);
+            }
+        }
+        let mut tokens = text.family("docent_model_tokens_total", Kind::Counter, "Tokens that models read and wrote.");
+        for (model, counted) in &models {
+            tokens.sample(&[("model", model), ("direction", "input")], counted.usage.input_tokens);
+            tokens.sample(&[("model", model), ("direction", "output")], counted.usage.output_tokens);
+        }
+        let help = "Those of the tokens read that came from the provider's cache.";
+        let mut cached = text.family("docent_model_cached_input_tokens_total", Kind::Counter, help);
+        for (model, counted) in &models {
+            cached.sample(&[("model", model)], counted.usage.cached_input_tokens);
+        }
+    }
+}
+
+async fn jobs(text: &mut Exposition, store: &SqliteStore) -> Result<(), StoreError> {
+    let (counts, running) = (store.jobs_by_status().await?, docent_jobs::Store::leased(store).await?.len());
+    let mut family = text.family("docent_jobs", Kind::Gauge, "Jobs of all times, by their status.");
+    for status in JobStatus::ALL {
+        let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
+        family.sample(&[("status", status.as_str())], count);
+    }
+    text.family("docent_jobs_running", Kind::Gauge, "Jobs that a worker has in its hands.").sample(&[], running as u64);
+    Ok(())
+}
+
+/// What a path is counted as: a closed list, whatever anybody asks for.
+pub(crate) fn route_of(request: &Request) -> &'static str {
+    match *request.segments().as_slice() {
+        ["v1", "agent", ..] => "/v1/agent",
+        ["v2", "agent", ..] => "/v2/agent",
+        ["discovery", "v1", "assistant", _, "feedback"] => "/discovery/v1/assistant/feedback",
+        ["discovery", "v1", "assistant", ..] => "/discovery/v1/assistant",
+        ["discovery", "v2", "assistant", ..] => "/discovery/v2/assistant",
+        ["discovery", "v1", "search", ..] => "/discovery/v1/search",
+        ["discovery", "v1", "page", ..] => "/discovery/v1/page",
+        ["healthz"] => "/healthz",
+        ["readyz"] => "/readyz",
+        ["metrics"] => "/metrics",
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn a_stream_is_live_until_its_body_is_gone() {
+        let metrics = Metrics::new(Timestamp::from_millis(0), Replies::default(), ModelCalls::default());
+        let live = || metrics.streams.load(Ordering::Relaxed);
+        let whole = metrics.answered("/a", respond::empty(StatusCode::NO_CONTENT));
+        assert_eq!(live(), 0);
+        let streamed = metrics.answered("/a", respond::stream("text/plain", futures::stream::pending::<Bytes>()));
+        assert_eq!(live(), 1);
+        drop((whole, streamed));
+        assert_eq!(live(), 0);
+        let mut text = Exposition::default();
+        metrics.http(&mut text);
+        let text = text.into_text();
+        assert!(text.contains("\ndocent_http_requests_total{route=\"/a\",status=\"200\"} 1\n"), "{text}");
+        assert!(text.contains("\ndocent_http_requests_total{route=\"/a\",status=\"204\"} 1\n"), "{text}");
+    }
+}

@@ -1,0 +1,152 @@
+//! What models were asked, and what they took.
+
+use std::collections::BTreeMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use async_trait::async_trait;
+use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
+use docent_types::Usage;
+use futures::Stream;
+
+/// Counts by the names of the configuration. Clones count together.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ModelCalls(Arc<Mutex<BTreeMap<String, Calls>>>);
+
+/// What one model was asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Calls {
+    pub(super) done: u64,
+    pub(super) failed: u64,
+    pub(super) cancelled: u64,
+    /// Of the calls that were done.
+    pub(super) usage: Usage,
+}
+
+impl ModelCalls {
+    /// The same model, counted.
+    pub(crate) fn of(&self, name: &str, model: Arc<dyn Model>) -> Arc<dyn Model> {
+        Arc::new(Counted { name: name.to_owned(), model, calls: self.clone() })
+    }
+
+    pub(super) fn so_far(&self) -> BTreeMap<String, Calls> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn count(&self, name: &str, count: impl FnOnce(&mut Calls)) {
+        count(self.0.lock().unwrap_or_else(PoisonError::into_inner).entry(name.to_owned()).or_default());
+    }
+}
+
+#[derive(Debug)]
+struct Counted {
+    name: String,
+    model: Arc<dyn Model>,
+    calls: ModelCalls,
+}
+
+#[async_trait]
+impl Model for Counted {
+    fn describe(&self) -> Description {
+        self.model.describe()
+    }
+
+    async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
+        // Dropped before anything came, the call was cancelled.
+        let mut call = Call { name: self.name.clone(), calls: self.calls.clone(), ended: false };
+        match self.model.stream(request).await {
+            Ok(events) => Ok(Box::pin(Counting { events, call })),
+            Err(error) => {
+                call.ends(|calls| calls.failed += 1);
+                Err(error)
+            }
+        }
+    }
+}
+
+/// One call, counted once.
+struct Call {
+    name: String,
+    calls: ModelCalls,
+    ended: bool,
+}
+
+impl Call {
+    fn ends(&mut self, count: impl FnOnce(&mut Calls)) {
+        if !std::mem::replace(&mut self.ended, true) {
+            self.calls.count(&self.name, count);
+        }
+    }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.ends(|calls| calls.cancelled += 1);
+    }
+}
+
+struct Counting {
+    events: EventStream,
+    call: Call,
+}
+
+impl Stream for Counting {
+    type Item = Result<Event, ModelError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = std::task::ready!(self.events.as_mut().poll_next(cx));
+        match &next {
+            Some(Ok(Event::Done { usage, .. })) => {
+                let usage = *usage;
+                self.call.ends(|calls| {
+                    calls.done += 1;
+                    calls.usage += usage;
+                });
+            }
+            Some(Err(_)) | None => self.call.ends(|calls| calls.failed += 1),
+            Some(Ok(Event::TextDelta(_) | Event::ToolCall { .. })) => {}
+        }
+        Poll::Ready(next)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_llm::ModelErrorKind;
+    use docent_llm::ToolChoice;
+    use docent_llm::scripted::{Reply, Scripted};
+    use docent_types::{Message, Role};
+    use futures::StreamExt;
+
+    use super::*;
+
+    fn request() -> Request {
+        Request {
+            system: String::new(),
+            messages: vec![Message::text(Role::User, "How?")],
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
+            max_tokens: 100,
+        }
+    }
+
+    #[tokio::test]
+    async fn each_call_is_counted_once_by_how_it_ended() {
+        let (script, calls) = (Scripted::new(), ModelCalls::default());
+        script.replies("So.").replies("So.").fails(ModelErrorKind::Fatal);
+        script.replies(Reply::text("So").cut(ModelErrorKind::Fatal)).replies("Never read.");
+        let model = calls.of("sonnet", Arc::new(script));
+        for _ in 0..2 {
+            let read: Vec<_> = model.stream(request()).await.expect("a reply").collect().await;
+            assert!(matches!(read.last(), Some(Ok(Event::Done { .. }))));
+        }
+        assert!(model.stream(request()).await.is_err());
+        let cut: Vec<_> = model.stream(request()).await.expect("a reply").collect().await;
+        assert!(matches!(cut.last(), Some(Err(_))));
+        drop(model.stream(request()).await.expect("a reply"));
+        let counted = calls.so_far()["sonnet"];
+        assert_eq!((counted.done, counted.failed, counted.cancelled), (2, 2, 1));
+        assert!(counted.usage.output_tokens > 0 || counted.usage == Usage::default());
+    }
+}

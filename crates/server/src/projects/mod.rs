@@ -1,0 +1,146 @@
+//! `docent project`: add, list, remove.
+
+mod add;
+
+pub(crate) use add::docs_root;
+
+use std::collections::BTreeMap;
+
+use docent_types::{Domain, ForgeKind, Project, ProjectId, Timestamp};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::app::App;
+use crate::cli::ProjectCommand;
+use crate::failure::Failure;
+use crate::output;
+
+pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        ProjectCommand::Add(args) => {
+            let project = add::project(args, app.now())?;
+            app.add_project(project.clone()).await?;
+            if json {
+                output::line(json!(Shown::from(&project)))?;
+            } else {
+                let Project { id, repository, branch, .. } = &project;
+                output::line(format_args!("added `{id}` with its docs in {repository} on `{branch}`"))?;
+                if project.forge != ForgeKind::Local && project.token_env.is_none() && app.config.github_app.is_none() {
+                    output::aside(format_args!(
+                        "It has no token. Without one a job can neither push nor open a pull request: name a variable with \
+                         --token-env{}.",
+                        if project.forge == ForgeKind::Github { ", or configure a GitHub App" } else { "" }
+                    ));
+                }
+                output::aside(format_args!(
+                    "Next: docent doctor, docent key create --project {id} --kind admin, and docent serve."
+                ));
+            }
+        }
+        ProjectCommand::List => {
+            let projects = app.projects().projects().await?;
+            if json {
+                let shown: Vec<_> = projects.iter().map(Shown::from).collect();
+                output::line(json!(shown))?;
+            } else if projects.is_empty() {
+                output::line("no projects; add one with `docent project add ID --repo URL_OR_PATH`")?;
+            }
+            for project in projects.iter().filter(|_| !json) {
+                output::line(listed(project))?;
+            }
+        }
+        ProjectCommand::Remove { id } => {
+            let project = app.known_project(id).await?;
+            app.remove_project(&project).await?;
+            let shown = json!(Shown::from(&project));
+            output::line(if json { shown.to_string() } else { format!("removed `{}`", project.id) })?;
+        }
+    }
+    Ok(())
+}
+
+/// A project in one line, and what else is known of it in lines below.
+fn listed(project: &Project) -> String {
+    let Project { id, domain, branch, repository, forge, docs_root, .. } = project;
+    let mut text = format!("{id:<20}  {domain:<20}  {:<6}  {branch}  {repository}", forge.as_str());
+    let mut more = |name: &str, value: &str| text.push_str(&format!("\n    {name:<9} {value}"));
+    if !docs_root.is_empty() {
+        more("docs in", docs_root);
+    }
+    if let Some(url) = &project.base_url {
+        more("forge at", url);
+    }
+    if let Some(variable) = &project.token_env {
+        more("token in", variable);
+    }
+    for (name, url) in &project.context {
+        more("context", &format!("{name}={url}"));
+    }
+    text
+}
+
+/// A project as `--json` shows it. What is stored has names of its own.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a ProjectId,
+    domain: &'a Domain,
+    repository: &'a str,
+    #[serde(rename = "ref")]
+    branch: &'a str,
+    docs_root: &'a str,
+    forge: ForgeKind,
+    token_env: Option<&'a str>,
+    base_url: Option<&'a str>,
+    context: &'a BTreeMap<String, String>,
+    created_at: Timestamp,
+}
+
+impl<'a> From<&'a Project> for Shown<'a> {
+    fn from(project: &'a Project) -> Self {
+        Self {
+            id: &project.id,
+            domain: &project.domain,
+            repository: &project.repository,
+            branch: &project.branch,
+            docs_root: &project.docs_root,
+            forge: project.forge,
+            token_env: project.token_env.as_deref(),
+            base_url: project.base_url.as_deref(),
+            context: &project.context,
+            created_at: project.created_at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_project_is_shown_to_people_and_to_programs() {
+        let project = Project {
+            id: ProjectId::parse("acme").expect("an id"),
+            domain: Domain::parse("acme").expect("a domain"),
+            repository: "/srv/acme.git".to_owned(),
+            branch: "main".to_owned(),
+            docs_root: "docs".to_owned(),
+            forge: ForgeKind::Local,
+            token_env: None,
+            base_url: None,
+            context: BTreeMap::from([("api".to_owned(), "https://example.com/api.git".to_owned())]),
+            created_at: Timestamp::from_millis(0),
+        };
+        assert_eq!(
+            listed(&project),
+            "acme                  acme                  local   main  /srv/acme.git\n    docs in   docs\n    \
+             context   api=https://example.com/api.git"
+        );
+        let shown = json!(Shown::from(&project));
+        assert_eq!(
+            (&shown["ref"], &shown["docsRoot"], &shown["tokenEnv"]),
+            (&json!("main"), &json!("docs"), &json!(null))
+        );
+        assert!(shown.as_object().is_some_and(|members| members.keys().all(|name| !name.contains('_'))), "{shown}");
+    }
+}

@@ -1,0 +1,145 @@
+//! What the agent does, one line each, for whoever watches on a terminal.
+
+use std::io::{IsTerminal, Write as _};
+
+use anstyle::Style;
+use docent_types::{JobEvent, TodoStatus};
+use serde_json::Value;
+
+const DIM: Style = Style::new().dimmed();
+/// Characters of a line.
+const WIDTH: usize = 140;
+/// Tools whose calls are told by what comes of them: the plan, and the message at the end.
+const TOLD_OTHERWISE: [&str; 2] = ["todo_write", "finish"];
+/// Characters of one argument of a tool.
+const ARGUMENT: usize = 50;
+
+/// Lines on stderr, where that is a terminal.
+#[derive(Debug)]
+pub(super) enum Progress {
+    Shown,
+    Hidden,
+}
+
+impl Progress {
+    pub(super) fn on_a_terminal() -> Self {
+        if std::io::stderr().is_terminal() { Self::Shown } else { Self::Hidden }
+    }
+
+    pub(super) fn hear(&mut self, event: &JobEvent) {
+        if let (Self::Shown, Some(line)) = (&self, line(event)) {
+            // Nobody to read it is no failure.
+            let _ = writeln!(anstream::stderr(), "{DIM}{line}{DIM:#}");
+        }
+    }
+}
+
+/// The line of an event; `None` for what is shown at the end, or is of no interest to a person.
+fn line(event: &JobEvent) -> Option<String> {
+    let text = match event {
+        JobEvent::Said { text } => text.clone(),
+        JobEvent::Called { name, .. } if TOLD_OTHERWISE.contains(&name.as_str()) => return None,
+        JobEvent::Called { name, input, .. } => format!("  {}{}", verb(name, input), arguments(input)),
+        JobEvent::Answered { output, is_error: true, .. } => format!("    ! {}", first_line(output)),
+        JobEvent::Planned { todos } => {
+            let done = todos.iter().filter(|todo| todo.status == TodoStatus::Completed).count();
+            let now = todos.iter().find(|todo| todo.status == TodoStatus::InProgress);
+            let now = now.map(|todo| format!(": {}", todo.content)).unwrap_or_default();
+            format!("  plan: {done} of {} done{now}", todos.len())
+        }
+        JobEvent::StartedOver { why } => format!("starting over: {why}"),
+        JobEvent::Waiting { why, until } => format!("waiting until {until}: {why}"),
+        JobEvent::Pushed { .. } => "  the branch is in the repository".to_owned(),
+        JobEvent::Status { .. }
+        | JobEvent::Asked { .. }
+        | JobEvent::Delta { .. }
+        | JobEvent::Replied { .. }
+        | JobEvent::Answered { is_error: false, .. }
+        | JobEvent::PullRequest { .. } => return None,
+    };
+    Some(shortened(&text, WIDTH)).filter(|line| !line.trim().is_empty())
+}
+
+/// What a call does: some tools are one for several commands.
+fn verb<'a>(name: &'a str, input: &'a Value) -> &'a str {
+    input["command"].as_str().unwrap_or(name)
+}
+
+/// The plain values of a call, each cut short.
+fn arguments(input: &Value) -> String {
+    let Some(members) = input.as_object() else { return String::new() };
+    let mut text = String::new();
+    for (_, value) in members.iter().filter(|(name, _)| *name != "command") {
+        let value = match value {
+            Value::String(value) => shortened(first_line(value), ARGUMENT),
+            Value::Number(_) | Value::Bool(_) => value.to_string(),
+            Value::Null | Value::Array(_) | Value::Object(_) => continue,
+        };
+        text.push(' ');
+        text.push_str(&value);
+    }
+    text
+}
+
+fn first_line(text: &str) -> &str {
+    text.trim().lines().next().unwrap_or_default()
+}
+
+/// At most so many characters on one line, with nothing in them that a terminal would obey.
+fn shortened(text: &str, limit: usize) -> String {
+    let line = text.replace(char::is_control, " ");
+    if line.chars().count() <= limit {
+        return line;
+    }
+    let mut short: String = line.chars().take(limit - 1).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::{FinishReason, Todo, TodoPriority, Usage};
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_the_agent_does_is_one_line_each() {
+        let called = |name: &str, input| JobEvent::Called { id: "1".into(), name: name.into(), input };
+        let todo = |content: &str, status| Todo {
+            id: content.into(),
+            content: content.into(),
+            status,
+            priority: TodoPriority::High,
+        };
+        let answered = |output: &str, is_error| JobEvent::Answered { id: "1".into(), output: output.into(), is_error };
+        for (event, expected) in [
+            (JobEvent::Said { text: "I look\nat it.".into() }, Some("I look at it.")),
+            (called("read", json!({ "lines": 20, "path": "a.md", "within": [1] })), Some("  read 20 a.md")),
+            (called("write", json!({ "path": "a.md", "text": "# A\n\nlong" })), Some("  write a.md # A")),
+            (called("editor", json!({ "command": "view", "path": "a.md" })), Some("  view a.md")),
+            (called("odd", json!("no object")), Some("  odd")),
+            (called("finish", json!({ "title": "Done" })), None),
+            (answered("there is no a.md\nmore", true), Some("    ! there is no a.md")),
+            (answered("# A", false), None),
+            (
+                JobEvent::Planned {
+                    todos: vec![todo("look", TodoStatus::Completed), todo("write", TodoStatus::InProgress)],
+                },
+                Some("  plan: 1 of 2 done: write"),
+            ),
+            (JobEvent::Replied { reason: FinishReason::Stop, usage: Usage::default() }, None),
+            (JobEvent::Said { text: " \n".into() }, None),
+        ] {
+            assert_eq!(line(&event).as_deref(), expected, "{event:?}");
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_taken_out_and_long_lines_are_cut() {
+        let said = JobEvent::Said { text: format!("\u{1b}[2J\u{7}{}", "ü".repeat(500)) };
+        let line = line(&said).expect("a line");
+        assert!(!line.contains(char::is_control));
+        assert_eq!(line.chars().count(), WIDTH);
+    }
+}

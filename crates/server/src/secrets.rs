@@ -1,0 +1,81 @@
+//! Where secrets come from. They are read at each use, so that a rotated one counts without a restart.
+
+use std::env::{self, VarError};
+use std::fmt;
+use std::path::PathBuf;
+
+use docent_http_client::Secret;
+use thiserror::Error;
+
+/// The place of a secret, which may be shown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SecretSource {
+    /// An environment variable.
+    Variable(String),
+    /// A file that holds it and nothing else.
+    File(PathBuf),
+}
+
+/// Why there is no secret to use. Says what to mend, and nothing of the secret.
+#[derive(Debug, Error)]
+pub(crate) enum SecretError {
+    #[error("the variable {0} is not set")]
+    Unset(String),
+    #[error("the file {} cannot be read", path.display())]
+    Unreadable { path: PathBuf, source: std::io::Error },
+    #[error("{0} does not hold text")]
+    NotText(SecretSource),
+    #[error("{holder} holds no key")]
+    Unusable { holder: SecretSource, source: docent_http_client::SecretError },
+}
+
+impl fmt::Display for SecretSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Variable(name) => write!(f, "the variable {name}"),
+            Self::File(path) => write!(f, "the file {}", path.display()),
+        }
+    }
+}
+
+impl SecretSource {
+    /// The secret as it is now, without the white space around it.
+    pub(crate) fn read(&self) -> Result<Secret, SecretError> {
+        let text = match self {
+            Self::Variable(name) => env::var(name).map_err(|error| match error {
+                VarError::NotPresent => SecretError::Unset(name.clone()),
+                VarError::NotUnicode(_) => SecretError::NotText(self.clone()),
+            })?,
+            Self::File(path) => std::fs::read_to_string(path)
+                .map_err(|source| SecretError::Unreadable { path: path.clone(), source })?,
+        };
+        Secret::parse(&text).map_err(|error| SecretError::Unusable { holder: self.clone(), source: error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_read_anew_and_judged_each_time() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("key");
+        let source = SecretSource::File(path.clone());
+        assert!(matches!(source.read(), Err(SecretError::Unreadable { .. })));
+        for (content, secret) in
+            [("one\n", Some("one")), ("  two ", Some("two")), ("\n", None), ("a\nb", None), ("ä", None)]
+        {
+            std::fs::write(&path, content).expect("written");
+            let read = source.read();
+            assert_eq!(read.as_ref().ok().map(Secret::expose), secret, "{content:?}");
+            assert!(!format!("{read:?}").contains("one"), "{read:?}");
+        }
+    }
+
+    #[test]
+    fn a_variable_that_is_not_set_is_named() {
+        let source = SecretSource::Variable("DOCENT_NO_SUCH_VARIABLE".to_owned());
+        assert_eq!(source.read().expect_err("not set").to_string(), "the variable DOCENT_NO_SUCH_VARIABLE is not set");
+    }
+}

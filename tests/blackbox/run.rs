@@ -1,0 +1,183 @@
+//! `docent run`: one instruction, one branch, no server, and nothing else touched.
+
+use std::fs;
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use docent_tests::repository::git;
+use docent_tests::site::PAGES;
+use docent_tests::{Finished, Installation};
+use rustix::process::{Pid, Signal, kill_process};
+
+const GADGET: &str = "Replace \"widget\" with \"gadget\"";
+
+/// A clone with a work tree, as a person has one, on its branch `main`.
+fn clone_of_the_docs(installation: &Installation) -> PathBuf {
+    let origin = installation.repository("origin", PAGES);
+    let clone = installation.root().join("clone");
+    git(installation.root(), &["clone", "--quiet", &origin.path().display().to_string(), "clone"]);
+    clone
+}
+
+/// `docent run --repo PATH MORE`, without a data folder.
+fn run(installation: &Installation, repo: &Path, more: &[&str]) -> Finished {
+    command(installation, repo, more).output().expect("start docent run").into()
+}
+
+fn command(installation: &Installation, repo: &Path, more: &[&str]) -> Command {
+    let mut command = installation.command(["run", "--repo"]);
+    command.arg(repo).args(more);
+    command
+}
+
+#[test]
+fn a_branch_is_left_and_what_is_in_it_is_told() {
+    let installation = Installation::new();
+    let repository = installation.repository("docs", PAGES);
+    let finished = run(&installation, repository.path(), &[GADGET]);
+    assert_eq!(finished.code, Some(0), "{}\n{}", finished.stdout, finished.stderr);
+
+    let [branch] = &repository.branches()[..] else { panic!("one branch: {:?}", repository.branches()) };
+    assert_eq!(repository.commits_ahead(branch), 1);
+    assert_eq!(repository.changed_files(branch), ["guides/rate-limits.mdx", "quickstart.mdx"]);
+    assert!(repository.file(branch, "quickstart.mdx").contains("gadget"));
+    for shown in [branch.as_str(), "2 files, +2 −2", "guides/rate-limits.mdx  +1 −1", "Replaced"] {
+        assert!(finished.stdout.contains(shown), "{shown}: {}", finished.stdout);
+    }
+    assert!(finished.stderr.contains("git -C"), "how to look at it: {}", finished.stderr);
+    assert!(!finished.stdout.contains("/pulls/"), "there is no server to show a pull request: {}", finished.stdout);
+    assert!(!installation.root().join("docent-data").exists(), "no data folder");
+}
+
+#[test]
+fn a_program_gets_one_json_value() {
+    let installation = Installation::new();
+    let repository = installation.repository("docs", PAGES);
+    let done = run(&installation, repository.path(), &[GADGET, "--json", "--branch", "docs/gadgets"]).json();
+    assert_eq!(done["status"], "completed", "{done:#}");
+    assert_eq!((&done["branch"], &done["base"]), (&"docs/gadgets".into(), &"main".into()), "{done:#}");
+    assert_eq!(done["commit"], repository.git(&["rev-parse", "docs/gadgets"]));
+    assert_eq!((&done["additions"], &done["deletions"]), (&2.into(), &2.into()));
+    assert_eq!(done["files"][1]["path"], "quickstart.mdx");
+    assert_eq!(done["files"][1]["status"], "modified");
+    assert!(done["message"].as_str().is_some_and(|message| !message.is_empty()), "{done:#}");
+
+    let more =
+        run(&installation, repository.path(), &["Add missing descriptions", "--json", "--branch", "docs/gadgets"]);
+    assert_eq!(more.json()["status"], "completed", "nothing to add is no failure: {}", more.stdout);
+    assert_eq!(more.json()["branch"], serde_json::Value::Null, "nothing was left: {}", more.stdout);
+}
+
+#[test]
+fn a_branch_that_is_there_is_continued_and_only_what_is_new_is_told() {
+    let installation = Installation::new();
+    let repository = installation.repository("docs", PAGES);
+    run(&installation, repository.path(), &[GADGET, "--branch", "docs/words"]);
+    let more = ["Replace \"parcels\" with \"boxes\" in index.mdx", "--branch", "docs/words", "--json"];
+    let done = run(&installation, repository.path(), &more).json();
+    assert_eq!(done["files"].as_array().map(Vec::len), Some(1), "{done:#}");
+    assert_eq!(repository.commits_ahead("docs/words"), 2);
+}
+
+#[test]
+fn a_work_tree_with_uncommitted_changes_is_left_as_it_is() {
+    let installation = Installation::new();
+    let clone = clone_of_the_docs(&installation);
+    fs::write(clone.join("quickstart.mdx"), "half a widget").expect("write");
+    fs::write(clone.join("staged.mdx"), "a staged widget").expect("write");
+    git(&clone, &["add", "staged.mdx"]);
+    fs::write(clone.join("untracked.mdx"), "an untracked widget").expect("write");
+    let state = || {
+        let read = |name: &str| fs::read_to_string(clone.join(name)).expect("a file");
+        (
+            git(&clone, &["status", "--porcelain", "--branch"]),
+            git(&clone, &["rev-parse", "HEAD"]),
+            [read("quickstart.mdx"), read("staged.mdx"), read("untracked.mdx")],
+        )
+    };
+    let before = state();
+
+    // From a folder inside it, as git itself is used.
+    let finished = run(&installation, &clone.join("guides"), &[GADGET, "--branch", "docs/gadgets"]);
+    assert_eq!(finished.code, Some(0), "{}\n{}", finished.stdout, finished.stderr);
+    assert_eq!(state(), before);
+    assert_eq!(git(&clone, &["diff", "--name-only", "main...docs/gadgets"]), "guides/rate-limits.mdx\nquickstart.mdx");
+    assert!(
+        git(&clone, &["show", "docs/gadgets:quickstart.mdx"]).contains("The gadget endpoint"),
+        "from what is committed"
+    );
+
+    let refused = run(&installation, &clone, &[GADGET, "--ref", "docs/gadgets", "--branch", "main"]);
+    assert_eq!(refused.code, Some(2), "what is checked out is left alone: {}", refused.stderr);
+    assert!(refused.stderr.contains("checked out"), "{}", refused.stderr);
+    assert_eq!(state(), before);
+}
+
+#[test]
+fn an_instruction_that_cannot_be_read_fails_with_what_can() {
+    let installation = Installation::new();
+    let repository = installation.repository("docs", PAGES);
+    let finished = run(&installation, repository.path(), &["Write a poem about parcels"]);
+    assert_eq!(finished.code, Some(1), "{}", finished.stdout);
+    for said in ["Replace \"A\" with \"B\"", "[models.sonnet]", "api_key_env", "docs/CONFIGURATION.md"] {
+        assert!(finished.stderr.contains(said), "{said}: {}", finished.stderr);
+    }
+    assert!(repository.branches().is_empty());
+
+    let finished = run(&installation, repository.path(), &["Write a poem about parcels", "--json"]);
+    assert_eq!((finished.code, &finished.json()["status"]), (Some(1), &"failed".into()), "{}", finished.stdout);
+}
+
+#[test]
+fn what_cannot_work_is_refused_before_the_work() {
+    let installation = Installation::new();
+    let repository = installation.repository("docs", PAGES);
+    let docs = repository.path();
+    let nowhere = installation.root().join("nowhere");
+    let root = installation.root().to_owned();
+    for (repo, more, code, said) in [
+        (docs, &[" "][..], 2, "instruction"),
+        (docs, &[GADGET, "--branch", "main"], 2, "`main` is the branch to begin from"),
+        (docs, &[GADGET, "--branch", "a..b"], 2, "--branch"),
+        (docs, &[GADGET, "--model", "gpt"], 2, "known: `opus`, `sonnet`"),
+        (docs, &[GADGET, "--docs-root", "../x"], 2, "--docs-root"),
+        (docs, &[GADGET, "--ref", "no-such-branch"], 1, "no-such-branch"),
+        (&nowhere, &[GADGET], 1, "nowhere"),
+        (&root, &[GADGET], 1, "no git repository"),
+    ] {
+        let finished = run(&installation, repo, more);
+        assert_eq!(finished.code, Some(code), "{more:?}: {}", finished.stderr);
+        assert!(finished.stderr.contains(said), "{more:?}: {}", finished.stderr);
+    }
+    assert!(repository.branches().is_empty());
+}
+
+#[test]
+fn ctrl_c_stops_a_run_and_its_model_call_and_leaves_nothing() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
+    let installation = Installation::new();
+    let repository = installation.repository("docs", PAGES);
+    fs::write(
+        installation.root().join("docent.toml"),
+        format!("[models.sonnet]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"{url}\"\n"),
+    )
+    .expect("write");
+    let mut command = command(&installation, repository.path(), &["Fix broken links"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("start docent run");
+
+    // The model is asked, and says nothing.
+    let (mut call, _) = listener.accept().expect("a call");
+    let mut asked = [0; 16];
+    call.read_exact(&mut asked).expect("a request");
+    kill_process(Pid::from_child(&child), Signal::INT).expect("send SIGINT");
+    let finished = Finished::from(child.wait_with_output().expect("the end of docent run"));
+    assert_eq!(finished.code, Some(1), "{}", finished.stderr);
+    assert!(finished.stderr.contains("stopped; nothing was left"), "{}", finished.stderr);
+    let mut rest = Vec::new();
+    // An end or a reset: either way nobody listens any more.
+    let _ = call.read_to_end(&mut rest);
+    assert!(repository.branches().is_empty());
+}
