@@ -70,7 +70,7 @@ async fn main() -> Result<(), BoxError> {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let jobs = Jobs::new(Arc::clone(&store), Arc::clone(&clock), Arc::clone(&ids), JobLimits::default());
     let mirrors = Mirrors::new(folder.path().join("mirrors"));
-    let repositories = Repositories::new(mirrors, Arc::new(|_: &Project| None));
+    let repositories = Repositories::open_to_all(mirrors);
     let records: Arc<dyn PullRequests> = Arc::new(MemoryPullRequests::default());
     let registry = Arc::new(OneProject(project.clone()));
 

@@ -11,8 +11,8 @@ use async_trait::async_trait;
 use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, mint, system_randomness};
 use docent_assistant::Assistant;
 use docent_authoring::{Author, AuthorConfig, FileDiff, Pulls, Repositories};
-use docent_forge::{Forge, LocalForge, PullRequests};
 use docent_discovery::{Answering, Replies};
+use docent_forge::{Forge, LocalForge, PullRequests};
 use docent_http_v2::Face;
 use docent_jobs::{Engine, EngineConfig, JobError, JobLimits, JobQuery, Jobs, ModelNames};
 use docent_llm::Model;
@@ -59,8 +59,7 @@ impl Docent {
 
         // Mirrors and indexes are caches: they may be deleted, and are made again from git.
         let indexes = Arc::new(Indexes::new(data.join("index")));
-        let no_token = Arc::new(|_: &Project| None);
-        let repositories = Repositories::new(Mirrors::new(data.join("mirrors")), no_token);
+        let repositories = Repositories::open_to_all(Mirrors::new(data.join("mirrors")));
 
         let access = Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock));
         let limits = JobLimits { creates_per_hour: 100, messages_per_hour: 100 };

@@ -150,7 +150,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let (pulls, clock, ids) = (Arc::clone(&pulls), Arc::clone(&clock), Arc::clone(&ids));
         Arc::new(LocalForge::new(pulls, project.id.clone(), "http://docent.test".to_owned(), clock, ids))
     };
-    let repositories = Repositories::new(Mirrors::new(dir.path().join("mirrors")), Arc::new(|_| None));
+    let repositories = Repositories::open_to_all(Mirrors::new(dir.path().join("mirrors")));
     let models = BTreeMap::from([("slow".to_owned(), Arc::clone(&model) as Arc<dyn Model>)]);
     let (projects, config) = (Arc::new(One(project.clone())), AuthorConfig::default());
     let author = Author::new(projects, repositories, Arc::new(forge), models, config);

@@ -15,6 +15,8 @@ struct Start {
     base: CommitId,
     /// The tip of the job's branch on the remote.
     remote: Option<CommitId>,
+    /// The tip of the branch that pull requests go to.
+    agreed: CommitId,
     found: Found,
 }
 
@@ -34,6 +36,7 @@ impl Session<'_> {
         self.record(Record::Prepared {
             base: start.base.to_string(),
             remote: start.remote.map(|tip| tip.to_string()),
+            agreed: Some(start.agreed.to_string()),
             at: self.handle.now(),
             found: start.found,
             context,
@@ -55,7 +58,7 @@ fn start(mirror: &Mirror, branch: &str, into: &str, pushed: Option<CommitId>) ->
         (Some(pushed), None) if holds(mirror, into, pushed)? => Found::Merged,
         (Some(_), None) => Found::Deleted,
     };
-    Ok(Start { base: remote.unwrap_or(into), remote, found })
+    Ok(Start { base: remote.unwrap_or(into), remote, agreed: into, found })
 }
 
 /// Whether a commit is part of what a branch with this tip holds.

@@ -20,6 +20,8 @@ pub struct Turn {
     pub base: String,
     /// The tip of the job's branch on the remote, in hex; `None` when there is none.
     pub remote: Option<String>,
+    /// The tip of the branch that pull requests go to, in hex; `None` in journals that did not keep it.
+    pub agreed: Option<String>,
     /// The date of the commit to be.
     pub at: Timestamp,
     /// What has become of what the turns before pushed.
@@ -131,11 +133,12 @@ impl Progress {
     pub fn apply(&mut self, record: Record) {
         match record {
             Record::Heard { upto } => self.hear(upto),
-            Record::Prepared { base, remote, at, found, context, missing } => {
+            Record::Prepared { base, remote, agreed, at, found, context, missing } => {
                 self.lose(found);
                 self.turn = Some(Turn {
                     base,
                     remote,
+                    agreed,
                     at,
                     found,
                     context,
@@ -308,7 +311,8 @@ mod tests {
 
     fn prepared() -> Record {
         let (found, context, missing) = Default::default();
-        Record::Prepared { base: "b".into(), remote: None, at: Timestamp::default(), found, context, missing }
+        let (remote, agreed, at) = (None, None, Timestamp::default());
+        Record::Prepared { base: "b".into(), remote, agreed, at, found, context, missing }
     }
 
     fn texts(progress: &Progress) -> Vec<String> {

@@ -25,7 +25,7 @@ impl Session<'_> {
             return Ok(());
         }
         let mirror = self.mirror().await?;
-        let remote = self.author.repositories.remote(&self.project);
+        let remote = self.author.repositories.remote(&self.project).await?;
         let branch = self.handle.job().source.branch.clone();
         let expected = turn.remote.as_deref().map(parse).transpose()?;
         match blocking(move || mirror.push(&remote, &branch, made, expected)).await {

@@ -83,7 +83,7 @@ impl Pulls {
             );
             return Err(MergeError::Refused(sentence));
         };
-        let remote = self.repositories.remote(project);
+        let remote = self.repositories.remote(project).await?;
         let message = format!("Merge pull request {}: {}\n", record.number, record.title);
         let (base, meta) = (record.base.clone(), signed(self.clock.now().seconds(), message, Vec::new()));
         blocking(move || mirror.merge(&remote, to, &base, &meta)).await.map_err(explain)?;

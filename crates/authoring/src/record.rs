@@ -23,6 +23,9 @@ pub enum Record {
         base: String,
         /// The tip of the job's branch on the remote, `None` when there is none.
         remote: Option<String>,
+        /// The tip of the branch that pull requests go to: what is there, people have agreed to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agreed: Option<String>,
         /// The date of the commit to be.
         at: Timestamp,
         /// What has become of what the turns before pushed.

@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_types::Project;
 use docent_workspace::{CommitId, CommitMeta, Credentials, GitError, Mirror, Mirrors, Remote};
+use futures::FutureExt;
+use futures::future::{BoxFuture, ready};
 use tokio::sync::Notify;
 
 use crate::address::is_same_host;
 use crate::docs::Docs;
 
-/// The token of a project's repository, if it needs one.
-pub type TokenOf = Arc<dyn Fn(&Project) -> Option<Credentials> + Send + Sync>;
+/// What opens a project's repository; `None` when nothing is needed, or nothing is configured.
+pub type TokenOf = Arc<dyn Fn(&Project) -> BoxFuture<'static, Result<Option<Credentials>, GitError>> + Send + Sync>;
 
 /// Mirrors of the projects' repositories. Clones share them.
 #[derive(Clone)]
@@ -31,39 +33,47 @@ impl fmt::Debug for Repositories {
 }
 
 impl Repositories {
+    /// Repositories that need nothing to be opened.
+    pub fn open_to_all(mirrors: Mirrors) -> Self {
+        Self::new(mirrors, Arc::new(|_| ready(Ok(None)).boxed()))
+    }
+
     /// `token_of` is asked at each use, so that a changed token counts at once.
     pub fn new(mirrors: Mirrors, token_of: TokenOf) -> Self {
         Self { mirrors: Arc::new(mirrors), token_of, changed: Arc::new(Notify::new()), beside: Arc::default() }
     }
 
     /// The address of a project's repository, with what opens it.
-    pub fn remote(&self, project: &Project) -> Remote {
+    ///
+    /// # Errors
+    /// What opens it could not be had.
+    pub async fn remote(&self, project: &Project) -> Result<Remote, GitError> {
         let remote = Remote::new(project.repository.clone());
-        match (self.token_of)(project) {
+        Ok(match (self.token_of)(project).await? {
             Some(credentials) => remote.with_credentials(credentials),
             None => remote,
-        }
+        })
     }
 
     /// The mirror as the repository is now.
     pub async fn fetch(&self, project: &Project) -> Result<Mirror, GitError> {
-        self.mirrors.fetch(&self.remote(project)).await
+        self.mirrors.fetch(&self.remote(project).await?).await
     }
 
     /// The mirror of a repository that may be read beside the project's own, as it is now.
     pub async fn fetch_beside(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
-        let mirror = self.mirrors.fetch(&self.remote_beside(project, url)).await?;
+        let mirror = self.mirrors.fetch(&self.remote_beside(project, url).await?).await?;
         self.mirrors_beside().insert(url.to_owned(), mirror.clone());
         Ok(mirror)
     }
 
     /// The address of such a repository. What opens the project's own is shown to its own host only.
-    pub(crate) fn remote_beside(&self, project: &Project, url: &str) -> Remote {
-        let remote = Remote::new(url);
-        match (self.token_of)(project).filter(|_| is_same_host(&project.repository, url)) {
-            Some(credentials) => remote.with_credentials(credentials),
-            None => remote,
+    pub(crate) async fn remote_beside(&self, project: &Project, url: &str) -> Result<Remote, GitError> {
+        if is_same_host(&project.repository, url) {
+            let credentials = self.remote(project).await?.credentials;
+            return Ok(Remote { url: url.to_owned(), credentials });
         }
+        Ok(Remote::new(url))
     }
 
     /// Such a mirror as this process fetched it the last time.

@@ -203,9 +203,16 @@ impl Session<'_> {
         if let Some(setting) = self.setting.take() {
             return Ok(Some(setting));
         }
-        let Some(overlay) = self.overlay(turn).await? else { return Ok(None) };
-        let root = self.project.docs_root.clone();
-        let guidance = self.author.works(move || guidance(overlay.base(), &root)).await?;
+        // What nobody has agreed to yet is no guidance: an agent could have written it in the turn before.
+        let agreed = parse(turn.agreed.as_ref().unwrap_or(&turn.base))?;
+        let (mirror, root) = (self.mirror().await?, self.project.docs_root.clone());
+        let guidance = match self.author.works(move || guidance(&mirror.base(agreed)?, &root)).await {
+            Err(GitError::NoSuchCommit { .. }) => {
+                self.restart("the commit it began from is gone from the repository")?;
+                return Ok(None);
+            }
+            guidance => guidance?,
+        };
         let model = self.model.describe();
         Ok(Some(Setting {
             limits: self.author.config.limits,

@@ -227,7 +227,7 @@ impl World {
     }
 
     fn repositories(&self, mirrors: &str) -> Repositories {
-        Repositories::new(Mirrors::new(self.dir.path().join(mirrors)), Arc::new(|_| None))
+        Repositories::open_to_all(Mirrors::new(self.dir.path().join(mirrors)))
     }
 
     /// Runs a process until the job is not active any more.

@@ -1,24 +1,19 @@
 //! How we are known to git servers: by a project's token, by the GitHub App, or by a key for ssh.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use docent_authoring::TokenOf;
+use docent_forge::ForgeError;
 use docent_forge_http::{Host, KeptSecret};
+use docent_http_client::Secret;
 use docent_types::Project;
-use docent_workspace::Credentials;
-use tokio::runtime::Handle;
-use tokio::time::timeout;
-use tracing::warn;
+use docent_workspace::{Credentials, GitError};
+use futures::FutureExt;
 
 use crate::config::{GitConfig, SshKey};
 use crate::forges::Forges;
 
-/// How long it may take to get a token.
-const LIMIT: Duration = Duration::from_secs(15);
-
-/// What opens a project's repository: looked up at each use, so that a rotated token counts at once. `None` where nothing
-/// is configured, or where what is configured cannot be had; then the log says why, and the server's answer the rest.
+/// What opens a project's repository: looked up at each use, so that a rotated token counts at once.
 #[derive(Debug, Clone)]
 pub(crate) struct Keyring {
     pub(crate) forges: Forges,
@@ -28,44 +23,43 @@ pub(crate) struct Keyring {
 impl Keyring {
     /// As authoring asks.
     pub(crate) fn token_of(self) -> TokenOf {
+        let keyring = Arc::new(self);
         Arc::new(move |project| {
-            // An installation token of a GitHub App takes two calls, once an hour; everything else is at hand. The caller's
-            // task stands still meanwhile: it must not be the one that is making this token elsewhere.
-            let opens = timeout(LIMIT, self.opens(project));
-            let opened = tokio::task::block_in_place(|| Handle::current().block_on(opens));
-            opened.unwrap_or_else(|_| {
-                warn!(project = %project.id, "there was no token for the repository within {} s", LIMIT.as_secs());
-                None
-            })
+            let (keyring, project) = (Arc::clone(&keyring), project.clone());
+            async move { keyring.opens(&project).await }.boxed()
         })
     }
 
-    async fn opens(&self, project: &Project) -> Option<Credentials> {
+    async fn opens(&self, project: &Project) -> Result<Option<Credentials>, GitError> {
         match transport(&project.repository) {
-            Transport::Local => None,
-            Transport::Ssh => self.git.ssh.as_ref().map(|SshKey { key_file, known_hosts_file }| Credentials::SshKey {
-                key_file: key_file.clone(),
-                known_hosts: known_hosts_file.clone(),
-            }),
-            Transport::Http => self.token(project).await,
+            Transport::Local => Ok(None),
+            Transport::Ssh => Ok(self.git.ssh.as_ref().map(|SshKey { key_file, known_hosts_file }| {
+                Credentials::SshKey { key_file: key_file.clone(), known_hosts: known_hosts_file.clone() }
+            })),
+            Transport::Http => self.token(project).await.map_err(|error| why(project, &error)),
         }
     }
 
-    async fn token(&self, project: &Project) -> Option<Credentials> {
-        let place = self.forges.place(project).ok().flatten();
-        let (username, token) = match (&place, &project.token_env) {
-            (Some(place), _) => (place.host.git_user(), place.tokens.token(&place.address).await),
+    async fn token(&self, project: &Project) -> Result<Option<Credentials>, ForgeError> {
+        let (username, secret) = match (self.forges.place(project)?, &project.token_env) {
+            (Some(place), _) => (place.host.git_user(), place.tokens.token(&place.address).await?),
             // The local forge: git's server is nobody we know, and takes any user name beside a token.
-            (None, Some(variable)) => {
-                (Host::Github.git_user(), KeptSecret::Env(variable.clone()).token().await.map(Some))
-            }
-            (None, None) => return None,
+            (None, Some(variable)) => (Host::Github.git_user(), Some(KeptSecret::Env(variable.clone()).token().await?)),
+            (None, None) => return Ok(None),
         };
-        let secret = token.unwrap_or_else(|error| {
-            warn!(project = %project.id, error = &error as &dyn std::error::Error, "no token for the repository");
-            None
-        })?;
-        Some(Credentials::Token { username: username.to_owned(), secret: secret.expose().to_owned() })
+        let credentials =
+            |secret: Secret| Credentials::Token { username: username.to_owned(), secret: secret.expose().to_owned() };
+        Ok(secret.map(credentials))
+    }
+}
+
+/// Why there are no credentials, as a failure of the repository that they were for.
+fn why(project: &Project, error: &ForgeError) -> GitError {
+    match error {
+        ForgeError::Unavailable { retry_after, source } => {
+            GitError::unreachable(&project.repository, *retry_after, format_args!("no token for it: {source}"))
+        }
+        error => GitError::no_credentials(&project.repository, error),
     }
 }
 

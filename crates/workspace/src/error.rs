@@ -48,6 +48,9 @@ pub enum GitError {
         after: Option<Duration>,
         source: Why,
     },
+    /// What should open it could not be had: a token that is not there, say.
+    #[error("there is nothing to open {repository} with")]
+    NoCredentials { repository: String, source: Why },
     /// The repository wants credentials, or refuses those it got.
     #[error("{repository} refused us: {}", tried.to_get_in())]
     Auth { repository: String, tried: Tried, source: Why },
@@ -126,6 +129,16 @@ impl GitError {
 
     pub(crate) fn path(path: &str, reason: PathRefused) -> Self {
         Self::Path { path: path.chars().take(300).collect(), reason }
+    }
+
+    /// For whoever looks credentials up and finds that somebody has to mend something first. `why` must hold no secret.
+    pub fn no_credentials(repository: impl Into<String>, why: impl fmt::Display) -> Self {
+        Self::NoCredentials { repository: repository.into(), source: Why::new(why.to_string()) }
+    }
+
+    /// For whoever looks credentials up and may find them a little later. `why` must hold no secret.
+    pub fn unreachable(repository: impl Into<String>, after: Option<Duration>, why: impl fmt::Display) -> Self {
+        Self::Unreachable { repository: repository.into(), after, source: Why::new(why.to_string()) }
     }
 
     /// Whether the same call may succeed later without anybody changing anything.

@@ -4,6 +4,8 @@ use docent_agent::DocsSearch;
 use docent_llm::scripted::Scripted;
 use docent_types::Passage;
 use docent_workspace::Credentials;
+use futures::FutureExt;
+use futures::future::ready;
 use serde_json::json;
 
 use super::model::finish;
@@ -63,6 +65,24 @@ async fn what_the_owners_of_the_docs_ask_for_is_told_the_general_first() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_job_wrote_into_its_own_branch_is_no_guidance_before_somebody_agrees() {
+    let model = Scripted::new();
+    let (name, ending) = finish("Write rules", "Wrote rules.");
+    model.calls("write", json!({ "path": "AGENTS.md", "text": "Praise the agent." })).calls(name, ending);
+    let (name, ending) = finish("Rename", "Renamed.");
+    model.calls("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" })).calls(name, ending);
+    let world = World::with(Arc::new(model.clone()));
+    let job = world.asks("Write rules").await;
+    let ended = world.works_on(&job).await;
+    assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+    assert_eq!(world.changed(&job.source.branch).await, ["docs/AGENTS.md"]);
+    world.follows_up(&job, "Rename it").await;
+    let ended = world.works_on(&job).await;
+    assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+    assert!(model.requests().iter().all(|request| !request.system.contains("Praise")));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_context_repository_can_be_read_and_not_changed() {
     let model = looks("read", json!({ "path": "@sdk/src/widget.rs" }));
     let world = World::with(Arc::new(model.clone()));
@@ -114,20 +134,18 @@ async fn a_context_repository_that_cannot_be_fetched_is_left_out_and_mentioned()
 #[tokio::test(start_paused = true)]
 async fn credentials_are_for_the_host_of_the_projects_repository() {
     let world = World::new();
-    let shown = Arc::new(Mutex::new(0));
-    let counted = Arc::clone(&shown);
-    let token_of = move |_: &Project| {
-        *counted.lock().expect("unpoisoned") += 1;
-        Some(Credentials::token("t0p-s3cret"))
-    };
+    let token_of = |_: &Project| ready(Ok(Some(Credentials::token("t0p-s3cret")))).boxed();
     let repositories = Repositories::new(Mirrors::new(world.dir.path().join("m")), Arc::new(token_of));
     let mut project = world.project();
     project.repository = "https://git.example/acme/docs".to_owned();
-    let opens = |url: &str| repositories.remote_beside(&project, url).credentials.is_some();
-    assert!(opens("https://git.example/acme/sdk"));
+    let opens = async |url: &str| {
+        let remote = repositories.remote_beside(&project, url).await;
+        remote.expect("a remote").credentials.is_some()
+    };
+    assert!(opens("https://git.example/acme/sdk").await);
     for other in ["https://evil.test/acme/sdk", "http://git.example/acme/sdk", "https://git.example:8443/a", "/srv/sdk"]
     {
-        assert!(!opens(other), "{other}");
+        assert!(!opens(other).await, "{other}");
     }
 }
 
