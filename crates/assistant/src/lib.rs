@@ -1,19 +1,40 @@
 //! The documentation assistant: a question and a thread become passages, a prompt, a model's stream, and stream events.
 //!
-//! - [`Assistant::answer`] is the whole way; dropping the stream it returns cancels the model call.
+//! - [`Assistant::answer`] is the whole way; dropping the stream it returns cancels the model call. [`Assistant::rate`]
+//!   keeps what a reader thinks of a reply, [`Assistant::export`] and [`Assistant::forget`] are for whoever runs the
+//!   server.
+//! - [`Site`] is what the owner of a docs site has decided: its address, its instructions.
 //! - [`prompt`] builds what the model is told: pure, and the only place where those words stand.
 //! - [`Threads`] is the port to stored conversations, with its twin in [`memory`] and its suite in [`conformance`].
+//!
+//! Inside, `reply` steers: `query` and `rewrite` say what to look for, `retrieval` finds it and knows what is cited,
+//! `asking` gets a model to begin, and `link_filter` with `targets` lets nothing out that leads nowhere.
 //!
 //! This crate knows no bytes and no HTTP.
 
 mod answer;
 mod ask;
+mod asking;
 pub mod conformance;
+mod dialogue;
+mod export;
+mod link_filter;
 pub mod memory;
 pub mod prompt;
 mod query;
+mod reply;
+mod retrieval;
+mod rewrite;
+mod site;
+mod targets;
+mod telling;
 mod thread;
+
+#[cfg(test)]
+mod tests;
 
 pub use answer::{AnswerError, Assistant, Reply};
 pub use ask::{Ask, ContextItem, ContextKind, Said};
-pub use thread::{NewThread, Thread, ThreadKey, Threads, Turn};
+pub use export::{Conversation, Export, ExportCursor, ExportQuery};
+pub use site::Site;
+pub use thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};

@@ -1,11 +1,20 @@
 //! What to search for, given the conversation.
 
 /// Words that lean on something said before, or pointed at.
-const LEANING: &[&str] = &["it", "that", "this", "those", "these", "they", "them", "one", "there", "same", "else"];
+const LEANING: &[&str] = &["it", "this", "those", "these", "they", "them", "same", "else"];
+
+/// Words that do so unless they mean something else where they stand: "is there", "a setting that", "one key".
+const SOMETIMES: &[&str] = &["that", "there", "one"];
+
+/// What stands before one of those when it leans.
+const BEFORE: &[&str] = &[
+    "about", "after", "and", "at", "before", "can", "did", "do", "does", "for", "from", "how", "if", "in", "like",
+    "of", "on", "than", "to", "was", "which", "why", "with", "without", "would",
+];
 
 /// Ways a follow-up begins.
 const OPENINGS: &[&str] =
-    &["and ", "or ", "but ", "what about", "how about", "also ", "then ", "why", "und ", "et ", "y "];
+    &["and ", "or ", "but ", "what about", "how about", "also ", "then ", "und ", "oder ", "et ", "y ", "e "];
 
 /// How much of a selection is searched for, in characters.
 const SELECTION: usize = 300;
@@ -26,12 +35,19 @@ pub(crate) fn query<'a>(question: &str, selected: Option<&str>, mut before: impl
     }
 }
 
-fn leans(question: &str) -> bool {
+/// Whether a question cannot be understood without what went before.
+pub(crate) fn leans(question: &str) -> bool {
     let lower = question.trim().to_lowercase();
     let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let sometimes = |at: usize| {
+        SOMETIMES.contains(&words[at])
+            && (at + 1 == words.len() && at > 0 && words[at - 1] != "is" || at > 0 && BEFORE.contains(&words[at - 1]))
+    };
     words.len() <= 3
+        || (words.len() <= 6 && words[0] == "why")
         || OPENINGS.iter().any(|opening| lower.starts_with(opening))
         || words.iter().any(|word| LEANING.contains(word))
+        || (0..words.len()).any(sometimes)
 }
 
 #[cfg(test)]
@@ -56,5 +72,26 @@ mod tests {
         assert_eq!(about, "What is this? Larkspur-Signature");
         let own = query("How do I configure the retry policy of a queue?", Some("x"), [].into_iter());
         assert!(!own.ends_with('x'));
+    }
+
+    #[test]
+    fn a_question_that_stands_alone_is_known() {
+        for question in [
+            "Is there a setting that disables retries?",
+            "How do I create one key for each project?",
+            "Why do deliveries to my endpoint fail with the error E1002?",
+            TOPIC,
+        ] {
+            assert!(!leans(question), "{question}");
+        }
+        for question in [
+            "And in Python?",
+            "How often does it happen by default?",
+            "What happens to my data after that?",
+            "Why?",
+            "Why does the server do that?",
+        ] {
+            assert!(leans(question), "{question}");
+        }
     }
 }

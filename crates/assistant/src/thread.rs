@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
+use crate::export::{Export, ExportQuery};
+
 /// One question and what was answered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
@@ -24,6 +26,32 @@ pub struct Turn {
     /// Whether the docs held an answer.
     pub answered: bool,
     pub asked_at: Timestamp,
+    /// What the reader thinks of the answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback: Option<Feedback>,
+}
+
+impl Turn {
+    /// Whether the client told of this turn when it began the thread, and it was never asked here.
+    pub fn is_told(&self) -> bool {
+        self.asked_at == Timestamp::default()
+    }
+}
+
+/// What a reader thinks of an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Feedback {
+    pub rating: Rating,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
+    pub at: Timestamp,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rating {
+    Up,
+    Down,
 }
 
 /// A conversation with its turns in order.
@@ -78,6 +106,23 @@ pub trait Threads: Send + Sync + fmt::Debug + 'static {
     async fn thread(&self, domain: &Domain, id: ThreadId) -> Result<Option<Thread>, StoreError>;
 
     /// Adds a turn, or puts it in the place of the one with the same `answer_id`; when `instead_of` names an
-    /// `answer_id`, that turn and all after it are dropped first. A thread that is gone is left alone.
+    /// `answer_id`, that turn and all after it are dropped first. Feedback is never put: a turn keeps what it has. A
+    /// thread that is gone is left alone.
     async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError>;
+
+    /// Puts feedback on the turn with this `answer_id`, in the place of what was there. `false` when the domain has no such
+    /// thread, or the thread no such turn.
+    async fn rate(
+        &self,
+        domain: &Domain,
+        id: ThreadId,
+        answer_id: &str,
+        feedback: Feedback,
+    ) -> Result<bool, StoreError>;
+
+    /// Conversations of a domain that began in a span of time, newest first.
+    async fn export(&self, query: ExportQuery) -> Result<Export, StoreError>;
+
+    /// Deletes threads in which nothing was asked or rated since a moment, at most `limit` of them; says how many.
+    async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError>;
 }

@@ -9,7 +9,7 @@ use crate::error::OpenError;
 use crate::turn::look_again;
 
 /// One script a version, in order; `user_version` counts those that were run. A script that was released never changes.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// "Docn": marks the file as ours.
 const APPLICATION: i32 = 0x446f_636e;
@@ -183,6 +183,26 @@ mod tests {
     }
 
     #[test]
+    fn threads_of_the_first_version_keep_their_age() {
+        let (_folder, path) = fresh();
+        make(&path).expect("makes");
+        let mut connection = connect(&path).expect("opens");
+        migrate(&mut connection, &path, &MIGRATIONS[..1]).expect("is a database of the first version");
+        connection
+            .execute_batch(
+                "INSERT INTO threads VALUES ('asked', 'acme', 'a', x'00', 5), ('told', 'acme', 'a', x'00', 7);
+                 INSERT INTO turns VALUES ('asked', 0, 'a', 1, 6, '{}'), ('asked', 1, 'b', 1, 9, '{}'), ('told', 0, 'c', 1, 0, '{}');",
+            )
+            .expect("writes");
+        drop(connection);
+        let connection = open_for_writing(&path).expect("opens and migrates");
+        let mut select =
+            connection.prepare("SELECT created_at, touched_at FROM threads ORDER BY id").expect("prepares");
+        let rows = select.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))).expect("reads");
+        assert_eq!(rows.collect::<Result<Vec<_>, _>>().expect("reads"), [(5, 9), (7, 7)]);
+    }
+
+    #[test]
     fn a_script_that_fails_changes_nothing() {
         let (_folder, path) = fresh();
         make(&path).expect("makes");
@@ -201,7 +221,8 @@ mod tests {
         let error = open_for_writing(&path).expect_err("is newer");
         let text = error.to_string();
         assert!(matches!(error, OpenError::Newer { found: 99, .. }));
-        assert!(text.contains("newer version of Docent (schema 99, this version knows 1)"), "{text}");
+        let known = MIGRATIONS.len();
+        assert!(text.contains(&format!("newer version of Docent (schema 99, this version knows {known})")), "{text}");
     }
 
     #[test]

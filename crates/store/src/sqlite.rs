@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use docent_types::{BoxError, StoreError};
+use docent_types::{BoxError, JobStatus, StoreError};
 use rusqlite::Connection;
 
 use crate::error::{Abort, OpenError};
@@ -46,6 +46,19 @@ impl SqliteStore {
         self.write("write to the database", |_| Ok(())).await?;
         self.read("read the database", |connection| {
             Ok(connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?)
+        })
+        .await
+    }
+
+    /// How many jobs there are of each status that any has.
+    pub async fn jobs_by_status(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
+        self.read("count the jobs", |connection| {
+            let mut statement = connection.prepare_cached("SELECT status, count(*) FROM jobs GROUP BY status")?;
+            let counts = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
+            let counts = counts.collect::<Result<Vec<_>, _>>()?;
+            let known = |name: &str| JobStatus::ALL.into_iter().find(|status| status.as_str() == name);
+            let count = |(name, count): (String, i64)| Some((known(&name)?, u64::try_from(count).unwrap_or(0)));
+            Ok(counts.into_iter().filter_map(count).collect())
         })
         .await
     }

@@ -1,8 +1,8 @@
 //! Conversations with the assistant.
 
 use async_trait::async_trait;
-use docent_assistant::{NewThread, Thread, ThreadKey, Threads, Turn};
-use docent_types::{Domain, StoreError, ThreadId};
+use docent_assistant::{Conversation, Export, ExportQuery, Feedback, NewThread, Thread, ThreadKey, Threads, Turn};
+use docent_types::{BoxError, Domain, StoreError, ThreadId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Abort;
@@ -13,9 +13,20 @@ impl Threads for SqliteStore {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError> {
         self.write("begin the thread", move |connection| {
             let id = thread.id.to_string();
+            let asked = thread.turns.iter().map(|turn| turn.asked_at);
+            let touched_at = asked.fold(thread.created_at, Timestamp::max).millis();
             connection
-                .prepare_cached("INSERT INTO threads (id, domain, fp, key, created_at) VALUES (?1, ?2, ?3, ?4, ?5)")?
-                .execute((&id, thread.domain.as_str(), &thread.fp, thread.key.0, thread.created_at.millis()))?;
+                .prepare_cached(
+                    "INSERT INTO threads (id, domain, fp, key, created_at, touched_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                )?
+                .execute((
+                    &id,
+                    thread.domain.as_str(),
+                    &thread.fp,
+                    thread.key.0,
+                    thread.created_at.millis(),
+                    touched_at,
+                ))?;
             for (place, turn) in (0..).zip(&thread.turns) {
                 put(connection, &id, place, turn)?;
             }
@@ -34,22 +45,15 @@ impl Threads for SqliteStore {
                 .query_row((id.to_string(), domain.as_str()), |row| row.get(0))
                 .optional()?;
             let Some(key) = key.map(ThreadKey) else { return Ok(None) };
-            let mut select = snapshot.prepare_cached("SELECT body FROM turns WHERE thread = ?1 ORDER BY place")?;
-            let mut rows = select.query([id.to_string()])?;
-            let mut turns = Vec::new();
-            while let Some(row) = rows.next()? {
-                turns.push(serde_json::from_str(row.get_ref(0)?.as_str()?)?);
-            }
-            Ok(Some(Thread { id, domain, key, turns }))
+            Ok(Some(Thread { id, domain, key, turns: turns(&snapshot, &id.to_string())? }))
         })
         .await
     }
 
-    async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {
+    async fn put_turn(&self, id: ThreadId, mut turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {
         self.write("keep the turn", move |connection| {
             let id = id.to_string();
-            let known = connection.prepare_cached("SELECT 1 FROM threads WHERE id = ?1")?.exists([&id])?;
-            if !known {
+            if !touch(connection, &id, turn.asked_at)? {
                 return Ok(());
             }
             if let Some(from) = instead_of.map(|gone| place_of(connection, &id, &gone)).transpose()?.flatten() {
@@ -58,7 +62,10 @@ impl Threads for SqliteStore {
                     .execute((&id, from))?;
             }
             let place = match place_of(connection, &id, &turn.answer_id)? {
-                Some(place) => place,
+                Some(place) => {
+                    turn.feedback = turn_at(connection, &id, place)?.feedback;
+                    place
+                }
                 None => connection
                     .prepare_cached("SELECT coalesce(max(place) + 1, 0) FROM turns WHERE thread = ?1")?
                     .query_row([&id], |row| row.get(0))?,
@@ -67,6 +74,99 @@ impl Threads for SqliteStore {
         })
         .await
     }
+
+    async fn rate(
+        &self,
+        domain: &Domain,
+        id: ThreadId,
+        answer_id: &str,
+        feedback: Feedback,
+    ) -> Result<bool, StoreError> {
+        let (domain, answer_id) = (domain.clone(), answer_id.to_owned());
+        self.write("keep the feedback", move |connection| {
+            let id = id.to_string();
+            let known = connection
+                .prepare_cached("SELECT 1 FROM threads WHERE id = ?1 AND domain = ?2")?
+                .exists((&id, domain.as_str()))?;
+            let Some(place) = place_of(connection, &id, &answer_id)?.filter(|_| known) else { return Ok(false) };
+            touch(connection, &id, feedback.at)?;
+            let turn = Turn { feedback: Some(feedback), ..turn_at(connection, &id, place)? };
+            put(connection, &id, place, &turn)?;
+            Ok::<_, Abort<StoreError>>(true)
+        })
+        .await
+    }
+
+    async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
+        self.read("export the conversations", move |connection| {
+            let snapshot = connection.unchecked_transaction()?;
+            // Without a cursor, one that everything comes after.
+            let (began_at, id) =
+                query.after.map_or((i64::MAX, String::new()), |after| (after.began_at.millis(), after.id.to_string()));
+            let mut select = snapshot.prepare_cached(
+                "SELECT id, fp, created_at, touched_at FROM threads
+                 WHERE domain = ?1 AND created_at >= ?2 AND created_at < ?3 AND (created_at, id) < (?4, ?5)
+                 ORDER BY created_at DESC, id DESC LIMIT ?6",
+            )?;
+            let from = query.from.map_or(i64::MIN, Timestamp::millis);
+            let to = query.to.map_or(i64::MAX, Timestamp::millis);
+            let limit = i64::from(query.limit) + 1;
+            let mut rows = select.query((query.domain.as_str(), from, to, began_at, id, limit))?;
+            let mut conversations = Vec::new();
+            while let Some(row) = rows.next()? {
+                let id: String = row.get(0)?;
+                conversations.push(Conversation {
+                    id: ThreadId::parse(&id).ok_or_else(|| format!("`{id}` is no id of a thread"))?,
+                    fp: row.get(1)?,
+                    began_at: Timestamp::from_millis(row.get(2)?),
+                    touched_at: Timestamp::from_millis(row.get(3)?),
+                    turns: turns(&snapshot, &id)?,
+                });
+            }
+            Ok(Export::page(conversations, query.limit))
+        })
+        .await
+    }
+
+    async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {
+        self.write("forget old threads", move |connection| {
+            let old: Vec<String> = connection
+                .prepare_cached("SELECT id FROM threads WHERE touched_at < ?1 ORDER BY touched_at LIMIT ?2")?
+                .query_map((untouched_since.millis(), limit), |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            for id in &old {
+                connection.prepare_cached("DELETE FROM turns WHERE thread = ?1")?.execute([id])?;
+                connection.prepare_cached("DELETE FROM threads WHERE id = ?1")?.execute([id])?;
+            }
+            Ok::<_, Abort<StoreError>>(u32::try_from(old.len()).unwrap_or(u32::MAX))
+        })
+        .await
+    }
+}
+
+/// Notes that something happened in a thread; `false` when it is gone.
+fn touch(connection: &Connection, thread: &str, at: Timestamp) -> rusqlite::Result<bool> {
+    let touched = connection
+        .prepare_cached("UPDATE threads SET touched_at = max(touched_at, ?2) WHERE id = ?1")?
+        .execute((thread, at.millis()))?;
+    Ok(touched > 0)
+}
+
+fn turns(connection: &Connection, thread: &str) -> Result<Vec<Turn>, BoxError> {
+    let mut select = connection.prepare_cached("SELECT body FROM turns WHERE thread = ?1 ORDER BY place")?;
+    let mut rows = select.query([thread])?;
+    let mut turns = Vec::new();
+    while let Some(row) = rows.next()? {
+        turns.push(serde_json::from_str(row.get_ref(0)?.as_str()?)?);
+    }
+    Ok(turns)
+}
+
+fn turn_at(connection: &Connection, thread: &str, place: i64) -> Result<Turn, BoxError> {
+    let body: String = connection
+        .prepare_cached("SELECT body FROM turns WHERE thread = ?1 AND place = ?2")?
+        .query_row((thread, place), |row| row.get(0))?;
+    Ok(serde_json::from_str(&body)?)
 }
 
 fn place_of(connection: &Connection, thread: &str, answer: &str) -> rusqlite::Result<Option<i64>> {

@@ -1,7 +1,7 @@
 //! What happens while a reply is made, one event at a time, in no client's protocol.
 //!
 //! A well-formed reply is
-//! `Start (StepStart ToolCall* ToolResult* Source* (TextStart TextDelta* TextEnd)* StepFinish)+ Finish`, with
+//! `Start (StepStart (ToolCall | ToolResult | Source | TextStart TextDelta* TextEnd)* StepFinish)+ Finish`, with
 //! [`StreamEvent::Data`] and [`StreamEvent::KeepAlive`] anywhere between. [`StreamEvent::Error`] ends a reply early and
 //! nothing follows it.
 

@@ -1,0 +1,114 @@
+//! Asking a model while somebody waits: a second try where that is quick, and a sentence for the reader where not.
+//!
+//! A reader waits in front of a screen, so a short disturbance is slept over here. Nothing of a reply has left yet when
+//! that happens; what breaks off later is told as it is.
+
+use std::time::Duration;
+
+use docent_llm::{EventStream, Model, ModelError, ModelErrorKind, Request, Retry};
+use futures::{StreamExt, stream};
+use tokio::time::{Instant, sleep};
+use tracing::warn;
+
+/// How often a call is tried again, for how long in all, and how long a provider may make us wait.
+const RETRIES: u32 = 2;
+const PATIENCE: Duration = Duration::from_secs(5);
+const LONGEST_WAIT: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// Begins a reply and waits for its first event. `request` is handed the size of the model's context in tokens; when the
+/// model finds the request too long all the same, it is made once more for half of that.
+pub(crate) async fn begin(model: &dyn Model, request: impl Fn(u32) -> Request) -> Result<EventStream, ModelError> {
+    let context = model.describe().context_tokens;
+    match begin_patiently(model, &request(context)).await {
+        Err(failure) if failure.kind == ModelErrorKind::ContextTooLong => {
+            warn!("the request was too long for the model and is made shorter");
+            begin_patiently(model, &request(context / 2)).await
+        }
+        begun => begun,
+    }
+}
+
+async fn begin_patiently(model: &dyn Model, request: &Request) -> Result<EventStream, ModelError> {
+    let since = Instant::now();
+    let mut tries = 0;
+    loop {
+        let failure = match open(model, request.clone()).await {
+            Ok(reply) => return Ok(reply),
+            Err(failure) => failure,
+        };
+        let wait = match failure.kind.retry() {
+            Retry::Soon => PAUSE * (tries + 1),
+            Retry::After(wait) if wait <= LONGEST_WAIT => wait,
+            Retry::After(_) | Retry::Never => return Err(failure),
+        };
+        if tries == RETRIES || since.elapsed() + wait > PATIENCE {
+            return Err(failure);
+        }
+        warn!(error = &failure as &dyn std::error::Error, "the model did not begin to answer and is asked again");
+        sleep(wait).await;
+        tries += 1;
+    }
+}
+
+async fn open(model: &dyn Model, request: Request) -> Result<EventStream, ModelError> {
+    let mut reply = model.stream(request).await?;
+    match reply.next().await {
+        Some(Ok(first)) => Ok(stream::iter([Ok(first)]).chain(reply).boxed()),
+        Some(Err(failure)) => Err(failure),
+        None => Ok(reply),
+    }
+}
+
+/// What a reader is told when there is no answer, or no whole one.
+pub(crate) fn sentence(kind: ModelErrorKind, begun: bool) -> String {
+    let sentence = match kind {
+        ModelErrorKind::RateLimited { retry_after: Some(wait) }
+        | ModelErrorKind::Overloaded { retry_after: Some(wait) } => {
+            return format!("Too much is asked of the assistant at the moment. {}", again(wait));
+        }
+        ModelErrorKind::RateLimited { retry_after: None } => {
+            "Too much is asked of the assistant at the moment. Try again in a minute."
+        }
+        ModelErrorKind::Overloaded { .. } | ModelErrorKind::Interrupted if begun => "The answer broke off. Ask again.",
+        ModelErrorKind::Overloaded { .. } | ModelErrorKind::Interrupted => {
+            "The assistant's model does not answer at the moment. Try again in a moment."
+        }
+        ModelErrorKind::ContextTooLong => {
+            "This is too long for the assistant. Ask with less text, or begin a new conversation."
+        }
+        ModelErrorKind::Refused => "The assistant's model declines to answer this. Ask in other words.",
+        ModelErrorKind::Auth => {
+            "The assistant of this site is not set up correctly. Asking again does not help until its operator has \
+             changed that."
+        }
+        ModelErrorKind::Fatal if begun => "The answer broke off. If it does so again, tell the operator of this site.",
+        ModelErrorKind::Fatal => {
+            "The assistant's model could not answer. If asking again does not help, tell the operator of this site."
+        }
+    };
+    sentence.to_owned()
+}
+
+fn again(wait: Duration) -> String {
+    match wait.as_secs().max(1) {
+        1 => "Try again in a second.".to_owned(),
+        seconds @ 2..=90 => format!("Try again in {seconds} seconds."),
+        seconds => format!("Try again in {} minutes.", seconds.div_ceil(60)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_trouble_has_a_sentence_that_says_what_to_do() {
+        let wait = |seconds| ModelErrorKind::RateLimited { retry_after: Some(Duration::from_secs(seconds)) };
+        assert!(sentence(wait(7), false).ends_with("in 7 seconds."));
+        assert!(sentence(wait(3_600), true).ends_with("in 60 minutes."));
+        assert!(sentence(ModelErrorKind::Auth, false).contains("operator"));
+        let cut = sentence(ModelErrorKind::Interrupted, true);
+        assert_ne!(cut, sentence(ModelErrorKind::Interrupted, false));
+    }
+}

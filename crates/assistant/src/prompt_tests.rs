@@ -1,0 +1,146 @@
+use std::sync::Arc;
+
+use docent_types::Timestamp;
+use proptest::prelude::*;
+
+use super::*;
+
+/// A request as text.
+pub(crate) fn shown(request: &Request) -> String {
+    let mut text = format!("system\n{}\n", request.system);
+    for message in &request.messages {
+        for part in &message.parts {
+            let role = match message.role {
+                Role::User => "user",
+                Role::Assistant => "assistant",
+                Role::System => "system",
+            };
+            let _ = match part {
+                ContentPart::Text { text: said } => write!(text, "\n{role}\n{said}\n"),
+                ContentPart::ToolCall { id, name, input } => write!(text, "\n{role} calls {name} as {id}\n{input}\n"),
+                ContentPart::ToolResult { call_id, output, is_error: true } => {
+                    write!(text, "\n{call_id} failed: {output}\n")
+                }
+                ContentPart::ToolResult { call_id, output, .. } => write!(text, "\n{call_id} gives\n{output}\n"),
+            };
+        }
+    }
+    let tools: Vec<String> = request.tools.iter().map(|tool| format!("{} {}", tool.name, tool.schema)).collect();
+    let _ = write!(text, "\ntools {tools:?}, {:?}, at most {} tokens", request.tool_choice, request.max_tokens);
+    text
+}
+
+fn passage(n: usize, length: usize) -> Passage {
+    Passage {
+        path: format!("guides/{n}"),
+        href: format!("/guides/{n}#it"),
+        title: format!("Guide {n}"),
+        headings: vec!["It".to_owned()],
+        content: "x".repeat(length),
+        score: 0.5,
+        version: None,
+        language: None,
+    }
+}
+
+fn turn(question: &str, answer: &str) -> Turn {
+    Turn {
+        question_id: None,
+        question: question.to_owned(),
+        answer_id: "a".to_owned(),
+        answer: Some(answer.to_owned()),
+        sources: Vec::new(),
+        answered: true,
+        asked_at: Timestamp::default(),
+        feedback: None,
+    }
+}
+
+fn told<'a>(site: &'a Site, passages: &'a [Passage]) -> Told<'a> {
+    Told {
+        site,
+        turns: &[],
+        question: "Why?",
+        query: "why",
+        call_id: "search-1",
+        passages,
+        context: &[],
+        current_path: None,
+        current_page: None,
+        steps: &[],
+        tools: Tools::Offered,
+        context_tokens: 128_000,
+    }
+}
+
+#[test]
+fn a_whole_request() {
+    let site = Site { instructions: Some(Arc::from("Be kind. Use ``` fences.")), suggestions: true, ..Site::default() };
+    let items = [
+        ContextItem { kind: ContextKind::Code, value: "```\nx".into(), path: Some("a.ts".into()) },
+        ContextItem { kind: ContextKind::TextSelection, value: "Backoff".into(), path: None },
+    ];
+    let found = Called {
+        id: "c1".into(),
+        name: "search".into(),
+        input: json!({ "query": "more" }),
+        answer: Ok(vec![passage(2, 3)]),
+    };
+    let refused =
+        Called { id: "c2".into(), name: "rm".into(), input: json!({}), answer: Err("There is no such tool.".into()) };
+    let request = request(&Told {
+        turns: &[turn("How do retries work?", "They wait.")],
+        context: &items,
+        current_path: Some("/guides/retries"),
+        current_page: Some("# Retries\n\nThey wait."),
+        steps: &[Step { said: "Let me look.".into(), calls: vec![found, refused] }],
+        tools: Tools::UsedUp,
+        ..told(&site, &[passage(1, 5)])
+    });
+    insta::assert_snapshot!("a_whole_request", shown(&request));
+}
+
+#[test]
+fn the_builtin_model_is_told_of_no_tools() {
+    let site = Site::default();
+    let request = request(&Told { tools: Tools::Hidden, context_tokens: u32::MAX, ..told(&site, &[]) });
+    assert!(request.tools.is_empty() && !request.system.contains("search again"));
+    assert_eq!((request.tool_choice, request.messages.len()), (ToolChoice::None, 3));
+}
+
+#[test]
+fn in_a_small_context_the_best_passages_and_the_last_turns_stay() {
+    let site = Site::default();
+    let passages: Vec<Passage> = (0..20).map(|n| passage(n, 2_000)).collect();
+    let turns: Vec<Turn> = (0..20).map(|n| turn(&format!("Question {n}?"), &"y".repeat(500))).collect();
+    let request = request(&Told { turns: &turns, context_tokens: 8_000, ..told(&site, &passages) });
+    let text = shown(&request);
+    assert!(text.contains("guides/0") && !text.contains("guides/19"));
+    assert!(text.contains("Question 19?") && !text.contains("Question 0?"));
+}
+
+proptest! {
+    #[test]
+    fn a_request_fits_into_the_context(
+        context_tokens in 2_000_u32..200_000, passages in 0_usize..50, length in 0_usize..2_000,
+        question in 1_usize..300_000, turns in 0_usize..30, answer in 0_usize..20_000, item in 0_usize..50_000, searches in 0_usize..4,
+    ) {
+        let site = Site::default();
+        let passages: Vec<Passage> = (0..passages).map(|n| passage(n, length)).collect();
+        let turns: Vec<Turn> = (0..turns).map(|_| turn("And?", &"y".repeat(answer))).collect();
+        let items = [ContextItem { kind: ContextKind::Code, value: "z".repeat(item), path: None }];
+        let called = |n| Called { id: format!("c{n}"), name: "search".into(), input: json!({ "query": "q" }), answer: Ok(passages.clone()) };
+        let steps: Vec<Step> = (0..searches).map(|n| Step { said: String::new(), calls: vec![called(n)] }).collect();
+        let question = "q".repeat(question);
+        let request = request(&Told {
+            turns: &turns, question: &question, context: &items, steps: &steps, context_tokens, ..told(&site, &passages)
+        });
+        let text: usize = request.messages.iter().flat_map(|message| &message.parts).map(|part| match part {
+            ContentPart::Text { text } => text.len(),
+            ContentPart::ToolCall { input, .. } => input.to_string().len(),
+            ContentPart::ToolResult { output, .. } => output.len(),
+        }).sum();
+        let tokens = (request.system.len() + text) / 4 + request.max_tokens as usize;
+        prop_assert!(tokens <= context_tokens as usize, "{tokens} tokens in {context_tokens}");
+    }
+}

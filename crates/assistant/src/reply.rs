@@ -1,0 +1,280 @@
+//! One reply, event by event.
+//!
+//! ```text
+//!   start · search · passages · sources ──▶ the model ──┬─▶ text ──────────────▶ sources · finish
+//!           (out before the model answers)       ▲      └─▶ search · passages ─┐
+//!                                                └── at most three times ──────┘
+//! ```
+//!
+//! The last time the model is asked it has no tools, so that a reply always ends in words.
+
+use std::sync::Arc;
+
+use async_stream::stream;
+use docent_llm::{Event, Model, ModelErrorKind};
+use docent_types::{FinishReason, MessageId, Passage, StreamEvent, ToolOutput, Usage};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use serde_json::{Value, json};
+use tracing::{error, warn};
+
+use crate::ask::{Ask, ContextKind};
+use crate::asking;
+use crate::dialogue::Dialogue;
+use crate::prompt::{self, Called, SEARCH_TOOL, Step, Told, Tools};
+use crate::query;
+use crate::retrieval::Retrieval;
+use crate::rewrite::rewrite;
+use crate::site::Site;
+use crate::telling::Telling;
+use crate::thread::Threads;
+
+/// How many searches a model may make of its own, and how often it is asked at most before it has to answer.
+const SEARCHES: usize = 3;
+/// The longest query of a model, in characters.
+const LONGEST_QUERY: usize = 300;
+
+/// The reply itself. Retrieval first, always, and shown as a tool call; then the model.
+pub(crate) fn events(
+    model: Arc<dyn Model>,
+    threads: Arc<dyn Threads>,
+    site: Site,
+    ask: Ask,
+    mut dialogue: Dialogue,
+    answer_id: MessageId,
+) -> BoxStream<'static, StreamEvent> {
+    let thread_id = Some(dialogue.id);
+    Box::pin(stream! {
+        yield StreamEvent::Start { message_id: answer_id, thread_id };
+        yield StreamEvent::StepStart;
+
+        let is_builtin = model.describe().is_builtin();
+        let mut total = Usage::default();
+        let question = dialogue.turn.question.clone();
+        let (query, mut spent) = look_for(model.as_ref(), &dialogue, &ask).await;
+
+        let mut retrieval = Retrieval::new(&ask, site.clone());
+        let call_id = format!("search-{answer_id}");
+        yield search_call(&call_id, &query);
+        let passages = retrieval.search(&ask, &query);
+        yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
+        let mut sources = 0;
+        for passage in retrieval.best(&passages) {
+            yield source(&mut sources, passage);
+        }
+        dialogue.turn.sources = retrieval.sent().to_vec();
+        dialogue.turn.answered = retrieval.may_answer();
+
+        let here = retrieval.here.clone();
+        let leans = query::leans(&question);
+        let about_here = |path: &str| leans || passages.iter().any(|passage| passage.path == path);
+        let current_page = here.as_ref().filter(|page| !is_builtin && about_here(&page.path));
+        if let Some(page) = current_page {
+            retrieval.targets.learn(&page.content);
+        }
+        let before = dialogue.before.clone();
+        let told = Told {
+            site: &site,
+            turns: &before,
+            question: &question,
+            query: &query,
+            call_id: &call_id,
+            passages: &passages,
+            context: &ask.context,
+            current_path: ask.current_path.as_deref(),
+            current_page: current_page.map(|page| page.content.as_str()),
+            steps: &[],
+            tools: Tools::Hidden,
+            context_tokens: 0,
+        };
+
+        let mut steps: Vec<Step> = Vec::new();
+        let mut searches = 0;
+        let mut kept = false;
+        let mut telling = Telling::default();
+        let reason = loop {
+            let tools = tools(is_builtin, searches, steps.len());
+            let request = |context_tokens| prompt::request(&Told { steps: &steps, tools, context_tokens, ..told });
+            let begun = if !kept {
+                // While the model begins, the question is kept: a client may use the thread as soon as there is text.
+                let (written, begun) = tokio::join!(dialogue.write(threads.as_ref()), asking::begin(model.as_ref(), request));
+                if let Err(failure) = written {
+                    error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "could not keep the question");
+                    yield trouble("The conversation could not be stored. Try again.");
+                    return;
+                }
+                kept = true;
+                begun
+            } else {
+                yield StreamEvent::StepStart;
+                asking::begin(model.as_ref(), request).await
+            };
+            let mut reply = match begun {
+                Ok(reply) => reply,
+                Err(failure) => {
+                    error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
+                    yield trouble(asking::sentence(failure.kind, telling.has_spoken()));
+                    return;
+                }
+            };
+
+            let mut step = Step::default();
+            let mut end = FinishReason::Other;
+            let mut broken: Option<ModelErrorKind> = None;
+            while let Some(event) = reply.next().await {
+                match event {
+                    Ok(Event::TextDelta(delta)) => {
+                        for event in telling.take(&delta, &retrieval.targets) {
+                            yield event;
+                        }
+                    }
+                    Ok(Event::ToolCall { id, name, input }) if tools == Tools::Offered => {
+                        for event in telling.close(&retrieval.targets, &mut step) {
+                            yield event;
+                        }
+                        let answer = match wanted(&name, &input, searches) {
+                            Err(sentence) => Err(sentence),
+                            Ok(query) => {
+                                searches += 1;
+                                let call_id = format!("search-{answer_id}-{searches}");
+                                yield search_call(&call_id, &query);
+                                let found = retrieval.search(&ask, &query);
+                                yield StreamEvent::ToolResult { id: call_id, output: ToolOutput::Passages(found.clone()) };
+                                Ok(found)
+                            }
+                        };
+                        step.calls.push(Called { id, name, input, answer });
+                    }
+                    Ok(Event::ToolCall { name, .. }) => warn!(name, "the model called a tool it was not given"),
+                    Ok(Event::Done { reason, usage }) => {
+                        end = reason;
+                        spent += usage;
+                    }
+                    Err(failure) => {
+                        error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the answer broke off");
+                        broken = Some(failure.kind);
+                        break;
+                    }
+                }
+            }
+            if let Some(kind) = broken {
+                yield trouble(asking::sentence(kind, telling.has_spoken()));
+                return;
+            }
+            for event in telling.close(&retrieval.targets, &mut step) {
+                yield event;
+            }
+            total += spent;
+            let usage = std::mem::take(&mut spent);
+            // A model that neither spoke nor searched is asked once more, without tools.
+            let is_silent = step.said.is_empty() && !telling.says_unanswered() && end != FinishReason::ContentFilter;
+            if tools == Tools::Offered && (is_silent || !step.calls.is_empty()) {
+                let reason = if step.calls.is_empty() { end } else { FinishReason::ToolCalls };
+                yield StreamEvent::StepFinish { reason, usage };
+                if step.calls.is_empty() {
+                    searches = SEARCHES;
+                } else {
+                    steps.push(step);
+                }
+                continue;
+            }
+
+            if step.said.is_empty() {
+                let words = without_words(end, telling.says_unanswered());
+                for event in telling.say(words.to_owned()).chain(telling.close(&retrieval.targets, &mut step)) {
+                    yield event;
+                }
+            }
+            for passage in leant_on(&mut retrieval, telling.links(), &steps) {
+                yield source(&mut sources, passage);
+            }
+            if let Some(suggestions) = telling.suggestions().filter(|_| site.suggestions) {
+                yield StreamEvent::Data { name: "suggestions", id: None, value: json!(suggestions) };
+            }
+            yield StreamEvent::StepFinish { reason: end, usage };
+            break end;
+        };
+
+        let is_cited = !is_builtin && retrieval.is_cited(telling.links());
+        dialogue.turn.answered = !telling.says_unanswered() && (retrieval.may_answer() || is_cited);
+        dialogue.turn.sources = retrieval.sent().to_vec();
+        dialogue.turn.answer = Some(telling.answer().to_owned());
+        if let Err(failure) = dialogue.write(threads.as_ref()).await {
+            error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "could not keep the answer");
+        }
+        yield StreamEvent::Finish { reason, usage: total, thread_id };
+    })
+}
+
+/// What to search for, and what it cost to find that out. Only a question that leans on the conversation costs anything.
+async fn look_for(model: &dyn Model, dialogue: &Dialogue, ask: &Ask) -> (String, Usage) {
+    let (question, before) = (dialogue.turn.question.as_str(), dialogue.before.as_slice());
+    let selected = ask.context.iter().find(|item| item.kind == ContextKind::TextSelection);
+    let selected = selected.map(|item| item.value.as_str());
+    if query::leans(question)
+        && !before.is_empty()
+        && !model.describe().is_builtin()
+        && let Some(better) = rewrite(model, before, question, selected).await
+    {
+        return better;
+    }
+    let earlier = before.iter().rev().map(|turn| turn.question.as_str());
+    (query::query(question, selected, earlier), Usage::default())
+}
+
+const fn tools(is_builtin: bool, searches: usize, steps: usize) -> Tools {
+    if is_builtin {
+        Tools::Hidden
+    } else if searches < SEARCHES && steps < SEARCHES {
+        Tools::Offered
+    } else {
+        Tools::UsedUp
+    }
+}
+
+/// The sources that only the text shows: pages it links. Text without such a link leans on the last search, if the model
+/// made one.
+fn leant_on(retrieval: &mut Retrieval, links: &[String], steps: &[Step]) -> Vec<Passage> {
+    let linked = retrieval.linked(links);
+    if retrieval.is_cited(links) {
+        return linked;
+    }
+    let found = steps.iter().rev().flat_map(|step| step.calls.iter().rev()).find_map(|call| call.answer.as_ref().ok());
+    found.map(|found| retrieval.best(found)).unwrap_or_default()
+}
+
+fn search_call(id: &str, query: &str) -> StreamEvent {
+    StreamEvent::ToolCall { id: id.to_owned(), name: SEARCH_TOOL.to_owned(), input: json!({ "query": query }) }
+}
+
+fn source(sources: &mut usize, passage: Passage) -> StreamEvent {
+    *sources += 1;
+    StreamEvent::Source { id: format!("source-{sources}"), passage }
+}
+
+fn trouble(sentence: impl Into<String>) -> StreamEvent {
+    StreamEvent::Error { sentence: sentence.into() }
+}
+
+/// What a call wants to search for, or what the model is told is wrong with it.
+fn wanted(name: &str, input: &Value, searches: usize) -> Result<String, String> {
+    if name != SEARCH_TOOL {
+        return Err(format!("There is no tool `{name}`. There is `{SEARCH_TOOL}`, with a `query`."));
+    }
+    if searches == SEARCHES {
+        return Err("No more searches can be made. Answer from the passages you have.".to_owned());
+    }
+    let query = input.get("query").and_then(Value::as_str).map(str::trim).filter(|query| !query.is_empty());
+    let query =
+        query.ok_or_else(|| "The input must be an object with a `query`, a string with words in it.".to_owned())?;
+    Ok(query.chars().take(LONGEST_QUERY).collect())
+}
+
+/// What is said when the model said nothing.
+const fn without_words(end: FinishReason, unanswered: bool) -> &'static str {
+    match end {
+        FinishReason::ContentFilter => "The model declines to answer this. Ask in other words.",
+        _ if unanswered => "The docs do not answer this.",
+        _ => "The model gave no answer. Ask again, or in other words.",
+    }
+}

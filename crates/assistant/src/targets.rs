@@ -1,0 +1,230 @@
+//! Which links may leave: those to pages of the site, and those that stand in what the model was given.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use docent_search::Snapshot;
+use docent_types::Passage;
+
+use crate::link_filter::{Destination, urls};
+use crate::site::Site;
+
+/// What the links of a reply are held against.
+#[derive(Debug)]
+pub(crate) struct Targets {
+    docs: Arc<Snapshot>,
+    site: Site,
+    /// The page the reader is on, as the docs have it.
+    here: Option<String>,
+    /// The folders of pages whose text was given: relative links are copied from there.
+    folders: Vec<String>,
+    /// URLs of other sites in what was given.
+    elsewhere: HashSet<String>,
+    /// Images in what was given.
+    images: HashSet<String>,
+}
+
+impl Targets {
+    pub(crate) fn new(docs: Arc<Snapshot>, site: Site, here: Option<String>) -> Self {
+        let folders = here.iter().map(|here| folder(here).to_owned()).collect();
+        let mut targets = Self { docs, site, here, folders, elsewhere: HashSet::new(), images: HashSet::new() };
+        if let Some(wishes) = targets.site.wishes().map(str::to_owned) {
+            targets.learn(&wishes);
+        }
+        targets
+    }
+
+    /// Takes note of what a passage points to.
+    pub(crate) fn learn_passage(&mut self, passage: &Passage) {
+        let folder = folder(&passage.path);
+        if !self.folders.iter().any(|known| known == folder) {
+            self.folders.push(folder.to_owned());
+        }
+        self.learn(&passage.content);
+    }
+
+    /// Takes note of what a text of the docs points to.
+    pub(crate) fn learn(&mut self, text: &str) {
+        self.elsewhere.extend(urls(text).map(|url| url.trim_end_matches('/').to_owned()));
+        for (at, _) in text.match_indices("](") {
+            let target = text[at + 2..].split(|c: char| c.is_whitespace() || c == ')').next().unwrap_or_default();
+            if target.starts_with("mailto:") {
+                self.elsewhere.insert(target.to_owned());
+            } else {
+                self.images.insert(target.to_owned());
+            }
+        }
+    }
+
+    /// How a destination is to be written; `None` when it must not leave.
+    pub(crate) fn judge(&self, destination: Destination<'_>) -> Option<String> {
+        let odd = |text: &str| text.is_empty() || text.contains(|c: char| c.is_control() || c == '\\');
+        match destination {
+            Destination::Link(link) => self.link(Some(link.trim()).filter(|link| !odd(link))?),
+            Destination::Image(image) => {
+                let from_here = image.starts_with('/') && !image.starts_with("//");
+                let from_web = image.starts_with("https://") || image.starts_with("http://");
+                let given = self.images.contains(image) || self.elsewhere.contains(image.trim_end_matches('/'));
+                ((from_here || from_web) && given && !odd(image)).then(|| encoded(image))
+            }
+        }
+    }
+
+    fn link(&self, link: &str) -> Option<String> {
+        if let Some(below) = self.site.below(link) {
+            return self.page(below, &[]);
+        }
+        if link.starts_with("//") || has_scheme(link) {
+            return self.elsewhere.contains(link.trim_end_matches('/')).then(|| encoded(link));
+        }
+        if link.starts_with('#') {
+            return self.page(&format!("/{}{link}", self.here.as_ref()?), &[]);
+        }
+        let folders = if link.starts_with('/') { &[][..] } else { &self.folders };
+        self.page(link, folders)
+    }
+
+    /// The page that a path with an optional anchor means, from the root of the site or from one of these folders.
+    fn page(&self, link: &str, folders: &[String]) -> Option<String> {
+        let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
+        let path = decoded(path.split('?').next().unwrap_or_default());
+        let path = path.trim_matches('/');
+        let below = path.strip_prefix(self.site.folder()).filter(|_| !self.site.folder().is_empty());
+        let below =
+            below.filter(|rest| rest.is_empty() || rest.starts_with('/')).map(|rest| rest.trim_start_matches('/'));
+        let roots = [Some(path), below].into_iter().flatten().map(str::to_owned);
+        let relative = folders.iter().filter_map(|folder| joined(folder, path));
+        let found =
+            roots.chain(relative).find(|path| self.docs.has_page(path)).and_then(|path| self.docs.page(&path))?;
+        let path = encoded(&found.path);
+        let anchor = anchor.filter(|anchor| !anchor.is_empty() && anchor.chars().all(is_of_an_anchor));
+        Some(anchor.map_or_else(|| format!("/{path}"), |anchor| format!("/{path}#{anchor}")))
+    }
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+fn has_scheme(link: &str) -> bool {
+    link.split(['/', '?', '#']).next().is_some_and(|head| head.contains(':'))
+}
+
+fn is_of_an_anchor(c: char) -> bool {
+    c.is_alphanumeric() || "-_.~%:".contains(c)
+}
+
+/// A relative path from a folder; `None` when it leads out of the site.
+fn joined(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// Percent signs with two digits as the bytes they stand for.
+fn decoded(path: &str) -> String {
+    let mut bytes = Vec::with_capacity(path.len());
+    let mut rest = path.as_bytes();
+    while let Some((first, tail)) = rest.split_first() {
+        let digit = |at: usize| tail.get(at).and_then(|byte| char::from(*byte).to_digit(16));
+        match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.extend(u8::try_from(high * 16 + low));
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A destination in which nothing can end a Markdown link.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            ' ' | '(' | ')' | '<' | '>' | '"' | '`' | '[' | ']' | '\\' => out.push_str(&format!("%{:02X}", c as u32)),
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::docs;
+
+    fn targets(site: Site) -> Targets {
+        let docs = docs(&[
+            ("index.mdx", "# Home\n\nWelcome."),
+            ("guides/retries.mdx", "# Retries\n\nAgain."),
+            ("guides/a b(c).mdx", "# Odd\n\nOdd."),
+            ("reference/errors.md", "# Errors\n\nE1."),
+        ]);
+        let mut targets = Targets::new(docs, site, Some("reference/errors".to_owned()));
+        targets.learn("See [RFC](https://rfc.test/9110/) and https://wiki.test/Retry_(x). ![Chart](/img/chart.png) [w](mailto:a@b.test)");
+        targets
+    }
+
+    #[test]
+    fn a_link_to_a_page_is_written_as_the_site_does() {
+        let site = Site { address: Some("https://acme.test/docs".to_owned()), ..Site::default() };
+        let targets = targets(site);
+        for (written, href) in [
+            ("/guides/retries", Some("/guides/retries")),
+            ("/guides/retries.mdx#backoff", Some("/guides/retries#backoff")),
+            ("guides/retries/?tab=1", Some("/guides/retries")),
+            ("../guides/retries", Some("/guides/retries")),
+            ("./errors.md", Some("/reference/errors")),
+            ("errors#e1", Some("/reference/errors#e1")),
+            ("#e1", Some("/reference/errors#e1")),
+            ("/", Some("/")),
+            ("https://acme.test/docs/guides/retries#x", Some("/guides/retries#x")),
+            ("https://acme.test/docs", Some("/")),
+            ("/docs/guides/retries", Some("/guides/retries")),
+            ("/guides/a%20b%28c%29", Some("/guides/a%20b%28c%29")),
+            ("/guides/retries#a b", Some("/guides/retries")),
+            ("https://acme.test/docs/nothing", None),
+            ("https://acme.test/elsewhere", None),
+            ("/guides/nothing", None),
+            ("//guides/retries", None),
+            ("/\\guides/retries", None),
+            ("../../../guides/retries", None),
+            ("javascript:alert(1)", None),
+            ("", None),
+        ] {
+            assert_eq!(targets.judge(Destination::Link(written)).as_deref(), href, "{written}");
+        }
+    }
+
+    #[test]
+    fn what_stands_in_the_docs_may_be_linked_elsewhere() {
+        let targets = targets(Site::default());
+        for (written, href) in [
+            ("https://rfc.test/9110/", Some("https://rfc.test/9110/")),
+            ("https://rfc.test/9110", Some("https://rfc.test/9110")),
+            ("https://wiki.test/Retry_(x)", Some("https://wiki.test/Retry_%28x%29")),
+            ("mailto:a@b.test", Some("mailto:a@b.test")),
+            ("https://rfc.test/91", None),
+            ("https://rfc.test/9110#x", None),
+            ("//rfc.test/9110", None),
+            ("mailto:c@b.test", None),
+        ] {
+            assert_eq!(targets.judge(Destination::Link(written)).as_deref(), href, "{written}");
+        }
+        assert_eq!(targets.judge(Destination::Image("/img/chart.png")).as_deref(), Some("/img/chart.png"));
+        assert_eq!(targets.judge(Destination::Image("/img/other.png")), None);
+        assert_eq!(targets.judge(Destination::Image("https://evil.test/x.png")), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! What leaves the server: links, sources, and the word that the docs hold no answer.
+
+use docent_llm::scripted::Reply;
+use docent_types::StreamEvent;
+use serde_json::json;
+
+use super::House;
+use crate::Site;
+
+const QUESTION: &str = "How often is a failed call retried?";
+
+#[tokio::test]
+async fn links_that_lead_nowhere_are_taken_out() {
+    let house = House::new();
+    house.model.replies(
+        "See [Retries](guides/retries.mdx), [nothing](/guides/nothing), [the RFC](https://rfc.test/9110), \
+         [more](https://evil.test/?q=secret) and ![a pixel](https://evil.test/p.png). `[code](/x)`",
+    );
+    let told = house.ask("How does the delay of the backoff double?").await;
+    let expected =
+        "See [Retries](/guides/retries), nothing, [the RFC](https://rfc.test/9110), more and a pixel. `[code](/x)`";
+    assert_eq!(told.text(), expected);
+    assert_eq!(house.last_turn().await.answer.as_deref(), Some(expected), "kept as it was told");
+}
+
+#[tokio::test]
+async fn a_page_that_is_linked_is_a_source_though_it_scored_low() {
+    let house = House::new();
+    house.model.replies("See [Python](/clients/python) and [Keys](/guides/keys).");
+    let told = house.ask("A failed call is retried five times with backoff and delay in which client?").await;
+    let found = &told.found()[0];
+    assert!(found.contains(&"clients/python".to_owned()) && !found.contains(&"guides/keys".to_owned()), "{found:?}");
+    assert_eq!(told.sources(), ["guides/retries", "clients/python"], "what was never read is no source");
+    let is_source = told.each(|event| Some(matches!(event, StreamEvent::Source { .. })));
+    let end = told.events.iter().position(|event| matches!(event, StreamEvent::TextEnd { .. })).expect("a text");
+    assert!(is_source[end + 1], "{:?}", told.events);
+}
+
+#[tokio::test]
+async fn without_links_the_last_search_is_what_the_answer_leans_on() {
+    let house = House::new();
+    house.model.calls("search", json!({ "query": "rotate keys" })).replies("Every month.");
+    let told = house.ask("How often is a failed call retried?").await;
+    assert_eq!(told.sources().last().map(String::as_str), Some("guides/keys"));
+}
+
+#[tokio::test]
+async fn what_the_docs_do_not_answer_is_said_and_recorded() {
+    let house = House::new();
+    house.model.replies("The docs do not say. Nearest is [Retries](/guides/retries).\n\n<!--docent:unanswered-->");
+    let told = house.ask("How often is a failed call to the moon retried?").await;
+    assert_eq!(told.text().trim_end(), "The docs do not say. Nearest is [Retries](/guides/retries).");
+    assert!(!house.last_turn().await.answered);
+
+    house.model.replies("I do not know.");
+    house.ask("Quibblefrotz zymurgy xylophones?").await;
+    let turn = house.last_turn().await;
+    assert!(
+        !turn.answered && turn.sources.is_empty(),
+        "nothing was found, so a model that forgets to say so is not needed"
+    );
+
+    let builtin = House::builtin();
+    builtin.ask("Quibblefrotz zymurgy xylophones?").await;
+    assert!(!builtin.last_turn().await.answered);
+}
+
+#[tokio::test]
+async fn the_owner_of_the_site_may_wish_something() {
+    let house = House::new();
+    house.model.replies("Arr.");
+    house.ask(QUESTION).await;
+    assert!(!house.told(0).contains("owner of this site"));
+
+    let wishes = "Answer like a pirate. For help link https://acme.test/support.";
+    let house = House::new().site(Site { instructions: Some(wishes.into()), ..Site::default() });
+    house.model.replies("Arr, see [support](https://acme.test/support).");
+    let told = house.ask(QUESTION).await;
+    assert!(house.told(0).contains("```\nAnswer like a pirate."));
+    assert_eq!(told.text(), "Arr, see [support](https://acme.test/support).");
+}
+
+#[tokio::test]
+async fn questions_to_ask_next_are_suggested_where_that_is_wished() {
+    let reply =
+        "Five times.\n<!--docent:suggestions\n- How long is the delay?\n\nWhat is max_delay?\nThird?\nFourth?\n-->";
+    let wishing = House::new().site(Site { suggestions: true, ..Site::default() });
+    wishing.model.replies(Reply::text(reply));
+    let told = wishing.ask(QUESTION).await;
+    assert_eq!(told.text().trim_end(), "Five times.");
+    let suggested = told.each(|event| match event {
+        StreamEvent::Data { name: "suggestions", value, .. } => Some(value.clone()),
+        _ => None,
+    });
+    assert_eq!(suggested, [json!(["How long is the delay?", "What is max_delay?", "Third?"])]);
+    assert!(wishing.told(0).contains("docent:suggestions"));
+
+    let usual = House::new();
+    usual.model.replies(Reply::text(reply));
+    assert!(!usual.ask(QUESTION).await.kinds().contains(&"suggestions"));
+    assert!(!usual.told(0).contains("docent:suggestions"));
+}
