@@ -5,8 +5,12 @@ use docent_tests::{Request, Response, Site};
 use serde_json::json;
 
 const ORIGIN: &str = "https://docs.example.com";
-const PATHS: [&str; 3] =
-    ["/discovery/v2/assistant/acme/message", "/discovery/v1/search/acme", "/discovery/v1/page/acme"];
+const PATHS: [&str; 4] = [
+    "/discovery/v2/assistant/acme/message",
+    "/discovery/v1/assistant/acme/message",
+    "/discovery/v1/search/acme",
+    "/discovery/v1/page/acme",
+];
 const EXPOSED: [&str; 5] = ["X-Thread-Id", "X-Thread-Key", "X-Request-Id", "Retry-After", "RateLimit"];
 
 fn is_readable_from_elsewhere(what: &str, response: &Response) {

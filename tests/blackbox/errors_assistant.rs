@@ -8,13 +8,15 @@ use serde_json::{Value, json};
 use crate::errors::{Row, all_refused, row};
 
 const MESSAGE: &str = "/discovery/v2/assistant/acme/message";
+const OLD_MESSAGE: &str = "/discovery/v1/assistant/acme/message";
 const SEARCH: &str = "/discovery/v1/search/acme";
 const PAGE: &str = "/discovery/v1/page/acme";
 
 /// Every path with a body it accepts.
-fn paths() -> [(&'static str, Value); 3] {
+fn paths() -> [(&'static str, Value); 4] {
     [
         (MESSAGE, question_body("How often is a webhook retried?", &json!({}))),
+        (OLD_MESSAGE, question_body("How often is a webhook retried?", &json!({}))),
         (SEARCH, json!({ "query": "webhook" })),
         (PAGE, json!({ "path": "/guides/webhooks" })),
     ]
@@ -54,7 +56,7 @@ fn who_may_not_is_told_so_on_every_path() {
             row(name("not JSON"), request().bearer(&site.assistant_key).body("{oops"), 400, &[]),
             row(name("not an object"), request().bearer(&site.assistant_key).body("\"hello\""), 400, &[]),
             row(name("no body"), Request::post(path).bearer(&site.assistant_key), 400, &[]),
-            row(name("wrong method"), Request::get(path).bearer(&site.assistant_key), 405, &[]),
+            row(name("wrong method"), Request::new("PUT", path).bearer(&site.assistant_key), 405, &[]),
             row(name("a path below"), Request::post(format!("{path}/below")).bearer(&site.assistant_key), 404, &[]),
         ]);
     }

@@ -40,6 +40,8 @@ export function watchedFetch(log, { pieces = 0, pause = 0 } = {}) {
       async transform(chunk, out) {
         exchange.bytes.push(chunk);
         for (let at = 0; at < chunk.length; at += pieces || chunk.length) {
+          // What the network still has is lost to whoever hung up.
+          init?.signal?.throwIfAborted();
           out.enqueue(chunk.slice(at, at + (pieces || chunk.length)));
           if (pause) await sleep(pause);
         }

@@ -6,6 +6,7 @@
 //
 // Prints one line a story and client, and exits 1 when an expectation was not met.
 import * as stories from './stories.mjs';
+import * as stories4 from './stories4.mjs';
 
 const [base, domain] = process.argv.slice(2);
 const [key, adminKey] = [process.env.DOCENT_KEY, process.env.DOCENT_ADMIN_KEY];
@@ -20,12 +21,15 @@ if (Number(process.versions.node.split('.')[0]) < 22) {
 const server = {
   api: `${base}/discovery/v2/assistant/${domain}/message`,
   headers: { Authorization: `Bearer ${key}` },
+  v1: { api: `${base}/discovery/v1/assistant/${domain}/message`, headers: { Authorization: `Bearer ${key}` } },
   agent: { api: `${base}/v1/agent/${domain}/job`, headers: { Authorization: `Bearer ${adminKey}` } },
 };
 
 const EVERY = ['aTurn', 'aSecondTurn', 'aJob', 'aJobThatFails'];
 const CURRENT = [...EVERY, 'aRegeneratedReply', 'aRefusal', 'aStreamReadByHand', 'aStreamInSmallPieces', 'aStop', 'aPage'];
+const OLD = ['aTurn', 'aStreamInSmallPieces', 'aRefusal', 'aPage', 'aStop', 'aPageThatResumes'];
 const CLIENTS = [
+  { name: '4.3.19', utils: 'ui-utils-4', react: () => import('react-4'), told: stories4, plays: OLD },
   { name: '5.0.277', packageName: 'ai-5', react: () => import('react-5'), plays: CURRENT },
   { name: '6.0.323', packageName: 'ai-6', react: () => import('react-6'), plays: CURRENT },
   { name: '7.0.173', packageName: 'ai-7', react: () => import('react-7'), plays: CURRENT },
@@ -44,17 +48,19 @@ console.error = (...words) => String(words[0]).includes('react-test-renderer is 
 
 let met = 0;
 const unmet = [];
-for (const { name, packageName, react, query = '', plays } of CLIENTS) {
-  const ai = await import(packageName);
-  const schema = typeof ai.uiMessageChunkSchema === 'function' ? ai.uiMessageChunkSchema() : ai.uiMessageChunkSchema;
-  const client = { ai, schema, react, query };
+for (const { name, packageName, utils, react, query = '', told = stories, plays } of CLIENTS) {
+  const client = { react, query };
+  if (utils) client.utils = await import(utils);
+  if (packageName) client.ai = await import(packageName);
+  const schema = client.ai?.uiMessageChunkSchema;
+  client.schema = typeof schema === 'function' ? schema() : schema;
   for (const play of plays) {
     const before = unmet.length;
     const expect = (what, truth, detail = '') => {
       if (truth) met += 1;
       else unmet.push(`${name} ${play}: ${what} ${String(detail).slice(0, 300)}`);
     };
-    await stories[play](client, server, expect).catch(error => expect('it plays to the end', false, error.stack));
+    await told[play](client, server, expect).catch(error => expect('it plays to the end', false, error.stack));
     console.log(`${unmet.length === before ? 'ok    ' : 'FAILED'} SDK ${name} ${play}`);
   }
 }

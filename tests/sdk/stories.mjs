@@ -1,17 +1,7 @@
 // What a client must be able to do. Each story takes a client and where the server is, and says what it expects by
 // `expect(what, truth, detail)`.
 import { eventually, framesOf, makeChat, sleep, textOf, watchedFetch } from './chat.mjs';
-
-const QUESTION = 'How often is a webhook delivery retried?';
-const QUESTION_BEYOND_ASCII = 'Öffnungszeiten: wann hat das Café in Zürich geöffnet?';
-// A page of an app sends more than the conversation.
-const FIELDS = {
-  fp: 'anonymous',
-  retrievalPageSize: 5,
-  context: [{ type: 'code', value: 'acme login', path: 'a.sh', elementId: 'e1' }],
-  currentPath: '/guides/webhooks',
-  filter: null,
-};
+import { FIELDS, QUESTION, QUESTION_BEYOND_ASCII, sentence } from './words.mjs';
 
 function open(client, server, { fields, headers, wire, ...options } = {}) {
   const log = [];
@@ -180,12 +170,3 @@ async function asked(seen, text) {
 }
 
 const kinds = message => JSON.stringify((message?.parts ?? []).map(part => part.type));
-
-/** The server's sentence, as an app finds it in the error the SDK gives it. */
-function sentence(error) {
-  try {
-    return JSON.parse(error?.message).error ?? '';
-  } catch {
-    return '';
-  }
-}

@@ -8,6 +8,7 @@
 //! of all that precedes them, so that a mistyped key is told from an unknown one without asking anybody. Only the
 //! key's SHA-256 is ever stored.
 //!
+//! - [`Proxies`] says who asks when a proxy connects.
 //! - [`Throttle`] counts, in memory, what need not be exact across processes.
 //! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] is their twin for tests and
 //!   [`conformance`] what every implementation must pass.
@@ -20,6 +21,7 @@ mod key;
 pub mod memory;
 mod origin;
 mod ports;
+mod proxies;
 mod record;
 mod throttle;
 
@@ -29,5 +31,6 @@ pub use admit::{Action, Credentials, Denial, Principal, admit};
 pub use key::{Key, KeyHash, KeyKind};
 pub use origin::{Origin, OriginError};
 pub use ports::{AddError, Keys, Projects};
+pub use proxies::Proxies;
 pub use record::{Grant, KeyId, KeyRecord, LIFETIME, Scope, mint, system_randomness};
 pub use throttle::Throttle;

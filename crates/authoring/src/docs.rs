@@ -27,6 +27,21 @@ impl Docs {
     }
 }
 
+impl Docs {
+    /// A file of the repository, which need not be one of the docs; `None` when there is none. `path` goes from the root
+    /// of the repository.
+    ///
+    /// # Errors
+    /// The mirror failed.
+    pub fn file(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        match self.base.read(path) {
+            // A link or a folder is no file.
+            Err(GitError::Path { .. }) => Ok(None),
+            read => read,
+        }
+    }
+}
+
 impl Source for Docs {
     fn commit(&self) -> &str {
         &self.commit

@@ -109,7 +109,7 @@ impl PullPages {
     async fn end(&self, project: &str, id: &str, state: State, request: &Request) -> Result<Response, HttpError> {
         let credentials = Credentials {
             authorization: request.header(http::header::AUTHORIZATION).map(str::as_bytes),
-            ip: Some(request.peer().ip()),
+            ip: Some(request.client()),
             origin: request.header(http::header::ORIGIN).map(str::as_bytes),
         };
         let (_, project) =

@@ -2,17 +2,18 @@
 
 use std::fmt;
 
+use docent_discovery::Part;
 use docent_types::{ContentPart, Message, Refusal, Role};
 use docent_web::Object;
 use serde::Deserialize;
-use serde::de::value::SeqAccessDeserializer;
-use serde::de::{Deserializer, Error, IgnoredAny, SeqAccess, Unexpected, Visitor};
-use serde_json::Value;
+use serde::de::{Deserializer, Error, IgnoredAny, Unexpected, Visitor};
+
+use crate::content::{Content, texts_of};
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreateBody {
-    messages: Vec<Object<MessageBody>>,
+    messages: Vec<Object<TurnBody>>,
     pub(crate) branch: Option<String>,
     as_draft: Option<Flag>,
     pub(crate) model: Option<String>,
@@ -21,25 +22,10 @@ pub(crate) struct CreateBody {
 }
 
 #[derive(Debug, Deserialize)]
-struct MessageBody {
+struct TurnBody {
     role: Role,
     content: Option<Content>,
-    parts: Option<Vec<Object<PartBody>>>,
-}
-
-/// What a message says: a text, or parts some of which are texts.
-#[derive(Debug)]
-enum Content {
-    Text(String),
-    Parts(Vec<Object<PartBody>>),
-}
-
-/// Any part. Those that are no text are skipped, whatever they hold.
-#[derive(Debug, Deserialize)]
-struct PartBody {
-    #[serde(rename = "type")]
-    kind: String,
-    text: Option<Value>,
+    parts: Option<Vec<Object<Part>>>,
 }
 
 /// `true` or `false`, as such or in quotes and any case, as shells and form libraries write it.
@@ -63,7 +49,9 @@ impl CreateBody {
     pub(crate) fn instruction(&self) -> Result<Vec<Message>, Refusal> {
         let mut messages = Vec::with_capacity(self.messages.len());
         for (index, Object(body)) in self.messages.iter().enumerate() {
-            let parts = body.parts(index)?;
+            let texts = texts_of(body.content.as_ref(), body.parts.as_deref(), &format!("messages[{index}]"))?;
+            let said = texts.into_iter().filter(|text| !text.trim().is_empty());
+            let parts: Vec<_> = said.map(|text| ContentPart::Text { text: text.to_owned() }).collect();
             if !parts.is_empty() {
                 messages.push(Message { role: body.role, parts });
             }
@@ -78,55 +66,6 @@ impl CreateBody {
             Some(index) => format!("messages[{index}].content: it is empty"),
         };
         Err(Refusal::invalid(format!("{what}; send one with the role `user` that says what the agent should do")))
-    }
-}
-
-impl MessageBody {
-    /// The texts of the message that say anything.
-    fn parts(&self, index: usize) -> Result<Vec<ContentPart>, Refusal> {
-        let texts = match (&self.content, &self.parts) {
-            (Some(Content::Text(text)), _) if !text.is_empty() => vec![text.clone()],
-            (Some(Content::Parts(parts)), _) if !parts.is_empty() => {
-                texts(parts, &format!("messages[{index}].content"))?
-            }
-            (_, Some(parts)) => texts(parts, &format!("messages[{index}].parts"))?,
-            (_, None) => Vec::new(),
-        };
-        let said = texts.into_iter().filter(|text| !text.trim().is_empty());
-        Ok(said.map(|text| ContentPart::Text { text }).collect())
-    }
-}
-
-fn texts(parts: &[Object<PartBody>], place: &str) -> Result<Vec<String>, Refusal> {
-    let texts = parts.iter().enumerate().filter(|(_, Object(part))| part.kind == "text");
-    let text = |(index, Object(part)): (usize, &Object<PartBody>)| match &part.text {
-        Some(Value::String(text)) => Ok(text.clone()),
-        _ => Err(Refusal::invalid(format!("{place}[{index}].text: a text part needs a string there"))),
-    };
-    texts.map(text).collect()
-}
-
-impl<'de> Deserialize<'de> for Content {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(ContentVisitor)
-    }
-}
-
-struct ContentVisitor;
-
-impl<'de> Visitor<'de> for ContentVisitor {
-    type Value = Content;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a string")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Content, E> {
-        Ok(Content::Text(text.to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, parts: A) -> Result<Content, A::Error> {
-        Vec::deserialize(SeqAccessDeserializer::new(parts)).map(Content::Parts)
     }
 }
 
@@ -160,7 +99,7 @@ impl Visitor<'_> for FlagVisitor {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::*;
 

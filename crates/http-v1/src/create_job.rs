@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, wanted_branch};
 use docent_types::Project;
-use docent_ui_stream::{FinishStyle, UiMessageStream};
+use docent_ui_stream::{Encoder, FinishStyle, UiMessageStream};
 use docent_web::{HttpError, Request, Response, framed, rate_limit, respond, with_keep_alive};
 use http::{HeaderName, HeaderValue};
 

@@ -14,11 +14,13 @@ pub(crate) fn deprecate(request: &Request, mut response: Response) -> Response {
     headers.insert(DEPRECATION, SINCE);
     // Each path of this version has one of the next that differs in nothing but the number. The path is as it was sent,
     // so it holds nothing that ends a link.
-    if let Some(rest) = request.path().strip_prefix("/v1/") {
-        let link = format!("</v2/{rest}>; rel=\"successor-version\"");
-        if let Ok(link) = HeaderValue::try_from(link) {
-            headers.insert(LINK, link);
-        }
+    let path = request.path();
+    let successor = ["/", "/discovery/"].into_iter().find_map(|base| {
+        let rest = path.strip_prefix(base)?.strip_prefix("v1/")?;
+        HeaderValue::try_from(format!("<{base}v2/{rest}>; rel=\"successor-version\"")).ok()
+    });
+    if let Some(link) = successor {
+        headers.insert(LINK, link);
     }
     response
 }

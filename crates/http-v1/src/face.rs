@@ -1,6 +1,7 @@
 //! From a request to its verb, and from whatever comes of it to an answer.
 
 use docent_access::{Access, Credentials, Scope};
+use docent_discovery::{Answering, Readers, is_shared, preflight};
 use docent_jobs::{Entry, Jobs, ModelNames};
 use docent_types::{CallError, JobEvent, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Request, Response, catch_panic};
@@ -9,14 +10,15 @@ use http::header::{AUTHORIZATION, ORIGIN};
 
 use crate::deprecation::deprecate;
 use crate::route::{Route, Verb};
-use crate::{create_job, get_session, list_sessions};
+use crate::{ask, create_job, get_session, list_sessions, resume};
 
-/// The first version of the agent endpoints, over the cores it speaks for.
+/// The first version of the API, over the cores it speaks for.
 #[derive(Debug)]
 pub struct Face {
     pub access: Access,
     pub jobs: Jobs,
     pub models: ModelNames,
+    pub answering: Answering,
     /// What an entry of a job's journal tells, in order.
     pub tell: fn(&Entry) -> Vec<JobEvent>,
 }
@@ -30,18 +32,36 @@ impl Face {
     /// Refuses a request before anything is asked of its key: for a server that drains or is overloaded, and hears no
     /// more of what it [takes](Self::takes).
     pub fn unavailable(&self, request: &Request, refusal: Refusal) -> Response {
-        deprecate(request, HttpError::from(refusal).response(request.id(), ErrorShape::Error))
+        let mut response = HttpError::from(refusal).response(request.id(), ErrorShape::Error);
+        if is_shared(request) {
+            Readers::any().share(request, &mut response);
+        }
+        deprecate(request, response)
     }
 
-    async fn dispatch(&self, route: &Route, request: &mut Request) -> Result<Response, HttpError> {
-        route.methods().check(request.method())?;
-        let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
-        let admitted = self.access.agent(&credentials(request), &route.project, need).await;
-        let (_, project) = admitted.map_err(CallError::from)?;
-        match &route.verb {
-            Verb::Create => create_job::create_job(self, request, &project).await,
-            Verb::Get { id } => get_session::get_session(self, &project, id).await,
-            Verb::List => list_sessions::list_sessions(self, request, &project).await,
+    /// `readers` are narrowed to the origins of the key, as soon as it is known.
+    async fn dispatch(
+        &self,
+        route: &Route,
+        request: &mut Request,
+        readers: &mut Readers,
+    ) -> Result<Response, HttpError> {
+        let method = route.methods().check(request.method())?;
+        match route {
+            Route::Agent { project, verb } => {
+                let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
+                let admitted = self.access.agent(&credentials(request), project, need).await;
+                let (_, project) = admitted.map_err(CallError::from)?;
+                match verb {
+                    Verb::Create => create_job::create_job(self, request, &project).await,
+                    Verb::Get { id } => get_session::get_session(self, &project, id).await,
+                    Verb::List => list_sessions::list_sessions(self, request, &project).await,
+                }
+            }
+            Route::Message { domain } => {
+                let project = readers.admit(&self.access, request, domain).await?;
+                if *method == Method::GET { resume::resume(request) } else { ask::ask(self, request, project).await }
+            }
         }
     }
 }
@@ -52,17 +72,22 @@ impl Handler for Face {
         let Some(route) = Route::of(&request.segments()) else {
             return HttpError::no_such_path(request.path()).response(request.id(), ErrorShape::Error);
         };
-        let response = if request.method() == Method::OPTIONS {
-            route.methods().options()
-        } else {
-            let answered = catch_panic(self.dispatch(&route, &mut request)).await;
-            answered.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error))
-        };
+        let shared = is_shared(&request);
+        if request.method() == Method::OPTIONS {
+            let methods = route.methods();
+            let response = if shared { preflight(&request, methods) } else { methods.options() };
+            return deprecate(&request, response);
+        }
+        let mut readers = Readers::any();
+        let answered = catch_panic(self.dispatch(&route, &mut request, &mut readers)).await;
+        let mut response = answered.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error));
+        if shared {
+            readers.share(&request, &mut response);
+        }
         deprecate(&request, response)
     }
 }
 
 fn credentials(request: &Request) -> Credentials<'_> {
-    let ip = request.peer().ip();
-    Credentials::shown(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), ip)
+    Credentials::shown(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
 }

@@ -1,4 +1,4 @@
-//! Version 1 of the agent endpoints over HTTP, deprecated and as good as version 2.
+//! Version 1 of the API over HTTP, deprecated and as good as version 2: agent jobs and the assistant.
 //!
 //! An adapter and nothing more: each request is parsed, admitted, handed to a core, and its result presented. A path is
 //! one variant of a closed enum in `route.rs`, and each variant is one file:
@@ -8,6 +8,8 @@
 //! | `create_job.rs` | `POST /v1/agent/{projectId}/job` |
 //! | `get_session.rs` | `GET /v1/agent/{projectId}/job/{id}` |
 //! | `list_sessions.rs` | `GET /v1/agent/{projectId}/jobs` |
+//! | `ask.rs` | `POST /discovery/v1/assistant/{domain}/message` |
+//! | `resume.rs` | `GET /discovery/v1/assistant/{domain}/message?chatId=` |
 //!
 //! Creating a job answers with the job itself, told while it runs: `listening.rs` hears of it, `telling.rs` decides what
 //! of that a chat client is told and in which order, and `docent-ui-stream` writes it. A job does not depend on anybody
@@ -15,6 +17,9 @@
 //!
 //! [`Face`] is the handler. It knows no agent, no git and no storage, and nothing of the other version.
 
+mod ask;
+mod ask_body;
+mod content;
 mod create_body;
 mod create_job;
 mod deprecation;
@@ -22,6 +27,7 @@ mod face;
 mod get_session;
 mod list_sessions;
 mod listening;
+mod resume;
 mod route;
 mod session;
 mod telling;

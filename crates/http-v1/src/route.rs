@@ -1,12 +1,15 @@
 //! Which verb a path means.
 
 use docent_web::Methods;
+use http::Method;
 
-/// A project, as the path says, and what is asked of it. Each verb is one file beside this one.
+/// A door and what is asked for behind it. Each verb is one file beside this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Route {
-    pub(crate) project: String,
-    pub(crate) verb: Verb,
+pub(crate) enum Route {
+    /// With an admin key, into a project.
+    Agent { project: String, verb: Verb },
+    /// With an assistant key, to the assistant of a domain, from pages of anybody's.
+    Message { domain: String },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,20 +21,24 @@ pub(crate) enum Verb {
 
 impl Route {
     pub(crate) fn of(segments: &[&str]) -> Option<Self> {
-        let (project, verb) = match *segments {
-            ["v1", "agent", project, "job"] => (project, Verb::Create),
+        let agent = |project: &str, verb| Self::Agent { project: project.into(), verb };
+        let route = match *segments {
+            ["v1", "agent", project, "job"] => agent(project, Verb::Create),
             // An empty id is a slash too many: such a path names nothing.
-            ["v1", "agent", project, "job", id] if !id.is_empty() => (project, Verb::Get { id: id.into() }),
-            ["v1", "agent", project, "jobs"] => (project, Verb::List),
+            ["v1", "agent", project, "job", id] if !id.is_empty() => agent(project, Verb::Get { id: id.into() }),
+            ["v1", "agent", project, "jobs"] => agent(project, Verb::List),
+            ["discovery", "v1", "assistant", domain, "message"] => Self::Message { domain: domain.into() },
             _ => return None,
         };
-        Some(Self { project: project.into(), verb })
+        Some(route)
     }
 
     pub(crate) const fn methods(&self) -> Methods {
-        match self.verb {
-            Verb::Create => Methods::POST,
-            Verb::Get { .. } | Verb::List => Methods::GET,
+        const ASK_OR_RESUME: Methods = Methods::new(&[Method::POST, Method::GET]);
+        match self {
+            Self::Agent { verb: Verb::Create, .. } => Methods::POST,
+            Self::Agent { verb: Verb::Get { .. } | Verb::List, .. } => Methods::GET,
+            Self::Message { .. } => ASK_OR_RESUME,
         }
     }
 }
@@ -42,11 +49,21 @@ mod tests {
 
     #[test]
     fn a_path_means_one_verb_or_none() {
-        let of = |path: &str| Route::of(&path.split('/').collect::<Vec<_>>()).map(|route| route.verb);
-        assert_eq!(of("v1/agent/acme/job"), Some(Verb::Create));
-        assert_eq!(of("v1/agent/acme/job/7"), Some(Verb::Get { id: "7".into() }));
-        assert_eq!(of("v1/agent/acme/jobs"), Some(Verb::List));
-        for none in ["", "v1", "v1/agent/acme", "v1/agent/acme/job/", "v1/agent/acme/jobs/", "v2/agent/acme/job"] {
+        let of = |path: &str| Route::of(&path.split('/').collect::<Vec<_>>());
+        let agent = |verb| Some(Route::Agent { project: "acme".into(), verb });
+        assert_eq!(of("v1/agent/acme/job"), agent(Verb::Create));
+        assert_eq!(of("v1/agent/acme/job/7"), agent(Verb::Get { id: "7".into() }));
+        assert_eq!(of("v1/agent/acme/jobs"), agent(Verb::List));
+        assert_eq!(of("discovery/v1/assistant/docs/message"), Some(Route::Message { domain: "docs".into() }));
+        for none in [
+            "",
+            "v1",
+            "v1/agent/acme",
+            "v1/agent/acme/job/",
+            "v1/agent/acme/jobs/",
+            "v2/agent/acme/job",
+            "discovery/v1/search/docs",
+        ] {
             assert_eq!(of(none), None, "{none}");
         }
         assert_eq!(of("v1/agent/acme/job/7/message"), None);

@@ -1,203 +1,43 @@
-//! The body of a question: read leniently where clients send back what they once received, strictly where a mistake
-//! would change the answer.
+//! A message of a question, as version 2 writes it: with parts.
 
-use docent_assistant::{ContextItem, ContextKind, Said};
-use docent_types::{Refusal, Role, ThreadId};
-use docent_web::{Object, WholeNumber};
+use docent_assistant::Said;
+use docent_discovery::{MessageBody, Part, texts};
+use docent_types::{Refusal, Role};
+use docent_web::Object;
 use serde::Deserialize;
-use serde::de::{Deserializer, IgnoredAny};
 use serde_json::Value;
 
-use crate::filter::FilterBody;
-
-const LONGEST_FP: usize = 200;
-const MOST_MESSAGES: usize = 200;
-const MOST_PASSAGES: u64 = 50;
-const USUAL_PASSAGES: u64 = 5;
-const LONGEST_PATH: usize = 200;
+pub(crate) type AskBody = docent_discovery::AskBody<Message>;
 
 #[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct AskBody {
-    fp: String,
-    messages: Vec<Object<MessageBody>>,
-    /// `None`: not in the body. `Some(None)`: null, which asks for a new thread.
-    #[serde(default, deserialize_with = "present")]
-    thread_id: Option<Option<String>>,
-    thread_key: Option<String>,
-    retrieval_page_size: Option<WholeNumber>,
-    filter: Option<Object<FilterBody>>,
-    context: Option<Vec<Object<ContextBody>>>,
-    current_path: Option<String>,
-    /// Chat SDKs say here why they ask; nobody else sends it.
-    trigger: Option<IgnoredAny>,
-}
-
-#[derive(Debug, Deserialize)]
-struct MessageBody {
+pub(crate) struct Message {
     id: Option<String>,
     role: Role,
-    parts: Option<Vec<Object<PartBody>>>,
+    parts: Option<Vec<Object<Part>>>,
     metadata: Option<Value>,
 }
 
-/// Any part. Those that are no text are skipped, whatever they hold.
-#[derive(Debug, Deserialize)]
-struct PartBody {
-    #[serde(rename = "type")]
-    kind: String,
-    text: Option<Value>,
-}
+impl MessageBody for Message {
+    const WITH_TEXT: &'static str = "a part `{\"type\": \"text\", \"text\": \"…\"}`";
 
-#[derive(Debug, Deserialize)]
-struct ContextBody {
-    #[serde(rename = "type")]
-    kind: ContextKindBody,
-    value: String,
-    path: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-enum ContextKindBody {
-    Code,
-    TextSelection,
-}
-
-/// A question that holds to the rules.
-#[derive(Debug)]
-pub(crate) struct Question {
-    pub(crate) fp: String,
-    pub(crate) said: Vec<Said>,
-    pub(crate) thread: Option<ThreadId>,
-    pub(crate) thread_key: Option<String>,
-    pub(crate) passages: usize,
-    pub(crate) filter: FilterBody,
-    pub(crate) context: Vec<ContextItem>,
-    pub(crate) current_path: Option<String>,
-    /// Whether the body is a chat SDK's.
-    pub(crate) by_sdk: bool,
-}
-
-impl AskBody {
-    /// Holds the body to the rules.
-    ///
-    /// # Errors
-    /// 400 naming the field, and 404 for a thread id that cannot be one.
-    pub(crate) fn question(self) -> Result<Question, Refusal> {
-        let fp = self.fp;
-        if fp.is_empty() || fp.chars().count() > LONGEST_FP {
-            return Err(Refusal::invalid(format!(
-                "fp: it must have 1 to {LONGEST_FP} characters; send `anonymous`, or an id of the user"
-            )));
-        }
-        if self.messages.is_empty() || self.messages.len() > MOST_MESSAGES {
-            return Err(Refusal::invalid(format!(
-                "messages: there must be 1 to {MOST_MESSAGES}; send the newest ones, the question last"
-            )));
-        }
-        let passages = self.retrieval_page_size.map_or(USUAL_PASSAGES, |WholeNumber(size)| size);
-        if !(1..=MOST_PASSAGES).contains(&passages) {
-            return Err(Refusal::invalid(format!(
-                "retrievalPageSize: it must be a whole number from 1 to {MOST_PASSAGES}; {USUAL_PASSAGES} is usual"
-            )));
-        }
-        if self.current_path.as_ref().is_some_and(|path| path.chars().count() > LONGEST_PATH) {
-            return Err(Refusal::invalid(format!(
-                "currentPath: it is longer than {LONGEST_PATH} characters; send the page's path alone, or leave it out"
-            )));
-        }
-        // Null asks for a new thread; a body without the field may still hold the id where SDK apps send it back.
-        let thread = match self.thread_id {
-            Some(given) => given,
-            None => self.messages.iter().rev().find_map(|Object(message)| message.thread_id()),
-        };
-        Ok(Question {
-            fp,
-            said: said(self.messages)?,
-            thread: thread.filter(|id| !id.is_empty()).map(|id| thread_id(&id)).transpose()?,
-            thread_key: self.thread_key,
-            passages: usize::try_from(passages).unwrap_or(usize::MAX),
-            filter: self.filter.unwrap_or_default().0,
-            context: self.context.unwrap_or_default().into_iter().map(|Object(item)| item.into()).collect(),
-            current_path: self.current_path.filter(|path| !path.is_empty()),
-            by_sdk: self.trigger.is_some(),
-        })
-    }
-}
-
-impl MessageBody {
-    fn thread_id(&self) -> Option<String> {
-        self.metadata.as_ref()?.get("threadId")?.as_str().map(str::to_owned)
+    fn thread_id(&self) -> Option<&str> {
+        self.metadata.as_ref()?.get("threadId")?.as_str()
     }
 
-    fn text(&self, index: usize) -> Result<String, Refusal> {
-        let mut text = String::new();
-        for (part, Object(body)) in self.parts.iter().flatten().enumerate() {
-            if body.kind != "text" {
-                continue;
-            }
-            let Some(Value::String(said)) = &body.text else {
-                return Err(Refusal::invalid(format!(
-                    "messages[{index}].parts[{part}].text: a part of the type `text` must have its text here, as a string"
-                )));
-            };
-            if !text.is_empty() {
-                text.push_str("\n\n");
-            }
-            text.push_str(said);
-        }
-        Ok(text)
+    fn said(self, place: &str) -> Result<Option<Said>, Refusal> {
+        let texts = texts(self.parts.as_deref().unwrap_or_default(), &format!("{place}.parts"))?;
+        let said: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
+        let text = said.join("\n\n");
+        Ok((!text.trim().is_empty()).then_some(Said { id: self.id, role: self.role, text }))
     }
-}
-
-/// The conversation as plain text, without messages that say nothing.
-fn said(messages: Vec<Object<MessageBody>>) -> Result<Vec<Said>, Refusal> {
-    let last = messages.len() - 1;
-    let mut said = Vec::with_capacity(messages.len());
-    for (index, Object(message)) in messages.into_iter().enumerate() {
-        let text = message.text(index)?;
-        let empty = text.trim().is_empty();
-        if index == last && (message.role != Role::User || empty) {
-            return Err(Refusal::invalid(format!(
-                "messages[{index}]: the last message must be the question, with the role `user` and a part \
-                 `{{\"type\": \"text\", \"text\": \"…\"}}`"
-            )));
-        }
-        if !empty {
-            said.push(Said { id: message.id, role: message.role, text });
-        }
-    }
-    Ok(said)
-}
-
-fn thread_id(text: &str) -> Result<ThreadId, Refusal> {
-    ThreadId::parse(text).ok_or_else(|| {
-        let shown: String = text.chars().take(80).collect();
-        Refusal::not_found(format!("threadId: there is no thread `{shown}`; leave `threadId` out to start a new one"))
-    })
-}
-
-impl From<ContextBody> for ContextItem {
-    fn from(body: ContextBody) -> Self {
-        let kind = match body.kind {
-            ContextKindBody::Code => ContextKind::Code,
-            ContextKindBody::TextSelection => ContextKind::TextSelection,
-        };
-        Self { kind, value: body.value, path: body.path }
-    }
-}
-
-/// Tells null from a field that is not there.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(deserializer).map(Some)
 }
 
 #[cfg(test)]
 mod tests {
     use std::borrow::Borrow;
 
-    use docent_types::RefusalKind;
+    use docent_discovery::Question;
+    use docent_types::{RefusalKind, ThreadId};
     use serde_json::json;
 
     use super::*;

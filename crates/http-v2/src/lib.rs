@@ -13,24 +13,25 @@
 //! | `archive_job.rs` | `POST /v2/agent/{projectId}/job/{id}/archive` |
 //! | `ask.rs` | `POST /discovery/v2/assistant/{domain}/message` |
 //! | `resume.rs` | `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream` |
+//! | `feedback.rs` | `POST /discovery/v1/assistant/{domain}/feedback` |
 //! | `search.rs` | `POST /discovery/v1/search/{domain}` |
 //! | `page.rs` | `POST /discovery/v1/page/{domain}` |
 //!
 //! The order in which a request can fail is the same everywhere: path, method, key, body, and then what the core says.
 //! So nobody without a key learns what exists, and no body is read for a caller who may not send it.
 //!
-//! [`Face`] is the handler; [`Docs`] is its port to the docs of a project. It knows no agent, no git and no storage.
+//! [`Face`] is the handler. It knows no agent, no git and no storage; what the endpoints under `/discovery` share with those of
+//! version 1 is in `docent-discovery`.
 
 mod archive_job;
 mod ask;
 mod ask_body;
 mod create_job;
 mod cursor;
-mod docs;
 mod event_body;
 mod events;
 mod face;
-mod filter;
+mod feedback;
 mod get_job;
 mod job;
 mod list_jobs;
@@ -40,7 +41,6 @@ mod resume;
 mod route;
 mod search;
 
-pub use docs::Docs;
 pub use face::Face;
 
 #[cfg(test)]

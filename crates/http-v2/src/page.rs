@@ -1,11 +1,12 @@
 //! `POST /discovery/v1/page/{domain}`: one page, whole.
 
+use docent_discovery::LARGEST_BODY;
 use docent_types::{Project, Refusal};
 use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::face::{ASSISTANT_BODY, Face};
+use crate::face::Face;
 
 #[derive(Debug, Deserialize)]
 struct PathBody {
@@ -19,8 +20,8 @@ struct PageBody<'a> {
 }
 
 pub(crate) async fn page(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
-    let PathBody { path } = request.json(ASSISTANT_BODY).await?.parse()?;
-    let docs = face.docs.snapshot(project).await?;
+    let PathBody { path } = request.json(LARGEST_BODY).await?.parse()?;
+    let docs = face.answering.docs.snapshot(project).await?;
     let page = docs.page(&path).or_else(|| docs.page(folder_of_index(&path)?)).ok_or_else(|| {
         let shown: String = if path.is_empty() { "/".to_owned() } else { path.chars().take(200).collect() };
         Refusal::not_found(format!("path: there is no page `{shown}`; search for it to learn its path"))

@@ -25,6 +25,7 @@ pub(crate) enum AgentVerb {
 pub(crate) enum DiscoveryVerb {
     Ask,
     Resume,
+    Feedback,
     Search,
     Page,
 }
@@ -46,6 +47,7 @@ impl Route {
             ["discovery", "v2", "assistant", domain, "message", _chat, "stream"] => {
                 discovery(domain, DiscoveryVerb::Resume)
             }
+            ["discovery", "v1", "assistant", domain, "feedback"] => discovery(domain, DiscoveryVerb::Feedback),
             ["discovery", "v1", "search", domain] => discovery(domain, DiscoveryVerb::Search),
             ["discovery", "v1", "page", domain] => discovery(domain, DiscoveryVerb::Page),
             _ => return None,

@@ -1,13 +1,13 @@
 //! `POST /discovery/v1/search/{domain}`: passages for a query.
 
+use docent_discovery::{FilterBody, LARGEST_BODY};
 use docent_search::Query;
 use docent_types::{Passage, Project, Refusal};
 use docent_web::{HttpError, Object, Request, Response, WholeNumber, respond};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::face::{ASSISTANT_BODY, Face};
-use crate::filter::FilterBody;
+use crate::face::Face;
 
 const MOST_RESULTS: u64 = 50;
 const USUAL_RESULTS: u64 = 10;
@@ -42,10 +42,10 @@ struct MetadataBody<'a> {
 }
 
 pub(crate) async fn search(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
-    let body: SearchBody = request.json(ASSISTANT_BODY).await?.parse()?;
+    let body: SearchBody = request.json(LARGEST_BODY).await?.parse()?;
     let threshold = body.score_threshold.unwrap_or(0.0);
     let query = body.query()?;
-    let docs = face.docs.snapshot(project).await?;
+    let docs = face.answering.docs.snapshot(project).await?;
     let found = docs.search(&query);
     let results: Vec<_> = found.iter().filter(|passage| passage.score >= threshold).map(ResultBody::from).collect();
     Ok(respond::json(StatusCode::OK, &results))

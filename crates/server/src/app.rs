@@ -19,6 +19,7 @@ use crate::credentials::Keyring;
 use crate::failure::Failure;
 use crate::forges::{AllForges, Forges};
 use crate::models::Models;
+use crate::sites::Sites;
 
 /// The application: its store, its cores, and its configuration.
 pub(crate) struct App {
@@ -27,6 +28,7 @@ pub(crate) struct App {
     pub(crate) jobs: Jobs,
     pub(crate) access: Access,
     pub(crate) assistant: Arc<Assistant>,
+    pub(crate) sites: Sites,
     pub(crate) indexes: Arc<Indexes>,
     pub(crate) repositories: Repositories,
     pub(crate) ids: Arc<dyn Ids>,
@@ -54,13 +56,18 @@ impl App {
         let forges = Forges::new(&config, Arc::clone(&clock))?;
         let threads: Arc<dyn Threads> = Arc::clone(&store) as _;
         let answering = models.named(&config.assistant_model)?;
+        let sites = Sites::default();
+        let known = sites.clone();
+        let assistant = Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))
+            .with_sites(move |domain| known.of(domain));
         let keyring = Keyring { forges: forges.clone(), git: config.git.clone() };
         let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), keyring.token_of());
         Ok(Self {
             jobs: Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits),
             access: Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock))
                 .with_limits(asking),
-            assistant: Arc::new(Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))),
+            assistant: Arc::new(assistant),
+            sites,
             indexes: Arc::new(Indexes::new(config.data.join("index"))),
             repositories,
             store,

@@ -12,6 +12,7 @@ use tracing::{debug, info, warn};
 
 use crate::app::App;
 use crate::failure::Failure;
+use crate::sites::Sites;
 
 /// How often the projects and the indexes other processes have made are looked at.
 const GLANCE: Duration = Duration::from_secs(1);
@@ -27,7 +28,7 @@ impl App {
     ) -> Result<Summary, Failure> {
         let index = self.indexes.open(&project.domain)?;
         let docs = self.repositories.docs(project).await?;
-        update(index, docs, progress).await
+        update(index, docs, self.sites.clone(), project.domain.clone(), progress).await
     }
 
     async fn readable_projects(&self) -> Option<Vec<Project>> {
@@ -44,9 +45,14 @@ impl App {
 async fn update(
     index: Arc<Index>,
     docs: docent_authoring::Docs,
+    sites: Sites,
+    domain: Domain,
     mut progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<Summary, Failure> {
-    let work = move || index.update(&docs, &mut progress);
+    let work = move || {
+        sites.learn(&domain, &docs);
+        index.update(&docs, &mut progress)
+    };
     let done = tokio::task::spawn_blocking(work).await;
     Ok(done.map_err(|error| Failure::new("indexing stopped short", error))??)
 }

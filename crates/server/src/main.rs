@@ -24,6 +24,7 @@ mod projects;
 mod run;
 mod secrets;
 mod serve;
+mod sites;
 
 use std::io::Write as _;
 use std::process::ExitCode;

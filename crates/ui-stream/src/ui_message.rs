@@ -15,12 +15,14 @@
 //! frames carry exactly the fields named here, and everything of our own goes under `messageMetadata` and
 //! `providerMetadata`, which every release lets through.
 
-use bytes::{BufMut, BytesMut};
+use bytes::BytesMut;
 use docent_types::{FinishReason, Passage, StreamEvent, ThreadId, ToolOutput};
 use http::HeaderMap;
 use http::header::{ORIGIN, USER_AGENT};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
+
+use crate::encoder::{Encoder, finite, json};
 
 /// How much the last frame says at its top level.
 ///
@@ -59,25 +61,17 @@ pub struct UiMessageStream {
     ended: bool,
 }
 
-impl UiMessageStream {
-    /// The answer's content type.
-    pub const CONTENT_TYPE: &'static str = "text/event-stream";
-    /// The header by which clients and proxies recognise the protocol, and its value.
-    pub const PROTOCOL_HEADER: (&'static str, &'static str) = ("x-vercel-ai-ui-message-stream", "v1");
-    /// What to send while nothing happens: a comment, which every client skips.
-    pub const KEEP_ALIVE: &'static [u8] = b": keep-alive\n\n";
+impl Encoder for UiMessageStream {
+    const CONTENT_TYPE: &'static str = "text/event-stream";
+    const PROTOCOL_HEADER: (&'static str, &'static str) = ("x-vercel-ai-ui-message-stream", "v1");
+    /// A comment, which every client skips.
+    const KEEP_ALIVE: &'static [u8] = b": keep-alive\n\n";
 
-    pub const fn new(finish: FinishStyle) -> Self {
-        Self { finish, ended: false }
-    }
-
-    /// Whether the reply is over: the body must end now, and further events write nothing.
-    pub const fn ended(&self) -> bool {
+    fn ended(&self) -> bool {
         self.ended
     }
 
-    /// Appends the frames of one event to `out`.
-    pub fn encode(&mut self, event: &StreamEvent, out: &mut BytesMut) {
+    fn encode(&mut self, event: &StreamEvent, out: &mut BytesMut) {
         if self.ended {
             return;
         }
@@ -102,6 +96,12 @@ impl UiMessageStream {
                 }
             }
         }
+    }
+}
+
+impl UiMessageStream {
+    pub const fn new(finish: FinishStyle) -> Self {
+        Self { finish, ended: false }
     }
 
     fn finish_chunk(&self, reason: FinishReason, thread_id: Option<ThreadId>) -> Chunk<'static> {
@@ -169,14 +169,6 @@ fn frame<T: Serialize>(chunk: &T, out: &mut BytesMut) {
     out.extend_from_slice(b"data: ");
     json(chunk, out);
     out.extend_from_slice(b"\n\n");
-}
-
-/// Writes one JSON value. JSON escapes line breaks, so a value is always one line.
-fn json<T: Serialize + ?Sized>(value: &T, out: &mut BytesMut) {
-    // Neither half can fail: a growing buffer takes every write, and none of our values has a map whose keys are not
-    // strings or a serialiser of its own that refuses.
-    let written = serde_json::to_writer(out.writer(), value);
-    debug_assert!(written.is_ok(), "a chunk always serialises");
 }
 
 #[derive(Serialize)]
@@ -284,11 +276,6 @@ fn search_results<S: Serializer>(passages: &[Passage], serializer: S) -> Result<
         path: &passage.path,
         metadata: SearchMetadata { title: &passage.title, href: &passage.href, score: finite(passage.score) },
     }))
-}
-
-/// JSON has no NaN; it would become the `null` that clients refuse.
-fn finite(score: f32) -> Option<f32> {
-    Some(score).filter(|score| score.is_finite())
 }
 
 #[derive(Serialize)]

@@ -1,5 +1,6 @@
 //! What an answer carries: nothing, bytes, or a stream of bytes.
 
+use std::any::Any;
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -18,8 +19,11 @@ pub struct Body(Kind);
 enum Kind {
     Ended,
     Full(Bytes),
-    Stream(BoxStream<'static, Bytes>),
+    Stream(BoxStream<'static, Bytes>, Held),
 }
+
+/// What goes when the stream goes.
+type Held = Vec<Box<dyn Any + Send>>;
 
 impl Body {
     pub const fn empty() -> Self {
@@ -33,7 +37,22 @@ impl Body {
 
     /// Every item is sent at once, in as few writes as there are items ready.
     pub fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Kind::Stream(Box::pin(stream)))
+        Self(Kind::Stream(Box::pin(stream), Held::new()))
+    }
+
+    /// Whether it is sent as it comes about.
+    pub const fn is_stream(&self) -> bool {
+        matches!(self.0, Kind::Stream(..))
+    }
+
+    /// Holds `held` for as long as the body streams: it is dropped at the stream's end, or when the client hangs up. A body
+    /// that does not stream drops it at once.
+    #[must_use]
+    pub fn holding(mut self, held: impl Send + 'static) -> Self {
+        if let Kind::Stream(_, with) = &mut self.0 {
+            with.push(Box::new(held));
+        }
+        self
     }
 }
 
@@ -50,7 +69,7 @@ impl http_body::Body for Body {
                 *kind = Kind::Ended;
                 Some(bytes)
             }
-            Kind::Stream(stream) => {
+            Kind::Stream(stream, _) => {
                 let next = std::task::ready!(stream.as_mut().poll_next(cx));
                 if next.is_none() {
                     *kind = Kind::Ended;
@@ -69,7 +88,7 @@ impl http_body::Body for Body {
         match &self.0 {
             Kind::Ended => SizeHint::with_exact(0),
             Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Stream(_) => SizeHint::new(),
+            Kind::Stream(..) => SizeHint::new(),
         }
     }
 }
@@ -79,7 +98,7 @@ impl fmt::Debug for Body {
         match &self.0 {
             Kind::Ended => f.write_str("Body(ended)"),
             Kind::Full(bytes) => write!(f, "Body({} bytes)", bytes.len()),
-            Kind::Stream(_) => f.write_str("Body(stream)"),
+            Kind::Stream(..) => f.write_str("Body(stream)"),
         }
     }
 }
@@ -105,5 +124,19 @@ mod tests {
         assert_eq!(body.size_hint().exact(), None);
         assert!(!body.is_end_stream());
         assert_eq!(body.collect().await.unwrap().to_bytes(), "ab");
+    }
+
+    #[tokio::test]
+    async fn what_a_stream_holds_goes_at_its_end_and_when_nobody_reads_on() {
+        let held = std::sync::Arc::new(());
+        let body = |items| Body::stream(futures::stream::iter(items)).holding(std::sync::Arc::clone(&held));
+        let mut read = body(vec![Bytes::from("a")]);
+        assert!(read.is_stream() && read.frame().await.is_some());
+        assert_eq!(std::sync::Arc::strong_count(&held), 2);
+        assert!(read.frame().await.is_none());
+        assert_eq!(std::sync::Arc::strong_count(&held), 1);
+        drop(body(vec![Bytes::from("a")]));
+        drop(Body::full("a").holding(std::sync::Arc::clone(&held)));
+        assert_eq!(std::sync::Arc::strong_count(&held), 1);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::time::Duration;
@@ -57,6 +57,7 @@ pub struct Request {
     segments: Vec<String>,
     headers: HeaderMap,
     peer: SocketAddr,
+    client: IpAddr,
     id: RequestId,
     body: BoxBody<Bytes, BoxError>,
     body_deadline: Duration,
@@ -78,6 +79,7 @@ impl Request {
             segments: target::segments(parts.uri.path()),
             headers: parts.headers,
             peer,
+            client: peer.ip(),
             id,
             body: BoxBody::new(body.map_err(Into::into)),
             body_deadline,
@@ -141,6 +143,16 @@ impl Request {
     /// Who is at the other end of the socket.
     pub const fn peer(&self) -> SocketAddr {
         self.peer
+    }
+
+    /// Who asks: the other end of the socket, unless a server that believes its proxies knows [better](Self::comes_from).
+    pub const fn client(&self) -> IpAddr {
+        self.client
+    }
+
+    /// Says who asks.
+    pub fn comes_from(&mut self, client: IpAddr) {
+        self.client = client;
     }
 
     pub const fn id(&self) -> &RequestId {

@@ -141,9 +141,10 @@ async fn a_server_that_drains_says_so() {
 }
 
 /// JSON of any shape, with the names our bodies use.
-fn any_json() -> impl Strategy<Value = Value> {
+pub(super) fn any_json() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(vec![
-        "messages", "role", "content", "parts", "type", "text", "branch", "asDraft", "model", "trigger",
+        "messages", "role", "content", "parts", "type", "text", "branch", "asDraft", "model", "trigger", "threadId",
+        "groups",
     ]);
     let word = prop::sample::select(vec!["user", "system", "assistant", "text", "true", "opus", "main", "a/b", ""]);
     let leaf = prop_oneof![

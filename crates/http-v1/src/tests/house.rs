@@ -2,16 +2,20 @@
 //! says.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use docent_access::conformance::sample_project;
 use docent_access::memory::MemoryAccess;
 use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, Scope, mint, system_randomness};
+use docent_assistant::Assistant;
+use docent_assistant::memory::MemoryThreads;
+use docent_discovery::{Answering, Replies};
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::scripted::{self, Scripted};
 use docent_jobs::{JobLimits, Jobs, ModelNames};
-use docent_types::{FixedIds, ManualClock, ProjectId, RandomIds, Timestamp};
+use docent_search::{Indexes, Source, SourceFile};
+use docent_types::{BoxError, FixedIds, ManualClock, ProjectId, RandomIds, Timestamp};
 use docent_web::{Draining, Handler, Limits, Response, answer};
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyExt, Full};
@@ -21,14 +25,46 @@ use tokio_util::sync::CancellationToken;
 use crate::Face;
 
 pub(super) const JOBS: &str = "/v1/agent/acme/job";
+pub(super) const MESSAGE: &str = "/discovery/v1/assistant/acme/message";
 
 pub(super) struct House {
     pub(super) face: Face,
     pub(super) agent: Scripted,
+    pub(super) model: docent_llm::scripted::Scripted,
     pub(super) clock: ManualClock,
     pub(super) admin: Key,
+    pub(super) assistant: Key,
     pub(super) drain: CancellationToken,
     keys: Arc<MemoryAccess>,
+}
+
+/// One page, as the index of the first project.
+struct Page;
+
+impl Source for Page {
+    fn commit(&self) -> &'static str {
+        "c1"
+    }
+
+    fn files(&self) -> Result<Vec<SourceFile>, BoxError> {
+        Ok(vec![SourceFile { path: "guides/retries.md".to_owned(), blob: "b1".to_owned() }])
+    }
+
+    fn read(&self, _: &SourceFile) -> Result<Vec<u8>, BoxError> {
+        Ok(b"---\ntitle: Retries\n---\nRetries wait twice as long each time.\n".to_vec())
+    }
+}
+
+/// Made once for all tests.
+fn docs() -> Arc<Indexes> {
+    static DOCS: LazyLock<(tempfile::TempDir, Arc<Indexes>)> = LazyLock::new(|| {
+        let folder = tempfile::tempdir().expect("a folder");
+        let indexes = Indexes::new(folder.path());
+        let index = indexes.open(&sample_project("acme").domain).expect("an index");
+        index.update(&Page, &mut |_| {}).expect("the page is indexed");
+        (folder, Arc::new(indexes))
+    });
+    Arc::clone(&DOCS.1)
 }
 
 /// An answer, read to its end.
@@ -116,14 +152,19 @@ impl House {
         let ids = Arc::new(FixedIds::default());
         let jobs = Jobs::new(Arc::new(MemoryStore::new()), shared_clock.clone(), ids, JobLimits::default());
         let agent = Scripted::start(&jobs);
+        let model = docent_llm::scripted::Scripted::new();
+        let (threads, ids) = (Arc::new(MemoryThreads::default()), Arc::new(FixedIds::default()));
+        let assistant = Assistant::new(Arc::new(model.clone()), threads, shared_clock.clone(), ids);
         let face = Face {
             access: Access::new(keys.clone(), keys.clone(), shared_clock),
             jobs,
             models: ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
+            answering: Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::at_once(2) },
             tell: scripted::tell,
         };
         let admin = issue(&keys, |_| {}).await;
-        Self { face, agent, clock, admin, drain: CancellationToken::new(), keys }
+        let assistant = issue(&keys, |grant| grant.kind = KeyKind::Assistant).await;
+        Self { face, agent, model, clock, admin, assistant, drain: CancellationToken::new(), keys }
     }
 
     /// One more key of the first project.
@@ -142,6 +183,11 @@ impl House {
     /// A request of the project's client.
     pub(super) fn agent(&self, method: Method, path: &str) -> Ask<'_> {
         self.ask(method, path).key(&self.admin)
+    }
+
+    /// A request of the assistant's client.
+    pub(super) fn reader(&self) -> Ask<'_> {
+        self.ask(Method::POST, MESSAGE).key(&self.assistant)
     }
 
     /// Creates a job whose answer is read by and by.

@@ -3,4 +3,5 @@
 mod create;
 mod errors;
 mod house;
+mod message;
 mod sessions;

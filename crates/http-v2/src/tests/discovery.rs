@@ -4,6 +4,7 @@ use std::borrow::Borrow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use docent_discovery::Replies;
 use docent_llm::ModelErrorKind;
 use docent_llm::scripted::{Gate, Reply};
 use docent_types::RandomIds;
@@ -275,4 +276,52 @@ async fn a_page_is_given_whole_or_not_found() {
     for body in [json!({}), json!(["guides/retries"])] {
         assert_eq!(house.reader("/discovery/v1/page/acme").json(body).await.status, 400);
     }
+}
+
+#[tokio::test]
+async fn a_reply_is_rated_by_the_ids_it_came_with() {
+    const FEEDBACK: &str = "/discovery/v1/assistant/acme/feedback";
+    let house = House::new().await;
+    house.model.replies("Twice as long.");
+    let answer = house.reader(MESSAGE).json(question("How long do retries wait?")).await;
+    let message = answer.frames()[0]["messageId"].clone();
+    let rated = json!({"threadId": answer.header("x-thread-id"), "messageId": message, "rating": "up"});
+    let rate = async |changes: Value| house.reader(FEEDBACK).json(with(rated.clone(), changes)).await;
+    for changes in [json!({}), json!({"rating": "down", "comment": "It is not."}), json!({"comment": null, "x": [1]})] {
+        let answer = rate(changes).await;
+        assert_eq!((answer.status, answer.body.as_str()), (204, ""));
+        assert_eq!(answer.header("access-control-allow-origin"), Some("*"));
+    }
+    for (changes, status, place) in [
+        (json!({"rating": "great"}), 400, "rating"),
+        (json!({"rating": null}), 400, "rating"),
+        (json!({"comment": "a".repeat(4_001)}), 400, "comment"),
+        (json!({"messageId": "nobody's"}), 404, "messageId"),
+        (json!({"threadId": "nobody's"}), 404, "threadId"),
+        (json!({"threadId": "00000000-0000-0000-0000-00000000ffff"}), 404, "messageId"),
+        (json!({"threadId": 7}), 400, "threadId"),
+    ] {
+        let answer = rate(changes.clone()).await;
+        assert_eq!(answer.status, status, "{changes} {answer:?}");
+        assert!(answer.body.contains(place), "{changes} {answer:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_site_that_answers_as_many_questions_as_it_may_refuses_the_next() {
+    let mut house = House::new().await;
+    house.face.answering.replies = Replies::at_once(1);
+    let gate = Gate::closed();
+    house.model.replies(Reply::text("Retries ").wait(&gate).say("wait."));
+    let asked = question("Retries?").to_string();
+    let mut running = house.reader(MESSAGE).header("content-type", "application/json").open(asked).await;
+    running.until("text-delta").await;
+    let refused = house.reader(MESSAGE).json(question("Retries?")).await;
+    assert_eq!((refused.status, refused.header("retry-after")), (429, Some("2")), "{refused:?}");
+    assert!(refused.header("ratelimit").is_some() && refused.header("ratelimit-policy").is_some(), "{refused:?}");
+    gate.open();
+    assert!(running.finish().await.body.ends_with("data: [DONE]\n\n"));
+    house.model.replies("Now.");
+    assert_eq!(house.reader(MESSAGE).json(question("Retries?")).await.status, 200);
+    assert_eq!(house.face.answering.replies.counts().finished, 2);
 }

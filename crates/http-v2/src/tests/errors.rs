@@ -30,6 +30,7 @@ fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
         admin(Method::POST, &format!("job/{JOB}/archive")),
         reader(Method::POST, format!("v2/assistant/{name}/message")),
         reader(Method::GET, format!("v2/assistant/{name}/message/c1/stream")),
+        reader(Method::POST, format!("v1/assistant/{name}/feedback")),
         reader(Method::POST, format!("v1/search/{name}")),
         reader(Method::POST, format!("v1/page/{name}")),
     ]
@@ -197,7 +198,7 @@ async fn an_expired_key_is_no_key() {
 async fn docs_that_are_still_being_read_are_worth_another_try() {
     let mut house = House::new().await;
     let folder = tempfile::tempdir().unwrap();
-    house.face.docs = Arc::new(Indexes::new(folder.path()));
+    house.face.answering.docs = Arc::new(Indexes::new(folder.path()));
     let question = json!({"fp": "a", "messages": [{"role": "user", "parts": [{"type": "text", "text": "How?"}]}]});
     for (path, body) in [
         ("v2/assistant/acme/message", question),
@@ -271,6 +272,9 @@ fn any_json() -> impl Strategy<Value = Value> {
         "value",
         "currentPath",
         "query",
+        "messageId",
+        "rating",
+        "comment",
         "pageSize",
         "scoreThreshold",
         "path",
@@ -309,4 +313,64 @@ fn no_body_whatever_is_a_fault_of_ours() {
             Ok(())
         })
         .unwrap();
+}
+
+/// A question that is right but for whatever was put where its fields should be.
+fn any_question() -> impl Strategy<Value = Value> {
+    let texts = prop::collection::vec(any::<String>(), 0..3);
+    let parts = texts.prop_map(|texts| texts.iter().map(|text| json!({"type": "text", "text": text})).collect());
+    let right = parts.prop_map(|parts: Value| json!({"id": "m1", "role": "user", "parts": parts}));
+    let message = prop_oneof![4 => right, 1 => any_json()];
+    let field = prop::sample::select(vec![
+        "fp",
+        "threadId",
+        "threadKey",
+        "retrievalPageSize",
+        "filter",
+        "context",
+        "currentPath",
+        "trigger",
+        "id",
+    ]);
+    let odd = prop::option::of((field, any_json()));
+    (prop::collection::vec(message, 0..4), odd).prop_map(|(messages, odd)| {
+        let mut body = json!({"fp": "anonymous", "messages": messages});
+        body.as_object_mut().expect("an object").extend(odd.map(|(name, value)| (name.to_owned(), value)));
+        body
+    })
+}
+
+/// Whatever a stranger may send.
+fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let cut = (any_question(), any::<prop::sample::Index>()).prop_map(|(body, at)| {
+        let mut bytes = body.to_string().into_bytes();
+        bytes.truncate(at.index(bytes.len()));
+        bytes
+    });
+    prop_oneof![
+        6 => any_question().prop_map(|body| body.to_string().into_bytes()),
+        2 => any_json().prop_map(|body| body.to_string().into_bytes()),
+        1 => cut,
+        1 => prop::collection::vec(any::<u8>(), 0..200),
+    ]
+}
+
+#[test]
+fn two_thousand_hostile_questions_are_answered_or_refused() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    let house = runtime.block_on(House::new());
+    let mut runner = TestRunner::new(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(2_000) });
+    runner
+        .run(&any_bytes(), |body| {
+            house.model.replies("So.");
+            let ask = house.reader("/discovery/v2/assistant/acme/message").header("content-type", "application/json");
+            let answered =
+                runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), ask.bytes(body)).await });
+            let answer = answered.expect("no question hangs");
+            prop_assert!(answer.status == 200 || (400..500).contains(&answer.status), "{answer:?}");
+            prop_assert!(answer.status != 200 || answer.body.ends_with("data: [DONE]\n\n"), "{answer:?}");
+            Ok(())
+        })
+        .unwrap();
+    assert!(house.model.requests().len() > 100, "some of them are questions");
 }

@@ -58,7 +58,7 @@ async fn events_come_as_the_job_goes_and_end_with_it() {
     let house = House::new().await;
     let agent = Scripted::start(&house.face.jobs);
     let id = created(&house).await;
-    let mut reading = events(&house, &id).open().await;
+    let mut reading = events(&house, &id).open("").await;
     assert_eq!(reading.response.status(), 200);
     for (name, value) in
         [("content-type", "text/event-stream"), ("cache-control", "no-cache"), ("x-accel-buffering", "no")]
@@ -137,7 +137,7 @@ async fn an_id_that_is_none_of_the_jobs_is_refused() {
         let by_query = house.agent(Method::GET, &path).send().await;
         assert_eq!((by_header.status, by_query.status), (400, 400), "{bad}");
     }
-    let reading = events(&house, &id).header("last-event-id", "").open().await;
+    let reading = events(&house, &id).header("last-event-id", "").open("").await;
     assert_eq!(reading.response.status(), 200, "nothing is no id");
 }
 
@@ -145,7 +145,7 @@ async fn an_id_that_is_none_of_the_jobs_is_refused() {
 async fn a_server_that_drains_lets_its_listeners_go() {
     let house = House::new().await;
     let id = created(&house).await;
-    let mut reading = events(&house, &id).open().await;
+    let mut reading = events(&house, &id).open("").await;
     reading.until("event: asked").await;
     house.drain.cancel();
     let answer = reading.finish().await;
@@ -156,7 +156,7 @@ async fn a_server_that_drains_lets_its_listeners_go() {
 async fn silence_is_broken_by_a_comment() {
     let house = House::new().await;
     let id = created(&house).await;
-    let mut reading = events(&house, &id).open().await;
+    let mut reading = events(&house, &id).open("").await;
     let start = tokio::time::Instant::now();
     reading.until(": keep-alive\n\n").await;
     assert!(start.elapsed() <= Duration::from_secs(16));

@@ -9,6 +9,7 @@ use docent_access::memory::MemoryAccess;
 use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, Scope, mint, system_randomness};
 use docent_assistant::Assistant;
 use docent_assistant::memory::MemoryThreads;
+use docent_discovery::{Answering, Replies};
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::scripted::tell;
 use docent_jobs::{JobLimits, Jobs, ModelNames};
@@ -158,8 +159,7 @@ impl House {
             access: Access::new(keys.clone(), keys.clone(), shared_clock),
             jobs,
             models: ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
-            assistant: Arc::new(assistant),
-            docs: docs(),
+            answering: Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::default() },
             tell,
         };
         let admin = issue(&keys, |grant| grant.kind = KeyKind::Admin).await;
@@ -227,8 +227,8 @@ impl Ask<'_> {
     }
 
     /// Sends it and leaves the body to be read.
-    pub(super) async fn open(self) -> Reading {
-        let request = self.builder.body(Full::default()).expect("a request");
+    pub(super) async fn open(self, body: impl Into<Bytes>) -> Reading {
+        let request = self.builder.body(Full::new(body.into())).expect("a request");
         Reading::of(&self.house.face, request).await
     }
 

@@ -4,11 +4,11 @@ use serde::Deserialize;
 
 /// Which pages to look at; a field that is left out or null admits all.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
-pub(crate) struct FilterBody {
-    pub(crate) version: Option<String>,
-    pub(crate) language: Option<String>,
-    pub(crate) groups: Option<Vec<String>>,
-    pub(crate) tag: Option<String>,
+pub struct FilterBody {
+    pub version: Option<String>,
+    pub language: Option<String>,
+    pub groups: Option<Vec<String>>,
+    pub tag: Option<String>,
 }
 
 impl From<FilterBody> for docent_search::Filter {

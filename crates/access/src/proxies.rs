@@ -1,0 +1,109 @@
+//! Who asks, when it is a proxy that connects.
+//!
+//! A proxy says in a header for whom it asks, and so may anybody else. So the header is believed only as far as it was
+//! written by a proxy that is trusted: each appends the address it was called from, the last one stands last, and the
+//! first address from the end that is no trusted proxy's is the caller's.
+//!
+//! ```text
+//! caller 198.51.100.7 ─▶ proxy 10.0.0.2 ─▶ proxy 10.0.0.1 ─▶ us
+//! X-Forwarded-For: 192.0.2.66, 198.51.100.7, 10.0.0.2
+//!                  └ the caller's word, and nobody's else
+//! ```
+
+use std::net::{IpAddr, SocketAddr};
+
+use crate::address::AddressRange;
+
+/// The proxies in front of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proxies {
+    /// Where they connect from. Nobody else is believed.
+    pub trusted: Vec<AddressRange>,
+    /// The header by which they say who asks, in lower case. It holds addresses with commas between them, or one.
+    pub header: String,
+}
+
+impl Proxies {
+    /// Who asks: `peer`, or, when that is a trusted proxy, whoever it asks for. `values` are those of [`Self::header`], in
+    /// order. What comes before an entry that is no address is not looked at.
+    pub fn client<'a>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'a [u8]>) -> IpAddr {
+        let peer = peer.to_canonical();
+        if !self.trusts(peer) {
+            return peer;
+        }
+        let entries: Vec<&[u8]> = values.into_iter().flat_map(|value| value.split(|byte| *byte == b',')).collect();
+        let mut client = peer;
+        for entry in entries.into_iter().rev() {
+            let Some(address) = address(entry) else { break };
+            client = address;
+            if !self.trusts(address) {
+                break;
+            }
+        }
+        client
+    }
+
+    fn trusts(&self, address: IpAddr) -> bool {
+        self.trusted.iter().any(|range| range.contains(address))
+    }
+}
+
+/// An address, which some proxies write with the port, and one of IPv6 in brackets.
+fn address(entry: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(entry).ok()?.trim();
+    let with_port = || text.parse::<SocketAddr>().ok().map(|socket| socket.ip());
+    let in_brackets = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    text.parse().ok().or_else(with_port).or_else(in_brackets).map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn proxies() -> Proxies {
+        let trusted = ["10.0.0.0/8", "2001:db8:1::/48"].map(|range| range.parse().expect("a range"));
+        Proxies { trusted: trusted.to_vec(), header: "x-forwarded-for".to_owned() }
+    }
+
+    fn client(peer: &str, values: &[&str]) -> String {
+        let peer = peer.parse().expect("an address");
+        proxies().client(peer, values.iter().map(|value| value.as_bytes())).to_string()
+    }
+
+    #[test]
+    fn only_what_a_trusted_proxy_says_is_believed() {
+        for (why, peer, values, expected) in [
+            ("no proxy", "198.51.100.7", &[][..], "198.51.100.7"),
+            ("a stranger's word", "198.51.100.7", &["192.0.2.1"], "198.51.100.7"),
+            ("one proxy", "10.0.0.1", &["198.51.100.7"], "198.51.100.7"),
+            ("the caller lies to it", "10.0.0.1", &["192.0.2.66, 198.51.100.7"], "198.51.100.7"),
+            ("the caller names a proxy", "10.0.0.1", &["10.0.0.9, 198.51.100.7"], "198.51.100.7"),
+            ("two proxies", "10.0.0.1", &["192.0.2.66, 198.51.100.7, 10.0.0.2"], "198.51.100.7"),
+            ("two headers", "10.0.0.1", &["192.0.2.66", "198.51.100.7,10.0.0.2"], "198.51.100.7"),
+            ("it says nothing", "10.0.0.1", &[], "10.0.0.1"),
+            ("from within", "10.0.0.1", &["10.1.2.3"], "10.1.2.3"),
+            ("no address", "10.0.0.1", &["198.51.100.7, unknown"], "10.0.0.1"),
+            ("no address before a proxy", "10.0.0.1", &["198.51.100.7, _hidden, 10.0.0.2"], "10.0.0.2"),
+            ("an empty entry", "10.0.0.1", &["198.51.100.7, "], "10.0.0.1"),
+            ("with ports", "10.0.0.1", &["198.51.100.7:4711"], "198.51.100.7"),
+            ("of IPv6", "2001:db8:1::1", &["[2001:db8:2::7]:4711"], "2001:db8:2::7"),
+            ("of IPv6 in brackets", "2001:db8:1::1", &["[2001:db8:2::7]"], "2001:db8:2::7"),
+            ("of IPv4 in IPv6", "::ffff:10.0.0.1", &["::ffff:198.51.100.7"], "198.51.100.7"),
+        ] {
+            assert_eq!(client(peer, values), expected, "{why}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_caller_writes_it_is_who_the_proxy_saw(said in prop::collection::vec(any::<u8>(), 0..60)) {
+            let seen = b"198.51.100.7".as_slice();
+            let client = proxies().client(IpAddr::from([10, 0, 0, 1]), [said.as_slice(), seen]);
+            prop_assert_eq!(client, IpAddr::from([198, 51, 100, 7]));
+            let stranger = IpAddr::from([203, 0, 113, 5]);
+            prop_assert_eq!(proxies().client(stranger, [said.as_slice()]), stranger);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! From a question to an answer that streams.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use docent_assistant::{Ask, Assistant, Reply};
+use docent_types::{Project, StreamEvent};
+use docent_ui_stream::Encoder;
+use docent_web::{HttpError, Response, framed, respond, with_keep_alive};
+use futures::Stream;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::ask_body::Question;
+use crate::docs::Docs;
+use crate::replies::{Outcome, Place, Replies};
+
+/// Silence that is broken by a sign of life.
+const SILENCE: Duration = Duration::from_secs(15);
+const BROKE_OFF: &str = "The answer broke off. Ask again.";
+const THREAD_ID: HeaderName = HeaderName::from_static("x-thread-id");
+const THREAD_KEY: HeaderName = HeaderName::from_static("x-thread-key");
+
+/// What questions are answered with. Faces that share a server share this too.
+#[derive(Debug, Clone)]
+pub struct Answering {
+    pub assistant: Arc<Assistant>,
+    pub docs: Arc<dyn Docs>,
+    pub replies: Replies,
+}
+
+impl Answering {
+    /// Answers a question in the protocol of `encoder`. What goes wrong after this has returned is said in the stream.
+    ///
+    /// # Errors
+    /// 404 for a thread that is not this site's, 429 when too many replies run, 503 when there are no docs to answer from.
+    pub async fn answer(
+        &self,
+        question: Question,
+        project: Project,
+        encoder: impl Encoder,
+    ) -> Result<Response, HttpError> {
+        let place = self.replies.place(&project.id)?;
+        let docs = self.docs.snapshot(&project).await?;
+        let reply = self
+            .assistant
+            .answer(Ask {
+                domain: project.domain,
+                docs,
+                fp: question.fp,
+                said: question.said,
+                thread: question.thread,
+                thread_key: question.thread_key,
+                passages: question.passages,
+                filter: question.filter.into(),
+                context: question.context,
+                current_path: question.current_path,
+            })
+            .await?;
+        Ok(present(reply, encoder, place))
+    }
+}
+
+fn present<E: Encoder>(reply: Reply, encoder: E, place: Place) -> Response {
+    let bytes = frames(reply.events, encoder, place);
+    let mut response =
+        respond::stream(E::CONTENT_TYPE, with_keep_alive(bytes, Bytes::from_static(E::KEEP_ALIVE), SILENCE));
+    let headers = response.headers_mut();
+    let (name, version) = E::PROTOCOL_HEADER;
+    headers.insert(HeaderName::from_static(name), HeaderValue::from_static(version));
+    insert(headers, THREAD_ID, &reply.thread.to_string());
+    if let Some(key) = &reply.new_key {
+        insert(headers, THREAD_KEY, key);
+    }
+    response
+}
+
+/// The place is held for as long as the frames are.
+fn frames(
+    events: impl Stream<Item = StreamEvent> + Send + 'static,
+    mut encoder: impl Encoder,
+    mut place: Place,
+) -> impl Stream<Item = Bytes> + Send + 'static {
+    place.comes_to(Outcome::Begun);
+    framed(events, move |event, out| {
+        // An end without a last word must not look like an answer.
+        let event = event.unwrap_or_else(|| StreamEvent::Error { sentence: BROKE_OFF.to_owned() });
+        encoder.encode(&event, out);
+        if !encoder.ended() {
+            return ControlFlow::Continue(());
+        }
+        let failed = matches!(event, StreamEvent::Error { .. });
+        place.comes_to(if failed { Outcome::Failed } else { Outcome::Finished });
+        ControlFlow::Break(())
+    })
+}
+
+fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
+    // Ids and keys of threads are letters, digits and hyphens.
+    if let Ok(value) = HeaderValue::from_str(value) {
+        headers.insert(name, value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::{FinishReason, ProjectId, Usage};
+    use docent_ui_stream::{DataStream, FinishStyle, UiMessageStream};
+    use futures::{FutureExt, StreamExt, stream};
+
+    use super::*;
+
+    fn delta(text: &str) -> StreamEvent {
+        StreamEvent::TextDelta { id: "0".into(), text: text.into() }
+    }
+
+    fn finish() -> StreamEvent {
+        StreamEvent::Finish { reason: FinishReason::Stop, usage: Usage::default(), thread_id: None }
+    }
+
+    fn place(replies: &Replies) -> Place {
+        replies.place(&ProjectId::parse("acme").expect("a name")).expect("a place")
+    }
+
+    #[test]
+    fn a_reply_that_just_stops_ends_in_an_error() {
+        let replies = Replies::default();
+        let strict = UiMessageStream::new(FinishStyle::Strict);
+        let all: Vec<_> = frames(stream::iter([delta("a")]), strict, place(&replies)).collect().now_or_never().unwrap();
+        assert!(all.concat().ends_with(b"{\"type\":\"error\",\"errorText\":\"The answer broke off. Ask again.\"}\n\n"));
+        let all: Vec<_> =
+            frames(stream::iter([delta("a")]), DataStream::new(), place(&replies)).collect().now_or_never().unwrap();
+        assert_eq!(all.concat(), b"0:\"a\"\n3:\"The answer broke off. Ask again.\"\n");
+        assert_eq!((replies.counts().failed, replies.counts().running), (2, 0));
+    }
+
+    #[test]
+    fn the_body_ends_at_the_last_word_even_if_more_events_come() {
+        let replies = Replies::default();
+        let events = || stream::iter([delta("a"), finish()]).chain(stream::pending());
+        let strict = UiMessageStream::new(FinishStyle::Strict);
+        let all: Vec<_> = frames(events(), strict, place(&replies)).collect().now_or_never().expect("it does not wait");
+        assert!(all.concat().ends_with(b"data: [DONE]\n\n"));
+        let all: Vec<_> =
+            frames(events(), DataStream::new(), place(&replies)).collect().now_or_never().expect("it does not wait");
+        assert!(all.concat().starts_with(b"0:\"a\"\nd:{"));
+        assert_eq!(replies.counts().finished, 2);
+    }
+
+    #[test]
+    fn a_reply_counts_as_running_until_its_reader_leaves() {
+        let replies = Replies::default();
+        let events = stream::iter([delta("a")]).chain(stream::pending());
+        let mut frames = Box::pin(frames(events, DataStream::new(), place(&replies)));
+        assert_eq!(frames.next().now_or_never().flatten().unwrap(), "0:\"a\"\n");
+        assert_eq!(replies.counts().running, 1);
+        drop(frames);
+        assert_eq!((replies.counts().running, replies.counts().left), (0, 1));
+    }
+}

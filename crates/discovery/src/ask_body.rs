@@ -1,0 +1,165 @@
+//! The body of a question: read leniently where clients send back what they once received, strictly where a mistake
+//! would change the answer.
+
+use docent_assistant::{ContextItem, ContextKind, Said};
+use docent_types::{Refusal, Role, ThreadId};
+use docent_web::{Object, WholeNumber};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny};
+
+use crate::filter::FilterBody;
+
+const LONGEST_FP: usize = 200;
+const MOST_MESSAGES: usize = 200;
+const MOST_PASSAGES: u64 = 50;
+const USUAL_PASSAGES: u64 = 5;
+const LONGEST_PATH: usize = 200;
+
+/// A message, as one version of the API writes it.
+pub trait MessageBody: DeserializeOwned {
+    /// What the question has, in a sentence that says what a last message must be: `a part …`.
+    const WITH_TEXT: &'static str;
+
+    /// The thread it belongs to, where unmodified SDK apps send that back.
+    fn thread_id(&self) -> Option<&str>;
+
+    /// What it says; `None` when that is nothing. `place` is where it stands in the body.
+    ///
+    /// # Errors
+    /// 400 when it cannot be read.
+    fn said(self, place: &str) -> Result<Option<Said>, Refusal>;
+}
+
+/// The body of a question whose messages are written as `M`s.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", bound(deserialize = "M: MessageBody"))]
+pub struct AskBody<M> {
+    fp: String,
+    messages: Vec<Object<M>>,
+    /// `None`: not in the body. `Some(None)`: null, which asks for a new thread.
+    #[serde(default, deserialize_with = "present")]
+    thread_id: Option<Option<String>>,
+    thread_key: Option<String>,
+    retrieval_page_size: Option<WholeNumber>,
+    filter: Option<Object<FilterBody>>,
+    context: Option<Vec<Object<ContextBody>>>,
+    current_path: Option<String>,
+    /// Chat SDKs say here why they ask; nobody else sends it.
+    trigger: Option<IgnoredAny>,
+}
+
+#[derive(Debug, Deserialize)]
+struct ContextBody {
+    #[serde(rename = "type")]
+    kind: ContextKindBody,
+    value: String,
+    path: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum ContextKindBody {
+    Code,
+    TextSelection,
+}
+
+/// A question that holds to the rules.
+#[derive(Debug)]
+pub struct Question {
+    pub fp: String,
+    pub said: Vec<Said>,
+    pub thread: Option<ThreadId>,
+    pub thread_key: Option<String>,
+    pub passages: usize,
+    pub filter: FilterBody,
+    pub context: Vec<ContextItem>,
+    pub current_path: Option<String>,
+    /// Whether the body is a chat SDK's.
+    pub by_sdk: bool,
+}
+
+impl<M: MessageBody> AskBody<M> {
+    /// Holds the body to the rules.
+    ///
+    /// # Errors
+    /// 400 naming the field, and 404 for a thread id that cannot be one.
+    pub fn question(self) -> Result<Question, Refusal> {
+        let fp = self.fp;
+        if fp.is_empty() || fp.chars().count() > LONGEST_FP {
+            return Err(Refusal::invalid(format!(
+                "fp: it must have 1 to {LONGEST_FP} characters; send `anonymous`, or an id of the user"
+            )));
+        }
+        if self.messages.is_empty() || self.messages.len() > MOST_MESSAGES {
+            return Err(Refusal::invalid(format!(
+                "messages: there must be 1 to {MOST_MESSAGES}; send the newest ones, the question last"
+            )));
+        }
+        let passages = self.retrieval_page_size.map_or(USUAL_PASSAGES, |WholeNumber(size)| size);
+        if !(1..=MOST_PASSAGES).contains(&passages) {
+            return Err(Refusal::invalid(format!(
+                "retrievalPageSize: it must be a whole number from 1 to {MOST_PASSAGES}; {USUAL_PASSAGES} is usual"
+            )));
+        }
+        if self.current_path.as_ref().is_some_and(|path| path.chars().count() > LONGEST_PATH) {
+            return Err(Refusal::invalid(format!(
+                "currentPath: it is longer than {LONGEST_PATH} characters; send the page's path alone, or leave it out"
+            )));
+        }
+        // Null asks for a new thread; a body without the field may still hold the id where SDK apps send it back.
+        let thread = match self.thread_id {
+            Some(given) => given,
+            None => self.messages.iter().rev().find_map(|Object(message)| message.thread_id().map(str::to_owned)),
+        };
+        Ok(Question {
+            fp,
+            said: said(self.messages)?,
+            thread: thread.filter(|id| !id.is_empty()).map(|id| thread_id(&id)).transpose()?,
+            thread_key: self.thread_key,
+            passages: usize::try_from(passages).unwrap_or(usize::MAX),
+            filter: self.filter.unwrap_or_default().0,
+            context: self.context.unwrap_or_default().into_iter().map(|Object(item)| item.into()).collect(),
+            current_path: self.current_path.filter(|path| !path.is_empty()),
+            by_sdk: self.trigger.is_some(),
+        })
+    }
+}
+
+/// The conversation as plain text, without messages that say nothing.
+fn said<M: MessageBody>(messages: Vec<Object<M>>) -> Result<Vec<Said>, Refusal> {
+    let last = messages.len() - 1;
+    let mut conversation = Vec::with_capacity(messages.len());
+    for (index, Object(message)) in messages.into_iter().enumerate() {
+        let said = message.said(&format!("messages[{index}]"))?;
+        if index == last && said.as_ref().is_none_or(|said| said.role != Role::User) {
+            return Err(Refusal::invalid(format!(
+                "messages[{index}]: the last message must be the question, with the role `user` and {}",
+                M::WITH_TEXT
+            )));
+        }
+        conversation.extend(said);
+    }
+    Ok(conversation)
+}
+
+fn thread_id(text: &str) -> Result<ThreadId, Refusal> {
+    ThreadId::parse(text).ok_or_else(|| {
+        let shown: String = text.chars().take(80).collect();
+        Refusal::not_found(format!("threadId: there is no thread `{shown}`; leave `threadId` out to start a new one"))
+    })
+}
+
+impl From<ContextBody> for ContextItem {
+    fn from(body: ContextBody) -> Self {
+        let kind = match body.kind {
+            ContextKindBody::Code => ContextKind::Code,
+            ContextKindBody::TextSelection => ContextKind::TextSelection,
+        };
+        Self { kind, value: body.value, path: body.path }
+    }
+}
+
+/// Tells null from a field that is not there.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(deserializer).map(Some)
+}

@@ -1,0 +1,34 @@
+//! What all endpoints under `/discovery` do alike, whichever version of the API they belong to.
+//!
+//! The versions differ in how a message is written and in which protocol the reply is streamed. All else of a question is
+//! the same, and is here once, so that neither version can grow rules of its own:
+//!
+//! | file | what |
+//! |---|---|
+//! | `readers.rs` | who gets in with which key, and which pages' scripts may read the answer |
+//! | `ask_body.rs`, `part.rs`, `filter.rs` | the body of a question and its rules |
+//! | `answering.rs` | from a question to the answer's head and its stream |
+//! | `replies.rs` | how many replies run at a time, and what became of them |
+//! | `docs.rs` | the port to the docs of a project |
+//!
+//! It knows no path and no version, no model and no storage.
+
+mod answering;
+mod ask_body;
+mod docs;
+mod filter;
+mod part;
+mod readers;
+mod replies;
+
+pub use answering::Answering;
+pub use ask_body::{AskBody, MessageBody, Question};
+pub use docs::Docs;
+pub use filter::FilterBody;
+pub use part::{Part, texts};
+pub use readers::{Readers, is_shared, preflight};
+pub use replies::{Replies, ReplyCounts};
+
+/// How large a body of these endpoints may be, in bytes: chat clients send the whole conversation with every question,
+/// sources and all.
+pub const LARGEST_BODY: usize = 4 * 1024 * 1024;

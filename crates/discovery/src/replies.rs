@@ -1,0 +1,178 @@
+//! How many replies run at a time, and what became of them.
+//!
+//! A reply holds a model call for as long as it runs. A site that is asked more than its share is told so at once: to wait
+//! in a queue for an answer that then takes its time is worse than to ask again.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use docent_types::{ProjectId, Refusal, RefusalKind, Standing};
+
+/// Replies of one project at a time, where nobody says otherwise.
+const USUAL: usize = 100;
+/// When to ask again: replies end all the time, and most within seconds.
+const SOON: Duration = Duration::from_secs(2);
+
+/// Counts the replies of a server. Clones count together.
+#[derive(Debug, Clone)]
+pub struct Replies {
+    at_once: usize,
+    counters: Arc<Counters>,
+}
+
+#[derive(Debug, Default)]
+struct Counters {
+    running: Mutex<BTreeMap<ProjectId, usize>>,
+    finished: AtomicU64,
+    failed: AtomicU64,
+    left: AtomicU64,
+    refused: AtomicU64,
+}
+
+/// What there is to tell of a server's replies since it started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReplyCounts {
+    /// Running at this moment.
+    pub running: u64,
+    /// Came to their end.
+    pub finished: u64,
+    /// Ended in an error.
+    pub failed: u64,
+    /// Were left by their reader before their end.
+    pub left: u64,
+    /// Were refused because too many were running.
+    pub refused: u64,
+}
+
+impl Default for Replies {
+    fn default() -> Self {
+        Self::at_once(USUAL)
+    }
+}
+
+impl Replies {
+    /// At most `most` replies of each project at a time.
+    pub fn at_once(most: usize) -> Self {
+        Self { at_once: most, counters: Arc::default() }
+    }
+
+    pub fn counts(&self) -> ReplyCounts {
+        let Counters { running, finished, failed, left, refused } = &*self.counters;
+        let running = running.lock().unwrap_or_else(PoisonError::into_inner).values().sum::<usize>();
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        ReplyCounts {
+            running: running as u64,
+            finished: count(finished),
+            failed: count(failed),
+            left: count(left),
+            refused: count(refused),
+        }
+    }
+
+    /// Takes a place for a reply, which is free again when the place is dropped.
+    ///
+    /// # Errors
+    /// 429 when the project has none left.
+    pub(crate) fn place(&self, project: &ProjectId) -> Result<Place, Refusal> {
+        let mut running = self.counters.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_project = running.entry(project.clone()).or_default();
+        if *of_project >= self.at_once {
+            self.counters.refused.fetch_add(1, Ordering::Relaxed);
+            let standing = Standing {
+                limit: u32::try_from(self.at_once).unwrap_or(u32::MAX),
+                window: SOON,
+                remaining: 0,
+                retry_after: SOON,
+            };
+            let sentence = format!(
+                "this docs site is answering {} questions at this moment, as many as it may; ask again in {} seconds",
+                self.at_once,
+                SOON.as_secs()
+            );
+            return Err(Refusal::new(RefusalKind::Limited(standing), sentence));
+        }
+        *of_project += 1;
+        Ok(Place { counters: Arc::clone(&self.counters), project: project.clone(), outcome: Outcome::NotBegun })
+    }
+}
+
+/// The place of a reply.
+#[derive(Debug)]
+pub(crate) struct Place {
+    counters: Arc<Counters>,
+    project: ProjectId,
+    outcome: Outcome,
+}
+
+/// How far a reply came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    NotBegun,
+    Begun,
+    Finished,
+    Failed,
+}
+
+impl Place {
+    pub(crate) const fn comes_to(&mut self, outcome: Outcome) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let counters = &self.counters;
+        let ended = match self.outcome {
+            Outcome::NotBegun => None,
+            Outcome::Begun => Some(&counters.left),
+            Outcome::Finished => Some(&counters.finished),
+            Outcome::Failed => Some(&counters.failed),
+        };
+        if let Some(counter) = ended {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        let mut running = counters.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(of_project) = running.get_mut(&self.project) {
+            *of_project = of_project.saturating_sub(1);
+            if *of_project == 0 {
+                running.remove(&self.project);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn project(name: &str) -> ProjectId {
+        ProjectId::parse(name).expect("a name")
+    }
+
+    #[test]
+    fn each_project_has_its_places_and_a_place_that_was_left_is_free() {
+        let replies = Replies::at_once(2);
+        let (acme, other) = (project("acme"), project("other"));
+        let first = replies.place(&acme).expect("a place");
+        let _second = replies.place(&acme).expect("a place");
+        let refused = replies.place(&acme).expect_err("no place");
+        assert!(matches!(refused.kind, RefusalKind::Limited(standing) if standing.limit == 2), "{refused:?}");
+        let _theirs = replies.place(&other).expect("a place of its own");
+        assert_eq!((replies.counts().running, replies.counts().refused), (3, 1));
+        drop(first);
+        assert!(replies.place(&acme).is_ok());
+        assert_eq!(replies.counts().running, 2, "a place is as long as whoever holds it");
+    }
+
+    #[test]
+    fn replies_are_counted_by_how_they_ended() {
+        let replies = Replies::default();
+        let outcomes = [Outcome::NotBegun, Outcome::Begun, Outcome::Finished, Outcome::Finished, Outcome::Failed];
+        for outcome in outcomes {
+            replies.place(&project("acme")).expect("a place").comes_to(outcome);
+        }
+        assert_eq!(replies.counts(), ReplyCounts { running: 0, finished: 2, failed: 1, left: 1, refused: 0 });
+    }
+}

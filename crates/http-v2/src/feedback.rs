@@ -1,0 +1,29 @@
+//! `POST /discovery/v1/assistant/{domain}/feedback`: what a reader thinks of a reply.
+
+use docent_assistant::Rating;
+use docent_discovery::LARGEST_BODY;
+use docent_types::{Project, Refusal, ThreadId};
+use docent_web::{HttpError, Request, Response, respond};
+use http::StatusCode;
+use serde::Deserialize;
+
+use crate::face::Face;
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct FeedbackBody {
+    thread_id: String,
+    message_id: String,
+    rating: Rating,
+    comment: Option<String>,
+}
+
+pub(crate) async fn feedback(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+    let FeedbackBody { thread_id, message_id, rating, comment } = request.json(LARGEST_BODY).await?.parse()?;
+    let thread = ThreadId::parse(&thread_id).ok_or_else(|| {
+        let shown: String = thread_id.chars().take(80).collect();
+        Refusal::not_found(format!("threadId: there is no thread `{shown}`; send the one that the reply came with"))
+    })?;
+    face.answering.assistant.rate(&project.domain, thread, &message_id, rating, comment).await?;
+    Ok(respond::empty(StatusCode::NO_CONTENT))
+}

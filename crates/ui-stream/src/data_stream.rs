@@ -1,0 +1,257 @@
+//! The data stream that SDK major 4 reads.
+//!
+//! ```text
+//! f:{"messageId":"…"}
+//! 8:[{"threadId":"…"}]
+//! 9:{"toolCallId":"c1","toolName":"search","args":{"query":"retries"}}
+//! a:{"toolCallId":"c1","result":[…]}
+//! h:{"sourceType":"url","id":"s1","url":"/guides/retries","title":"Retries"}
+//! 0:"Retries are"
+//! e:{"finishReason":"stop","usage":{"promptTokens":9,"completionTokens":3},"isContinued":false}
+//! 2:[{"type":"finish","threadId":"…"}]
+//! d:{"finishReason":"stop","usage":{"promptTokens":9,"completionTokens":3},"threadId":"…"}
+//! ```
+//!
+//! One letter, a colon, one JSON value, a line break. The client is strict in ways that shape this file: a letter it does
+//! not know ends the reply as an error and takes the other lines of its network packet along, so nothing but these
+//! letters and `3:` is ever written, and data that has none of them is left out. It parses nothing before a packet ends
+//! in a line break. It drops the thread from `d:`, so the thread is also told where an app can read it: in an annotation
+//! of the message, which apps send back with their next question, and in the data, as the event `finish`.
+
+use bytes::BytesMut;
+use docent_types::{FinishReason, MessageId, Passage, StreamEvent, ThreadId, ToolOutput, Usage};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::encoder::{Encoder, finite, json};
+
+/// Writes one reply as a data stream. Make a new one for every reply.
+#[derive(Debug, Default)]
+pub struct DataStream {
+    /// Which message the steps belong to, once it was begun.
+    message: Option<MessageId>,
+    /// The first step is begun by the start of the message.
+    stepped: bool,
+    ended: bool,
+}
+
+impl DataStream {
+    pub const fn new() -> Self {
+        Self { message: None, stepped: false, ended: false }
+    }
+}
+
+impl Encoder for DataStream {
+    const CONTENT_TYPE: &'static str = "text/plain; charset=utf-8";
+    const PROTOCOL_HEADER: (&'static str, &'static str) = ("x-vercel-ai-data-stream", "v1");
+    /// An empty line; there are no comments.
+    const KEEP_ALIVE: &'static [u8] = b"\n";
+
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn encode(&mut self, event: &StreamEvent, out: &mut BytesMut) {
+        if self.ended {
+            return;
+        }
+        match event {
+            StreamEvent::TextDelta { text, .. } => line(b'0', text, out),
+            StreamEvent::KeepAlive => out.extend_from_slice(Self::KEEP_ALIVE),
+            StreamEvent::Start { message_id, thread_id } => {
+                self.message = Some(*message_id);
+                line(b'f', &Start { message_id: *message_id }, out);
+                if let Some(thread_id) = *thread_id {
+                    line(b'8', &[Annotation { thread_id }], out);
+                }
+            }
+            // Each step begins with the message's id; the same one, for another would rename the message.
+            StreamEvent::StepStart => {
+                if let Some(message_id) = self.message.filter(|_| self.stepped) {
+                    line(b'f', &Start { message_id }, out);
+                }
+                self.stepped = true;
+            }
+            StreamEvent::ToolCall { id, name, input } => {
+                line(b'9', &ToolCall { tool_call_id: id, tool_name: name, args: Args(input) }, out);
+            }
+            StreamEvent::ToolResult { id, output } => {
+                line(b'a', &ToolResult { tool_call_id: id, result: Found(output) }, out);
+            }
+            StreamEvent::Source { id, passage } => line(b'h', &Source::of(id, passage), out),
+            StreamEvent::StepFinish { reason, usage } => {
+                line(b'e', &StepFinish { finish_reason: *reason, usage: usage.into(), is_continued: false }, out);
+            }
+            StreamEvent::Finish { reason, usage, thread_id } => {
+                if let Some(thread_id) = *thread_id {
+                    line(b'2', &[FinishData { kind: "finish", thread_id }], out);
+                }
+                line(b'd', &Finish { finish_reason: *reason, usage: usage.into(), thread_id: *thread_id }, out);
+                self.ended = true;
+            }
+            StreamEvent::Error { sentence } => {
+                line(b'3', sentence, out);
+                self.ended = true;
+            }
+            // Text needs no frame, and data of other names no client of this protocol looks for.
+            StreamEvent::TextStart { .. } | StreamEvent::TextEnd { .. } | StreamEvent::Data { .. } => {}
+        }
+    }
+}
+
+fn line<T: Serialize + ?Sized>(letter: u8, value: &T, out: &mut BytesMut) {
+    out.extend_from_slice(&[letter, b':']);
+    json(value, out);
+    out.extend_from_slice(b"\n");
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Start {
+    message_id: MessageId,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Annotation {
+    thread_id: ThreadId,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolCall<'a> {
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    args: Args<'a>,
+}
+
+/// Clients insist on an object.
+struct Args<'a>(&'a Value);
+
+impl Serialize for Args<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.0.is_object() { self.0.serialize(serializer) } else { serializer.collect_map([("input", self.0)]) }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolResult<'a> {
+    tool_call_id: &'a str,
+    result: Found<'a>,
+}
+
+/// Clients take the result of a search for a list, so of a call that failed it is an empty one: the protocol has no word for
+/// failure. What other tools give is theirs.
+struct Found<'a>(&'a ToolOutput);
+
+impl Serialize for Found<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            ToolOutput::Passages(passages) => serializer.collect_seq(passages.iter().map(FoundPassage::of)),
+            ToolOutput::Json(given) => given.serialize(serializer),
+            ToolOutput::Error(_) => serializer.collect_seq([(); 0]),
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct FoundPassage<'a> {
+    content: &'a str,
+    path: &'a str,
+    url: &'a str,
+    metadata: FoundMetadata<'a>,
+}
+
+#[derive(Serialize)]
+struct FoundMetadata<'a> {
+    title: &'a str,
+    href: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+impl<'a> FoundPassage<'a> {
+    fn of(passage: &'a Passage) -> Self {
+        let Passage { content, path, href, title, score, .. } = passage;
+        Self { content, path, url: href, metadata: FoundMetadata { title, href, score: finite(*score) } }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Source<'a> {
+    source_type: &'static str,
+    id: &'a str,
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    provider_metadata: ProviderMetadata<'a>,
+}
+
+/// What is known of a source beyond what the protocol has a field for.
+#[derive(Serialize)]
+struct ProviderMetadata<'a> {
+    docent: SourceExtras<'a>,
+}
+
+#[derive(Serialize)]
+struct SourceExtras<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+impl<'a> Source<'a> {
+    fn of(id: &'a str, passage: &'a Passage) -> Self {
+        let Passage { path, href, title, score, .. } = passage;
+        Self {
+            source_type: "url",
+            id,
+            url: href,
+            title: Some(title.as_str()).filter(|title| !title.is_empty()),
+            provider_metadata: ProviderMetadata { docent: SourceExtras { path, score: finite(*score) } },
+        }
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StepFinish {
+    finish_reason: FinishReason,
+    usage: Tokens,
+    is_continued: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FinishData {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    thread_id: ThreadId,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Finish {
+    finish_reason: FinishReason,
+    usage: Tokens,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thread_id: Option<ThreadId>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Tokens {
+    prompt_tokens: u64,
+    completion_tokens: u64,
+}
+
+impl From<&Usage> for Tokens {
+    fn from(usage: &Usage) -> Self {
+        Self { prompt_tokens: usage.input_tokens, completion_tokens: usage.output_tokens }
+    }
+}
+
+#[cfg(test)]
+mod tests;

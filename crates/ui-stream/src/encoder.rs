@@ -1,0 +1,34 @@
+//! What a protocol is to whoever sends it.
+
+use bytes::{BufMut, BytesMut};
+use docent_types::StreamEvent;
+use serde::Serialize;
+
+/// Writes one reply in one protocol. Make a new one for every reply.
+pub trait Encoder: Send + Unpin + 'static {
+    /// The answer's content type.
+    const CONTENT_TYPE: &'static str;
+    /// The header by which clients and proxies recognise the protocol, in lower case, and its value.
+    const PROTOCOL_HEADER: (&'static str, &'static str);
+    /// What to send while nothing happens: something that every client of the protocol skips.
+    const KEEP_ALIVE: &'static [u8];
+
+    /// Appends the frames of one event to `out`: a whole number of them, possibly none.
+    fn encode(&mut self, event: &StreamEvent, out: &mut BytesMut);
+
+    /// Whether the reply is over: the body must end now, and further events write nothing.
+    fn ended(&self) -> bool;
+}
+
+/// Writes one JSON value. JSON escapes line breaks, so a value is always one line.
+pub(crate) fn json<T: Serialize + ?Sized>(value: &T, out: &mut BytesMut) {
+    // Neither half can fail: a growing buffer takes every write, and none of our values has a map whose keys are not
+    // strings or a serialiser of its own that refuses.
+    let written = serde_json::to_writer(out.writer(), value);
+    debug_assert!(written.is_ok(), "a frame always serialises");
+}
+
+/// JSON has no NaN; it would become the `null` that clients refuse.
+pub(crate) fn finite(score: f32) -> Option<f32> {
+    Some(score).filter(|score| score.is_finite())
+}

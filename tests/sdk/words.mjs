@@ -1,0 +1,21 @@
+// What all clients ask and send, and how they read a refusal.
+
+export const QUESTION = 'How often is a webhook delivery retried?';
+export const QUESTION_BEYOND_ASCII = 'Öffnungszeiten: wann hat das Café in Zürich geöffnet?';
+// A page of an app sends more than the conversation.
+export const FIELDS = {
+  fp: 'anonymous',
+  retrievalPageSize: 5,
+  context: [{ type: 'code', value: 'acme login', path: 'a.sh', elementId: 'e1' }],
+  currentPath: '/guides/webhooks',
+  filter: null,
+};
+
+/** The server's sentence, as an app finds it in the error the SDK gives it. */
+export function sentence(error) {
+  try {
+    return JSON.parse(error?.message).error ?? '';
+  } catch {
+    return '';
+  }
+}
