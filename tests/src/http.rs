@@ -147,6 +147,11 @@ impl Headers {
         self.0.iter().find(|(have, _)| have.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
+    /// Every line: its name and its value.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
     /// Whether a comma-separated header lists this word.
     pub fn lists(&self, name: &str, word: &str) -> bool {
         self.0

@@ -13,6 +13,10 @@
 //! | [`http`] | requests, whole answers, and answers read as they arrive |
 //! | [`agent`], [`assistant`] | the two halves of the API, as a client sees them |
 //! | [`site`] | all of it at once: one project with docs and keys, served |
+//! | [`git_server`], [`ssh_server`] | git hosts over HTTP and ssh, which can be told to misbehave |
+//! | [`forge_server`] | GitHub, GitLab and Gitea as their published REST describes them |
+//! | [`model_server`] | a model that plays a script, on the wires of the services |
+//! | [`rig`] | servers of others, as children |
 //! | [`wait`] | waiting for something to become true, with a deadline |
 //!
 //! A fault in the surroundings (git missing, a port refused) panics with what was tried: it is a failed test.
@@ -20,18 +24,29 @@
 pub mod agent;
 pub mod assistant;
 pub mod binary;
+pub mod forge_server;
+pub mod git_server;
 pub mod http;
+mod http_server;
 pub mod installation;
+pub mod model_server;
 pub mod repository;
+pub mod rig;
 pub mod server;
 pub mod site;
+pub mod ssh_server;
 pub mod wait;
 
 pub use agent::Agent;
 pub use assistant::{Answer, Assistant};
+pub use forge_server::ForgeServer;
+pub use git_server::GitServer;
 pub use http::{Request, Response};
 pub use installation::{Finished, Installation, KeyKind};
+pub use model_server::ModelServer;
 pub use repository::Repository;
+pub use rig::Rig;
 pub use server::Server;
 pub use site::Site;
+pub use ssh_server::SshServer;
 pub use wait::eventually;

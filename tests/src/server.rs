@@ -48,6 +48,11 @@ impl Server {
         self.address
     }
 
+    /// The process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// `http://ADDR`, without a slash at the end.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)

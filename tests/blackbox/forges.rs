@@ -1,0 +1,99 @@
+//! Pull requests on GitHub, GitLab and Gitea, the repository on a git host beside it.
+//!
+//! The stories of [`scripted`] are played on forges of our own, which follow the published REST of each. Those of
+//! [`emulated`] need a GitHub emulator and GitHub's description of its API, which `cargo xtask test` brings.
+
+mod emulated;
+mod scripted;
+
+use docent_tests::agent::id;
+use docent_tests::git_server::GitServer;
+use docent_tests::installation::KeyKind;
+use docent_tests::site::{PAGES, PROJECT};
+use docent_tests::{Agent, Installation, Repository, Request, Server};
+use serde_json::{Value, json};
+
+const PROMPT: &str = "Replace \"widget\" with \"gadget\"";
+/// A docs repository on a git host, and a project that opens its pull requests on a forge.
+struct Hosted {
+    docent: Server,
+    admin_key: String,
+    repository: Repository,
+    git: GitServer,
+    _installation: Installation,
+}
+
+/// A repository on a git host, before there is a project.
+struct Host {
+    /// The path of the repository.
+    path: String,
+    installation: Installation,
+    repository: Repository,
+    git: GitServer,
+}
+
+impl Host {
+    /// With the repository `acme/docs`.
+    fn start() -> Self {
+        Self::named(docent_tests::forge_server::NAME)
+    }
+
+    /// With a repository `OWNER/NAME`.
+    fn named(name: &str) -> Self {
+        let installation = Installation::new();
+        let path = format!("{name}.git");
+        let folder = installation.root().join(&path);
+        std::fs::create_dir(folder.parent().expect("the owner's")).expect("make a folder");
+        let repository = Repository::create(&folder, PAGES);
+        let git = GitServer::start(installation.root());
+        Self { path, installation, repository, git }
+    }
+
+    /// A project whose pull requests go to the forge at `base_url`; `more` are arguments such as `--token-env`.
+    fn with_project(self, forge: &str, base_url: &str, more: &[&str], env: &[(&str, &str)]) -> Hosted {
+        let url = self.git.url(&self.path);
+        let add = ["project", "add", PROJECT, "--repo", &url, "--forge", forge, "--base-url", base_url];
+        self.installation.must(&[&add, more].concat());
+        let admin_key = self.installation.mint(PROJECT, KeyKind::Admin, &[]);
+        let docent = self.installation.serve_with(env);
+        Hosted { docent, admin_key, repository: self.repository, git: self.git, _installation: self.installation }
+    }
+}
+
+impl Hosted {
+    fn agent(&self) -> Agent<'_> {
+        Agent::new(&self.docent, PROJECT, &self.admin_key)
+    }
+
+    fn completes(&self, body: &Value) -> Value {
+        let job = self.agent().create_with(body);
+        self.agent().reaches(id(&job), "completed")
+    }
+
+    /// A job that ends because of the repository or the forge; gives why, which both versions tell.
+    fn fails(&self) -> String {
+        let job = self.agent().create(PROMPT);
+        self.has_failed(id(&job))
+    }
+
+    fn has_failed(&self, id: &str) -> String {
+        let job = self.agent().reaches(id, "failed");
+        let session = Request::get(format!("/v1/agent/{PROJECT}/job/{id}")).bearer(&self.admin_key);
+        let session = self.docent.send(&session).json();
+        let halt = (&session["haulted"], &session["haultReason"]);
+        assert_eq!(halt, (&json!(true), &json!("git_missconfigured")), "{session:#}");
+        assert_eq!(session["messageToUser"], job["message"]);
+        job["message"].as_str().expect("a job that failed says why").to_owned()
+    }
+
+    /// Follows up on a job, which must complete again.
+    fn follows_up(&self, id: &str, prompt: &str) -> Value {
+        let sent = self.agent().message(id, prompt);
+        assert_eq!(sent.status, 200, "{}", sent.text());
+        self.agent().reaches(id, "completed")
+    }
+}
+
+fn prompt() -> Value {
+    json!({ "prompt": PROMPT })
+}

@@ -1,0 +1,97 @@
+//! Many jobs at once on a slow model.
+
+use std::fs;
+use std::time::Instant;
+
+use docent_tests::agent::{branch, id};
+use docent_tests::installation::KeyKind;
+use docent_tests::model_server::brain::read_edit_finish;
+use docent_tests::model_server::{Edit, Gate, Wire};
+use docent_tests::site::PROJECT;
+use docent_tests::{Agent, Installation, ModelServer, Server};
+
+/// What a job may cost beyond its transcript, which is a few kilobytes here.
+const BYTES_A_JOB: u64 = 256 << 10;
+
+fn edit(n: usize) -> Edit {
+    Edit::new(&format!("pages/page-{n:03}.md"), &format!("alpha {n:03}"), &format!("beta {n:03}"))
+}
+
+fn page(n: usize) -> (String, String) {
+    let filler = "A parcel goes from one warehouse to the next, and its way is written down.\n\n".repeat(20);
+    (edit(n).path, format!("---\ntitle: Page {n}\n---\n\nHere is alpha {n:03}.\n\n{filler}"))
+}
+
+/// The memory of the server, in bytes.
+fn resident(server: &Server) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("read the server's status");
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a process has memory");
+    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number of kibibytes") << 10
+}
+
+/// `$DOCENT_JOBS_AT_ONCE` asks for another number.
+#[test]
+#[ignore = "takes a minute: cargo xtask test --only models"]
+fn five_hundred_jobs_are_active_at_once_and_all_complete() {
+    let count = std::env::var("DOCENT_JOBS_AT_ONCE").map_or(500, |count| count.parse().expect("a number of jobs"));
+    let (first, last) = (Gate::new(), Gate::new());
+    let model = ModelServer::start();
+    {
+        let (first, last) = (first.clone(), last.clone());
+        model.forgets().thinks(move |asked| {
+            let reply = read_edit_finish(asked);
+            match asked.replies_since_the_user() {
+                0 => reply.held_by(&first),
+                1 => reply,
+                _ => reply.held_by(&last),
+            }
+        });
+    }
+    let installation = Installation::new();
+    let pages: Vec<(String, String)> = (0..=count).map(page).collect();
+    let repository = installation.repository(PROJECT, &pages);
+    installation.add_project(PROJECT, &repository);
+    let key = installation.mint(PROJECT, KeyKind::Admin, &[]);
+    let workers = (count + 1).to_string();
+    let mut env = model.configures(Wire::Anthropic);
+    for (name, value) in [("AGENT__WORKERS", workers.as_str()), ("LIMITS__AGENT_JOBS_PER_HOUR", "100000")] {
+        env.push((format!("DOCENT_{name}"), value.to_owned()));
+    }
+    let env: Vec<(&str, &str)> = env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let server = installation.serve_with(&env);
+    let agent = Agent::new(&server, PROJECT, &key);
+
+    // The first job warms what all of them share, and then waits with the others.
+    let mut jobs = vec![agent.create(&edit(0).prompt())];
+    first.holds(1);
+    let before = resident(&server);
+    let start = Instant::now();
+    let took = |what: &str| println!("{count} jobs {what} after {:.1} s", start.elapsed().as_secs_f64());
+    jobs.extend((1..=count).map(|n| agent.create(&edit(n).prompt())));
+    first.holds(count + 1);
+    let waiting = resident(&server);
+    took("wait for their first reply");
+    first.open();
+    last.holds(count + 1);
+    let edited = resident(&server);
+    took("have made their edit");
+    last.open();
+    for (n, job) in jobs.iter().enumerate() {
+        let job = agent.reaches(id(job), "completed");
+        assert_eq!(repository.changed_files(branch(&job)), [edit(n).path.as_str()]);
+        assert!(job["prLink"].is_string(), "{job:#}");
+    }
+    took("have completed");
+    assert_eq!(model.faults(), Vec::<String>::new());
+    assert_eq!(model.hung_up(), 0);
+
+    let each = |resident: u64| resident.saturating_sub(before) / count as u64;
+    let (waiting, edited) = (each(waiting), each(edited));
+    println!(
+        "memory before {} MiB; a job has {} KiB while it waits for its first reply, {} KiB with its edit made",
+        before >> 20,
+        waiting >> 10,
+        edited >> 10
+    );
+    assert!(waiting < BYTES_A_JOB && edited < BYTES_A_JOB);
+}

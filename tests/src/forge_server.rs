@@ -1,0 +1,302 @@
+//! Forges as their published REST describes them: GitHub, GitLab and Gitea, status by status, for one repository.
+//!
+//! ```no_run
+//! # use docent_tests::{Repository, forge_server::{ForgeServer, Kind, Said}};
+//! # let repository = Repository::create("/srv/docs.git".as_ref(), &[("index.md", "")]);
+//! let forge = ForgeServer::start(Kind::Github, &repository);
+//! forge.give("a-token");
+//! forge.says("POST", "/pulls", Said::new(503, "{}").with("Retry-After", "2")); // once
+//! assert!(forge.pulls().is_empty());
+//! ```
+//!
+//! Branches are those of the repository on disk, so a head that was not pushed is refused as the forge refuses it. Every
+//! request is kept. A [`Relay`] stands before a forge of somebody else's and keeps what goes through it.
+
+mod gitea;
+mod github;
+mod gitlab;
+mod relay;
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::http_server::{Connection, Received, Then, listen, path_and_query};
+use crate::repository::Repository;
+
+pub use self::relay::{Exchange, Relay};
+
+/// What the forges call the repository.
+pub const NAME: &str = "acme/docs";
+
+/// Whose REST is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    Github,
+    Gitlab,
+    Gitea,
+}
+
+/// A running forge. It ends with the process.
+#[derive(Debug, Clone)]
+pub struct ForgeServer {
+    kind: Kind,
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+/// A pull request, or a merge request, as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pull {
+    pub number: u64,
+    pub title: String,
+    pub body: String,
+    pub head: String,
+    pub base: String,
+    pub draft: bool,
+    pub labels: Vec<String>,
+    pub stage: Stage,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    Open,
+    Closed,
+    Merged,
+}
+
+/// One request as it came.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    pub method: String,
+    /// Without the query, as it was written.
+    pub path: String,
+    pub query: HashMap<String, String>,
+    /// By name in small letters.
+    pub headers: HashMap<String, String>,
+    /// Null when there was none.
+    pub body: Value,
+}
+
+/// An answer.
+#[derive(Debug, Clone)]
+pub struct Said {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: String,
+}
+
+impl Said {
+    pub fn new(status: u16, body: impl Into<String>) -> Self {
+        Self {
+            status,
+            headers: vec![("Content-Type", "application/json; charset=utf-8".to_owned())],
+            body: body.into(),
+        }
+    }
+
+    pub fn json(status: u16, body: &Value) -> Self {
+        Self::new(status, body.to_string())
+    }
+
+    #[must_use]
+    pub fn with(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.to_owned()));
+        self
+    }
+
+    fn message(status: u16, message: &str) -> Self {
+        Self::json(status, &json!({ "message": message }))
+    }
+}
+
+/// What a token may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rights {
+    None,
+    Read,
+    Write,
+}
+
+#[derive(Debug)]
+struct State {
+    repository: Repository,
+    address: SocketAddr,
+    tokens: HashMap<String, Rights>,
+    pulls: Vec<Pull>,
+    labels: Vec<String>,
+    seen: Vec<Asked>,
+    /// Method, end of the path, answer.
+    planned: Vec<(String, String, Said)>,
+}
+
+impl ForgeServer {
+    /// A forge that hosts this repository, which it knows as [`NAME`], for nobody yet.
+    pub fn start(kind: Kind, repository: &Repository) -> Self {
+        let state = Arc::new(Mutex::new(State {
+            repository: repository.clone(),
+            address: SocketAddr::from(([127, 0, 0, 1], 0)),
+            tokens: HashMap::new(),
+            pulls: Vec::new(),
+            labels: vec!["docs".to_owned(), "automated".to_owned()],
+            seen: Vec::new(),
+            planned: Vec::new(),
+        }));
+        let shared = state.clone();
+        let address = listen(0, Arc::new(move |received, connection| serve(kind, &received, connection, &shared)));
+        lock(&state).address = address;
+        Self { kind, address, state }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// What a project's base URL has to be.
+    pub fn url(&self) -> String {
+        match self.kind {
+            // As for GitHub Enterprise, the base of the API as it stands.
+            Kind::Github => format!("http://{}/api/v3", self.address),
+            Kind::Gitlab | Kind::Gitea => format!("http://{}", self.address),
+        }
+    }
+
+    /// A token that may do everything.
+    pub fn give(&self, token: &str) {
+        self.state().tokens.insert(token.to_owned(), Rights::Write);
+    }
+
+    /// A token to read with.
+    pub fn give_to_read(&self, token: &str) {
+        self.state().tokens.insert(token.to_owned(), Rights::Read);
+    }
+
+    /// Gives this answer to the next request with this method whose path ends so.
+    pub fn says(&self, method: &str, path_end: &str, said: Said) -> &Self {
+        self.state().planned.push((method.to_owned(), path_end.to_owned(), said));
+        self
+    }
+
+    /// All pull requests, oldest first.
+    pub fn pulls(&self) -> Vec<Pull> {
+        self.state().pulls.clone()
+    }
+
+    /// Somebody opens one by hand.
+    pub fn opens(&self, head: &str, base: &str, title: &str) -> u64 {
+        let pull = Pull {
+            number: 0,
+            title: title.to_owned(),
+            body: String::new(),
+            head: head.to_owned(),
+            base: base.to_owned(),
+            draft: false,
+            labels: Vec::new(),
+            stage: Stage::Open,
+        };
+        self.state().add(pull).number
+    }
+
+    /// Somebody merges or closes one.
+    ///
+    /// # Panics
+    /// When there is none of this number.
+    pub fn ends(&self, number: u64, stage: Stage) {
+        self.state().pull(number).expect("a pull request of this number").stage = stage;
+    }
+
+    /// Every request so far.
+    pub fn seen(&self) -> Vec<Asked> {
+        self.state().seen.clone()
+    }
+
+    /// The requests with this method, as paths.
+    pub fn paths(&self, method: &str) -> Vec<String> {
+        let seen = self.seen();
+        seen.into_iter().filter(|asked| asked.method == method).map(|asked| asked.path).collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl State {
+    fn add(&mut self, mut pull: Pull) -> Pull {
+        pull.number = self.pulls.len() as u64 + 1;
+        self.pulls.push(pull.clone());
+        pull
+    }
+
+    fn pull(&mut self, number: u64) -> Option<&mut Pull> {
+        self.pulls.iter_mut().find(|pull| pull.number == number)
+    }
+
+    /// The open one between two branches.
+    fn open_between(&self, head: &str, base: &str) -> Option<&Pull> {
+        self.pulls.iter().find(|pull| pull.stage == Stage::Open && pull.head == head && pull.base == base)
+    }
+
+    /// The commit of a branch, empty when there is no such branch.
+    fn commit(&self, branch: &str) -> String {
+        self.repository.git(&["for-each-ref", "--format=%(objectname)", &format!("refs/heads/{branch}")])
+    }
+
+    fn has_branch(&self, branch: &str) -> bool {
+        !branch.is_empty() && !self.commit(branch).is_empty()
+    }
+
+    fn rights(&self, asked: &Asked) -> Rights {
+        let header = |name: &str| asked.headers.get(name).map(String::as_str).unwrap_or_default();
+        let given = header("authorization");
+        let token = given.strip_prefix("Bearer ").or_else(|| given.strip_prefix("token "));
+        let token = token.unwrap_or_else(|| header("private-token"));
+        self.tokens.get(token).copied().unwrap_or(Rights::None)
+    }
+}
+
+impl Asked {
+    fn of(received: &Received) -> Self {
+        let (path, query) = path_and_query(&received.target);
+        let body = serde_json::from_slice(&received.body).unwrap_or_default();
+        Self { method: received.method.clone(), path, query, headers: received.headers.clone(), body }
+    }
+
+    /// The query's value, empty when there is none.
+    fn value(&self, name: &str) -> &str {
+        self.query.get(name).map(String::as_str).unwrap_or_default()
+    }
+
+    /// A text of the body, empty when there is none.
+    fn text(&self, name: &str) -> String {
+        self.body[name].as_str().unwrap_or_default().to_owned()
+    }
+}
+
+fn serve(kind: Kind, received: &Received, connection: &mut Connection, state: &Mutex<State>) -> io::Result<Then> {
+    let asked = Asked::of(received);
+    let said = {
+        let mut state = lock(state);
+        state.seen.push(asked.clone());
+        let planned = state.planned.iter();
+        let mut planned = planned.enumerate().filter(|(_, (method, ..))| *method == asked.method);
+        let planned = planned.find(|(_, (_, end, _))| asked.path.ends_with(end)).map(|(at, _)| at);
+        match planned {
+            Some(at) => state.planned.remove(at).2,
+            None => match kind {
+                Kind::Github => github::answer(&mut state, &asked),
+                Kind::Gitlab => gitlab::answer(&mut state, &asked),
+                Kind::Gitea => gitea::answer(&mut state, &asked),
+            },
+        }
+    };
+    let headers: Vec<(&str, String)> = said.headers.iter().map(|(name, value)| (*name, value.clone())).collect();
+    connection.answer(said.status, &headers, said.body.as_bytes())
+}

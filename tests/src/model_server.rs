@@ -1,0 +1,179 @@
+//! A model server that plays a script: Anthropic Messages and OpenAI chat completions on one port, streamed frame by
+//! frame as the services do it, and as strict as they are about what they are sent.
+//!
+//! ```no_run
+//! # use docent_tests::model_server::{ModelServer, Reply};
+//! # use serde_json::json;
+//! let model = ModelServer::start();
+//! model.replies("Let me think.").replies(Reply::rate_limited("1")).replies(Reply::text("I will").cut());
+//! model.replies(Reply::calls("read", &json!({ "path": "index.mdx" })));
+//! // … a job, talking to `model.anthropic()` or `model.openai()` …
+//! assert_eq!(model.requests()[3].answers().len(), 1);
+//! ```
+//!
+//! Instead of a script it can have a [brain]: a function from a request to the reply. What a service would refuse
+//! is refused with its words, and noted in [`faults`](ModelServer::faults), so that a test can say that there were none.
+
+mod anthropic;
+mod asked;
+pub mod brain;
+mod cache;
+mod frames;
+mod openai;
+mod reply;
+mod serving;
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use self::cache::Cache;
+use crate::http_server::listen;
+
+pub use self::asked::{Answer, Asked, Call, Turn, Wire};
+pub use self::brain::Edit;
+pub use self::reply::{Gate, Reply, Stop};
+
+/// The only key that is taken.
+pub const KEY: &str = "sk-model-0123456789";
+
+/// Decides what to answer.
+type Brain = dyn Fn(&Asked) -> Reply + Send + Sync;
+
+/// A running model server. It ends with the process.
+#[derive(Debug, Clone)]
+pub struct ModelServer {
+    address: SocketAddr,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    script: VecDeque<Reply>,
+    brain: Option<Arc<Brain>>,
+    keeps: bool,
+    requests: Vec<Asked>,
+    faults: Vec<String>,
+    cache: Cache,
+    read_from_cache: Vec<u64>,
+    served: u64,
+    hung_up: usize,
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").field("script", &self.script).field("served", &self.served).finish_non_exhaustive()
+    }
+}
+
+impl ModelServer {
+    /// A server with an empty script, on a free port.
+    pub fn start() -> Self {
+        Self::on_port(0)
+    }
+
+    /// The same on a port.
+    ///
+    /// # Panics
+    /// When the port is not to be had.
+    pub fn on_port(port: u16) -> Self {
+        let state = Arc::new(Mutex::new(State { keeps: true, ..State::default() }));
+        let shared = state.clone();
+        let address = listen(port, Arc::new(move |received, connection| serving::serve(received, connection, &shared)));
+        Self { address, state }
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The base address for clients of this wire, as their configuration wants it.
+    pub fn url(&self, wire: Wire) -> String {
+        match wire {
+            Wire::Anthropic => format!("http://{}", self.address),
+            Wire::OpenAi => format!("http://{}/v1", self.address),
+        }
+    }
+
+    /// The environment in which Docent uses this server, as the model `sonnet` of both sides.
+    pub fn configures(&self, wire: Wire) -> Vec<(String, String)> {
+        let provider = match wire {
+            Wire::Anthropic => "anthropic",
+            Wire::OpenAi => "openai",
+        };
+        configuration(provider, "scripted-1", &self.url(wire))
+    }
+
+    /// Adds a reply to the end of the script.
+    pub fn replies(&self, reply: impl Into<Reply>) -> &Self {
+        self.state().script.push_back(reply.into());
+        self
+    }
+
+    /// Answers what the script does not.
+    pub fn thinks(&self, brain: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> &Self {
+        self.state().brain = Some(Arc::new(brain));
+        self
+    }
+
+    /// Keeps no requests from here on, for long runs.
+    pub fn forgets(&self) -> &Self {
+        let mut state = self.state();
+        state.keeps = false;
+        state.requests.clear();
+        drop(state);
+        self
+    }
+
+    /// What it was asked so far, oldest first.
+    pub fn requests(&self) -> Vec<Asked> {
+        self.state().requests.clone()
+    }
+
+    /// How many requests came.
+    pub fn served(&self) -> u64 {
+        self.state().served
+    }
+
+    /// How many replies of the script are left.
+    pub fn remaining(&self) -> usize {
+        self.state().script.len()
+    }
+
+    /// What was wrong with requests, in the services' words.
+    pub fn faults(&self) -> Vec<String> {
+        self.state().faults.clone()
+    }
+
+    /// How many tokens of each request were there already, as Anthropic's prompt caching counts: where a request begins
+    /// in the same way as an earlier one, up to a mark in that.
+    pub fn read_from_cache(&self) -> Vec<u64> {
+        self.state().read_from_cache.clone()
+    }
+
+    /// How many replies were broken off by the client.
+    pub fn hung_up(&self) -> usize {
+        self.state().hung_up
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        lock(&self.state)
+    }
+}
+
+/// The environment in which Docent uses a model server, as the model `sonnet` of both sides.
+pub fn configuration(provider: &str, model: &str, base_url: &str) -> Vec<(String, String)> {
+    let variables = [
+        ("DOCENT_MODELS__SONNET__PROVIDER", provider),
+        ("DOCENT_MODELS__SONNET__MODEL", model),
+        ("DOCENT_MODELS__SONNET__BASE_URL", base_url),
+        ("DOCENT_MODELS__SONNET__API_KEY_ENV", "MODEL_KEY"),
+        ("MODEL_KEY", KEY),
+    ];
+    variables.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec()
+}
+
+fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,104 @@
+//! The frames of a streamed reply, and what happens between them.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+use super::asked::Wire;
+use super::reply::{Beat, Gate};
+
+/// How many characters of a call's input go into one frame.
+const FRAGMENT: usize = 14;
+
+/// One thing to do for a reply.
+#[derive(Debug, Clone)]
+pub(super) enum Frame {
+    Bytes(Vec<u8>),
+    Pause(Duration),
+    Gate(Gate),
+    Cut,
+    Silent,
+    End,
+}
+
+#[derive(Debug)]
+pub(super) struct Frames {
+    wire: Wire,
+    pub(super) list: Vec<Frame>,
+}
+
+impl Frames {
+    pub(super) fn new(wire: Wire) -> Self {
+        Self { wire, list: Vec::new() }
+    }
+
+    pub(super) fn push(&mut self, frame: Frame) {
+        self.list.push(frame);
+    }
+
+    /// An event with its name, which its data begins with too.
+    pub(super) fn event(&mut self, name: &str, data: &Value) {
+        let mut whole = serde_json::Map::from_iter([("type".to_owned(), Value::from(name))]);
+        whole.extend(data.as_object().cloned().unwrap_or_default());
+        let data = Value::Object(whole);
+        self.push(Frame::Bytes(format!("event: {name}\ndata: {data}\n\n").into_bytes()));
+    }
+
+    /// Data without a name.
+    pub(super) fn data(&mut self, data: &str) {
+        self.push(Frame::Bytes(format!("data: {data}\n\n").into_bytes()));
+    }
+
+    /// The data of the frames, for those who want no stream.
+    pub(super) fn sent(&self) -> impl Iterator<Item = Value> {
+        self.list.iter().filter_map(|frame| match frame {
+            Frame::Bytes(bytes) => {
+                let text = String::from_utf8_lossy(bytes);
+                let data = text.lines().find_map(|line| line.strip_prefix("data: "))?;
+                serde_json::from_str(data).ok()
+            }
+            _ => None,
+        })
+    }
+
+    /// What is the same on every wire.
+    pub(super) fn other(&mut self, beat: &Beat) {
+        match beat {
+            Beat::Pause(pause) => self.push(Frame::Pause(*pause)),
+            Beat::Gate(gate) => self.push(Frame::Gate(gate.clone())),
+            Beat::Garbage(bytes) => self.push(Frame::Bytes(bytes.clone())),
+            Beat::BadFrame => match self.wire {
+                Wire::Anthropic => self.push(Frame::Bytes(
+                    b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\n\n".to_vec(),
+                )),
+                Wire::OpenAi => self.data("{\"id\":\"chatcmpl-"),
+            },
+            Beat::Cut => self.push(Frame::Cut),
+            Beat::CutInFrame => {
+                self.push(Frame::Bytes(
+                    b"data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"ty".to_vec(),
+                ));
+                self.push(Frame::Cut);
+            }
+            Beat::Truncated => self.push(Frame::End),
+            Beat::Silent => self.push(Frame::Silent),
+            Beat::Text(_) | Beat::Call(..) | Beat::Error(_) => {}
+        }
+    }
+}
+
+/// A text word by word; together they are the text again.
+pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(' ')
+}
+
+/// A text in parts of a few characters.
+pub(super) fn fragments(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let at = rest.char_indices().nth(FRAGMENT).map_or(rest.len(), |(at, _)| at);
+        let (part, after) = rest.split_at(at);
+        rest = after;
+        (!part.is_empty()).then_some(part)
+    })
+}

@@ -1,0 +1,316 @@
+//! What the scripted model answers: a reply in the words of a test.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::wait::PATIENCE;
+
+/// One answer to one request: words and calls in order, or an error instead of them.
+///
+/// ```
+/// # use docent_tests::model_server::Reply;
+/// # use serde_json::json;
+/// let reply = Reply::text("I will look.").call("read", &json!({ "path": "index.mdx" }));
+/// let cut = Reply::text("I will").cut();
+/// let busy = Reply::rate_limited("2");
+/// # drop((reply, cut, busy));
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Reply {
+    pub(super) refusal: Option<Refusal>,
+    pub(super) beats: Vec<Beat>,
+    pub(super) stop: Option<Stop>,
+    pub(super) usage: Option<(u64, u64)>,
+}
+
+/// One thing that happens in a reply.
+#[derive(Debug, Clone)]
+pub(super) enum Beat {
+    Text(String),
+    /// A tool and its input as it goes over the wire, which may be no JSON.
+    Call(String, String),
+    Pause(Duration),
+    Gate(Gate),
+    /// Bytes that belong to nothing, as they are.
+    Garbage(Vec<u8>),
+    /// A whole frame that is no JSON.
+    BadFrame,
+    /// The connection breaks.
+    Cut,
+    /// The connection breaks within the next frame.
+    CutInFrame,
+    /// The body ends as if nothing was wrong, without what ends a reply.
+    Truncated,
+    /// Nothing more comes, and the connection stays open.
+    Silent,
+    /// The provider's error event, of this type.
+    Error(String),
+}
+
+/// Why a reply ended, where that is not plain from what is in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// It had no more tokens.
+    Length,
+    /// The provider declined.
+    Refused,
+}
+
+/// An error instead of a reply.
+#[derive(Debug, Clone)]
+pub(super) struct Refusal {
+    pub(super) status: u16,
+    pub(super) retry_after: Option<String>,
+    pub(super) why: Why,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Why {
+    /// What belongs to the status.
+    Usual,
+    TooLong,
+    /// Something between us and the provider answered, in HTML.
+    Proxy,
+}
+
+impl Reply {
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::default().say(text)
+    }
+
+    /// A reply that is one tool call.
+    pub fn calls(tool: &str, input: &Value) -> Self {
+        Self::default().call(tool, input)
+    }
+
+    /// An error with this status and what the provider says with it.
+    pub fn fails(status: u16) -> Self {
+        Self { refusal: Some(Refusal { status, retry_after: None, why: Why::Usual }), ..Self::default() }
+    }
+
+    /// 429 with this `Retry-After`.
+    pub fn rate_limited(retry_after: &str) -> Self {
+        Self::fails(429).retry_after(retry_after)
+    }
+
+    /// The provider has no room for anybody: 529 of Anthropic, 503 of others.
+    pub fn overloaded() -> Self {
+        Self::fails(529)
+    }
+
+    /// The request has more tokens than the model takes.
+    pub fn too_long() -> Self {
+        Self { refusal: Some(Refusal { status: 400, retry_after: None, why: Why::TooLong }), ..Self::default() }
+    }
+
+    /// A page of HTML with this status, as a proxy gives it.
+    pub fn proxy(status: u16) -> Self {
+        Self { refusal: Some(Refusal { status, retry_after: None, why: Why::Proxy }), ..Self::default() }
+    }
+
+    /// The provider declines, in the middle of what it says.
+    pub fn refused(text: &str) -> Self {
+        Self::text(text).stopping(Stop::Refused)
+    }
+
+    /// Not a byte, and the connection stays open.
+    pub fn silence() -> Self {
+        Self::default().with(Beat::Silent)
+    }
+
+    #[must_use]
+    pub fn retry_after(mut self, value: &str) -> Self {
+        if let Some(refusal) = &mut self.refusal {
+            refusal.retry_after = Some(value.to_owned());
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn say(self, text: impl Into<String>) -> Self {
+        self.with(Beat::Text(text.into()))
+    }
+
+    #[must_use]
+    pub fn call(self, tool: &str, input: &Value) -> Self {
+        self.raw_call(tool, &input.to_string())
+    }
+
+    /// A call whose input is these characters, whether they are JSON or not.
+    #[must_use]
+    pub fn raw_call(self, tool: &str, input: &str) -> Self {
+        self.with(Beat::Call(tool.to_owned(), input.to_owned()))
+    }
+
+    /// The call that ends a turn of Docent's agent.
+    #[must_use]
+    pub fn finish(self, title: &str) -> Self {
+        self.call("finish", &json!({ "outcome": "done", "title": title, "summary": "As it was asked." }))
+    }
+
+    /// A pause before what follows.
+    #[must_use]
+    pub fn pause(self, pause: Duration) -> Self {
+        self.with(Beat::Pause(pause))
+    }
+
+    /// What follows waits until the gate is opened.
+    #[must_use]
+    pub fn waits_at(self, gate: &Gate) -> Self {
+        self.with(Beat::Gate(gate.clone()))
+    }
+
+    /// All of it waits until the gate is opened.
+    #[must_use]
+    pub fn held_by(mut self, gate: &Gate) -> Self {
+        self.beats.insert(0, Beat::Gate(gate.clone()));
+        self
+    }
+
+    /// Bytes that are no frame follow.
+    #[must_use]
+    pub fn garbage(self, bytes: &[u8]) -> Self {
+        self.with(Beat::Garbage(bytes.to_vec()))
+    }
+
+    /// A frame follows that is no JSON.
+    #[must_use]
+    pub fn bad_frame(self) -> Self {
+        self.with(Beat::BadFrame)
+    }
+
+    /// The connection breaks here.
+    #[must_use]
+    pub fn cut(self) -> Self {
+        self.with(Beat::Cut)
+    }
+
+    /// The connection breaks here, in the middle of a frame.
+    #[must_use]
+    pub fn cut_in_frame(self) -> Self {
+        self.with(Beat::CutInFrame)
+    }
+
+    /// The body ends here as if all was well, without what ends a reply.
+    #[must_use]
+    pub fn truncated(self) -> Self {
+        self.with(Beat::Truncated)
+    }
+
+    /// From here on nothing comes, and the connection stays open.
+    #[must_use]
+    pub fn silent(self) -> Self {
+        self.with(Beat::Silent)
+    }
+
+    /// The provider breaks off with its error event, such as `overloaded_error`.
+    #[must_use]
+    pub fn breaks_with(self, kind: &str) -> Self {
+        self.with(Beat::Error(kind.to_owned()))
+    }
+
+    #[must_use]
+    pub fn stopping(mut self, stop: Stop) -> Self {
+        self.stop = Some(stop);
+        self
+    }
+
+    /// The tokens that the provider counts; otherwise they are guessed from the bytes.
+    #[must_use]
+    pub fn counted(mut self, input: u64, output: u64) -> Self {
+        self.usage = Some((input, output));
+        self
+    }
+
+    pub(super) fn has_calls(&self) -> bool {
+        self.beats.iter().any(|beat| matches!(beat, Beat::Call(..)))
+    }
+
+    /// The tokens of the reply, about.
+    pub(super) fn tokens(&self) -> u64 {
+        let bytes = |beat: &Beat| match beat {
+            Beat::Text(text) => text.len(),
+            Beat::Call(tool, input) => tool.len() + input.len() + 16,
+            _ => 0,
+        };
+        (self.beats.iter().map(bytes).sum::<usize>() as u64).div_ceil(4).max(1)
+    }
+
+    fn with(mut self, beat: Beat) -> Self {
+        self.beats.push(beat);
+        self
+    }
+}
+
+impl From<&str> for Reply {
+    fn from(text: &str) -> Self {
+        Self::text(text)
+    }
+}
+
+/// Something replies wait at until a test opens it. Clones are the same gate.
+#[derive(Debug, Clone, Default)]
+pub struct Gate {
+    shared: Arc<Door>,
+}
+
+#[derive(Debug, Default)]
+struct Door {
+    waiting: Mutex<Waiting>,
+    opened: Condvar,
+    counted: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Waiting {
+    is_open: bool,
+    count: usize,
+}
+
+impl Gate {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Lets everybody through, now and later.
+    pub fn open(&self) {
+        self.waiting().is_open = true;
+        self.shared.opened.notify_all();
+    }
+
+    /// Waits until so many wait here.
+    ///
+    /// # Panics
+    /// When they do not come.
+    pub fn holds(&self, count: usize) {
+        let start = Instant::now();
+        let mut waiting = self.waiting();
+        while waiting.count < count {
+            let left = PATIENCE.checked_sub(start.elapsed());
+            let left = left.unwrap_or_else(|| panic!("only {} of {count} replies wait at the gate", waiting.count));
+            waiting = self.shared.counted.wait_timeout(waiting, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Waits for the gate to open, as long as there is still somebody to wait for. Gives whether it opened.
+    pub(super) fn passed(&self, mut is_gone: impl FnMut() -> bool) -> bool {
+        const LOOK: Duration = Duration::from_millis(100);
+        let mut waiting = self.waiting();
+        waiting.count += 1;
+        self.shared.counted.notify_all();
+        while !waiting.is_open {
+            waiting = self.shared.opened.wait_timeout(waiting, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            if !waiting.is_open && is_gone() {
+                break;
+            }
+        }
+        waiting.count -= 1;
+        waiting.is_open
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.shared.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

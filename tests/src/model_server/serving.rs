@@ -1,0 +1,198 @@
+//! One request after the other: admitted or refused as the services do it, and answered as the script says.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use serde_json::{Value, json};
+
+use super::anthropic::Counted;
+use super::asked::{Asked, Wire};
+use super::frames::{Frame, Frames};
+use super::reply::{Refusal, Reply, Why};
+use super::{KEY, State, anthropic, lock, openai};
+use crate::http_server::{Connection, Received, Then};
+
+pub(super) fn serve(received: Received, connection: &mut Connection, state: &Mutex<State>) -> io::Result<Then> {
+    let path = received.target.split('?').next().unwrap_or_default();
+    let wire = match (received.method.as_str(), path) {
+        ("POST", "/v1/messages") => Wire::Anthropic,
+        ("POST", "/v1/chat/completions") => Wire::OpenAi,
+        ("GET", "/v1/models") => return models(&received.headers, connection),
+        _ => {
+            let body = openai::told("not_found_error", "Not found");
+            return connection.answer(404, &as_json(), body.to_string().as_bytes());
+        }
+    };
+    let id = {
+        let mut state = lock(state);
+        state.served += 1;
+        format!("01{:020}", state.served)
+    };
+    let body = serde_json::from_slice(&received.body).unwrap_or_default();
+    let asked = Asked { wire, headers: received.headers, body, at: Instant::now() };
+    let mut exchange = Exchange { wire, id, connection };
+    if !has_key(wire, &asked.headers) {
+        return exchange.refuse(&Refusal { status: 401, retry_after: None, why: Why::Usual });
+    }
+    if let Some(fault) = fault(&asked) {
+        lock(state).faults.push(fault.clone());
+        return exchange.find_fault(&fault);
+    }
+    let reply = next_reply(&asked, state);
+    let body = asked.body.clone();
+    keep(asked, state);
+    if let Some(refusal) = &reply.refusal {
+        return exchange.refuse(refusal);
+    }
+    let counted = count(&body, state);
+    match exchange.answer(&reply, &body, counted) {
+        Ok(Some(then)) => Ok(then),
+        Ok(None) | Err(_) => {
+            lock(state).hung_up += 1;
+            Ok(Then::HangUp)
+        }
+    }
+}
+
+fn fault(asked: &Asked) -> Option<String> {
+    match asked.wire {
+        Wire::Anthropic => anthropic::fault(&asked.body, &asked.headers),
+        Wire::OpenAi => openai::fault(&asked.body),
+    }
+}
+
+fn next_reply(asked: &Asked, state: &Mutex<State>) -> Reply {
+    let brain = {
+        let mut state = lock(state);
+        match state.script.pop_front() {
+            Some(reply) => return reply,
+            None => state.brain.clone(),
+        }
+    };
+    // At the end of a script there is something that nobody tries again.
+    brain.map_or_else(|| Reply::fails(400), |brain| brain(asked))
+}
+
+fn keep(asked: Asked, state: &Mutex<State>) {
+    let mut state = lock(state);
+    if state.keeps {
+        state.requests.push(asked);
+    }
+}
+
+fn count(body: &Value, state: &Mutex<State>) -> Counted {
+    let mut state = lock(state);
+    let counted = state.cache.count(body);
+    state.read_from_cache.push(counted.read);
+    counted
+}
+
+fn models(headers: &HashMap<String, String>, connection: &mut Connection) -> io::Result<Then> {
+    if !has_key(Wire::OpenAi, headers) && !has_key(Wire::Anthropic, headers) {
+        let body = openai::told("invalid_request_error", "You didn't provide an API key.");
+        return connection.answer(401, &as_json(), body.to_string().as_bytes());
+    }
+    let model = json!({ "id": "scripted-1", "object": "model", "type": "model", "display_name": "Scripted 1" });
+    let body = json!({ "object": "list", "data": [model], "has_more": false });
+    connection.answer(200, &as_json(), body.to_string().as_bytes())
+}
+
+fn has_key(wire: Wire, headers: &HashMap<String, String>) -> bool {
+    let bears = headers.get("authorization").is_some_and(|given| given == &format!("Bearer {KEY}"));
+    // Anthropic's newest clients bear theirs too.
+    bears || (wire == Wire::Anthropic && headers.get("x-api-key").is_some_and(|key| key == KEY))
+}
+
+fn as_json() -> [(&'static str, String); 1] {
+    [("Content-Type", "application/json".to_owned())]
+}
+
+/// A request that is being answered.
+struct Exchange<'a> {
+    wire: Wire,
+    id: String,
+    connection: &'a mut Connection,
+}
+
+impl Exchange<'_> {
+    fn headers(&self, content_type: &str) -> Vec<(&'static str, String)> {
+        vec![("Content-Type", content_type.to_owned()), ("request-id", self.request_id())]
+    }
+
+    fn request_id(&self) -> String {
+        format!("req_{}", self.id)
+    }
+
+    fn find_fault(&mut self, fault: &str) -> io::Result<Then> {
+        let body = match self.wire {
+            Wire::Anthropic => anthropic::told("invalid_request_error", fault, &self.request_id()),
+            Wire::OpenAi => openai::told("invalid_request_error", fault),
+        };
+        self.connection.answer(400, &self.headers("application/json"), body.to_string().as_bytes())
+    }
+
+    fn refuse(&mut self, refusal: &Refusal) -> io::Result<Then> {
+        let is_proxy = refusal.why == Why::Proxy;
+        let mut headers = self.headers(if is_proxy { "text/html" } else { "application/json" });
+        headers.extend(refusal.retry_after.iter().map(|after| ("Retry-After", after.clone())));
+        let body = match self.wire {
+            _ if is_proxy => "<html><h1>Bad gateway</h1></html>".to_owned(),
+            Wire::Anthropic => anthropic::error(refusal, &self.request_id()).to_string(),
+            Wire::OpenAi => openai::error(refusal).to_string(),
+        };
+        // 529 is Anthropic's own.
+        let status = if refusal.status == 529 && self.wire == Wire::OpenAi { 503 } else { refusal.status };
+        self.connection.answer(status, &headers, body.as_bytes())
+    }
+
+    /// Gives nothing when the client hung up.
+    fn answer(&mut self, reply: &Reply, body: &Value, counted: Counted) -> io::Result<Option<Then>> {
+        let frames = match self.wire {
+            Wire::Anthropic => anthropic::frames(reply, body, counted, &self.id),
+            Wire::OpenAi => openai::frames(reply, body, counted.fresh + counted.read + counted.written, &self.id),
+        };
+        if body["stream"] == true {
+            return self.stream(&frames);
+        }
+        let whole = match self.wire {
+            Wire::Anthropic => anthropic::whole(frames.sent()),
+            Wire::OpenAi => openai::whole(frames.sent()),
+        };
+        let headers = self.headers("application/json");
+        self.connection.answer(200, &headers, whole.to_string().as_bytes()).map(Some)
+    }
+
+    /// Sends the frames as they are due.
+    fn stream(&mut self, frames: &Frames) -> io::Result<Option<Then>> {
+        let mut headers = self.headers("text/event-stream; charset=utf-8");
+        headers.push(("Cache-Control", "no-cache".to_owned()));
+        let connection = &mut *self.connection;
+        connection.begin(200, &headers)?;
+        for frame in &frames.list {
+            match frame {
+                Frame::Bytes(bytes) => connection.chunk(bytes)?,
+                Frame::Pause(pause) => {
+                    thread::sleep(*pause);
+                    if connection.is_gone() {
+                        return Ok(None);
+                    }
+                }
+                Frame::Gate(gate) => {
+                    if !gate.passed(|| connection.is_gone()) {
+                        return Ok(None);
+                    }
+                }
+                Frame::Cut => return Ok(Some(Then::HangUp)),
+                Frame::Silent => {
+                    connection.outwait()?;
+                    return Ok(None);
+                }
+                Frame::End => return connection.end().map(Some),
+            }
+        }
+        connection.end().map(Some)
+    }
+}

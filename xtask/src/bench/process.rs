@@ -1,0 +1,125 @@
+//! What a process uses, as `/proc` tells it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// How often memory is looked at.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// The CPU time of a process and of those of its children that have ended.
+pub(crate) fn cpu(pid: u32) -> Duration {
+    let fields = stat(&pid.to_string());
+    ticks(&fields[11..15])
+}
+
+/// The CPU time of our own children that have ended.
+pub(crate) fn cpu_of_children() -> Duration {
+    let fields = stat("self");
+    ticks(&fields[13..15])
+}
+
+/// The memory of a process, in bytes.
+pub(crate) fn resident(pid: u32) -> u64 {
+    kibibytes(pid, "VmRSS:") << 10
+}
+
+/// The most memory that a process and its children have together, from now on.
+#[derive(Debug)]
+pub(crate) struct Peak {
+    done: Arc<AtomicBool>,
+    watching: JoinHandle<u64>,
+}
+
+impl Peak {
+    pub(crate) fn watch(pid: u32) -> Self {
+        let done = Arc::new(AtomicBool::new(false));
+        let told = Arc::clone(&done);
+        // From here on the kernel's own high-water mark begins again, so that nothing between two looks is missed.
+        let _ = fs::write(format!("/proc/{pid}/clear_refs"), "5");
+        let watching = thread::spawn(move || {
+            let mut most = 0;
+            let mut children = 0;
+            while !told.load(Ordering::Relaxed) {
+                // A child that is still what we are has our memory, and none of its own.
+                let others = descendants(pid).into_iter().filter(|child| program(*child) != program(pid));
+                children = children.max(others.map(resident).sum());
+                most = most.max(kibibytes(pid, "VmHWM:") << 10);
+                thread::sleep(LOOK);
+            }
+            most.max(kibibytes(pid, "VmHWM:") << 10) + children
+        });
+        Self { done, watching }
+    }
+
+    /// In bytes.
+    pub(crate) fn end(self) -> u64 {
+        self.done.store(true, Ordering::Relaxed);
+        self.watching.join().unwrap_or_default()
+    }
+}
+
+fn descendants(pid: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<u32> = children
+        .flat_map(|list| list.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>())
+        .collect();
+    let below: Vec<u32> = children.iter().flat_map(|child| descendants(*child)).collect();
+    [children, below].concat()
+}
+
+fn program(pid: u32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// A line of the status, zero when the process is gone.
+fn kibibytes(pid: u32, name: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
+    line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0)
+}
+
+/// The fields after the name, which may hold blanks; the first of them is the state.
+fn stat(pid: &str) -> Vec<u64> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let after = stat.rsplit_once(") ").map(|(_, after)| after).unwrap_or_default();
+    let fields: Vec<u64> = after.split_whitespace().map(|field| field.parse().unwrap_or(0)).collect();
+    assert!(fields.len() > 15, "no such process: {pid}");
+    fields
+}
+
+/// Linux tells user space of a hundred ticks a second, whatever the kernel's own are.
+fn ticks(fields: &[u64]) -> Duration {
+    Duration::from_millis(fields.iter().sum::<u64>() * 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_uses_time_and_memory() {
+        let pid = std::process::id();
+        let before = cpu(pid);
+        let peak = Peak::watch(pid);
+        let block: Vec<u64> = (0..8_000_000).collect();
+        while cpu(pid) < before + Duration::from_millis(50) {
+            std::hint::black_box(&block);
+        }
+        assert!(peak.end() >= 60 << 20, "the block is in the peak");
+        drop(block);
+        assert!(resident(pid) > 1 << 20);
+    }
+
+    #[test]
+    fn the_time_of_a_child_is_counted_when_it_has_ended() {
+        let before = cpu_of_children();
+        let script = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+        let ended = std::process::Command::new("sh").args(["-c", script]).status().expect("run sh");
+        assert!(ended.success() && cpu_of_children() > before);
+    }
+}
