@@ -33,6 +33,8 @@ pub(crate) enum Suite {
     Docs,
     /// The examples build, and those that end by themselves run
     Examples,
+    /// Fetches and pushes over a real sshd
+    Ssh,
     /// The real SDK clients against the built server
     Sdk,
     /// The built server against third-party model servers, and 500 jobs at once
@@ -53,6 +55,7 @@ impl Suite {
         Self::Doctests,
         Self::Docs,
         Self::Examples,
+        Self::Ssh,
         Self::Sdk,
         Self::Models,
         Self::Forges,
@@ -70,6 +73,7 @@ impl Suite {
             Self::Doctests => "doctests",
             Self::Docs => "docs",
             Self::Examples => "examples",
+            Self::Ssh => "ssh",
             Self::Sdk => "sdk",
             Self::Models => "models",
             Self::Forges => "forges",
@@ -106,6 +110,7 @@ impl<'a> Suites<'a> {
             }
             Suite::Docs => self.docs(stop).await.map_err(Missing::Failed),
             Suite::Examples => self.examples(stop).await.map_err(Missing::Failed),
+            Suite::Ssh => self.ssh(stop).await,
             Suite::Sdk => self.sdk(stop).await,
             Suite::Models => self.models(stop).await,
             Suite::Forges => self.forges(stop).await,
@@ -198,6 +203,15 @@ impl<'a> Suites<'a> {
             }
         }
         Ok(Outcome::Passed)
+    }
+
+    async fn ssh(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        self.tools.sshd(stop).await?;
+        let arguments = ["test", "--quiet", "--workspace", "--lib", "--", "--ignored", "ssh::"];
+        match self.cargo(&arguments, stop).await? {
+            Outcome::Passed => self.stories("git_transport::ssh", &[], stop).await,
+            other => Ok(other),
+        }
     }
 
     async fn sdk(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {

@@ -54,6 +54,15 @@ impl<'a> Tools<'a> {
         self.debian(&["git"], stop).await
     }
 
+    /// OpenSSH's server, where Debian puts it.
+    pub(crate) async fn sshd(&self, stop: &mut Stop) -> Found<()> {
+        if Path::new("/usr/sbin/sshd").exists() {
+            return Ok(());
+        }
+        self.only_with_install("sshd is missing (Debian: openssh-server)")?;
+        self.debian(&["openssh-server"], stop).await
+    }
+
     /// A component of the Rust toolchain, by its name and the cargo command that it brings.
     pub(crate) async fn component(&self, component: &str, command: &str, stop: &mut Stop) -> Found<()> {
         if answers(Command::new(cargo()).args([command, "--version"])).await {

@@ -54,7 +54,7 @@ async fn what_is_wrong_with_a_request_is_said_in_the_forges_words() {
     })
     .await;
     let text = told(&forge(Gitlab, &server).open(&request()).await.expect_err("refused"));
-    assert!(text.ends_with("refused with 400 Bad Request: base is odd; title is too long"), "{text}");
+    assert!(text.ends_with("refused with 400 Bad Request: title is too long; base is odd"), "{text}");
 }
 
 #[tokio::test]
