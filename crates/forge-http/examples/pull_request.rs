@@ -15,8 +15,8 @@ use std::sync::Arc;
 
 use clap::{Parser, ValueEnum};
 use docent_forge::{Forge, Request, State};
-use docent_forge_http::{Address, GithubApp, Host, HttpForge, KeptSecret, TokenSource};
-use docent_http_client::{Client, Options};
+use docent_forge_http::{Address, GithubApp, Host, HttpForge, TokenSource};
+use docent_http_client::{Client, Options, SecretSource};
 use docent_types::SystemClock;
 
 #[derive(Parser)]
@@ -87,9 +87,9 @@ async fn run(asked: Arguments) -> Result<(), Box<dyn Error>> {
     };
     let address = Address::parse(host, &asked.repo, asked.base_url.as_deref())?;
     let tokens = match (asked.token_env, asked.app, asked.app_key) {
-        (Some(name), ..) => TokenSource::Kept(KeptSecret::Env(name)),
+        (Some(name), ..) => TokenSource::Kept(SecretSource::Variable(name)),
         (None, Some(id), Some(key)) => {
-            let app = GithubApp::new(client.clone(), id, KeptSecret::File(key), Arc::clone(&clock) as _);
+            let app = GithubApp::new(client.clone(), id, SecretSource::File(key), Arc::clone(&clock) as _);
             TokenSource::App(Arc::new(app))
         }
         _ => TokenSource::None,

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use docent_forge::ForgeError;
-use docent_http_client::{Client, Secret};
+use docent_http_client::{Client, Secret, SecretSource};
 use docent_types::{Clock, Timestamp};
 use http::{Method, StatusCode};
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -20,7 +20,7 @@ use zeroize::Zeroizing;
 
 use crate::address::Address;
 use crate::api::{self, Call, Reply, escaped};
-use crate::token::{KeptSecret, TokenSource};
+use crate::token::{TokenSource, refuse};
 use crate::trouble::Trouble;
 
 /// A token that is left so little time is made anew: a push takes minutes.
@@ -36,7 +36,7 @@ const SKEW: Duration = Duration::from_secs(60);
 pub struct GithubApp {
     client: Client,
     id: String,
-    key: KeptSecret,
+    key: SecretSource,
     clock: Arc<dyn Clock>,
     tokens: Mutex<HashMap<Address, Arc<Slot>>>,
 }
@@ -79,7 +79,7 @@ struct Made {
 impl GithubApp {
     /// `id` is the App's id or client id; `key` its private key in PEM, which in an environment variable may be written
     /// on one line with `\n` for the line ends.
-    pub fn new(client: Client, id: impl Into<String>, key: KeptSecret, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(client: Client, id: impl Into<String>, key: SecretSource, clock: Arc<dyn Clock>) -> Self {
         Self { client, id: id.into(), key, clock, tokens: Mutex::default() }
     }
 
@@ -129,7 +129,7 @@ impl GithubApp {
     }
 
     async fn statement(&self, address: &Address) -> Result<Secret, ForgeError> {
-        let pem = Zeroizing::new(self.key.text().await?.replace("\\n", "\n"));
+        let pem = Zeroizing::new(self.key.text().map_err(|error| refuse(&error))?.replace("\\n", "\n"));
         let unusable = |error: jsonwebtoken::errors::Error| ForgeError::Refused {
             sentence: format!(
                 "{} holds no private key of a GitHub App in PEM form ({error}): download one from the App's settings",

@@ -26,4 +26,4 @@ mod trouble;
 pub use address::{Address, AddressError, Host};
 pub use app::GithubApp;
 pub use http_forge::HttpForge;
-pub use token::{KeptSecret, TokenSource};
+pub use token::TokenSource;

@@ -19,7 +19,7 @@
 //! | `connector.rs`, `proxy.rs`, `tls.rs` | from an address to a connection |
 //! | `near.rs` | which hosts a credential may go to in plain text |
 //! | `error.rs`, `retry_after.rs` | what went wrong, and when to come back |
-//! | `secret.rs` | keys and tokens |
+//! | `secret.rs`, `secret_source.rs` | keys and tokens, and where they are kept |
 
 mod client;
 mod connector;
@@ -29,6 +29,7 @@ mod proxy;
 mod response;
 mod retry_after;
 mod secret;
+mod secret_source;
 mod tls;
 
 #[cfg(test)]
@@ -40,3 +41,4 @@ pub use near::is_near;
 pub use response::Response;
 pub use retry_after::retry_after;
 pub use secret::{Secret, SecretError};
+pub use secret_source::{SecretSource, SecretSourceError};

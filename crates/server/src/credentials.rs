@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use docent_authoring::TokenOf;
 use docent_forge::ForgeError;
-use docent_forge_http::{Host, KeptSecret};
-use docent_http_client::Secret;
+use docent_forge_http::{Host, TokenSource};
+use docent_http_client::{Secret, SecretSource};
 use docent_types::Project;
 use docent_workspace::{Credentials, GitError};
 use futures::FutureExt;
@@ -44,7 +44,9 @@ impl Keyring {
         let (username, secret) = match (self.forges.place(project)?, &project.token_env) {
             (Some(place), _) => (place.host.git_user(), place.tokens.token(&place.address).await?),
             // The local forge: git's server is nobody we know, and takes any user name beside a token.
-            (None, Some(variable)) => (Host::Github.git_user(), Some(KeptSecret::Env(variable.clone()).token().await?)),
+            (None, Some(variable)) => {
+                (Host::Github.git_user(), Some(TokenSource::read(&SecretSource::Variable(variable.clone()))?))
+            }
             (None, None) => return Ok(None),
         };
         let credentials =

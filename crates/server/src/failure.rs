@@ -65,7 +65,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 failures!(
     crate::client::ClientError,
     crate::config::ConfigError,
-    crate::secrets::SecretError,
+    docent_http_client::SecretSourceError,
     docent_access::AddError,
     docent_forge::ForgeError,
     docent_llm::ModelError,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_forge::{Forge, LocalForge, Misconfigured, PullRequests};
-use docent_forge_http::{Address, AddressError, GithubApp, Host, HttpForge, KeptSecret, TokenSource};
-use docent_http_client::{Client, Options};
+use docent_forge_http::{Address, AddressError, GithubApp, Host, HttpForge, TokenSource};
+use docent_http_client::{Client, Options, SecretSource};
 use docent_types::{Clock, ForgeKind, Ids, Project};
 
 use crate::config::Config;
@@ -34,7 +34,7 @@ impl Forges {
         let options = Options { head: CALL, total: Some(CALL), ..Options::default() };
         let client = Client::new(options).map_err(|error| Failure::new("cannot speak HTTP to forges", error))?;
         let app = config.github_app.as_ref().map(|app| {
-            let key = KeptSecret::File(app.private_key_file.clone());
+            let key = SecretSource::File(app.private_key_file.clone());
             Arc::new(GithubApp::new(client.clone(), app.id.clone(), key, Arc::clone(&clock)))
         });
         Ok(Self { client, clock, app })
@@ -49,7 +49,7 @@ impl Forges {
 
     fn tokens(&self, project: &Project) -> TokenSource {
         match (&project.token_env, &self.app) {
-            (Some(variable), _) => TokenSource::Kept(KeptSecret::Env(variable.clone())),
+            (Some(variable), _) => TokenSource::Kept(SecretSource::Variable(variable.clone())),
             (None, Some(app)) if project.forge == ForgeKind::Github => TokenSource::App(Arc::clone(app)),
             (None, _) => TokenSource::None,
         }

@@ -22,7 +22,6 @@ mod models;
 mod output;
 mod projects;
 mod run;
-mod secrets;
 mod serve;
 mod sites;
 

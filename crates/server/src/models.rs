@@ -14,7 +14,7 @@ use tracing::{info, warn};
 use crate::config::{self, Config, ModelConfig, OpenAiWays, RunsOn};
 use crate::failure::Failure;
 use crate::metrics::ModelCalls;
-use crate::secrets::{SecretError, SecretSource};
+use docent_http_client::{SecretSource, SecretSourceError};
 
 /// All models there are.
 #[derive(Debug)]
@@ -153,7 +153,7 @@ impl Configured {
     }
 
     /// Its key as it is now; `None` when it needs none.
-    pub(crate) fn key(&self) -> Result<Option<Secret>, SecretError> {
+    pub(crate) fn key(&self) -> Result<Option<Secret>, SecretSourceError> {
         let source = self.config.endpoint().and_then(|endpoint| endpoint.key.as_ref());
         source.map(SecretSource::read).transpose()
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use docent_forge::Forge;
+use docent_http_client::SecretSource;
 use docent_types::{ManualClock, Timestamp};
 use jsonwebtoken::{Algorithm, DecodingKey, Validation};
 use rcgen::{KeyPair, PKCS_RSA_SHA256};
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 use super::server::{Answer, Asked, Server};
 use super::{NOON, address, client, clock, told};
 use crate::Host::Github;
-use crate::{GithubApp, HttpForge, KeptSecret, TokenSource};
+use crate::{GithubApp, HttpForge, TokenSource};
 
 struct Setup {
     key: KeyPair,
@@ -30,7 +31,7 @@ impl Setup {
         let file = folder.path().join("key.pem");
         std::fs::write(&file, key.serialize_pem()).expect("writes");
         let clock = clock();
-        let app = GithubApp::new(client(), "4711", KeptSecret::File(file), Arc::clone(&clock) as _);
+        let app = GithubApp::new(client(), "4711", SecretSource::File(file), Arc::clone(&clock) as _);
         Self { key, folder, clock, source: TokenSource::App(Arc::new(app)) }
     }
 

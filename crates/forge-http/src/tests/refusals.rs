@@ -3,12 +3,13 @@
 use std::sync::LazyLock;
 
 use docent_forge::{Forge, ForgeError};
+use docent_http_client::SecretSource;
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::server::{Answer, Server};
 use super::{NOON, TOKEN, address, client, clock, forge, request, told};
-use crate::{Address, Host, HttpForge, KeptSecret, TokenSource};
+use crate::{Address, Host, HttpForge, TokenSource};
 
 use Host::{Gitea, Github, Gitlab};
 
@@ -198,7 +199,7 @@ async fn a_token_is_read_at_every_use() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("token");
     let server = Server::saying(Answer::json(200, json!([]))).await;
-    let tokens = TokenSource::Kept(KeptSecret::File(file.clone()));
+    let tokens = TokenSource::Kept(SecretSource::File(file.clone()));
     let forge = HttpForge::new(client(), address(Github, &server), tokens, clock());
     for written in ["first\n", " second "] {
         std::fs::write(&file, written).expect("writes");
@@ -208,13 +209,13 @@ async fn a_token_is_read_at_every_use() {
     for (written, why) in [("", "is empty"), ("two words", "white space")] {
         std::fs::write(&file, written).expect("writes");
         let text = told(&forge.find("docent/a").await.expect_err("no token"));
-        assert!(text.starts_with("refused: there is no usable secret in the file ") && text.contains(why), "{text}");
+        assert!(text.starts_with("refused: the file ") && text.contains(why), "{text}");
     }
-    let unset = TokenSource::Kept(KeptSecret::Env("DOCENT_NOBODY_SETS_THIS".to_owned()));
+    let unset = TokenSource::Kept(SecretSource::Variable("DOCENT_NOBODY_SETS_THIS".to_owned()));
     let forge = HttpForge::new(client(), address(Github, &server), unset, clock());
     assert_eq!(
         told(&forge.find("docent/a").await.expect_err("no token")),
-        "refused: there is no usable secret in the environment variable DOCENT_NOBODY_SETS_THIS: it is not set"
+        "refused: the variable DOCENT_NOBODY_SETS_THIS is not set"
     );
 }
 

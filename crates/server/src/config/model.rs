@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::ConfigError;
 use crate::address::{self, Site};
-use crate::secrets::SecretSource;
+use docent_http_client::SecretSource;
 
 /// One named model.
 #[derive(Debug, Clone)]

@@ -12,7 +12,7 @@ use super::{Finding, Findings, LIMIT};
 use crate::app::App;
 use crate::failure::Failure;
 use crate::models::Configured;
-use crate::secrets::SecretSource;
+use docent_http_client::SecretSource;
 
 /// Whether a model answers.
 pub(super) async fn model(name: &str, model: &Configured) -> Finding {

@@ -4,12 +4,14 @@ use std::env::{self, VarError};
 use std::fmt;
 use std::path::PathBuf;
 
-use docent_http_client::Secret;
 use thiserror::Error;
+use zeroize::Zeroizing;
+
+use crate::secret::{Secret, SecretError};
 
 /// The place of a secret, which may be shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SecretSource {
+pub enum SecretSource {
     /// An environment variable.
     Variable(String),
     /// A file that holds it and nothing else.
@@ -18,7 +20,7 @@ pub(crate) enum SecretSource {
 
 /// Why there is no secret to use. Says what to mend, and nothing of the secret.
 #[derive(Debug, Error)]
-pub(crate) enum SecretError {
+pub enum SecretSourceError {
     #[error("the variable {0} is not set")]
     Unset(String),
     #[error("the file {} cannot be read", path.display())]
@@ -26,7 +28,7 @@ pub(crate) enum SecretError {
     #[error("{0} does not hold text")]
     NotText(SecretSource),
     #[error("{holder} holds no key")]
-    Unusable { holder: SecretSource, source: docent_http_client::SecretError },
+    Unusable { holder: SecretSource, source: SecretError },
 }
 
 impl fmt::Display for SecretSource {
@@ -40,16 +42,22 @@ impl fmt::Display for SecretSource {
 
 impl SecretSource {
     /// The secret as it is now, without the white space around it.
-    pub(crate) fn read(&self) -> Result<Secret, SecretError> {
+    pub fn read(&self) -> Result<Secret, SecretSourceError> {
+        Secret::parse(&self.text()?)
+            .map_err(|error| SecretSourceError::Unusable { holder: self.clone(), source: error })
+    }
+
+    /// Whatever text is there: a secret of several lines, say.
+    pub fn text(&self) -> Result<Zeroizing<String>, SecretSourceError> {
         let text = match self {
             Self::Variable(name) => env::var(name).map_err(|error| match error {
-                VarError::NotPresent => SecretError::Unset(name.clone()),
-                VarError::NotUnicode(_) => SecretError::NotText(self.clone()),
+                VarError::NotPresent => SecretSourceError::Unset(name.clone()),
+                VarError::NotUnicode(_) => SecretSourceError::NotText(self.clone()),
             })?,
             Self::File(path) => std::fs::read_to_string(path)
-                .map_err(|source| SecretError::Unreadable { path: path.clone(), source })?,
+                .map_err(|source| SecretSourceError::Unreadable { path: path.clone(), source })?,
         };
-        Secret::parse(&text).map_err(|error| SecretError::Unusable { holder: self.clone(), source: error })
+        Ok(Zeroizing::new(text))
     }
 }
 
@@ -62,7 +70,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("key");
         let source = SecretSource::File(path.clone());
-        assert!(matches!(source.read(), Err(SecretError::Unreadable { .. })));
+        assert!(matches!(source.read(), Err(SecretSourceError::Unreadable { .. })));
         for (content, secret) in
             [("one\n", Some("one")), ("  two ", Some("two")), ("\n", None), ("a\nb", None), ("ä", None)]
         {
