@@ -70,8 +70,10 @@ pub(crate) fn sentence(kind: ModelErrorKind, begun: bool) -> String {
         ModelErrorKind::RateLimited { retry_after: None } => {
             "Too much is asked of the assistant at the moment. Try again in a minute."
         }
-        ModelErrorKind::Overloaded { .. } | ModelErrorKind::Interrupted if begun => "The answer broke off. Ask again.",
-        ModelErrorKind::Overloaded { .. } | ModelErrorKind::Interrupted => {
+        ModelErrorKind::Overloaded { .. } | ModelErrorKind::Unreachable | ModelErrorKind::Interrupted if begun => {
+            "The answer broke off. Ask again."
+        }
+        ModelErrorKind::Overloaded { .. } | ModelErrorKind::Unreachable | ModelErrorKind::Interrupted => {
             "The assistant's model does not answer at the moment. Try again in a moment."
         }
         ModelErrorKind::ContextTooLong => {

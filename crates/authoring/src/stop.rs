@@ -79,14 +79,17 @@ impl From<ForgeError> for Stop {
     }
 }
 
-/// How often a model is asked the same in vain: one that is busy, and one whose connection or reply broke.
+/// How often a model is asked the same in vain: one that is busy (it comes back within minutes), one that nobody answers
+/// for (it is started again within one, or not there at all), and one whose reply broke.
 const BUSY: u32 = 10;
+const AWAY: u32 = 7;
 const BROKEN: u32 = 6;
 
 /// A call of the model that is configured by this name failed.
 pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
     let attempts = match error.kind {
         ModelErrorKind::RateLimited { .. } | ModelErrorKind::Overloaded { .. } => BUSY,
+        ModelErrorKind::Unreachable => AWAY,
         _ => BROKEN,
     };
     let after = match error.kind.retry() {
@@ -173,6 +176,7 @@ mod tests {
         for (kind, expected) in [
             (ModelErrorKind::RateLimited { retry_after: wait }, (wait, 10)),
             (ModelErrorKind::Overloaded { retry_after: soon }, (soon, 10)),
+            (ModelErrorKind::Unreachable, (soon, 7)),
             (ModelErrorKind::Interrupted, (soon, 6)),
         ] {
             match model_failed(&ModelError::new(kind, "no"), "sonnet") {

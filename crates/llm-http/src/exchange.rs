@@ -62,8 +62,7 @@ impl Exchange {
             Ok(format!("{} {} answers at {}", self.peer.provider, self.peer.model, self.peer.base))
         };
         timeout(CHECK, checked).await.unwrap_or_else(|_| {
-            let kind = ModelErrorKind::Overloaded { retry_after: None };
-            Err(self.peer.own(kind, &format!("it has not answered within {CHECK:?}")))
+            Err(self.peer.own(ModelErrorKind::Unreachable, &format!("it has not answered within {CHECK:?}")))
         })
     }
 
@@ -111,7 +110,7 @@ impl Exchange {
 
     fn unsent(&self, error: SendError) -> Refusal {
         let transient = error.is_transient();
-        let kind = if transient { ModelErrorKind::Overloaded { retry_after: None } } else { ModelErrorKind::Fatal };
+        let kind = if transient { ModelErrorKind::Unreachable } else { ModelErrorKind::Fatal };
         let error = self.peer.own(kind, "it could not be asked").because(error);
         Refusal { told: Told::default(), error, status: 0 }
     }

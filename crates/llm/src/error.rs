@@ -36,6 +36,8 @@ pub enum ModelErrorKind {
     RateLimited { retry_after: Option<Duration> },
     /// The provider is overloaded or broken for the moment.
     Overloaded { retry_after: Option<Duration> },
+    /// Nobody answered: no connection, or nothing on it in time.
+    Unreachable,
     /// The transcript does not fit. The same request will never fit; a shorter one may.
     ContextTooLong,
     /// The model or its provider declines to answer this.
@@ -65,9 +67,10 @@ impl ModelErrorKind {
             Self::RateLimited { retry_after: Some(wait) } | Self::Overloaded { retry_after: Some(wait) } => {
                 Retry::After(wait)
             }
-            Self::RateLimited { retry_after: None } | Self::Overloaded { retry_after: None } | Self::Interrupted => {
-                Retry::Soon
-            }
+            Self::RateLimited { retry_after: None }
+            | Self::Overloaded { retry_after: None }
+            | Self::Unreachable
+            | Self::Interrupted => Retry::Soon,
             Self::ContextTooLong | Self::Refused | Self::Auth | Self::Fatal => Retry::Never,
         }
     }
@@ -82,7 +85,9 @@ mod tests {
         let wait = Duration::from_secs(7);
         assert_eq!(ModelErrorKind::RateLimited { retry_after: Some(wait) }.retry(), Retry::After(wait));
         assert_eq!(ModelErrorKind::Overloaded { retry_after: None }.retry(), Retry::Soon);
-        assert_eq!(ModelErrorKind::Interrupted.retry(), Retry::Soon);
+        for kind in [ModelErrorKind::Unreachable, ModelErrorKind::Interrupted] {
+            assert_eq!(kind.retry(), Retry::Soon);
+        }
         for kind in [ModelErrorKind::ContextTooLong, ModelErrorKind::Refused, ModelErrorKind::Auth] {
             assert_eq!(kind.retry(), Retry::Never);
         }

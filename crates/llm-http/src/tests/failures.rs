@@ -128,7 +128,7 @@ async fn nobody_at_the_address_is_worth_another_try_and_a_key_in_plain_text_is_n
     let base = format!("http://{}", listener.local_addr().expect("bound"));
     drop(listener);
     let error = ask(&anthropic(&base), request()).await.1.expect_err("nobody");
-    assert_eq!(error.kind, ModelErrorKind::Overloaded { retry_after: None });
+    assert_eq!(error.kind, ModelErrorKind::Unreachable);
     let error = ask(&openai("http://model.example.com"), request()).await.1.expect_err("refused");
     assert_eq!(error.kind, ModelErrorKind::Fatal);
     assert!(told(&error).contains("use https") && !told(&error).contains(KEY), "{}", told(&error));
