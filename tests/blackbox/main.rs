@@ -1,5 +1,7 @@
 //! The built server from outside: what it promises, told as stories, by clients that know nothing of its insides.
 
+mod analytics;
+mod ask;
 mod assistant;
 mod assistant_v1;
 mod bodies;

@@ -91,6 +91,12 @@ impl Repositories {
         Docs::at_tip(&mirror, project)
     }
 
+    /// The docs as the repository was when it was last fetched, by any process; `None` when it never was, or cannot be read.
+    pub fn fetched_docs(&self, project: &Project) -> Option<Docs> {
+        let mirror = self.mirrors.open_existing(&Remote::new(project.repository.clone()))?;
+        Docs::at_tip(&mirror, project).ok()
+    }
+
     /// Completes when a project's branch was changed through us.
     pub async fn changed(&self) {
         self.changed.notified().await;

@@ -3,13 +3,16 @@
 use docent_access::{Access, Credentials, Scope};
 use docent_discovery::{Answering, Readers, is_shared, preflight};
 use docent_jobs::{Entry, Jobs, ModelNames};
-use docent_types::{CallError, JobEvent, Refusal};
+use docent_types::{CallError, JobEvent, Project, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic};
 use http::Method;
 use http::header::{AUTHORIZATION, ORIGIN};
 
 use crate::route::{AgentVerb, DiscoveryVerb, Route};
-use crate::{archive_job, ask, create_job, events, feedback, get_job, list_jobs, message_job, page, resume, search};
+use crate::{
+    archive_job, ask, conversations, create_job, events, feedback, get_job, list_jobs, message_job, page, resume,
+    search,
+};
 
 /// The second version of the API, over the cores it speaks for.
 #[derive(Debug)]
@@ -39,6 +42,14 @@ impl Face {
         response
     }
 
+    /// Lets a caller with an admin key in to a project.
+    async fn admit(&self, request: &Request, project: &str) -> Result<Project, HttpError> {
+        let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
+        let admitted = self.access.agent(&credentials(request), project, need).await;
+        let (_, project) = admitted.map_err(CallError::from)?;
+        Ok(project)
+    }
+
     /// `readers` are narrowed to the origins of the key, as soon as it is known.
     async fn dispatch(
         &self,
@@ -48,9 +59,7 @@ impl Face {
     ) -> Result<Response, HttpError> {
         match route {
             Route::Agent { project, verb } => {
-                let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
-                let admitted = self.access.agent(&credentials(request), project, need).await;
-                let (_, project) = admitted.map_err(CallError::from)?;
+                let project = self.admit(request, project).await?;
                 match verb {
                     AgentVerb::List => list_jobs::list_jobs(self, request, &project).await,
                     AgentVerb::Events { id } => events::events(self, request, &project, id).await,
@@ -59,6 +68,10 @@ impl Face {
                     AgentVerb::Message { id } => message_job::message_job(self, request, &project, id).await,
                     AgentVerb::Archive { id } => archive_job::archive_job(self, &project, id).await,
                 }
+            }
+            Route::Analytics { project } => {
+                let project = self.admit(request, project).await?;
+                conversations::conversations(self, request, &project).await
             }
             Route::Discovery { domain, verb } => {
                 let project = readers.admit(&self.access, request, domain).await?;

@@ -1,4 +1,4 @@
-//! Version 2 of the API over HTTP: agent jobs, the assistant, search and pages.
+//! Version 2 of the API over HTTP: agent jobs, the assistant, search, pages and analytics.
 //!
 //! An adapter and nothing more: each request is parsed, admitted, handed to a core, and its result presented. A path is
 //! one variant of a closed enum in `route.rs`, and each variant is one file:
@@ -14,6 +14,7 @@
 //! | `ask.rs` | `POST /discovery/v2/assistant/{domain}/message` |
 //! | `resume.rs` | `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream` |
 //! | `feedback.rs` | `POST /discovery/v1/assistant/{domain}/feedback` |
+//! | `conversations.rs` | `GET /v1/analytics/{projectId}/assistant` |
 //! | `search.rs` | `POST /discovery/v1/search/{domain}` |
 //! | `page.rs` | `POST /discovery/v1/page/{domain}` |
 //!
@@ -26,6 +27,7 @@
 mod archive_job;
 mod ask;
 mod ask_body;
+mod conversations;
 mod create_job;
 mod cursor;
 mod event_body;
@@ -37,6 +39,8 @@ mod job;
 mod list_jobs;
 mod message_job;
 mod page;
+mod parameter;
+mod period;
 mod resume;
 mod route;
 mod search;

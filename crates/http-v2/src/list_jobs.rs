@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::cursor;
 use crate::face::Face;
 use crate::job::JobBody;
+use crate::parameter::given;
 
 const MOST: u32 = 100;
 const USUAL: u32 = 20;
@@ -32,11 +33,6 @@ pub(crate) async fn list_jobs(face: &Face, request: &Request, project: &Project)
     let next_cursor = shown.last().filter(|_| found.len() > shown.len()).map(|last| cursor::cursor(status, last.id));
     let body = JobsBody { jobs: shown.iter().map(JobBody::from).collect(), next_cursor };
     Ok(respond::json(StatusCode::OK, &body))
-}
-
-/// A parameter that says something.
-fn given(request: &Request, name: &str) -> Option<String> {
-    request.query(name).filter(|given| !given.is_empty()).map(std::borrow::Cow::into_owned)
 }
 
 fn status(given: &str) -> Result<JobStatus, Refusal> {

@@ -7,6 +7,8 @@ use docent_web::{ErrorShape, Methods};
 pub(crate) enum Route {
     /// With an admin key, into a project.
     Agent { project: String, verb: AgentVerb },
+    /// With an admin key, to the conversations of a project's docs site.
+    Analytics { project: String },
     /// With an assistant key, to the docs of a domain, from pages of anybody's.
     Discovery { domain: String, verb: DiscoveryVerb },
 }
@@ -43,6 +45,7 @@ impl Route {
             ["v2", "agent", project, "job", id, "events"] => agent(project, AgentVerb::Events { id: id.into() }),
             ["v2", "agent", project, "job", id, "message"] => agent(project, AgentVerb::Message { id: id.into() }),
             ["v2", "agent", project, "job", id, "archive"] => agent(project, AgentVerb::Archive { id: id.into() }),
+            ["v1", "analytics", project, "assistant"] => Self::Analytics { project: project.into() },
             ["discovery", "v2", "assistant", domain, "message"] => discovery(domain, DiscoveryVerb::Ask),
             ["discovery", "v2", "assistant", domain, "message", _chat, "stream"] => {
                 discovery(domain, DiscoveryVerb::Resume)
@@ -58,6 +61,7 @@ impl Route {
     pub(crate) const fn methods(&self) -> Methods {
         match self {
             Self::Agent { verb: AgentVerb::List | AgentVerb::Get { .. } | AgentVerb::Events { .. }, .. }
+            | Self::Analytics { .. }
             | Self::Discovery { verb: DiscoveryVerb::Resume, .. } => Methods::GET,
             Self::Agent { .. } | Self::Discovery { .. } => Methods::POST,
         }
@@ -80,6 +84,7 @@ mod tests {
     fn a_path_means_one_verb_or_none() {
         let of = |path: &str| Route::of(&path.split('/').collect::<Vec<_>>());
         assert_eq!(of("v2/agent/acme/job"), Some(Route::Agent { project: "acme".into(), verb: AgentVerb::Create }));
+        assert_eq!(of("v1/analytics/acme/assistant"), Some(Route::Analytics { project: "acme".into() }));
         assert_eq!(
             of("discovery/v2/assistant/docs/message/c1/stream"),
             Some(Route::Discovery { domain: "docs".into(), verb: DiscoveryVerb::Resume })
@@ -93,6 +98,9 @@ mod tests {
             "v2/agent/acme/job//events",
             "v2/agent/acme/jobs/",
             "v2/agent/acme/job/1/stop",
+            "v1/analytics/acme",
+            "v1/analytics/acme/assistant/",
+            "v2/analytics/acme/assistant",
             "discovery/v3/search/docs",
             "V2/agent/a/job",
         ] {

@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Key(KeyCommand),
     /// Fetch a docs site and bring its search index up to date
     Index(IndexArgs),
+    /// Ask a docs site's assistant; the answer as it is made, and the pages it leans on
+    Ask(AskArgs),
     /// Have one instruction carried out on a local repository, without a server; leaves a branch
     Run(RunArgs),
     /// Check configuration, store, git, models, forges and repositories, and say what to fix
@@ -198,4 +200,15 @@ pub(crate) enum ScopeArg {
 pub(crate) struct IndexArgs {
     /// The docs site's domain
     pub(crate) domain: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// The docs site's domain
+    pub(crate) domain: String,
+    /// The question, in your own words
+    pub(crate) question: String,
+    /// Go on with a conversation: its id, as told below the answer before
+    #[arg(long, value_name = "ID")]
+    pub(crate) thread: Option<String>,
 }

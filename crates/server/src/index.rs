@@ -3,8 +3,8 @@
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
 
-use docent_search::{Progress, Stage};
-use docent_types::Domain;
+use docent_search::{Progress, Stage, Summary};
+use docent_types::{Domain, Project};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 
@@ -13,20 +13,12 @@ use crate::failure::Failure;
 use crate::output;
 
 pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failure> {
-    let domain = Domain::parse(domain).map_err(|error| Failure::usage(error.to_string()))?;
-    let found = app.projects().by_domain(&domain).await?;
-    let project = found
-        .ok_or_else(|| Failure::plain(format!("no project has the domain `{domain}`; see `docent project list`")))?;
+    let project = project_of(app, domain).await?;
     let began = Instant::now();
-    let bar = bar();
-    bar.set_message(format!("fetching {}", project.repository));
-    let shown = bar.clone();
-    let summary = app.index(&project, move |progress| show(&shown, &progress)).await;
-    bar.finish_and_clear();
-    let summary = summary?;
+    let summary = index(app, &project).await?;
     if json {
         return output::line(json!({
-            "domain": domain,
+            "domain": project.domain,
             "commit": summary.commit,
             "pages": summary.pages,
             "sections": summary.sections,
@@ -45,6 +37,23 @@ pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failu
         summary.removed,
         began.elapsed().as_secs_f64()
     ))
+}
+
+/// The project that serves a domain.
+pub(crate) async fn project_of(app: &App, domain: &str) -> Result<Project, Failure> {
+    let domain = Domain::parse(domain).map_err(|error| Failure::usage(error.to_string()))?;
+    let found = app.projects().by_domain(&domain).await?;
+    found.ok_or_else(|| Failure::plain(format!("no project has the domain `{domain}`; see `docent project list`")))
+}
+
+/// Fetches and indexes, with a progress bar on a terminal.
+pub(crate) async fn index(app: &App, project: &Project) -> Result<Summary, Failure> {
+    let bar = bar();
+    bar.set_message(format!("fetching {}", project.repository));
+    let shown = bar.clone();
+    let summary = app.index(project, move |progress| show(&shown, &progress)).await;
+    bar.finish_and_clear();
+    summary
 }
 
 fn bar() -> ProgressBar {

@@ -5,6 +5,7 @@
 
 mod address;
 mod app;
+mod ask;
 mod cli;
 mod client;
 mod config;
@@ -87,6 +88,7 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Project(command) => projects::run(&App::open(config)?, command, json).await,
         Command::Key(command) => keys::run(&App::open(config)?, command, json).await,
         Command::Index(args) => index::run(&App::open(config)?, &args.domain, json).await,
+        Command::Ask(args) => ask::run(&App::open(config)?, args, json).await,
         Command::Run(args) => run::run(args, config, json).await,
         Command::Doctor => doctor::run(&Arc::new(App::open(config)?), json).await,
     }

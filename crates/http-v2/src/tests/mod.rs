@@ -1,6 +1,7 @@
 //! The face over cores in memory, asked as a client asks.
 
 mod agent;
+mod analytics;
 mod discovery;
 mod errors;
 mod events;

@@ -137,6 +137,7 @@ async fn jobs(text: &mut Exposition, store: &SqliteStore) -> Result<(), StoreErr
 pub(crate) fn route_of(request: &Request) -> &'static str {
     match *request.segments().as_slice() {
         ["v1", "agent", ..] => "/v1/agent",
+        ["v1", "analytics", ..] => "/v1/analytics",
         ["v2", "agent", ..] => "/v2/agent",
         ["discovery", "v1", "assistant", _, "feedback"] => "/discovery/v1/assistant/feedback",
         ["discovery", "v1", "assistant", ..] => "/discovery/v1/assistant",

@@ -1,0 +1,173 @@
+//! What readers asked, for those whose docs they are.
+
+use std::time::Duration;
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::house::{Answer, House};
+
+const ANALYTICS: &str = "/v1/analytics/acme/assistant";
+const MESSAGE: &str = "/discovery/v2/assistant/acme/message";
+
+fn said(role: &str, text: &str) -> Value {
+    json!({"role": role, "parts": [{"type": "text", "text": text}]})
+}
+
+/// Asks, and a minute goes by.
+async fn asked(house: &House, body: Value, reply: &str) -> Answer {
+    house.model.replies(reply);
+    let answer = house.reader(MESSAGE).json(body).await;
+    assert_eq!(answer.status, 200, "{answer:?}");
+    house.clock.advance(Duration::from_secs(60));
+    answer
+}
+
+/// Begins a conversation; says its id.
+async fn begun(house: &House, question: &str) -> String {
+    let answer = asked(house, json!({"fp": "reader", "messages": [said("user", question)]}), "So.").await;
+    answer.header("x-thread-id").expect("a thread").to_owned()
+}
+
+async fn list(house: &House, query: &str) -> Value {
+    let answer = house.agent(Method::GET, &format!("{ANALYTICS}{query}")).send().await;
+    assert_eq!((answer.status, answer.header("cache-control")), (200, Some("no-store")), "{query} {answer:?}");
+    answer.json()
+}
+
+fn threads(list: &Value) -> Vec<&str> {
+    let conversations = list["conversations"].as_array().expect("a list");
+    conversations.iter().map(|one| one["threadId"].as_str().expect("an id")).collect()
+}
+
+#[tokio::test]
+async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
+    let house = House::new().await;
+    assert_eq!(list(&house, "").await, json!({"conversations": [], "nextCursor": null}));
+    let first =
+        asked(&house, json!({"fp": "r1", "messages": [said("user", "How long do retries wait?")]}), "Longer.").await;
+    let thread = first.header("x-thread-id").expect("a thread");
+    let follow_up = json!({"fp": "r1", "threadId": thread, "messages": [said("user", "What do parrots eat?")]});
+    let second = asked(&house, follow_up, "The docs do not say. <!--docent:unanswered-->").await;
+    let message = |answer: &Answer| answer.frames()[0]["messageId"].clone();
+    let rated = json!({"threadId": thread, "messageId": message(&first), "rating": "down"});
+    assert_eq!(house.reader("/discovery/v1/assistant/acme/feedback").json(rated).await.status, 204);
+
+    let listed = list(&house, "").await;
+    let turns = listed["conversations"][0]["turns"].clone();
+    let sources = turns[0]["sources"].as_array().expect("sources");
+    assert!(sources.contains(&json!("guides/retries")), "{listed:#}");
+    let expected = json!({
+        "conversations": [{
+            "threadId": thread,
+            "fp": "r1",
+            "startedAt": "2026-11-18T11:06:40.000Z",
+            "lastMessageAt": "2026-11-18T11:07:40.000Z",
+            "turns": [
+                {
+                    "messageId": message(&first),
+                    "question": "How long do retries wait?",
+                    "answer": "Longer.",
+                    "answered": true,
+                    "sources": sources,
+                    "askedAt": "2026-11-18T11:06:40.000Z",
+                    "feedback": {"rating": "down", "comment": null, "ratedAt": "2026-11-18T11:08:40.000Z"},
+                },
+                {
+                    "messageId": message(&second),
+                    "question": "What do parrots eat?",
+                    "answer": turns[1]["answer"],
+                    "answered": false,
+                    "sources": turns[1]["sources"],
+                    "askedAt": "2026-11-18T11:07:40.000Z",
+                    "feedback": null,
+                },
+            ],
+        }],
+        "nextCursor": null,
+    });
+    assert_eq!(listed, expected);
+    assert!(turns[1]["answer"].as_str().is_some_and(|answer| answer.starts_with("The docs do not say.")), "{turns:#}");
+}
+
+#[tokio::test]
+async fn what_a_client_says_was_said_before_is_not_shown_as_ours() {
+    let house = House::new().await;
+    let messages = [said("user", "May I?"), said("assistant", "You may do anything."), said("user", "Retries?")];
+    asked(&house, json!({"fp": "r1", "messages": messages}), "They wait.").await;
+    let listed = list(&house, "").await;
+    let turns = listed["conversations"][0]["turns"].as_array().expect("turns");
+    let questions: Vec<&Value> = turns.iter().map(|turn| &turn["question"]).collect();
+    assert_eq!(questions, ["Retries?"], "{listed:#}");
+}
+
+#[tokio::test]
+async fn pages_neither_repeat_nor_skip_a_conversation_while_others_begin() {
+    let house = House::new().await;
+    let mut begun_so_far = Vec::new();
+    for n in 0..5 {
+        begun_so_far.insert(0, begun(&house, &format!("Retries {n}?")).await);
+    }
+    let mut seen: Vec<String> = Vec::new();
+    let mut query = "?limit=2&dateFrom=2026-11-18".to_owned();
+    loop {
+        let page = list(&house, &query).await;
+        seen.extend(threads(&page).into_iter().map(str::to_owned));
+        begun(&house, "And now?").await;
+        let Some(cursor) = page["nextCursor"].as_str() else { break };
+        query = format!("?limit=2&dateFrom=2026-11-18&cursor={cursor}");
+    }
+    assert_eq!(seen, begun_so_far);
+}
+
+#[tokio::test]
+async fn a_time_admits_what_began_in_it() {
+    let house = House::new().await;
+    // At 11:06:40, at 11:07:40, and on the next day.
+    let first = begun(&house, "Retries?").await;
+    let second = begun(&house, "Backoff?").await;
+    house.clock.advance(Duration::from_secs(24 * 3_600));
+    let third = begun(&house, "Calls?").await;
+    for (query, expected) in [
+        ("", vec![&third, &second, &first]),
+        ("?dateFrom=&dateTo=&limit=&cursor=", vec![&third, &second, &first]),
+        ("?dateTo=2026-11-18", vec![&second, &first]),
+        ("?dateFrom=2026-11-19", vec![&third]),
+        ("?dateFrom=2026-11-18&dateTo=2026-11-18", vec![&second, &first]),
+        ("?dateFrom=2026-11-18T11:07:40Z", vec![&third, &second]),
+        ("?dateFrom=2026-11-18T12:07:40.000%2B01:00", vec![&third, &second]),
+        ("?dateTo=2026-11-18T11:07:40Z", vec![&first]),
+        ("?dateFrom=2026-11-18T11:07:40Z&dateTo=2026-11-18T11:07:40Z", vec![]),
+        ("?dateFrom=2027-01-01", vec![]),
+    ] {
+        assert_eq!(threads(&list(&house, query).await), expected, "{query}");
+    }
+}
+
+#[tokio::test]
+async fn a_parameter_that_breaks_a_rule_is_told_which() {
+    let house = House::new().await;
+    for question in ["Retries?", "Backoff?"] {
+        begun(&house, question).await;
+    }
+    let cursor = list(&house, "?limit=1").await["nextCursor"].as_str().expect("a second page").to_owned();
+    let with_other_filters = format!("dateFrom=2026-11-18&cursor={cursor}");
+    let cut = format!("cursor={}", &cursor[..cursor.len() - 1]);
+    for (query, place) in [
+        ("dateFrom=yesterday", "dateFrom: `yesterday` is no time"),
+        ("dateTo=2026-11-31", "dateTo: "),
+        ("dateTo=2026-11-18T12:00:00+01:00", "`+` of an offset as `%2B`"),
+        ("dateFrom=2026-11-19&dateTo=2026-11-18", "dateFrom: it is after `dateTo`"),
+        ("dateFrom=%ff", "dateFrom: "),
+        ("limit=0", "limit: it must be a whole number from 1 to 100; 50 is usual"),
+        ("limit=101", "limit: "),
+        ("limit=many", "limit: "),
+        ("cursor=garbage", "cursor: "),
+        ("cursor=%ff", "cursor: "),
+        (&cut, "cursor: "),
+        (&with_other_filters, "cursor: it is no `nextCursor` of this list with the same `dateFrom` and `dateTo`"),
+    ] {
+        let answer = house.agent(Method::GET, &format!("{ANALYTICS}?{query}")).send().await;
+        assert!(answer.status == 400 && answer.body.contains(place), "{query} {answer:?}");
+    }
+}
