@@ -31,6 +31,8 @@ pub(crate) struct Constructs {
 /// Finds the constructs of `text` from `start` on, outside of `code` (in order of where they start).
 pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines: &Lines) -> Constructs {
     let mut search = Search { text, lines, found: Constructs::default(), misses: 0, at: start, paragraph_starts: true };
+    // What follows the front matter may begin with a blank line, and a paragraph begins behind it all the same.
+    search.skip_blank_lines();
     let mut code = code.iter().peekable();
     while search.at < text.len() {
         while code.next_if(|range| range.end <= search.at).is_some() {}
@@ -290,7 +292,8 @@ mod tests {
 
     #[test]
     fn constructs_are_found_and_sentences_are_not() {
-        let table: [(&str, &[&str]); 9] = [
+        let table: [(&str, &[&str]); 10] = [
+            ("\n \nimport A from 'a'\n\nx", &["import A from 'a'\n"]),
             ("import A from 'a'\n\ntext {1} <A b='c'/> end", &["import A from 'a'\n", "{1}", "<A b='c'/>"]),
             ("import your data first.\n", &[]),
             ("export default function X() { return <p/> }\n\nx", &["export default function X() { return <p/> }\n"]),
