@@ -45,7 +45,9 @@ impl Host {
         let folder = installation.root().join(&path);
         std::fs::create_dir(folder.parent().expect("the owner's")).expect("make a folder");
         let repository = Repository::create(&folder, PAGES);
-        let git = GitServer::start(installation.root());
+        let (authority, welcome) = crate::git_transport::https::authority();
+        std::fs::write(installation.root().join(AUTHORITY), authority).expect("write the certificate");
+        let git = GitServer::welcoming(installation.root(), "https", welcome);
         Self { path, installation, repository, git }
     }
 
@@ -55,10 +57,14 @@ impl Host {
         let add = ["project", "add", PROJECT, "--repo", &url, "--forge", forge, "--base-url", base_url];
         self.installation.must(&[&add, more].concat());
         let admin_key = self.installation.mint(PROJECT, KeyKind::Admin, &[]);
-        let docent = self.installation.serve_with(env);
+        let authority = self.installation.root().join(AUTHORITY).display().to_string();
+        let docent = self.installation.serve_with(&[env, &[("SSL_CERT_FILE", &authority)]].concat());
         Hosted { docent, admin_key, repository: self.repository, git: self.git, _installation: self.installation }
     }
 }
+
+/// The certificate of whoever signed that of the git host.
+const AUTHORITY: &str = "authority.pem";
 
 impl Hosted {
     fn agent(&self) -> Agent<'_> {

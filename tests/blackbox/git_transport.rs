@@ -1,7 +1,7 @@
 //! Repositories that are elsewhere: a job reaches them over http, https and ssh, and where it does not, its message says
 //! what to grant.
 
-mod https;
+pub(crate) mod https;
 mod ssh;
 
 use std::path::Path;

@@ -14,7 +14,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use super::{Hosted, TOKEN};
 
 /// The authority's certificate as a file holds it, and a door that shows one it has signed.
-fn authority() -> (String, Arc<Welcome>) {
+pub(crate) fn authority() -> (String, Arc<Welcome>) {
     let mut params = CertificateParams::new(Vec::new()).expect("no names");
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority =
