@@ -15,7 +15,7 @@ use crate::anchors::slug;
 use crate::links::{Routes, Target, is_external, is_fragment};
 use crate::navigation::Navigation;
 use crate::page::Page;
-use crate::parse::{parse, text_of};
+use crate::parse::text_of;
 use crate::refactor::inbound::{any_of, needles};
 use crate::refactor::line_of;
 use crate::site::Tree;
@@ -212,7 +212,7 @@ impl<'a> Check<'a> {
         if let Some(page) = self.pages.get(file) {
             return page.clone();
         }
-        let page = self.tree.read(file).map(|bytes| Rc::new(Read { page: parse(file, &bytes), bytes }));
+        let page = self.tree.read(file).map(|bytes| Rc::new(Read { page: self.routes.parse(file, &bytes), bytes }));
         self.pages.insert(file.to_owned(), page.clone());
         page
     }
@@ -324,7 +324,8 @@ impl<'a> Check<'a> {
 /// imported piece, or from an API description.
 pub(crate) fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     static FROM_ELSEWHERE: LazyLock<BytesRegex> = LazyLock::new(|| {
-        BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b"#).expect("the pattern is written out above")
+        BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b|@include:|8<-"#)
+            .expect("the pattern is written out above")
     });
     static ATTRIBUTE: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#"=\s*"([^"\n]{1,200})""#).expect("the pattern is written out above"));

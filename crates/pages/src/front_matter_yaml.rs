@@ -31,11 +31,12 @@ pub(crate) fn fields(yaml: &str) -> Result<Vec<Field>, String> {
     .map_err(sentence)
 }
 
-/// What plain `name: value` lines say, for front matter that is not YAML.
-pub(crate) fn fields_by_line(yaml: &str) -> Vec<Field> {
-    yaml.lines()
+/// What plain `name: value` lines say (with another sign for the colon, if so), for front matter that cannot be read.
+pub(crate) fn fields_by_line(text: &str, sign: char) -> Vec<Field> {
+    text.lines()
         .filter_map(|line| {
-            let (name, value) = line.split_once(':')?;
+            let (name, value) = line.split_once(sign)?;
+            let name = if sign == ':' { name } else { name.trim() };
             let plain = !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
             plain.then_some(())?;
             let value = value.split(" #").next().unwrap_or_default().trim().trim_matches(['"', '\'']);
@@ -45,16 +46,27 @@ pub(crate) fn fields_by_line(yaml: &str) -> Vec<Field> {
         .collect()
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Shape {
     Single,
     Empty,
     /// A list of nothing but single values.
     List,
+    Mapping(Vec<(String, Shape)>),
+    /// What nobody asks for the insides of.
     Nested,
 }
 
 struct Shapes(Vec<(String, Shape)>);
+
+/// The name of a field: text, whatever it looks like.
+struct Name(String);
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(Self)
+    }
+}
 
 impl<'de> Deserialize<'de> for Shapes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -66,8 +78,8 @@ impl<'de> Deserialize<'de> for Shapes {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shapes, A::Error> {
                 let mut shapes = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    shapes.push(entry);
+                while let Some((Name(name), shape)) = map.next_entry()? {
+                    shapes.push((name, shape));
                 }
                 Ok(Shapes(shapes))
             }
@@ -118,8 +130,11 @@ impl<'de> Deserialize<'de> for Shape {
                 Ok(shape)
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Shape, A::Error> {
-                while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Shape::Nested)
+                let mut shapes = Vec::new();
+                while let Some(name) = map.next_key::<Name>()? {
+                    shapes.push((name.0, map.next_value::<Shape>()?));
+                }
+                Ok(Shape::Mapping(shapes))
             }
         }
         deserializer.deserialize_any(Any)
@@ -138,7 +153,7 @@ impl<'de> Visitor<'de> for Values {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Vec<Field>, A::Error> {
         let mut fields = Vec::with_capacity(self.0.len());
         let mut shapes = self.0.into_iter();
-        while let Some(name) = map.next_key::<String>()? {
+        while let Some(Name(name)) = map.next_key::<Name>()? {
             let shape = shapes.next().filter(|(known, _)| *known == name).map_or(Shape::Nested, |(_, shape)| shape);
             fields.push(Field { name, value: map.next_value_seed(shape)? });
         }
@@ -154,7 +169,8 @@ impl<'de> DeserializeSeed<'de> for Shape {
             Self::Single => String::deserialize(deserializer).map(FieldValue::Text),
             Self::List => Vec::<String>::deserialize(deserializer).map(FieldValue::List),
             Self::Empty => IgnoredAny::deserialize(deserializer).map(|_| FieldValue::Empty),
-            Self::Nested => IgnoredAny::deserialize(deserializer).map(|_| FieldValue::Nested),
+            Self::Mapping(shapes) => deserializer.deserialize_map(Values(shapes)).map(FieldValue::Nested),
+            Self::Nested => IgnoredAny::deserialize(deserializer).map(|_| FieldValue::Nested(Vec::new())),
         }
     }
 }

@@ -6,7 +6,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::navigation::Navigation;
+use crate::front_matter::{Field, FieldValue, FrontMatter};
+use crate::layout::Layout;
+use crate::page::{Format, Page};
+use crate::parse::parse_as;
 use crate::site::Tree;
 use crate::site_paths::{is_page, site_path};
 
@@ -19,7 +22,7 @@ pub enum Target {
     Page { file: String, anchor: Option<String> },
     /// A file that is no page.
     Asset { file: String },
-    /// A path that the navigation redirects elsewhere.
+    /// A path that the site's configuration redirects elsewhere.
     Redirect { destination: String },
     /// Nothing in this site. The path as read, relative to the site's root; `None` when it leads out of the root.
     Missing { path: Option<String>, anchor: Option<String> },
@@ -30,35 +33,65 @@ pub enum Target {
 /// Where everything of a site is, by name.
 #[derive(Debug, Clone, Default)]
 pub struct Routes {
+    layout: Layout,
     files: BTreeSet<String>,
     /// Site path to file.
     served: HashMap<String, String>,
+    /// A page's own path without its ending to its file: how pages that lie beside each other name each other, whatever
+    /// the site path.
+    named: HashMap<String, String>,
     /// Source and destination, without leading slash.
     redirects: Vec<(String, String)>,
 }
 
 impl Routes {
-    /// The routes of a tree. Reads its navigation for redirects and nothing else: a page that names its own path
-    /// (`slug`) is known only after [`Routes::add_slug`].
+    /// The routes of a tree. Reads its configuration and nothing else: a page that names its own path (`slug`) is known
+    /// only after [`Routes::add_slug`].
     pub fn of(tree: &dyn Tree) -> Self {
-        let files: BTreeSet<String> = tree.paths().into_iter().collect();
+        let paths = tree.paths();
+        let layout = Layout::read_paths(tree, &paths);
+        let files: BTreeSet<String> = paths.into_iter().collect();
         let mut served = HashMap::with_capacity(files.len());
+        let mut named = HashMap::with_capacity(files.len());
         for file in files.iter().filter(|file| is_page(file)) {
-            served.entry(site_path(file)).or_insert_with(|| file.clone());
+            if layout.holds_pages(file) {
+                served.entry(layout.place(file).site_path).or_insert_with(|| file.clone());
+            }
+            named.entry(site_path(file)).or_insert_with(|| file.clone());
         }
-        let navigation = Navigation::FILES
-            .iter()
-            .find(|file| files.contains(**file))
-            .and_then(|file| tree.read(file).map(|bytes| Navigation::parse(file, &bytes)));
-        let redirects = navigation.iter().flat_map(|navigation| &navigation.redirects);
+        let redirects = layout.redirects();
         let redirects =
-            redirects.map(|redirect| (trimmed(&redirect.source).to_owned(), redirect.destination.clone())).collect();
-        Self { files, served, redirects }
+            redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned())).collect();
+        Self { layout, files, served, named, redirects }
     }
 
     /// Says that a page is served at a path of its own choice.
     pub fn add_slug(&mut self, slug: &str, file: &str) {
         self.served.entry(trimmed(slug).to_owned()).or_insert_with(|| file.to_owned());
+        let field = Field { name: "slug".to_owned(), value: FieldValue::Text(slug.to_owned()) };
+        let front = FrontMatter { fields: vec![field], ..FrontMatter::default() };
+        self.served.entry(self.layout.place_of(file, &front).site_path).or_insert_with(|| file.to_owned());
+    }
+
+    /// What the configuration of the tree says.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Reads a page, its headings anchored as this site does it.
+    pub(crate) fn parse(&self, file: &str, bytes: &[u8]) -> Page {
+        parse_as(file, bytes, Format::of(file), self.layout.anchors())
+    }
+
+    /// [`respelled`], where an absolute target without an ending is the path the file is served at.
+    pub(crate) fn respelled(&self, target: &str, from: &str, file: &str, anchor: Option<&str>) -> String {
+        let path = self.layout.place(file).site_path;
+        let is_absolute = target.starts_with('/') && is_page(file);
+        let (written, _) = parts(target);
+        if !is_absolute || has_page_ending(written) || path == site_path(file) || !self.layout.holds_pages(file) {
+            return respelled(target, from, file, anchor);
+        }
+        respelled(target, "", &format!("{path}.md"), anchor)
     }
 
     /// Whether the tree holds this very file.
@@ -68,7 +101,8 @@ impl Routes {
 
     /// The file served at a site path; leading and trailing slashes do not matter.
     pub fn file_at(&self, site_path: &str) -> Option<&str> {
-        self.served.get(trimmed(site_path)).map(String::as_str)
+        let path = trimmed(site_path);
+        self.served.get(path).or_else(|| self.named.get(path)).map(String::as_str)
     }
 
     /// Every file in order.
@@ -369,6 +403,35 @@ mod tests {
             ("snippets/note.mdx", "/guides/retries", page("guides/retries.mdx", None)),
         ] {
             assert_eq!(routes.resolve(from, target), expected, "{target} in {from}");
+        }
+    }
+
+    #[test]
+    fn links_are_followed_where_the_generator_serves_pages() {
+        let tree: BTreeMap<String, Vec<u8>> = [
+            ("mkdocs.yml", "plugins:\n  - redirects:\n      redirect_maps: {old.md: a.md}\n"),
+            ("docs/a.md", ""),
+            ("docs/in/b.md", ""),
+            ("README.md", ""),
+        ]
+        .into_iter()
+        .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
+        .collect();
+        let routes = Routes::of(&tree);
+        for (from, target, expected) in [
+            ("docs/a.md", "in/b.md", page("docs/in/b.md", None)),
+            ("docs/a.md", "in/b", page("docs/in/b.md", None)),
+            ("docs/a.md", "/in/b/#x", page("docs/in/b.md", Some("x"))),
+            ("docs/in/b.md", "/old", Target::Redirect { destination: "/a".into() }),
+            ("README.md", "docs/a.md", page("docs/a.md", None)),
+        ] {
+            assert_eq!(routes.resolve(from, target), expected, "{target} in {from}");
+        }
+        assert_eq!(routes.served().into_iter().collect::<Vec<_>>(), [("a", "docs/a.md"), ("in/b", "docs/in/b.md")]);
+        for (target, spelled) in
+            [("/x", "/in/b"), ("/x/#y", "/in/b/#y"), ("/x.md", "/docs/in/b.md"), ("x.md", "in/b.md")]
+        {
+            assert_eq!(routes.respelled(target, "docs/a.md", "docs/in/b.md", None), spelled, "{target}");
         }
     }
 

@@ -70,6 +70,25 @@ impl Navigation {
     /// The files a navigation is looked for in, first one wins.
     pub const FILES: [&'static str; 2] = ["docs.json", "mint.json"];
 
+    /// Members that hold more of the table of contents.
+    pub(crate) const HOLDERS: [&'static str; 12] = [
+        "pages",
+        "groups",
+        "tabs",
+        "anchors",
+        "dropdowns",
+        "products",
+        "versions",
+        "languages",
+        "menu",
+        "items",
+        "global",
+        "navigation",
+    ];
+
+    /// Members that name what is in a node for readers.
+    pub(crate) const LABELS: [&'static str; 6] = ["tab", "anchor", "dropdown", "product", "item", "group"];
+
     /// Reads a navigation file. Never fails: a file that is not JSON is an empty navigation with a problem.
     pub fn parse(path: &str, bytes: &[u8]) -> Self {
         let text = text_of(bytes);
@@ -125,7 +144,7 @@ impl Navigation {
                                 self.entry_of(page, value, None, &inside);
                             }
                         }
-                        _ if HOLDERS.contains(&name.as_str()) => self.walk(value, name, &inside),
+                        _ if Self::HOLDERS.contains(&name.as_str()) => self.walk(value, name, &inside),
                         _ => {}
                     }
                 }
@@ -151,22 +170,6 @@ impl Navigation {
     }
 }
 
-/// Members that hold more of the table of contents.
-const HOLDERS: [&str; 12] = [
-    "pages",
-    "groups",
-    "tabs",
-    "anchors",
-    "dropdowns",
-    "products",
-    "versions",
-    "languages",
-    "menu",
-    "items",
-    "global",
-    "navigation",
-];
-
 /// What is around a node.
 #[derive(Debug, Clone, Default)]
 struct Place {
@@ -179,12 +182,7 @@ impl Place {
     fn inside(&self, node: &Json) -> Self {
         let mut place = self.clone();
         let text = |name: &str| node.get(name).and_then(Json::text);
-        place.groups.extend(
-            ["tab", "anchor", "dropdown", "product", "item", "group"]
-                .iter()
-                .filter_map(|name| text(name))
-                .map(str::to_owned),
-        );
+        place.groups.extend(Navigation::LABELS.iter().filter_map(|name| text(name)).map(str::to_owned));
         place.version = text("version").map(str::to_owned).or(place.version);
         place.language = text("language").map(str::to_owned).or(place.language);
         place

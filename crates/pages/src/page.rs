@@ -14,6 +14,13 @@ pub enum Format {
     Mdx,
 }
 
+impl Format {
+    /// The format of a file, by its ending.
+    pub(crate) fn of(path: &str) -> Self {
+        if path.to_ascii_lowercase().ends_with(".mdx") { Self::Mdx } else { Self::Markdown }
+    }
+}
+
 /// One page of a docs tree. Spans are byte ranges of the file, on character boundaries of [`crate::text_of`] its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
@@ -54,7 +61,8 @@ impl Page {
         self.anchors().any(|known| known == anchor || known.to_lowercase() == anchor.to_lowercase())
     }
 
-    /// Where the page is served, without a leading slash: its `slug` if it has one, else by its file.
+    /// Where the page is served in a tree without configuration, without a leading slash: its `slug` if it has one, else
+    /// by its file. In a site of a generator, [`crate::Layout`] knows.
     pub fn site_path(&self) -> String {
         match self.front_matter.slug() {
             Some(slug) => slugged(&self.path, slug),
@@ -64,7 +72,7 @@ impl Page {
 
     /// Whether readers are meant to find this page: no piece of others, no draft, not hidden, not kept from search.
     pub fn is_listed(&self) -> bool {
-        !is_partial(&self.path) && !["draft", "hidden", "noindex"].iter().any(|name| self.front_matter.flag(name))
+        !is_partial(&self.path) && !self.front_matter.hides()
     }
 }
 

@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use satteri_pulldown_cmark::{Event, Tag};
 
+use crate::anchors::AnchorStyle;
 use crate::front_matter;
 use crate::page::{Format, Page, Problem};
 use crate::parse_blocks::{Blocks, Source, blocks};
 use crate::parse_lines::Lines;
-use crate::parse_markdown::{self, Markdown};
+use crate::parse_markdown;
 use crate::parse_mdx::{self, Constructs};
 
 /// A file's bytes as text of the very same length: a byte that is no UTF-8 becomes `?`, so that every span of a
@@ -29,14 +30,18 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
 }
 
 /// A page with more problems than this needs no longer list of them.
-const MOST_PROBLEMS: usize = 200;
+pub(crate) const MOST_PROBLEMS: usize = 200;
 
 /// Reads one page. Never fails and never panics: what cannot be read as it was meant is text plus a problem.
 /// `path` is the file relative to the docs root; its ending decides the format.
 pub fn parse(path: &str, bytes: &[u8]) -> Page {
+    parse_as(path, bytes, Format::of(path), AnchorStyle::GitHub)
+}
+
+/// Reads one page in a format, with anchors as a generator makes them.
+pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) -> Page {
     let text = text_of(bytes);
     let lines = Lines::of(&text);
-    let format = if path.to_ascii_lowercase().ends_with(".mdx") { Format::Mdx } else { Format::Markdown };
     let mut problems = Vec::new();
     if matches!(text, Cow::Owned(_)) {
         problems.push(Problem { line: 1, message: "the file is not UTF-8: save it as UTF-8".to_owned() });
@@ -58,12 +63,20 @@ pub fn parse(path: &str, bytes: &[u8]) -> Page {
         }
     };
     problems.extend(constructs.problems);
-    let markdown = parse_markdown::read(&parsed, format).unwrap_or_else(|| {
+    let source = Source {
+        text: &text,
+        parsed: &parsed,
+        body,
+        tags: &constructs.tags,
+        literals: &constructs.literals,
+        taken: &constructs.taken,
+    };
+    let read =
+        parse_markdown::read(&parsed, format, |definitions, events| blocks(source, definitions, events, anchors));
+    let Blocks { headings, links, ids, sections, prose, code } = read.unwrap_or_else(|| {
         problems.push(Problem { line: 1, message: "the page could not be read as Markdown".to_owned() });
-        Markdown::default()
+        blocks(source, Vec::new(), &mut std::iter::empty(), anchors)
     });
-    let source = Source { text: &text, parsed: &parsed, body, tags: &constructs.tags, taken: &constructs.taken };
-    let Blocks { headings, links, ids, sections, prose, code } = blocks(source, markdown);
 
     let first = headings.iter().find(|heading| heading.level == 1).map(|heading| heading.text.clone());
     let title = front_matter.title().map(|title| title.trim().to_owned()).or(first).filter(|title| !title.is_empty());
@@ -76,12 +89,11 @@ pub fn parse(path: &str, bytes: &[u8]) -> Page {
 fn mdx_constructs(text: &str, head: Range<usize>, lines: &Lines) -> Constructs {
     let body = head.end;
     let hidden = parse_mdx::masked(text, std::slice::from_ref(&head));
-    let first = parse_markdown::read(&hidden, Format::Mdx).unwrap_or_default();
-    let mut code: Vec<Range<usize>> = std::iter::once(head)
-        .chain(first.events.into_iter().filter_map(|(event, range)| {
-            matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))).then_some(range)
-        }))
-        .collect();
+    let found = parse_markdown::read(&hidden, Format::Mdx, |_, events| {
+        let code = events.filter(|(event, _)| matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))));
+        code.map(|(_, range)| range).collect::<Vec<_>>()
+    });
+    let mut code: Vec<Range<usize>> = std::iter::once(head).chain(found.unwrap_or_default()).collect();
     code.sort_by_key(|range| range.start);
     parse_mdx::constructs(text, body, &code, lines)
 }

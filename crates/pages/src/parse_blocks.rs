@@ -7,12 +7,12 @@ use satteri_pulldown_cmark::{
     CodeBlockKind, Event, HeadingLevel, LinkType, Tag as Start, TagEnd, decode_html_entities,
 };
 
-use crate::anchors::Anchors;
+use crate::anchors::{AnchorStyle, Anchors};
 use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable, made_anchor};
 use crate::parse_destination::{definition_destination, inline_destination};
 use crate::parse_html::{Piece, pieces};
-use crate::parse_markdown::Markdown;
+use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 use crate::sections::{cleaned, code_block};
 
@@ -41,14 +41,20 @@ pub(crate) struct Source<'t> {
     pub(crate) body: usize,
     /// JSX tags in order; none in plain Markdown, where tags come as events.
     pub(crate) tags: &'t [Tag],
+    /// The words of expressions that are one plain string, in order.
+    pub(crate) literals: &'t [Range<usize>],
     /// What was blanked, in order.
     pub(crate) taken: &'t [Range<usize>],
 }
 
 /// Reads the events of a page.
-pub(crate) fn blocks(source: Source<'_>, markdown: Markdown<'_>) -> Blocks {
-    let definitions = markdown
-        .definitions
+pub(crate) fn blocks(
+    source: Source<'_>,
+    definitions: Vec<Definition>,
+    events: Events<'_, '_>,
+    anchors: AnchorStyle,
+) -> Blocks {
+    let definitions = definitions
         .into_iter()
         .map(|definition| {
             let span = definition_destination(source.parsed, definition.span);
@@ -59,7 +65,7 @@ pub(crate) fn blocks(source: Source<'_>, markdown: Markdown<'_>) -> Blocks {
         source,
         definitions,
         blocks: Blocks::default(),
-        anchors: Anchors::default(),
+        anchors: Anchors::of(anchors),
         path: Vec::new(),
         section: Open {
             anchor: None,
@@ -74,9 +80,10 @@ pub(crate) fn blocks(source: Source<'_>, markdown: Markdown<'_>) -> Blocks {
         code: None,
         html_until: 0,
         next_tag: 0,
+        next_literal: 0,
         next_taken: 0,
     };
-    for (event, range) in markdown.events {
+    for (event, range) in events {
         reading.tags_before(range.start);
         reading.event(event, range);
     }
@@ -85,6 +92,7 @@ pub(crate) fn blocks(source: Source<'_>, markdown: Markdown<'_>) -> Blocks {
     let mut blocks = reading.blocks;
     blocks.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
     blocks.prose.retain(|range| !range.is_empty());
+    blocks.prose.sort_by_key(|range| range.start);
     blocks
 }
 
@@ -129,6 +137,7 @@ struct Reading<'t> {
     /// Events before this byte were read as one block of HTML.
     html_until: usize,
     next_tag: usize,
+    next_literal: usize,
     next_taken: usize,
 }
 
@@ -240,7 +249,7 @@ impl Reading<'_> {
         let id = explicit_id(raw);
         let mut text = self.section.text.split_off(words.min(self.section.text.len()));
         if let Some(id) = id
-            && let Some(cut) = text.rfind("{#").filter(|at| text[*at..].contains(id))
+            && let Some(cut) = text.rfind('{').filter(|at| text[*at..].contains(id))
         {
             text.truncate(cut);
         }
@@ -357,11 +366,21 @@ impl Reading<'_> {
         self.blocks.links.push(Link { target, dest_span, span: range, text, kind });
     }
 
-    /// Reads the JSX tags that stand before `at` and were not read yet.
+    /// Reads the expressions that are plain strings and stand before `at`, and were not read yet.
+    fn literals_before(&mut self, at: usize) {
+        while let Some(literal) = self.source.literals.get(self.next_literal).filter(|literal| literal.start < at) {
+            self.next_literal += 1;
+            self.words(&self.source.text[literal.clone()]);
+            self.blocks.prose.push(literal.clone());
+        }
+    }
+
+    /// Reads the JSX tags and plain strings that stand before `at` and were not read yet.
     fn tags_before(&mut self, at: usize) {
         let tags = self.source.tags;
         while let Some(tag) = tags.get(self.next_tag).filter(|tag| tag.span.start < at) {
             self.next_tag += 1;
+            self.literals_before(tag.span.start);
             let alone = self.stands_alone(&tag.span);
             if alone {
                 self.paragraph();
@@ -371,6 +390,7 @@ impl Reading<'_> {
                 self.paragraph();
             }
         }
+        self.literals_before(at);
     }
 
     /// Whether nothing but a tag is on its first line so far: it makes a block.
@@ -398,7 +418,8 @@ impl Reading<'_> {
                     text: String::new(),
                     kind: LinkKind::Attribute { element: tag.name.clone(), attribute: attribute.name.clone() },
                 }),
-                name if is_readable(tag, name) => {
+                // What a badge beside a heading says is not part of it.
+                name if is_readable(tag, name) && self.heading.is_none() => {
                     self.space();
                     self.words(&value);
                     self.space();
@@ -490,6 +511,6 @@ fn original<'a>(text: &'a str, words: &'a str, range: &Range<usize>) -> std::bor
 fn explicit_id(line: &str) -> Option<&str> {
     let line = line.trim_end().trim_end_matches('#').trim_end();
     let (_, attributes) = line.strip_suffix('}')?.rsplit_once('{')?;
-    let id = attributes.split_whitespace().find_map(|word| word.strip_prefix('#'))?;
+    let id = attributes.trim_start_matches(':').split_whitespace().find_map(|word| word.strip_prefix('#'))?;
     (!id.is_empty()).then_some(id)
 }

@@ -28,7 +28,9 @@ pub(crate) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
             at = next + 1;
             continue;
         } else if let Some(tag) = scan_tag(html, next, Dialect::Html) {
-            let end = silent_end(html, &tag).unwrap_or(tag.span.end);
+            let silent = silent_end(html, &tag);
+            misses += usize::from(silent.is_none() && is_silent(&tag));
+            let end = silent.unwrap_or(tag.span.end);
             (Some(tag), end)
         } else {
             misses += 1;
@@ -54,14 +56,15 @@ fn unread_end(html: &str, at: usize) -> usize {
     html[at..].find(close).map_or(html.len(), |length| at + length + close.len())
 }
 
-/// The end of an element nobody reads.
-fn silent_end(html: &str, tag: &Tag) -> Option<usize> {
-    let close = match tag.name.to_ascii_lowercase().as_str() {
-        "script" => "</script",
-        "style" => "</style",
-        _ => return None,
-    };
-    (tag.kind == TagKind::Open).then_some(())?;
+/// Whether a tag begins an element that nobody reads.
+pub(crate) fn is_silent(tag: &Tag) -> bool {
+    tag.kind == TagKind::Open && ["script", "style"].iter().any(|name| tag.name.eq_ignore_ascii_case(name))
+}
+
+/// The end of an element that nobody reads.
+pub(crate) fn silent_end(html: &str, tag: &Tag) -> Option<usize> {
+    is_silent(tag).then_some(())?;
+    let close = if tag.name.eq_ignore_ascii_case("script") { "</script" } else { "</style" };
     html[tag.span.end..].find(close).map(|length| tag.span.end + length)
 }
 

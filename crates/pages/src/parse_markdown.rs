@@ -20,15 +20,16 @@ pub(crate) struct Definition {
     pub(crate) span: Range<usize>,
 }
 
-/// Everything the parser says of a text. Ranges are of the text as given.
-#[derive(Debug, Default)]
-pub(crate) struct Markdown<'a> {
-    pub(crate) events: Vec<(Event<'a>, Range<usize>)>,
-    pub(crate) definitions: Vec<Definition>,
-}
+/// What the parser says of a text, one thing after the other. Ranges are of the text as given.
+pub(crate) type Events<'e, 'a> = &'e mut dyn Iterator<Item = (Event<'a>, Range<usize>)>;
 
-/// Reads a text. `None` when the parser gave up on it, which no text is known to make it do.
-pub(crate) fn read(text: &str, format: Format) -> Option<Markdown<'_>> {
+/// Reads a text and hands what it says to `consume` as it is read: a page may say a million things, and nobody needs all
+/// of them at once. `None` when the parser gave up on the text, which no text is known to make it do.
+pub(crate) fn read<R>(
+    text: &str,
+    format: Format,
+    consume: impl FnOnce(Vec<Definition>, Events<'_, '_>) -> R,
+) -> Option<R> {
     let mut options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
         | Options::ENABLE_STRIKETHROUGH
@@ -39,11 +40,7 @@ pub(crate) fn read(text: &str, format: Format) -> Option<Markdown<'_>> {
     }
     // A page is somebody else's text and the parser somebody else's code: a panic in it must cost one page, not the site.
     catch_unwind(AssertUnwindSafe(|| {
-        let mut iterator = Parser::new_ext(text, options).into_offset_iter();
-        let mut events = Vec::new();
-        for (event, range) in iterator.by_ref() {
-            events.push((event, on_boundaries(text, range)));
-        }
+        let iterator = Parser::new_ext(text, options).into_offset_iter();
         let definitions = iterator
             .reference_definitions()
             .iter()
@@ -53,7 +50,8 @@ pub(crate) fn read(text: &str, format: Format) -> Option<Markdown<'_>> {
                 span: on_boundaries(text, definition.span.clone()),
             })
             .collect();
-        Markdown { events, definitions }
+        let mut events = iterator.map(|(event, range)| (event, on_boundaries(text, range)));
+        consume(definitions, &mut events)
     }))
     .ok()
 }

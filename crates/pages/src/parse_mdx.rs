@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::page::Problem;
 use crate::parse_lines::Lines;
 use crate::parse_script::{expression_end, module_end, paragraph_end};
-use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
+use crate::parse_tags::{Dialect, Tag, TagKind, literal, scan_tag};
 
 /// Stands for a hidden `{`, `<` or first letter of a line that must not read as a module statement.
 const HIDDEN: u8 = 0x1a;
@@ -23,6 +23,8 @@ const PATIENCE: usize = 100;
 #[derive(Debug, Default)]
 pub(crate) struct Constructs {
     pub(crate) tags: Vec<Tag>,
+    /// The words of expressions that are one plain string, quotes and braces left out.
+    pub(crate) literals: Vec<Range<usize>>,
     /// Everything that is no Markdown: tags, expressions, comments, module statements.
     pub(crate) taken: Vec<Range<usize>>,
     pub(crate) problems: Vec<Problem>,
@@ -161,6 +163,7 @@ impl Search<'_> {
             return self.miss("this `{` has no matching `}`: close it, or write `\\{` for a brace");
         };
         self.found.taken.push(self.at..end);
+        self.found.literals.extend(literal(self.text, self.at + 1..end - 1));
         self.at = end;
     }
 

@@ -65,7 +65,7 @@ fn blank_line_at(bytes: &[u8], mut ix: usize) -> bool {
 
 /// The end of whatever starts at `ix`: a string, a template, a comment, or one byte. `None` when a template or a
 /// comment does not close before `limit`.
-fn token_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
+pub(crate) fn token_end(bytes: &[u8], ix: usize, limit: usize) -> Option<usize> {
     match bytes[ix] {
         quote @ (b'"' | b'\'') => Some(string_end(bytes, ix, limit, quote)),
         b'`' => template_end(bytes, ix, limit),

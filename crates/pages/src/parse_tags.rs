@@ -179,7 +179,7 @@ impl TagScan<'_> {
 }
 
 /// The inside of an expression that is one plain string.
-fn literal(text: &str, inside: Range<usize>) -> Option<Range<usize>> {
+pub(crate) fn literal(text: &str, inside: Range<usize>) -> Option<Range<usize>> {
     let raw = &text[inside.clone()];
     let start = inside.start + (raw.len() - raw.trim_start().len());
     let trimmed = raw.trim();

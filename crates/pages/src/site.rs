@@ -3,9 +3,10 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use crate::layout::Layout;
 use crate::navigation::Navigation;
-use crate::page::Page;
-use crate::parse::parse;
+use crate::page::{Format, Page};
+use crate::parse::parse_as;
 use crate::site_paths::is_page;
 
 /// Read access to a docs tree at one moment. Paths are relative to the docs root, `/`-separated, without a leading
@@ -35,19 +36,22 @@ pub struct Site {
     served: HashMap<String, String>,
     paths: HashMap<String, String>,
     navigation: Option<Navigation>,
+    layout: Layout,
 }
 
 impl Site {
     /// Reads every page and the navigation of a tree.
     pub fn read(tree: &dyn Tree) -> Self {
-        let files: BTreeSet<String> = tree.paths().into_iter().collect();
+        let paths = tree.paths();
+        let layout = Layout::read_paths(tree, &paths);
+        let files: BTreeSet<String> = paths.into_iter().collect();
         let mut pages = BTreeMap::new();
         let mut served = HashMap::new();
         let mut paths = HashMap::new();
-        for file in files.iter().filter(|file| is_page(file)) {
+        for file in files.iter().filter(|file| is_page(file) && layout.holds_pages(file)) {
             let Some(bytes) = tree.read(file) else { continue };
-            let page = parse(file, &bytes);
-            let path = page.site_path();
+            let page = parse_as(file, &bytes, Format::of(file), layout.anchors());
+            let path = layout.place_of(file, &page.front_matter).site_path;
             // Of an index and a README in one folder, the index is what is served.
             match served.entry(path.clone()) {
                 Entry::Vacant(free) => {
@@ -63,7 +67,7 @@ impl Site {
         }
         let navigation =
             Navigation::FILES.iter().find_map(|file| tree.read(file).map(|bytes| Navigation::parse(file, &bytes)));
-        Self { files, pages, served, paths, navigation }
+        Self { files, pages, served, paths, navigation, layout }
     }
 
     /// All pages in order of file path.
@@ -94,6 +98,11 @@ impl Site {
     /// Every file of the tree in order, pages and not.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)
+    }
+
+    /// What the configuration of the tree says.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
     }
 
     pub fn navigation(&self) -> Option<&Navigation> {

@@ -49,7 +49,7 @@ pub fn is_partial(path: &str) -> bool {
     path.starts_with("snippets/") || path.split('/').any(|part| part.starts_with('_'))
 }
 
-fn stem(path: &str) -> Option<&str> {
+pub(crate) fn stem(path: &str) -> Option<&str> {
     let (stem, ending) = path.rsplit_once('.')?;
     let known = ["md", "mdx", "markdown"].iter().any(|known| ending.eq_ignore_ascii_case(known));
     (known && !stem.is_empty() && !stem.ends_with('/')).then_some(stem)

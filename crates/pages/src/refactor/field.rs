@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::edit::{Change, TextEdit, apply};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
-use crate::front_matter::{FieldValue, FrontMatter};
+use crate::front_matter::{FieldValue, FrontMatter, Syntax};
 use crate::links::{Routes, is_fragment};
 use crate::page::Page;
 use crate::parse::{parse, text_of};
@@ -93,6 +93,9 @@ pub(super) fn set(
     };
     if front_matter.value(name) == Some(&FieldValue::Text(wanted.clone())) {
         return Ok(None);
+    }
+    if front_matter.syntax != Syntax::Yaml {
+        return Err("its front matter is not YAML, and no other is changed");
     }
     let newline = if text.lines().next().is_some_and(|_| text.contains("\r\n")) { "\r\n" } else { "\n" };
     let edit = match &front_matter.body {

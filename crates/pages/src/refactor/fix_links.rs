@@ -9,7 +9,7 @@ use super::{RefactorError, Refactored, counted};
 use crate::check::may_have_anchor;
 use crate::links::{Routes, Target, respelled};
 use crate::page::Page;
-use crate::parse::{parse, text_of};
+use crate::parse::text_of;
 use crate::site::Tree;
 use crate::site_paths::is_page;
 
@@ -23,7 +23,7 @@ pub fn fix_links(tree: &dyn Tree, within: &[String]) -> Result<Refactored, Refac
     let mut pages: BTreeMap<String, Page> = BTreeMap::new();
     for file in routes.files().filter(|file| is_page(file)) {
         if let Some(bytes) = tree.read(file) {
-            pages.insert(file.to_owned(), parse(file, &bytes));
+            pages.insert(file.to_owned(), routes.parse(file, &bytes));
         }
     }
     for (file, page) in &pages {
@@ -136,7 +136,7 @@ impl<'a> Site<'a> {
                             Anchor::Instead(anchor) => Some(anchor),
                             Anchor::There | Anchor::Unclear(_) => None,
                         });
-                        Repair::Instead(respelled(target, from, &file, anchor.as_deref()))
+                        Repair::Instead(self.routes.respelled(target, from, &file, anchor.as_deref()))
                     }
                     Nearest::Several(names) => {
                         let names: Vec<String> = names.iter().map(|name| format!("`/{name}`")).collect();

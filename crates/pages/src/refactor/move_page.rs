@@ -39,7 +39,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
             .links
             .iter()
             .filter(|link| !names_slug(&link.target, slug.as_deref()))
-            .map(|link| TextEdit::new(link.dest_span.clone(), respelled(&link.target, &path, &to, None)))
+            .map(|link| TextEdit::new(link.dest_span.clone(), routes.respelled(&link.target, &path, &to, None)))
             .collect();
         for import in imports(&linking.page, &linking.bytes) {
             if matches!(routes.resolve(&path, &import.target), Target::Page { file, .. } if file == from) {
@@ -114,7 +114,7 @@ fn moved_edits(page: &Page, bytes: &[u8], routes: &Routes, to: &str) -> Vec<Text
         if path.starts_with('/') && file != to {
             return None;
         }
-        let spelled = respelled(target, to, file, None);
+        let spelled = routes.respelled(target, to, file, None);
         (spelled != target).then_some(spelled)
     };
     let mut edits = Vec::new();

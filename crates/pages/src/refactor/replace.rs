@@ -119,7 +119,7 @@ impl Outcome {
 impl Work<'_> {
     fn page(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
         let text = text_of(bytes);
-        let page = parse(file, bytes);
+        let page = self.routes.parse(file, bytes);
         let mut alone = left_alone(&page, &text, self.links);
         if self.links == Links::Change {
             alone.extend(self.links_that_would_break(file, &page, &text));
@@ -135,10 +135,10 @@ impl Work<'_> {
         if edits.is_empty() {
             return;
         }
-        let mut after = parse(file, &apply(bytes, &edits));
+        let mut after = self.routes.parse(file, &apply(bytes, &edits));
         if let Some(wrong) = self.field_read_otherwise(&page, &after) {
             edits = self.with_fields_set(&page, bytes, edits, &wrong);
-            after = parse(file, &apply(bytes, &edits));
+            after = self.routes.parse(file, &apply(bytes, &edits));
         }
         if after.problems.len() > page.problems.len() || self.field_read_otherwise(&page, &after).is_some() {
             result.left.push(format!("{file}: the page could not be read with “{}” in it, so it stays", self.replace));

@@ -1,0 +1,55 @@
+//! Globs of configurations.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// How many globs one list may hold.
+const MOST: usize = 1_000;
+
+/// Globs as scripts write them, relative to a folder of pages.
+pub(super) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns.take(MOST) {
+        let pattern = pattern.trim_start_matches("./");
+        if let Ok(glob) = GlobBuilder::new(pattern).literal_separator(true).build() {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_default()
+}
+
+/// Globs as `.gitignore` writes them: without a slash they match a name anywhere, and a folder stands for all in it.
+pub(super) fn ignore_globs(lines: &str) -> GlobSet {
+    let patterns: Vec<String> = lines
+        .lines()
+        .map(str::trim)
+        .filter(|line| !line.is_empty() && !line.starts_with(['#', '!']))
+        .flat_map(|line| {
+            let anchored = line.trim_end_matches('/').contains('/');
+            let line = line.trim_matches('/');
+            let line = if anchored { line.to_owned() } else { format!("**/{line}") };
+            [format!("{line}/**"), line]
+        })
+        .collect();
+    globs(patterns.iter().map(String::as_str))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_those_of_gitignore() {
+        let set = ignore_globs("drafts/\n*.tmp.md\n/top.md\n# note\na/b.md\n");
+        for (path, matches) in [
+            ("drafts/a.md", true),
+            ("x/drafts/a.md", true),
+            ("x/a.tmp.md", true),
+            ("top.md", true),
+            ("a/b.md", true),
+            ("x/a/b.md", false),
+            ("a.md", false),
+        ] {
+            assert_eq!(set.is_match(path), matches, "{path}");
+        }
+    }
+}

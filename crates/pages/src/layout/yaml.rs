@@ -1,0 +1,107 @@
+//! YAML configurations as values.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+
+/// A value; single ones are text, as written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Yaml {
+    Text(String),
+    Empty,
+    List(Vec<Yaml>),
+    Map(Vec<(String, Yaml)>),
+}
+
+impl Yaml {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
+        self.members().iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    pub(crate) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn list(&self) -> &[Self] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn members(&self) -> &[(String, Self)] {
+        match self {
+            Self::Map(members) => members,
+            _ => &[],
+        }
+    }
+}
+
+/// Reads a document (JSON is one too), or says why it cannot be read. Bounded in depth, size and aliases by the reader.
+pub(crate) fn read(text: &str) -> Result<Yaml, String> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::FirstWins,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(text, options)
+        .map_err(|error: serde_saphyr::Error| error.to_string().lines().next().unwrap_or_default().to_owned())
+}
+
+impl<'de> Deserialize<'de> for Yaml {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Yaml;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a value")
+            }
+            fn visit_unit<E>(self) -> Result<Yaml, E> {
+                Ok(Yaml::Empty)
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Yaml, E> {
+                Ok(Yaml::Text(value.to_string()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Yaml, E> {
+                Ok(Yaml::Text(value.to_string()))
+            }
+            fn visit_i128<E>(self, value: i128) -> Result<Yaml, E> {
+                Ok(Yaml::Text(value.to_string()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Yaml, E> {
+                Ok(Yaml::Text(value.to_string()))
+            }
+            fn visit_u128<E>(self, value: u128) -> Result<Yaml, E> {
+                Ok(Yaml::Text(value.to_string()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Yaml, E> {
+                Ok(Yaml::Text(value.to_string()))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Yaml, E> {
+                Ok(Yaml::Text(value.to_owned()))
+            }
+            fn visit_string<E>(self, value: String) -> Result<Yaml, E> {
+                Ok(Yaml::Text(value))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Yaml, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(Yaml::List(list))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Yaml, A::Error> {
+                let mut members = Vec::new();
+                while let Some(name) = map.next_key::<String>()? {
+                    members.push((name, map.next_value()?));
+                }
+                Ok(Yaml::Map(members))
+            }
+        }
+        deserializer.deserialize_any(Any)
+    }
+}

@@ -1,0 +1,204 @@
+//! An operation as a page of Markdown.
+
+use serde_json::Value;
+
+use super::description::{Description, Operation, is_true};
+use super::schema::{Fields, one_line, told};
+
+/// An example longer than this shows nothing that its schema does not.
+const LONGEST_EXAMPLE: usize = 4_000;
+
+/// A page, written.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) title: String,
+    /// What it does, in a sentence or two.
+    pub(super) summary: Option<String>,
+    /// Everything but the title.
+    pub(super) markdown: String,
+}
+
+/// Writes an operation's page: what it does, its parameters, its body, its answers.
+pub(super) fn page(description: &Description, operation: &Operation<'_>) -> Written {
+    let text =
+        |name: &str| operation.value.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let title = text("summary").or_else(|| text("operationId")).map_or_else(|| operation.key.clone(), one_line);
+    let about = text("description").or_else(|| operation.around.get("description").and_then(Value::as_str));
+    let mut page = Page { description, fields: Fields::of(description), out: String::new() };
+    page.paragraph(&match operation.key.strip_prefix("WEBHOOK ") {
+        Some(name) => format!("Webhook `{name}` ({})", operation.method.to_uppercase()),
+        None => format!("`{} {}`", operation.method.to_uppercase(), operation.path),
+    });
+    if is_true(operation.value.get("deprecated")) {
+        page.paragraph("**Deprecated.**");
+    }
+    if let Some(about) = about {
+        page.paragraph(&nested(about));
+    }
+    page.parameters(operation);
+    page.body(operation);
+    page.responses(operation);
+    Written { title, summary: about.map(first_words), markdown: page.out }
+}
+
+/// Headings of a text one level further in than the page's own sections are.
+fn nested(text: &str) -> String {
+    text.lines()
+        .map(|line| if line.starts_with('#') && line.len() < 200 { format!("##{line}") } else { line.to_owned() })
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The first paragraph in a line, cut at a length that search results show.
+fn first_words(text: &str) -> String {
+    let paragraph = one_line(text.trim().split("\n\n").next().unwrap_or_default());
+    match paragraph.char_indices().nth(300) {
+        Some((at, _)) => format!("{}…", paragraph[..at].trim_end()),
+        None => paragraph,
+    }
+}
+
+struct Page<'d> {
+    description: &'d Description,
+    fields: Fields<'d>,
+    out: String,
+}
+
+impl<'d> Page<'d> {
+    fn paragraph(&mut self, text: &str) {
+        if !text.trim().is_empty() {
+            self.out.push_str(text.trim_end());
+            self.out.push_str("\n\n");
+        }
+    }
+
+    fn parameters(&mut self, operation: &Operation<'d>) {
+        let listed = |holder: &'d Value| holder.get("parameters").and_then(Value::as_array).into_iter().flatten();
+        let own: Vec<&Value> = listed(operation.value).map(|parameter| self.description.resolved(parameter)).collect();
+        let is_own = |other: &Value| {
+            own.iter().any(|own| own.get("name") == other.get("name") && own.get("in") == other.get("in"))
+        };
+        let shared = listed(operation.around)
+            .map(|parameter| self.description.resolved(parameter))
+            .filter(|other| !is_own(other));
+        let all: Vec<&Value> = shared
+            .chain(own.iter().copied())
+            .filter(|parameter| parameter.get("in").and_then(Value::as_str) != Some("body"))
+            .collect();
+        if all.is_empty() {
+            return;
+        }
+        let mut table =
+            "## Parameters\n\n| Name | In | Type | Required | Description |\n|---|---|---|---|---|\n".to_owned();
+        for parameter in all {
+            let text = |name: &str| parameter.get(name).and_then(Value::as_str).unwrap_or_default();
+            let schema = parameter.get("schema").or_else(|| {
+                parameter
+                    .get("content")
+                    .and_then(Value::as_object)
+                    .and_then(|content| content.values().next()?.get("schema"))
+            });
+            // Before version 3 a parameter is its own schema.
+            let kind = self.fields.kind(schema.unwrap_or(parameter));
+            let of_schema = schema.map(|schema| self.description.resolved(schema)).map(told).unwrap_or_default();
+            let own = told(parameter);
+            let about = if own == of_schema { own } else { format!("{own} {of_schema}") };
+            let required = if is_true(parameter.get("required")) { "yes" } else { "no" };
+            let cells = [format!("`{}`", text("name")), text("in").to_owned(), kind, required.to_owned(), about];
+            let cells: Vec<String> = cells.iter().map(|cell| one_line(cell).replace('|', "\\|")).collect();
+            table.push_str(&format!("| {} |\n", cells.join(" | ")));
+        }
+        self.paragraph(&table);
+    }
+
+    fn body(&mut self, operation: &Operation<'d>) {
+        if let Some(body) = operation.value.get("requestBody") {
+            let body = self.description.resolved(body);
+            self.paragraph("## Request body");
+            self.paragraph(body.get("description").and_then(Value::as_str).unwrap_or_default());
+            self.content(body);
+            return;
+        }
+        let parameters = operation.value.get("parameters").and_then(Value::as_array).into_iter().flatten();
+        let mut parameters = parameters.map(|parameter| self.description.resolved(parameter));
+        if self.description.is_swagger()
+            && let Some(body) = parameters.find(|parameter| parameter.get("in").and_then(Value::as_str) == Some("body"))
+        {
+            self.paragraph("## Request body");
+            self.paragraph(body.get("description").and_then(Value::as_str).unwrap_or_default());
+            self.schema(body.get("schema"));
+        }
+    }
+
+    fn responses(&mut self, operation: &Operation<'d>) {
+        let responses = operation.value.get("responses").and_then(Value::as_object);
+        let Some(responses) = responses.filter(|responses| !responses.is_empty()) else { return };
+        self.paragraph("## Responses");
+        for (code, response) in responses {
+            let response = self.description.resolved(response);
+            let about = response.get("description").and_then(Value::as_str).unwrap_or_default();
+            self.paragraph(&format!("### {code}"));
+            self.paragraph(&nested(about));
+            match response.get("schema") {
+                Some(schema) => self.schema(Some(schema)),
+                None => self.content(response),
+            }
+        }
+    }
+
+    /// The first kind of content a body or a response is described in.
+    fn content(&mut self, holder: &'d Value) {
+        let Some((kind, media)) =
+            holder.get("content").and_then(Value::as_object).and_then(|content| content.iter().next())
+        else {
+            return;
+        };
+        self.paragraph(&format!("`{kind}`"));
+        self.schema(media.get("schema"));
+        let examples = media.get("examples").and_then(Value::as_object);
+        let named = examples.and_then(|examples| self.description.resolved(examples.values().next()?).get("value"));
+        if let Some(example) = media.get("example").or(named) {
+            let text = example
+                .as_str()
+                .map_or_else(|| serde_json::to_string_pretty(example).unwrap_or_default(), str::to_owned);
+            if text.len() <= LONGEST_EXAMPLE && !text.contains("```") {
+                self.paragraph(&format!("```json\n{text}\n```"));
+            }
+        }
+    }
+
+    fn schema(&mut self, schema: Option<&'d Value>) {
+        let Some(schema) = schema else { return };
+        let kind = self.fields.kind(schema);
+        if kind != "object" && kind != "any" {
+            let about = told(self.description.resolved(schema));
+            self.paragraph(&if about.is_empty() { kind } else { format!("{kind}: {about}") });
+        }
+        let list = self.fields.list(schema);
+        self.paragraph(&list);
+    }
+}
+
+/// Markdown that may stand in MDX: no sign in it begins an expression or a tag.
+pub(super) fn escaped(markdown: &str) -> String {
+    let mut out = String::with_capacity(markdown.len());
+    let mut in_fence = false;
+    for line in markdown.split_inclusive('\n') {
+        let is_fence = line.trim_start().starts_with("```");
+        if in_fence || is_fence {
+            in_fence ^= is_fence;
+            out.push_str(line);
+            continue;
+        }
+        for (ix, piece) in line.split('`').enumerate() {
+            if ix > 0 {
+                out.push('`');
+            }
+            match ix % 2 == 0 {
+                true => out.push_str(&piece.replace('{', "\\{").replace('<', "\\<")),
+                false => out.push_str(piece),
+            }
+        }
+    }
+    out
+}

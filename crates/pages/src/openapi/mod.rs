@@ -1,0 +1,210 @@
+//! Descriptions of APIs (OpenAPI 3, Swagger 2) as pages, one for each operation.
+//!
+//! An operation's page is written as Markdown and read as any page is, so that it has sections, tables and anchors like
+//! the others. It is served below the folder that the navigation names for it, else below `api-reference` where
+//! `docs.json` is used, else below the description's own name: `…/tag/summary`, both as slugs. An operation that a page
+//! shows by its front matter (`openapi: GET /users`) is that page's and has no other.
+
+mod description;
+mod markdown;
+mod schema;
+
+use std::collections::HashSet;
+
+use crate::anchors::slug;
+use crate::front_matter;
+use crate::layout::{Generator, Layout, Operations, Place, joined};
+use crate::page::{Format, Problem};
+use crate::parse::{parse_as, text_of};
+use crate::parse_lines::Lines;
+use crate::read_file::{FileRead, SitePage, title_from};
+use crate::site::Tree;
+use crate::site_paths::is_page;
+pub(crate) use description::{Cache, METHODS};
+use description::{Description, Operation};
+use markdown::Written;
+
+/// How many pages one description may make.
+const MOST_PAGES: usize = 5_000;
+
+/// How many files are looked into for an operation that a page shows without naming its description.
+const MOST_LOOKED_INTO: usize = 8;
+
+/// A description larger than this is not read.
+const LARGEST: usize = 32 << 20;
+
+/// The pages of a description; none when the file is something else.
+pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
+    if bytes.len() > LARGEST || !description::may_be(bytes) {
+        return FileRead::default();
+    }
+    let description = match layout.cache().get(file, bytes) {
+        Ok(Some(description)) => description,
+        Ok(None) => return FileRead::default(),
+        Err(problem) => return FileRead { problems: vec![problem], ..FileRead::default() },
+    };
+    let mut read = FileRead::default();
+    let operations = description.operations();
+    let claims = claims(layout, file, tree);
+    read.included = claims.iter().map(|claim| claim.page.clone()).collect();
+    read.included.dedup();
+    let shown: HashSet<&str> = claims.iter().map(|claim| claim.operation.as_str()).collect();
+    let listed: Vec<&Operations> =
+        layout.operations().iter().filter(|listed| listed.file.as_deref().is_none_or(|named| named == file)).collect();
+    let follows_navigation = !layout.operations().is_empty();
+    let mut paths = HashSet::new();
+    for operation in operations.iter().filter(|operation| !shown.contains(operation.key.as_str())) {
+        let entry =
+            listed.iter().find(|listed| listed.operation.as_ref().is_none_or(|wanted| *wanted == operation.key));
+        if follows_navigation && entry.is_none() {
+            continue;
+        }
+        if read.pages.len() == MOST_PAGES {
+            let message = format!("this describes more than {MOST_PAGES} operations; the rest have no page");
+            read.problems.push(Problem { line: 1, message });
+            break;
+        }
+        let written = markdown::page(&description, operation);
+        let place = place(layout, file, &description, operation, entry.copied(), &written, &mut paths);
+        read.pages.push(page(layout, file, place, &written));
+    }
+    read
+}
+
+fn place(
+    layout: &Layout,
+    file: &str,
+    description: &Description,
+    operation: &Operation<'_>,
+    entry: Option<&Operations>,
+    written: &Written,
+    taken: &mut HashSet<String>,
+) -> Place {
+    let folder = match (entry.and_then(|entry| entry.directory.as_deref()), layout.generator()) {
+        (Some(directory), _) => directory.trim_matches('/').to_owned(),
+        (None, Generator::Mintlify) => "api-reference".to_owned(),
+        (None, _) => layout.path_below(file),
+    };
+    let parts = [folder.as_str(), &slug(operation.tag.unwrap_or_default()), &slug(&written.title)];
+    let path = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
+    let mut site_path = path.clone();
+    let mut count = 1;
+    while !taken.insert(site_path.clone()) {
+        count += 1;
+        site_path = format!("{path}-{count}");
+    }
+    let mut groups = match entry {
+        Some(entry) => entry.groups.clone(),
+        None => description.title().map(str::to_owned).into_iter().collect(),
+    };
+    groups.extend(operation.tag.map(str::to_owned));
+    let (version, language) = layout.version_and_language(file);
+    Place {
+        site_path,
+        title: None,
+        groups,
+        order: None,
+        version: entry.and_then(|entry| entry.version.clone()).or(version),
+        language: entry.and_then(|entry| entry.language.clone()).or(language),
+        listed: !operation.is_hidden(),
+    }
+}
+
+fn page(layout: &Layout, file: &str, place: Place, written: &Written) -> SitePage {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let mut text = format!("---\ntitle: {}\n", quoted(&written.title));
+    if let Some(summary) = &written.summary {
+        text.push_str(&format!("description: {}\n", quoted(summary)));
+    }
+    text.push_str("---\n\n");
+    text.push_str(&written.markdown);
+    let mut page = parse_as(file, text.as_bytes(), Format::Markdown, layout.anchors());
+    page.title = page.title.take().or_else(|| Some(title_from(&place.site_path)));
+    page.problems.clear();
+    SitePage { place, aliases: Vec::new(), page, text }
+}
+
+/// A page that shows an operation.
+struct Claim {
+    page: String,
+    operation: String,
+}
+
+/// The pages that show operations of this description, or of whichever has them.
+fn claims(layout: &Layout, file: &str, tree: &dyn Tree) -> Vec<Claim> {
+    let mut pages: Vec<String> =
+        tree.paths().into_iter().filter(|path| is_page(path) && layout.holds_pages(path)).collect();
+    pages.sort_unstable();
+    let claims = pages.into_iter().filter_map(|page| {
+        let bytes = tree.read(&page)?;
+        let text = text_of(&bytes);
+        let Wanted { file: named, operation } = wanted_by(&text)?;
+        named.is_none_or(|named| named == file).then_some(Claim { page, operation })
+    });
+    claims.collect()
+}
+
+/// An operation as a front matter names it.
+struct Wanted {
+    file: Option<String>,
+    /// `GET /users`, or `WEBHOOK name`.
+    operation: String,
+}
+
+/// What the front matter of a page shows, if it shows an operation.
+fn wanted_by(text: &str) -> Option<Wanted> {
+    text[..front_matter::end(text)].contains("openapi").then_some(())?;
+    let (front, _) = front_matter::read(text, &Lines::of(text));
+    let words: Vec<&str> = front.get("openapi")?.split_whitespace().collect();
+    let (file, method, path) = match words.as_slice() {
+        [method, path] => (None, method, path),
+        [file, method, path] => (joined("", file), method, path),
+        _ => return None,
+    };
+    let operation = format!("{} {path}", method.to_uppercase());
+    Some(Wanted { file, operation })
+}
+
+/// An operation that a page shows.
+pub(crate) struct Shown {
+    pub(crate) markdown: String,
+    pub(crate) title: Option<String>,
+    /// The description it is in.
+    pub(crate) file: Option<String>,
+    pub(crate) problem: Option<Problem>,
+}
+
+/// The operation that a page shows by its front matter.
+pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn Tree) -> Option<Shown> {
+    let Wanted { file, operation } = wanted_by(text)?;
+    let mut files: Vec<String> = match &file {
+        Some(file) => vec![file.clone()],
+        None => layout.descriptions().to_vec(),
+    };
+    if files.is_empty() && file.is_none() {
+        let named = |file: &String| ["openapi", "swagger", "api"].iter().any(|name| file.to_lowercase().contains(name));
+        files =
+            tree.paths().into_iter().filter(|file| !is_page(file) && named(file) && layout.holds_pages(file)).collect();
+        files.sort_unstable();
+        files.truncate(MOST_LOOKED_INTO);
+    }
+    for file in &files {
+        let Some(bytes) = tree.read(file).filter(|bytes| bytes.len() <= LARGEST) else { continue };
+        let Ok(Some(description)) = layout.cache().get(file, &bytes) else { continue };
+        let operations = description.operations();
+        let Some(found) = operations.iter().find(|known| known.key == operation) else { continue };
+        let written = markdown::page(&description, found);
+        let markdown = match format {
+            Format::Mdx => markdown::escaped(&written.markdown),
+            Format::Markdown => written.markdown,
+        };
+        return Some(Shown { markdown, title: Some(written.title), file: Some(file.clone()), problem: None });
+    }
+    let message = format!("the front matter shows `{operation}`, and no description of an API has that");
+    let problem = (!files.is_empty()).then_some(Problem { line: 1, message });
+    // Were the first of them there, or had it the operation, the page would be another.
+    Some(Shown { markdown: String::new(), title: None, file: files.into_iter().next(), problem })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,170 @@
+//! A schema as a list of fields for reading.
+
+use serde_json::Value;
+
+use super::description::{Description, is_true, reference};
+
+/// How deep fields of fields are shown.
+const DEEPEST: usize = 5;
+
+/// How many fields one operation shows.
+const MOST_FIELDS: usize = 400;
+
+/// How many values of an enumeration are shown.
+const MOST_VALUES: usize = 40;
+
+/// Writes schemas of one operation; what there is to write is bounded over all of them.
+pub(super) struct Fields<'d> {
+    description: &'d Description,
+    left: usize,
+    /// The references we are inside of.
+    open: Vec<&'d str>,
+}
+
+impl<'d> Fields<'d> {
+    pub(super) fn of(description: &'d Description) -> Self {
+        Self { description, left: MOST_FIELDS, open: Vec::new() }
+    }
+
+    /// The fields of a schema as a list; empty for one that has none.
+    pub(super) fn list(&mut self, schema: &'d Value) -> String {
+        let mut out = String::new();
+        self.fields(schema, 0, &mut out);
+        out
+    }
+
+    /// What kind of value a schema is of, in a few words.
+    pub(super) fn kind(&self, schema: &'d Value) -> String {
+        self.kind_within(schema, 0)
+    }
+
+    fn kind_within(&self, schema: &'d Value, depth: usize) -> String {
+        let named = reference(schema).and_then(|pointer| pointer.rsplit('/').next());
+        let schema = self.description.resolved(schema);
+        if depth > DEEPEST {
+            return "…".to_owned();
+        }
+        let own = match schema.get("type") {
+            Some(Value::String(kind)) => kind.clone(),
+            Some(Value::Array(kinds)) => kinds.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+            _ => String::new(),
+        };
+        match own.as_str() {
+            "array" => match schema.get("items") {
+                Some(items) => format!("array of {}", self.kind_within(items, depth + 1)),
+                None => "array".to_owned(),
+            },
+            "" | "object" => {
+                let title = schema.get("title").and_then(Value::as_str).or(named);
+                let choices = ["oneOf", "anyOf"].iter().find_map(|name| schema.get(name)?.as_array());
+                match (title, choices) {
+                    (Some(title), _) => title.to_owned(),
+                    (None, Some(choices)) => {
+                        let kinds: Vec<String> = choices
+                            .iter()
+                            .take(MOST_VALUES)
+                            .map(|choice| self.kind_within(choice, depth + 1))
+                            .collect();
+                        kinds.join(" or ")
+                    }
+                    (None, None) if own.is_empty() && schema.get("properties").is_none() => "any".to_owned(),
+                    (None, None) => "object".to_owned(),
+                }
+            }
+            _ => match schema.get("format").and_then(Value::as_str) {
+                Some(format) => format!("{own} ({format})"),
+                None => own,
+            },
+        }
+    }
+
+    fn fields(&mut self, schema: &'d Value, depth: usize, out: &mut String) {
+        if depth > DEEPEST || self.left == 0 {
+            return;
+        }
+        let pointer = reference(schema);
+        if pointer.is_some_and(|pointer| self.open.contains(&pointer)) {
+            return;
+        }
+        self.open.extend(pointer);
+        self.fields_of(self.description.resolved(schema), depth, out);
+        if pointer.is_some() {
+            self.open.pop();
+        }
+    }
+
+    fn fields_of(&mut self, schema: &'d Value, depth: usize, out: &mut String) {
+        let all = schema.get("allOf").and_then(Value::as_array);
+        for part in all.into_iter().flatten().take(MOST_VALUES) {
+            self.fields(part, depth, out);
+        }
+        let required = schema.get("required").and_then(Value::as_array);
+        let is_required =
+            |name: &str| required.is_some_and(|names| names.iter().any(|known| known.as_str() == Some(name)));
+        for (name, field) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
+            if self.left == 0 {
+                return;
+            }
+            self.left -= 1;
+            let shape = self.description.resolved(field);
+            let mut words = self.kind(field);
+            if is_required(name) {
+                words.push_str(", required");
+            }
+            if is_true(shape.get("deprecated")) {
+                words.push_str(", deprecated");
+            }
+            let indent = "  ".repeat(depth);
+            out.push_str(&format!("{indent}- `{}` ({words})", name.replace('`', "'")));
+            let told = told(shape);
+            if !told.is_empty() {
+                out.push_str(&format!(": {told}"));
+            }
+            out.push('\n');
+            self.fields(field, depth + 1, out);
+        }
+        if let Some(items) = schema.get("items") {
+            self.fields(items, depth, out);
+        }
+        if let Some(values) = schema.get("additionalProperties").filter(|values| values.is_object()) {
+            self.fields(values, depth, out);
+        }
+        for name in ["oneOf", "anyOf"] {
+            for choice in schema.get(name).and_then(Value::as_array).into_iter().flatten().take(MOST_VALUES) {
+                self.fields(choice, depth, out);
+            }
+        }
+    }
+}
+
+/// What a schema or a parameter says of itself: description, values, default.
+pub(super) fn told(shape: &Value) -> String {
+    let mut parts = Vec::new();
+    if let Some(text) = shape.get("description").and_then(Value::as_str) {
+        parts.push(one_line(text));
+    }
+    if let Some(values) = shape.get("enum").and_then(Value::as_array) {
+        let values: Vec<String> = values.iter().take(MOST_VALUES).map(|value| format!("`{}`", plain(value))).collect();
+        parts.push(format!("One of {}.", values.join(", ")));
+    }
+    if let Some(value) = shape.get("default").filter(|value| !value.is_null()) {
+        parts.push(format!("Default `{}`.", plain(value)));
+    }
+    parts.retain(|part| !part.is_empty());
+    parts.join(" ")
+}
+
+/// A value in a line.
+fn plain(value: &Value) -> String {
+    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let text = one_line(&text).replace('`', "'");
+    match text.char_indices().nth(200) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
+}
+
+/// A text of several lines in one.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
