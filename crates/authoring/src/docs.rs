@@ -59,6 +59,10 @@ impl Source for Docs {
     fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError> {
         Ok(self.base.blob(file.blob.parse()?)?)
     }
+
+    fn beside(&self, path: &str) -> Result<Option<Vec<u8>>, BoxError> {
+        Ok(self.file(path)?)
+    }
 }
 
 /// The path below the docs root, when it lies there.

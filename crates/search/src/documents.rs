@@ -1,96 +1,167 @@
 //! A page to the documents the index holds of it.
 
 use docent_pages::{Page, Section};
-use tantivy::TantivyDocument;
+use tantivy::schema::{Field, Value};
+use tantivy::{Searcher, TantivyDocument};
 
-use crate::manifest::{ManifestPage, Place};
-use crate::schema::{Fields, NONE, PAGE, SECTION, Text};
+use crate::copies;
+use crate::languages::Language;
+use crate::links::{Mention, mentions};
+use crate::lookup::documents_of;
+use crate::manifest::ManifestPage;
+use crate::schema::{Fields, LINK, PAGE, SECTION};
+use crate::vocabulary::{Vocabulary, Word};
 
 /// Code beyond this much of a section says nothing more of what it is about.
 const MOST_CODE: usize = 8_000;
+/// How much of a page's text is read to tell its language.
+const LANGUAGE_TEXT: usize = 4_000;
+/// Stands for a section in the stored outline of a page. For private use, so no text has it.
+const SECTION_HERE: char = '\u{f8fe}';
 
-/// A page, ready for the index.
-#[derive(Debug)]
-pub(crate) struct Prepared {
-    pub(crate) entry: ManifestPage,
-    /// The page's own, and one for each section. None for a page that is left out.
-    pub(crate) documents: Vec<TantivyDocument>,
+/// Makes the documents of a page: its own, one for each section, and one for each link. `source` is the page's text.
+pub(crate) fn documents(
+    fields: &Fields,
+    vocabulary: &mut Vocabulary,
+    entry: &ManifestPage,
+    page: &Page,
+    source: &str,
+) -> Vec<TantivyDocument> {
+    vocabulary.keep_small();
+    let language = language(entry, page);
+    let mut writing = Writing { fields, entry, language, vocabulary, everything: Vec::new(), words: Vec::new() };
+    // The page's own document comes first; what it says in all is known once its sections are read.
+    let mut documents = vec![TantivyDocument::default()];
+    documents.extend((0..).zip(&page.sections).map(|(at, section)| writing.section(section, at)));
+    documents[0] = writing.page(page, source);
+    documents.extend(mentions(page, &entry.path).iter().map(|mention| writing.link(mention)));
+    documents
 }
 
-/// Makes the documents of a page. `source` is the page's text.
-pub(crate) fn prepare(fields: &Fields, page: &Page, source: &str, id: u64, blob: &str, place: Place) -> Prepared {
-    let front = &page.front_matter;
-    let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect::<Vec<_>>();
-    let path = page.site_path();
-    let entry = ManifestPage {
-        id,
-        blob: blob.to_owned(),
-        title: page.title.clone().unwrap_or_else(|| title_from(&path)),
-        description: front.description().map(|text| text.trim().to_owned()),
-        version: front.version().map(str::to_owned).or_else(|| place.version.clone()),
-        language: front.language().map(str::to_owned).or_else(|| place.language.clone()),
-        groups: owned(front.groups()),
-        tags: owned(front.tags()),
-        listed: page.is_listed(),
-        sections: page.sections.len(),
-        path,
-        place,
-    };
-    if !entry.listed {
-        return Prepared { entry, documents: Vec::new() };
+/// The language a page's words are stemmed by: the one it says, or else the one it seems to be in.
+fn language(entry: &ManifestPage, page: &Page) -> Language {
+    if let Some(tag) = &entry.language {
+        return Language::of_tag(tag).unwrap_or(Language::English);
     }
-    let mut documents = vec![page_document(fields, &entry, page, source)];
-    documents.extend(page.sections.iter().map(|section| section_document(fields, &entry, section)));
-    Prepared { entry, documents }
-}
-
-fn page_document(fields: &Fields, entry: &ManifestPage, page: &Page, source: &str) -> TantivyDocument {
-    let mut document = labelled(fields, entry, PAGE);
-    add(&mut document, fields.title, &entry.title);
-    if let Some(title) = page.front_matter.sidebar_title().filter(|title| *title != entry.title) {
-        add(&mut document, fields.title, title);
-    }
-    add(&mut document, fields.path, &entry.path);
-    if let Some(description) = &entry.description {
-        add(&mut document, fields.description, description);
-    }
-    for heading in page.headings.iter().filter(|heading| heading.text != entry.title) {
-        add(&mut document, fields.headings, &heading.text);
-    }
-    for section in &page.sections {
-        add(&mut document, fields.whole, &section.text);
-        add_code(&mut document, fields.whole, section);
-    }
-    document.add_text(fields.content, whole(page, source));
-    document
-}
-
-fn section_document(fields: &Fields, entry: &ManifestPage, section: &Section) -> TantivyDocument {
-    let mut document = labelled(fields, entry, SECTION);
-    let trail = trail(entry, section);
-    for heading in &trail {
-        add(&mut document, fields.heading, heading);
-    }
-    add(&mut document, fields.body, &section.text);
-    add_code(&mut document, fields.code, section);
-    document.add_text(fields.content, &section.markdown);
-    document.add_text(fields.trail, trail.join("\n"));
-    if let Some(anchor) = &section.anchor {
-        document.add_text(fields.anchor, anchor);
-    }
-    document
-}
-
-fn add_code(document: &mut TantivyDocument, field: Text, section: &Section) {
-    let mut room = MOST_CODE;
-    for block in &section.code {
-        if let Some(file) = &block.file {
-            add(document, field, file);
+    let mut text = String::new();
+    for section in page.sections.iter().take_while({
+        let mut read = 0;
+        move |section| {
+            let before = read;
+            read += section.text.len();
+            before < LANGUAGE_TEXT
         }
+    }) {
+        text.push_str(&section.text[..section.text.floor_char_boundary(LANGUAGE_TEXT)]);
+        text.push(' ');
+    }
+    Language::of_text(&text)
+}
+
+/// What the documents of one page have in common.
+struct Writing<'w> {
+    fields: &'w Fields,
+    entry: &'w ManifestPage,
+    language: Language,
+    vocabulary: &'w mut Vocabulary,
+    /// The words of the page.
+    everything: Vec<Word>,
+    /// Those of the text at hand.
+    words: Vec<Word>,
+}
+
+impl Writing<'_> {
+    fn page(&mut self, page: &Page, source: &str) -> TantivyDocument {
+        let (fields, entry) = (self.fields, self.entry);
+        let mut document = self.document(PAGE);
+        document.add_text(fields.stemming, self.language.code());
+        let headings: Vec<&str> =
+            page.headings.iter().map(|heading| heading.text.as_str()).filter(|text| *text != entry.title).collect();
+        let names = [page.front_matter.sidebar_title(), entry.nav_title.as_deref()];
+        let mut titles = vec![entry.title.as_str()];
+        for name in names.into_iter().flatten() {
+            if !titles.contains(&name) {
+                titles.push(name);
+            }
+        }
+        titles.iter().for_each(|title| self.add(&mut document, fields.title, title));
+        self.add(&mut document, fields.path, &entry.path);
+        if let Some(description) = &entry.description {
+            self.add(&mut document, fields.description, description);
+        }
+        headings.iter().for_each(|heading| self.add(&mut document, fields.headings, heading));
+        let mut everything = std::mem::take(&mut self.everything);
+        for text in titles.into_iter().chain(entry.description.as_deref()).chain(headings) {
+            self.vocabulary.add_words(text, self.language, &mut everything);
+        }
+        document.add_text(fields.whole, self.vocabulary.counted(&everything));
+        document.add_text(fields.spelled, self.vocabulary.spelled(&everything));
+        document.add_text(fields.content, outline(page, source));
+        document
+    }
+
+    fn section(&mut self, section: &Section, at: u64) -> TantivyDocument {
+        let fields = self.fields;
+        let mut document = self.document(SECTION);
+        document.add_u64(fields.section, at);
+        document.add_u64(fields.print, copies::print(&section.markdown));
+        let trail = trail(self.entry, section);
+        trail.iter().for_each(|heading| self.add(&mut document, fields.heading, heading));
+        let mut body = std::mem::take(&mut self.words);
+        body.clear();
+        for text in std::iter::once(&self.entry.title).chain(&trail) {
+            self.vocabulary.add_words(text, self.language, &mut body);
+        }
+        let own = body.len();
+        self.vocabulary.add_words(&section.text, self.language, &mut body);
+        self.everything.extend_from_slice(&body[own..]);
+        document.add_text(fields.body, self.vocabulary.in_order(&body));
+        body.clear();
+        code(section).for_each(|text| self.vocabulary.add_words(text, self.language, &mut body));
+        if !body.is_empty() {
+            self.everything.extend_from_slice(&body);
+            document.add_text(fields.code, self.vocabulary.in_order(&body));
+        }
+        self.words = body;
+        document.add_text(fields.content, &section.markdown);
+        document.add_text(fields.trail, trail.join("\n"));
+        if let Some(anchor) = &section.anchor {
+            document.add_text(fields.anchor, anchor);
+        }
+        document
+    }
+
+    fn link(&mut self, mention: &Mention) -> TantivyDocument {
+        let mut document = self.document(LINK);
+        for target in &mention.targets {
+            document.add_u64(self.fields.target, *target);
+        }
+        self.add(&mut document, self.fields.link, &mention.text);
+        document
+    }
+
+    fn document(&self, kind: &str) -> TantivyDocument {
+        let mut document = TantivyDocument::default();
+        document.add_u64(self.fields.page, self.entry.id);
+        document.add_text(self.fields.kind, kind);
+        document
+    }
+
+    fn add(&mut self, document: &mut TantivyDocument, field: Field, text: &str) {
+        self.words.clear();
+        self.vocabulary.add_words(text, self.language, &mut self.words);
+        document.add_text(field, self.vocabulary.in_order(&self.words));
+    }
+}
+
+/// What the code of a section says: file names and text, in order.
+fn code(section: &Section) -> impl Iterator<Item = &str> {
+    let mut room = MOST_CODE;
+    section.code.iter().flat_map(move |block| {
         let text = &block.text[..block.text.floor_char_boundary(room)];
         room -= text.len();
-        add(document, field, text);
-    }
+        block.file.as_deref().into_iter().chain([text])
+    })
 }
 
 /// The headings above a section; the page's own title says nothing new.
@@ -102,87 +173,89 @@ fn trail(entry: &ManifestPage, section: &Section) -> Vec<String> {
     headings.to_vec()
 }
 
-fn labelled(fields: &Fields, entry: &ManifestPage, kind: &str) -> TantivyDocument {
-    let mut document = TantivyDocument::default();
-    document.add_u64(fields.page, entry.id);
-    document.add_text(fields.kind, kind);
-    document.add_text(fields.version, entry.version.as_deref().unwrap_or(NONE));
-    document.add_text(fields.language, entry.language.as_deref().unwrap_or(NONE));
-    if entry.groups.is_empty() {
-        document.add_text(fields.group, NONE);
+/// A whole page as Markdown for reading, from what is stored of it. `None` when there is no such page.
+pub(crate) fn stored_page(searcher: &Searcher, fields: &Fields, id: u64) -> tantivy::Result<Option<String>> {
+    let text = |address, field| -> tantivy::Result<String> {
+        let document: TantivyDocument = searcher.doc(address)?;
+        Ok(document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default().to_owned())
+    };
+    let Some(page) = documents_of(searcher, fields, id, PAGE)?.first().copied() else { return Ok(None) };
+    let mut content = String::new();
+    let mut sections = documents_of(searcher, fields, id, SECTION)?.into_iter();
+    for (at, part) in text(page, fields.content)?.split(SECTION_HERE).enumerate() {
+        if at > 0
+            && let Some(section) = sections.next()
+        {
+            content.push_str(&text(section, fields.content)?);
+        }
+        content.push_str(part);
     }
-    for group in &entry.groups {
-        document.add_text(fields.group, group);
-    }
-    for tag in &entry.tags {
-        document.add_text(fields.tag, tag);
-    }
-    document
+    Ok(Some(content))
 }
 
-fn add(document: &mut TantivyDocument, field: Text, text: &str) {
-    document.add_text(field.stemmed, text);
-    document.add_text(field.exact, text);
-}
-
-/// The whole page as Markdown for reading: every heading, and the cleaned text under it.
-fn whole(page: &Page, source: &str) -> String {
+/// A page as it is stored: as Markdown for reading, with a mark for each section, whose text is stored with the section.
+fn outline(page: &Page, source: &str) -> String {
     let mut out = String::new();
     let mut sections = page.sections.iter().peekable();
-    let mut paragraph = |text: &str| {
-        if !text.is_empty() {
-            if !out.is_empty() {
-                out.push_str("\n\n");
-            }
-            out.push_str(text);
+    let mut paragraph = |text: Option<&str>, is_empty: bool| {
+        if !is_empty && !out.is_empty() {
+            out.push_str("\n\n");
+        }
+        match text {
+            Some(text) => out.extend(text.chars().filter(|c| *c != SECTION_HERE)),
+            None => out.push(SECTION_HERE),
         }
     };
     if !page.headings.iter().any(|heading| heading.level == 1)
         && let Some(title) = &page.title
     {
-        paragraph(&format!("# {title}"));
+        paragraph(Some(&format!("# {title}")), false);
     }
     while let Some(section) = sections.next_if(|section| section.level == 0) {
-        paragraph(&section.markdown);
+        paragraph(None, section.markdown.is_empty());
     }
     for heading in &page.headings {
-        paragraph(&format!("{} {}", "#".repeat(usize::from(heading.level)), heading.text));
+        paragraph(Some(&format!("{} {}", "#".repeat(usize::from(heading.level)), heading.text)), false);
         while let Some(section) = sections.next_if(|section| section.markdown_span.start <= heading.span.start) {
-            paragraph(&section.markdown);
+            paragraph(None, section.markdown.is_empty());
         }
     }
     for section in sections {
-        paragraph(&section.markdown);
+        paragraph(None, section.markdown.is_empty());
     }
-    if out.is_empty() { source.trim().to_owned() } else { out }
-}
-
-/// A title for a page that has none: the last part of its path, in words.
-fn title_from(path: &str) -> String {
-    let name = path.rsplit('/').next().unwrap_or_default().replace(['-', '_'], " ");
-    let mut chars = name.chars();
-    match chars.next() {
-        Some(first) => first.to_uppercase().chain(chars).collect(),
-        None => "Home".to_owned(),
-    }
+    let is_empty =
+        out.chars().all(|c| c == SECTION_HERE) && page.sections.iter().all(|section| section.markdown.is_empty());
+    if is_empty { source.trim().replace(SECTION_HERE, "") } else { out }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_whole_page_reads_like_the_page() {
-        let text = "---\ntitle: T\n---\nimport A from 'a'\n\nIntro.\n\n## Empty\n\n## Two\n\n<Note>Hi</Note>\n";
-        let page = docent_pages::parse("a.mdx", text.as_bytes());
-        assert_eq!(whole(&page, text), "# T\n\nIntro.\n\n## Empty\n\n## Two\n\nHi");
-        let page = docent_pages::parse("a.md", b"# T\n\nx\n\n# U\n\ny");
-        assert_eq!(whole(&page, ""), "# T\n\nx\n\n# U\n\ny");
+    fn whole(file: &str, text: &str) -> String {
+        let page = docent_pages::parse(file, text.as_bytes());
+        let mut sections = page.sections.iter();
+        let outline = outline(&page, text);
+        let mut parts = outline.split(SECTION_HERE);
+        let first = parts.next().unwrap_or_default().to_owned();
+        parts.fold(first, |whole, part| whole + sections.next().map_or("", |section| &section.markdown) + part)
     }
 
     #[test]
-    fn a_page_without_a_title_is_called_by_its_path() {
-        assert_eq!(title_from("guides/rate-limits"), "Rate limits");
-        assert_eq!(title_from(""), "Home");
+    fn a_whole_page_reads_like_the_page() {
+        let text = "---\ntitle: T\n---\nimport A from 'a'\n\nIntro.\n\n## Empty\n\n## Two\n\n<Note>Hi</Note>\n";
+        assert_eq!(whole("a.mdx", text), "# T\n\nIntro.\n\n## Empty\n\n## Two\n\nHi");
+        assert_eq!(whole("a.md", "# T\n\nx\n\n# U\n\ny"), "# T\n\nx\n\n# U\n\ny");
+        assert_eq!(whole("a.md", "<!-- nothing -->"), "<!-- nothing -->");
+    }
+
+    #[test]
+    fn a_page_is_in_the_language_it_says_or_seems_to_be_in() {
+        let page = |text: &str| docent_pages::parse("a.md", text.as_bytes());
+        let said = |tag: &str| ManifestPage { language: Some(tag.to_owned()), ..ManifestPage::default() };
+        let german = page("Der Schlüssel wird vom Server erneuert, und das ist nicht für alle zu ändern.");
+        assert_eq!(language(&ManifestPage::default(), &german), Language::German);
+        assert_eq!(language(&said("fr-CA"), &german), Language::French);
+        assert_eq!(language(&said("ja"), &german), Language::English);
     }
 }

@@ -33,4 +33,14 @@ pub enum SearchError {
         #[source]
         source: BoxError,
     },
+    /// Sections could not be embedded. Questions are answered by words alone until they are; the next try goes on from
+    /// where this one stopped.
+    #[error("could not embed the sections of the docs")]
+    Embedder {
+        #[source]
+        source: BoxError,
+    },
+    /// Nobody wants the update any more; the index is as it was.
+    #[error("the docs were not indexed to the end: nobody waits for it")]
+    Unwanted,
 }

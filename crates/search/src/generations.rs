@@ -1,63 +1,171 @@
 //! The folder an index lives in.
 //!
 //! ```text
-//! CURRENT        the name of the generation to read
-//! gen-7/         a generation: index files that never change again, and manifest.json
-//! gen-6/         the one before, for readers that are about to open it
-//! lock           held by whoever is making the next generation
+//! CURRENT        the name of the journal to read
+//! states-….log   a journal of states; the last whole record is the current one
+//! 6f0c….pack     a segment of the index; never changes once a state names it
+//! lock           held by whoever publishes the next state
+//! making         held by whoever writes segments aside, out of turn, to be taken in later (6f0c….aside)
 //! ```
 //!
-//! A generation is made in its own folder, from hard links to the files of the one before and what is new, and counts
-//! only once `CURRENT` names it. One that was left half made is removed by the next writer.
+//! A state is published by adding a record to the journal, once the segments it names are written. Until then nobody
+//! sees any of it, and what an update left behind that stopped half-way is removed by the next one.
+//!
+//! What is kept when: a process may be killed at any moment, and the index is the state published last. When the power
+//! goes, small segments and the newest records may be lost. They are told by their checksums, never read as something
+//! else: then the index is an older state, or none, and the next update brings it to where the docs are. Large segments
+//! and journals reach the disk before they count.
 
-use std::fs::{self, File};
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use tantivy::TantivyError;
+use tantivy::directory::MmapDirectory;
+use tantivy::index::SegmentId;
+
+use crate::engine::Made;
 use crate::error::SearchError;
-use crate::manifest::{LAYOUT, Manifest};
+use crate::generations_log::{self as log, Record, SegmentRecord};
+use crate::generations_packs::{self as packs, ENDING, Files, Written};
+use crate::manifest::{Delta, Manifest};
 
 const CURRENT: &str = "CURRENT";
 const LOCK: &str = "lock";
-const MANIFEST: &str = "manifest.json";
+const MAKING: &str = "making";
+/// Ends the name of a segment that was written aside.
+const ASIDE: &str = ".aside";
+/// A journal is written anew when it has grown to twice its first record and this much.
+const ROOM: u64 = if cfg!(test) { 4 << 10 } else { 1 << 20 };
 
 /// The folder of one index.
 #[derive(Debug, Clone)]
 pub(crate) struct Generations {
     dir: PathBuf,
+    /// The same folder, as the engine reads it.
+    folder: MmapDirectory,
+    /// Stands for the fields of the index: states made with others are none.
+    schema: u32,
 }
 
-/// A generation on disk.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Generation {
-    pub(crate) number: u64,
-    pub(crate) dir: PathBuf,
-}
-
-/// The right to make the next generation; no other process has it until this is dropped.
+/// The right to publish; no other process has it until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     _lock: File,
 }
 
+/// The right to write segments aside; no other process has it until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Making {
+    _lock: File,
+}
+
+/// A segment that was written aside.
+#[derive(Debug)]
+pub(crate) struct Aside {
+    path: PathBuf,
+    written: Written,
+    synced: bool,
+}
+
+/// One state of an index. Never changes.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) at: Position,
+    pub(crate) manifest: Manifest,
+    pub(crate) segments: Vec<Segment>,
+}
+
+/// Where a state stands: a journal, and the end of a record in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Position {
+    /// Its number among the journals of the folder, and what tells it from one of that number in another folder.
+    journal: u64,
+    end: u64,
+    /// Where the journal's first record ends.
+    first: u64,
+}
+
+/// A segment of the index with the documents of it that do not count any more.
+#[derive(Clone)]
+pub(crate) struct Segment {
+    pub(crate) id: String,
+    pub(crate) documents: u32,
+    /// In order.
+    pub(crate) deleted: Arc<Vec<u32>>,
+    pub(crate) files: Arc<Files>,
+    written: Written,
+    synced: bool,
+}
+
+impl fmt::Debug for Segment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { id, documents, deleted, .. } = self;
+        f.debug_struct("Segment")
+            .field("id", id)
+            .field("documents", documents)
+            .field("deleted", &deleted.len())
+            .finish()
+    }
+}
+
+impl Segment {
+    /// How many documents count.
+    pub(crate) fn alive(&self) -> u32 {
+        self.documents.saturating_sub(u32::try_from(self.deleted.len()).unwrap_or(u32::MAX))
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.written.bytes
+    }
+
+    /// The same segment without these documents as well.
+    pub(crate) fn without(&self, documents: impl IntoIterator<Item = u32>) -> Self {
+        let mut deleted = (*self.deleted).clone();
+        deleted.extend(documents);
+        deleted.sort_unstable();
+        deleted.dedup();
+        Self { deleted: Arc::new(deleted), ..self.clone() }
+    }
+
+    /// The documents that counted in an earlier state of the same segment and do not any more.
+    pub(crate) fn deleted_since<'s>(&'s self, before: &'s Self) -> impl Iterator<Item = u32> + 's {
+        let known = |document: &u32| before.deleted.binary_search(document).is_ok();
+        let same = Arc::ptr_eq(&self.deleted, &before.deleted) || self.deleted.len() == before.deleted.len();
+        let deleted: &[u32] = if same { &[] } else { &self.deleted };
+        deleted.iter().copied().filter(move |document| !known(document))
+    }
+
+    fn record(&self) -> SegmentRecord {
+        let mut before = 0;
+        let distance = |document: &u32| {
+            let distance = document - before;
+            before = *document;
+            distance
+        };
+        SegmentRecord {
+            id: self.id.clone(),
+            documents: self.documents,
+            bytes: self.written.bytes,
+            checksum: self.written.checksum,
+            synced: self.synced,
+            deleted: self.deleted.iter().map(distance).collect(),
+        }
+    }
+}
+
 impl Generations {
-    pub(crate) fn open(dir: &Path) -> Result<Self, SearchError> {
+    pub(crate) fn open(dir: &Path, schema: u32) -> Result<Self, SearchError> {
         fs::create_dir_all(dir).map_err(disk("create", dir))?;
-        Ok(Self { dir: dir.to_owned() })
+        let folder = MmapDirectory::open(dir).map_err(|error| disk("open", dir)(io::Error::other(error)))?;
+        Ok(Self { dir: dir.to_owned(), folder, schema })
     }
 
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
-    }
-
-    /// The generation to read; `None` before the first was published.
-    pub(crate) fn current(&self) -> Result<Option<Generation>, SearchError> {
-        let path = self.dir.join(CURRENT);
-        match fs::read_to_string(&path) {
-            Ok(name) => Ok(number_of(name.trim()).map(|number| self.generation(number))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(disk("read", &path)(error)),
-        }
     }
 
     /// Waits until no other writer is at work, in this process or another.
@@ -68,85 +176,229 @@ impl Generations {
         Ok(Turn { _lock: file })
     }
 
-    /// Starts the generation after `base`, with links to `base`'s index files in it.
-    pub(crate) fn start(&self, _turn: &Turn, base: Option<&Generation>) -> Result<Generation, SearchError> {
-        let latest = self.all()?.into_iter().map(|generation| generation.number).max().unwrap_or(0);
-        let next = self.generation(latest + 1);
-        fs::create_dir(&next.dir).map_err(disk("create", &next.dir))?;
-        let Some(base) = base else { return Ok(next) };
-        for entry in fs::read_dir(&base.dir).map_err(disk("list", &base.dir))? {
-            let from = entry.map_err(disk("list", &base.dir))?.path();
-            let Some(name) = from.file_name().and_then(|name| name.to_str()) else { continue };
-            let to = next.dir.join(name);
-            if name == MANIFEST || name.ends_with(".lock") {
-                continue;
-            }
-            // What the engine writes again is copied, so that the old generation keeps its own.
-            let rewritten = name.ends_with(".json");
-            if rewritten || fs::hard_link(&from, &to).is_err() {
-                fs::copy(&from, &to).map_err(disk("copy", &from))?;
+    /// The current state; `None` before the first was published, and when it is of another layout. Only what is newer
+    /// than `known` is read.
+    ///
+    /// # Errors
+    /// Something of it is not there or damaged. Without a turn that may be because the state is not the current one any
+    /// more: it helps to try again.
+    pub(crate) fn load(&self, known: Option<&Arc<State>>) -> Result<Option<Arc<State>>, SearchError> {
+        let Some(journal) = self.current()? else { return Ok(None) };
+        let path = self.journal(journal);
+        let known = known.filter(|known| known.at.journal == journal);
+        if let Some(known) = known {
+            let length = fs::metadata(&path).map_err(disk("read", &path))?.len();
+            if length == known.at.end {
+                return Ok(Some(Arc::clone(known)));
             }
         }
-        Ok(next)
-    }
-
-    /// Makes a finished generation the current one. From here on everybody reads it, also after a power cut.
-    pub(crate) fn publish(&self, turn: &Turn, generation: &Generation, manifest: &Manifest) -> Result<(), SearchError> {
-        let path = generation.dir.join(MANIFEST);
-        let text = serde_json::to_vec(manifest).map_err(|error| disk("write", &path)(error.into()))?;
-        write_durably(&path, &text)?;
-        sync_dir(&generation.dir)?;
-        let new = self.dir.join("CURRENT.new");
-        write_durably(&new, name_of(generation.number).as_bytes())?;
-        let path = self.dir.join(CURRENT);
-        fs::rename(&new, &path).map_err(disk("replace", &path))?;
-        sync_dir(&self.dir)?;
-        self.tidy(turn)
-    }
-
-    /// Removes every generation but the current one and the one before it.
-    pub(crate) fn tidy(&self, _turn: &Turn) -> Result<(), SearchError> {
-        let Some(current) = self.current()? else {
-            return self.all()?.iter().try_for_each(remove);
+        let from = known.map_or(0, |known| known.at.end);
+        let Some(records) = log::read(&path, from, self.schema).map_err(disk("read", &path))? else { return Ok(None) };
+        let Some((last, end)) = records.last() else {
+            return match known {
+                Some(known) => Ok(Some(Arc::clone(known))),
+                None => {
+                    Err(disk("read", &path)(io::Error::new(io::ErrorKind::InvalidData, "no record in it is whole")))
+                }
+            };
         };
-        let mut all = self.all()?;
-        all.sort_by_key(|generation| generation.number);
-        let previous = all.iter().rev().find(|generation| generation.number < current.number).map(|kept| kept.number);
-        all.iter()
-            .filter(|generation| generation.number != current.number && Some(generation.number) != previous)
-            .try_for_each(remove)
-    }
-
-    /// The manifest of a generation; `None` when it is damaged or of another layout.
-    pub(crate) fn manifest(&self, generation: &Generation) -> Option<Manifest> {
-        let bytes = fs::read(generation.dir.join(MANIFEST)).ok()?;
-        serde_json::from_slice::<Manifest>(&bytes).ok().filter(|manifest| manifest.layout == LAYOUT)
-    }
-
-    fn generation(&self, number: u64) -> Generation {
-        Generation { number, dir: self.dir.join(name_of(number)) }
-    }
-
-    fn all(&self) -> Result<Vec<Generation>, SearchError> {
-        let mut found = Vec::new();
-        for entry in fs::read_dir(&self.dir).map_err(disk("list", &self.dir))? {
-            let name = entry.map_err(disk("list", &self.dir))?.file_name();
-            found.extend(name.to_str().and_then(number_of).map(|number| self.generation(number)));
+        let first = known.map_or(records[0].1, |known| known.at.first);
+        let at = Position { journal, end: *end, first };
+        let segments = self.segments(&last.segments, known.map_or(&[], |known| &known.segments))?;
+        let empty = Manifest::default();
+        let mut manifest = known.map_or(&empty, |known| &known.manifest).clone();
+        for (record, _) in &records {
+            manifest = manifest.with(&record.docs);
         }
-        Ok(found)
+        Ok(Some(Arc::new(State { at, manifest, segments })))
+    }
+
+    fn segments(&self, records: &[SegmentRecord], known: &[Segment]) -> Result<Vec<Segment>, SearchError> {
+        let known: HashMap<&str, &Segment> = known.iter().map(|segment| (segment.id.as_str(), segment)).collect();
+        let open = |record: &SegmentRecord| {
+            let mut at = 0;
+            let deleted = record.deleted.iter().map(|distance| {
+                at += distance;
+                at
+            });
+            let deleted = Arc::new(deleted.collect());
+            if let Some(known) = known.get(record.id.as_str()) {
+                return Ok(Segment { deleted, ..(*known).clone() });
+            }
+            let written = Written { bytes: record.bytes, checksum: record.checksum };
+            let files = self.opened(&record.id, written, !record.synced)?;
+            let (id, documents) = (record.id.clone(), record.documents);
+            Ok(Segment { id, documents, deleted, files, written, synced: record.synced })
+        };
+        records.iter().map(open).collect()
+    }
+
+    fn opened(&self, id: &str, written: Written, compare: bool) -> Result<Arc<Files>, SearchError> {
+        let name = pack_name(id);
+        let checksum = compare.then_some(written.checksum);
+        let files = packs::open(&self.folder, &name, written.bytes, checksum);
+        files.map(Arc::new).map_err(disk("open", &self.dir.join(name)))
+    }
+
+    /// Writes a segment, in one's turn. It counts once a state that names it is published.
+    pub(crate) fn write_segment(&self, made: &Made) -> Result<Segment, SearchError> {
+        let path = self.dir.join(pack_name(&made.id));
+        let (written, synced) = write_pack(&path, made)?;
+        self.segment(made, written, synced)
+    }
+
+    /// The right to write segments aside, out of turn; `None` while another process has it.
+    pub(crate) fn making(&self) -> Result<Option<Making>, SearchError> {
+        let path = self.dir.join(MAKING);
+        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(disk("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(disk("lock", &path)(error)),
+        }
+        for name in self.names()?.iter().filter(|name| name.ends_with(ASIDE)) {
+            let path = self.dir.join(name);
+            fs::remove_file(&path).map_err(disk("remove", &path))?;
+        }
+        Ok(Some(Making { _lock: file }))
+    }
+
+    /// Writes a segment where nobody looks for one.
+    pub(crate) fn write_aside(&self, _making: &Making, made: &Made) -> Result<Aside, SearchError> {
+        let path = self.dir.join(format!("{}{ASIDE}", made.id));
+        let (written, synced) = write_pack(&path, made)?;
+        Ok(Aside { path, written, synced })
+    }
+
+    /// Takes a segment in that was written aside, in one's turn.
+    pub(crate) fn take_in(&self, aside: &Aside, made: &Made) -> Result<Segment, SearchError> {
+        let path = self.dir.join(pack_name(&made.id));
+        fs::rename(&aside.path, &path).map_err(disk("rename", &aside.path))?;
+        self.segment(made, aside.written, aside.synced)
+    }
+
+    fn segment(&self, made: &Made, written: Written, synced: bool) -> Result<Segment, SearchError> {
+        let files = self.opened(&made.id, written, false)?;
+        let (id, documents) = (made.id.clone(), made.documents);
+        Ok(Segment { id, documents, deleted: Arc::default(), files, written, synced })
+    }
+
+    /// An error of the engine while it was at work in this folder.
+    pub(crate) fn engine(&self, doing: &'static str, error: TantivyError) -> SearchError {
+        SearchError::Engine { doing, path: self.dir.clone(), source: error.into() }
+    }
+
+    /// Makes a state the current one: `base` with a difference in the docs, and these segments. From here on everybody
+    /// reads it.
+    pub(crate) fn publish(
+        &self,
+        turn: &Turn,
+        base: Option<&Arc<State>>,
+        docs: Delta,
+        segments: Vec<Segment>,
+    ) -> Result<Arc<State>, SearchError> {
+        let empty = Manifest::default();
+        let manifest = base.map_or(&empty, |base| &base.manifest).with(&docs);
+        let records = segments.iter().map(Segment::record).collect();
+        if segments.iter().any(|segment| segment.synced) {
+            sync_dir(&self.dir)?;
+        }
+        let at = match base.filter(|base| base.at.end < 2 * base.at.first + ROOM) {
+            Some(base) => {
+                let path = self.journal(base.at.journal);
+                let record = Record { docs, segments: records };
+                let end = log::append(&path, base.at.end, &record).map_err(disk("write", &path))?;
+                Position { end, ..base.at }
+            }
+            None => self.start_journal(&Record { docs: manifest.whole(), segments: records })?,
+        };
+        let state = Arc::new(State { at, manifest, segments });
+        self.tidy(turn, Some(&state))?;
+        Ok(state)
+    }
+
+    /// Removes every segment and journal but those of this state. Who has them open keeps them; who is about to open
+    /// them finds them gone, and looks for the newer state.
+    pub(crate) fn tidy(&self, _turn: &Turn, keep: Option<&Arc<State>>) -> Result<(), SearchError> {
+        let mut kept = HashSet::new();
+        if let Some(state) = keep {
+            kept.insert(journal_name(state.at.journal));
+            kept.extend(state.segments.iter().map(|segment| pack_name(&segment.id)));
+        }
+        for name in self.names()? {
+            let ours = name.starts_with(JOURNAL) || name.ends_with(&format!(".{ENDING}"));
+            if ours && !kept.contains(&name) {
+                let path = self.dir.join(&name);
+                fs::remove_file(&path).map_err(disk("remove", &path))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn start_journal(&self, whole: &Record) -> Result<Position, SearchError> {
+        let latest = self.names()?.iter().filter_map(|name| journal_number(name)).max().unwrap_or(0);
+        // Whoever knows a journal of a folder that was removed since must not take this one for it.
+        let stamp = crc32fast::hash(SegmentId::generate_random().uuid_string().as_bytes());
+        let journal = ((latest >> 32) + 1) << 32 | u64::from(stamp);
+        let path = self.journal(journal);
+        let mut bytes = log::mark(self.schema).to_vec();
+        bytes.extend(log::framed(whole).map_err(disk("write", &path))?);
+        write_durably(&path, &bytes)?;
+        let new = self.dir.join(format!("{CURRENT}.new"));
+        write_durably(&new, journal_name(journal).as_bytes())?;
+        let current = self.dir.join(CURRENT);
+        fs::rename(&new, &current).map_err(disk("replace", &current))?;
+        sync_dir(&self.dir)?;
+        let end = bytes.len() as u64;
+        Ok(Position { journal, end, first: end })
+    }
+
+    /// The number of the journal to read.
+    fn current(&self) -> Result<Option<u64>, SearchError> {
+        let path = self.dir.join(CURRENT);
+        match fs::read_to_string(&path) {
+            Ok(name) => Ok(journal_number(name.trim())),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::InvalidData) => Ok(None),
+            Err(error) => Err(disk("read", &path)(error)),
+        }
+    }
+
+    fn journal(&self, number: u64) -> PathBuf {
+        self.dir.join(journal_name(number))
+    }
+
+    fn names(&self) -> Result<Vec<String>, SearchError> {
+        let entries = fs::read_dir(&self.dir).map_err(disk("list", &self.dir))?;
+        let mut names = Vec::new();
+        for entry in entries {
+            names.extend(entry.map_err(disk("list", &self.dir))?.file_name().into_string());
+        }
+        Ok(names)
     }
 }
 
-fn name_of(number: u64) -> String {
-    format!("gen-{number}")
+const JOURNAL: &str = "states-";
+
+fn journal_name(number: u64) -> String {
+    format!("{JOURNAL}{number:016x}.log")
 }
 
-fn number_of(name: &str) -> Option<u64> {
-    name.strip_prefix("gen-")?.parse().ok()
+fn journal_number(name: &str) -> Option<u64> {
+    u64::from_str_radix(name.strip_prefix(JOURNAL)?.strip_suffix(".log")?, 16).ok()
 }
 
-fn remove(generation: &Generation) -> Result<(), SearchError> {
-    fs::remove_dir_all(&generation.dir).map_err(disk("remove", &generation.dir))
+fn pack_name(segment: &str) -> String {
+    format!("{segment}.{ENDING}")
+}
+
+/// Writes a segment's file. Says whether it was seen to reach the disk.
+fn write_pack(path: &Path, made: &Made) -> Result<(Written, bool), SearchError> {
+    let written = packs::write(path, &made.files).map_err(disk("write", path))?;
+    let synced = written.bytes >= packs::WORTH_WAITING;
+    if synced {
+        File::open(path).and_then(|file| file.sync_all()).map_err(disk("write", path))?;
+    }
+    Ok((written, synced))
 }
 
 fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), SearchError> {
@@ -166,64 +418,101 @@ pub(crate) fn disk(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -
 
 #[cfg(test)]
 mod tests {
+    use tantivy::directory::OwnedBytes;
+
     use super::*;
 
-    fn manifest(commit: &str) -> Manifest {
-        Manifest { layout: LAYOUT, commit: commit.to_owned(), ..Manifest::default() }
+    fn made(id: &str) -> Made {
+        let files = vec![(format!("{id}.term"), OwnedBytes::new(id.as_bytes().to_vec()))];
+        Made { id: id.to_owned(), documents: 9, files }
+    }
+
+    fn docs(commit: &str) -> Delta {
+        Delta { commit: commit.to_owned(), ..Delta::default() }
     }
 
     fn names(dir: &Path) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(dir)
-            .expect("dir")
-            .map(|e| e.expect("entry").file_name().to_string_lossy().into_owned())
-            .collect();
+        let entries = fs::read_dir(dir).expect("a folder");
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
         names.sort();
         names
     }
 
     #[test]
-    fn a_generation_counts_once_it_is_published_and_two_are_kept() {
-        let dir = tempfile::tempdir().expect("dir");
-        let generations = Generations::open(dir.path()).expect("open");
-        assert_eq!(generations.current().expect("current"), None);
-        for commit in ["a", "b", "c", "d"] {
-            let turn = generations.turn().expect("turn");
-            let base = generations.current().expect("current");
-            let next = generations.start(&turn, base.as_ref()).expect("start");
-            fs::write(next.dir.join(format!("{commit}.idx")), commit).expect("write");
-            fs::write(next.dir.join("meta.json"), commit).expect("write");
-            assert_eq!(generations.current().expect("current"), base);
-            generations.publish(&turn, &next, &manifest(commit)).expect("publish");
+    fn a_state_counts_once_it_is_published_and_is_read_by_whoever_knows_an_earlier_one() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let writer = Generations::open(dir.path(), 1).expect("opened");
+        let reader = Generations::open(dir.path(), 1).expect("opened");
+        assert!(reader.load(None).expect("nothing").is_none());
+        let turn = writer.turn().expect("a turn");
+        let first = writer.write_segment(&made("a")).expect("written");
+        assert!(reader.load(None).expect("nothing").is_none());
+        let one = writer.publish(&turn, None, docs("one"), vec![first.clone()]).expect("published");
+        let seen = reader.load(None).expect("read").expect("a state");
+        assert_eq!((seen.at, seen.manifest.commit.as_str()), (one.at, "one"));
+
+        let second = writer.write_segment(&made("b")).expect("written");
+        let two =
+            writer.publish(&turn, Some(&one), docs("two"), vec![first.without([7, 2]), second]).expect("published");
+        for known in [None, Some(&seen)] {
+            let now = reader.load(known).expect("read").expect("a state");
+            assert_eq!((now.at, now.manifest.commit.as_str(), now.segments.len()), (two.at, "two", 2));
+            assert_eq!((now.segments[0].deleted.as_slice(), now.segments[0].alive()), ([2, 7].as_slice(), 7));
         }
-        let current = generations.current().expect("current").expect("one");
-        assert_eq!(current.number, 4);
-        assert_eq!(generations.manifest(&current).map(|manifest| manifest.commit).as_deref(), Some("d"));
-        assert_eq!(names(dir.path()), ["CURRENT", "gen-3", "gen-4", "lock"]);
-        assert_eq!(names(&current.dir), ["a.idx", "b.idx", "c.idx", "d.idx", "manifest.json", "meta.json"]);
-        assert_eq!(fs::read_to_string(dir.path().join("gen-3/meta.json")).expect("read"), "c");
+        assert_ne!(two.at, one.at);
+        assert!(Generations::open(dir.path(), 2).expect("opened").load(None).expect("others").is_none());
     }
 
     #[test]
-    fn what_was_left_half_made_is_removed() {
-        let dir = tempfile::tempdir().expect("dir");
-        let generations = Generations::open(dir.path()).expect("open");
-        let turn = generations.turn().expect("turn");
-        let first = generations.start(&turn, None).expect("start");
-        generations.publish(&turn, &first, &manifest("a")).expect("publish");
-        generations.start(&turn, Some(&first)).expect("start");
-        generations.tidy(&turn).expect("tidy");
-        assert_eq!(names(dir.path()), ["CURRENT", "gen-1", "lock"]);
+    fn what_no_state_names_is_removed_and_a_long_journal_is_written_anew() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let generations = Generations::open(dir.path(), 1).expect("opened");
+        let turn = generations.turn().expect("a turn");
+        generations.write_segment(&made("left")).expect("written");
+        let mut state: Option<Arc<State>> = None;
+        for number in 0..200 {
+            let segment = generations.write_segment(&made(&format!("s{number}"))).expect("written");
+            let known = state.clone();
+            state = Some(
+                generations
+                    .publish(&turn, known.as_ref(), docs(&number.to_string()), vec![segment])
+                    .expect("published"),
+            );
+            let read = generations.load(known.as_ref()).expect("read").expect("a state");
+            assert_eq!(read.manifest.commit, number.to_string());
+        }
+        let journal = state.expect("a state").at.journal;
+        assert!(journal >> 32 > 1);
+        assert_eq!(names(dir.path()), ["CURRENT", "lock", "s199.pack", &journal_name(journal)]);
     }
 
     #[test]
-    fn a_manifest_of_another_layout_is_none() {
-        let dir = tempfile::tempdir().expect("dir");
-        let generations = Generations::open(dir.path()).expect("open");
-        let turn = generations.turn().expect("turn");
-        let first = generations.start(&turn, None).expect("start");
-        generations.publish(&turn, &first, &Manifest { layout: 0, ..manifest("a") }).expect("publish");
-        assert_eq!(generations.manifest(&first), None);
-        fs::write(first.dir.join(MANIFEST), b"{").expect("write");
-        assert_eq!(generations.manifest(&first), None);
+    fn a_small_segment_that_was_damaged_is_not_read() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let generations = Generations::open(dir.path(), 1).expect("opened");
+        let turn = generations.turn().expect("a turn");
+        let segment = generations.write_segment(&made("a")).expect("written");
+        generations.publish(&turn, None, docs("one"), vec![segment]).expect("published");
+        let path = dir.path().join("a.pack");
+        let mut bytes = fs::read(&path).expect("read");
+        bytes[0] ^= 1;
+        fs::write(&path, bytes).expect("damaged");
+        assert!(matches!(generations.load(None), Err(SearchError::Disk { .. })));
+    }
+
+    #[test]
+    fn one_process_at_a_time_writes_aside_and_what_another_left_is_removed() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let generations = Generations::open(dir.path(), 1).expect("opened");
+        let making = generations.making().expect("asked").expect("it is free");
+        assert!(generations.making().expect("asked").is_none());
+        generations.write_aside(&making, &made("left")).expect("written");
+        drop(making);
+        let making = generations.making().expect("asked").expect("it is free");
+        assert_eq!(names(dir.path()), ["making"]);
+        let aside = generations.write_aside(&making, &made("a")).expect("written");
+        assert_eq!(generations.take_in(&aside, &made("a")).expect("taken in").documents, 9);
+        assert_eq!(names(dir.path()), ["a.pack", "making"]);
     }
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_types::Domain;
 
+use crate::embedder::Embedder;
 use crate::error::SearchError;
 use crate::index::Index;
 use crate::snapshot::Snapshot;
@@ -14,12 +15,18 @@ use crate::snapshot::Snapshot;
 #[derive(Debug)]
 pub struct Indexes {
     root: PathBuf,
+    embedder: Option<Arc<dyn Embedder>>,
     open: Mutex<HashMap<Domain, Arc<Index>>>,
 }
 
 impl Indexes {
     pub fn new(root: impl Into<PathBuf>) -> Self {
-        Self { root: root.into(), open: Mutex::default() }
+        Self { root: root.into(), embedder: None, open: Mutex::default() }
+    }
+
+    /// With an embedder for the sections and questions of all domains.
+    pub fn with_embedder(self, embedder: Option<Arc<dyn Embedder>>) -> Self {
+        Self { embedder, ..self }
     }
 
     /// The index of a domain; an empty one when nothing was indexed yet.
@@ -28,7 +35,7 @@ impl Indexes {
         if let Some(index) = open.get(domain) {
             return Ok(Arc::clone(index));
         }
-        let index = Arc::new(Index::open(&self.root.join(domain.as_str()))?);
+        let index = Arc::new(Index::open_with(&self.root.join(domain.as_str()), self.embedder.clone())?);
         open.insert(domain.clone(), Arc::clone(&index));
         Ok(index)
     }

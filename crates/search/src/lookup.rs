@@ -1,108 +1,235 @@
 //! Words to the documents that hold them, with a score each.
+//!
+//! Every document that holds a word of the question is looked at: with a few words and some ten thousand documents that is
+//! a matter of microseconds, and it lets a page add up what all of its sections say.
 
-use tantivy::collector::TopDocs;
-use tantivy::query::{
-    BooleanQuery, BoostQuery, ConstScoreQuery, EnableScoring, Occur, Query as EngineQuery, TermQuery,
-};
+use std::collections::HashSet;
+
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::Postings;
+use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocAddress, Searcher, Term};
+use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, Term};
 
-use crate::query::Filter;
-use crate::schema::{EXACT_SHARE, Fields, NONE, Text};
-use crate::words;
+use crate::ground::{Ground, NOWHERE};
+use crate::question::{Question, Word};
+use crate::schema::Fields;
+use crate::settings::Settings;
+use crate::tally::Tally;
 
-/// Words of a question beyond this many are left out: a pasted page is no better a question than its first lines.
-const MOST_WORDS: usize = 48;
-
-/// The words of a question.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) stemmed: Vec<String>,
-    pub(crate) exact: Vec<String>,
-}
-
-impl Asked {
-    /// Cuts a question to its words. Fillers go, unless there is nothing else.
-    pub(crate) fn of(text: &str) -> Self {
-        let all = words::distinct(words::exact(), text, MOST_WORDS * 2);
-        let telling: Vec<String> = all.iter().filter(|word| !words::is_filler(word)).cloned().collect();
-        let mut exact = if telling.is_empty() { all } else { telling };
-        exact.truncate(MOST_WORDS);
-        let stemmed = words::distinct(words::stemmed(), &exact.join(" "), MOST_WORDS);
-        Self { stemmed, exact }
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.exact.is_empty()
-    }
-}
-
-/// The best documents of one kind.
+/// Looks words up, and adds up what documents and pages score by them.
 pub(crate) struct Lookup<'s> {
     pub(crate) searcher: &'s Searcher,
     pub(crate) fields: &'s Fields,
-    pub(crate) filter: &'s Filter,
+    pub(crate) ground: &'s Ground,
+    pub(crate) settings: &'s Settings,
+    /// Documents that do not count.
+    pub(crate) without: &'s HashSet<usize>,
 }
 
-/// A document and how well it fits.
-pub(crate) type Hit = (f32, DocAddress);
+/// A field and what a word in it counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Weighed {
+    pub(crate) field: Field,
+    pub(crate) weight: f32,
+    /// How much the length of the field counts, 0 to 1.
+    b: f32,
+}
+
+/// Which documents are scored, and by which number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scored {
+    /// Sections, by the number of the document.
+    Sections,
+    /// Pages, by the number of the page.
+    Pages,
+}
 
 impl Lookup<'_> {
-    /// The best `limit` documents of a kind for the words, looked up in `texts`.
-    pub(crate) fn best(&self, kind: &str, texts: &[Text], asked: &Asked, limit: usize) -> tantivy::Result<Vec<Hit>> {
-        let of_kind = Term::from_field_text(self.fields.kind, kind);
-        let documents = self.searcher.doc_freq(&of_kind)?;
-        if documents == 0 || limit == 0 {
-            return Ok(Vec::new());
-        }
-        let mut words: Vec<(Occur, Box<dyn EngineQuery>)> = Vec::new();
-        for text in texts {
-            let stems = asked.stemmed.iter().map(|word| (text.stemmed, word, text.weight));
-            let wholes = asked.exact.iter().map(|word| (text.exact, word, text.weight * EXACT_SHARE));
-            for (field, word, weight) in stems.chain(wholes) {
-                let term = Term::from_field_text(field, word);
-                let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
-                words.push((Occur::Should, Box::new(BoostQuery::new(Box::new(query), weight))));
+    /// What everything of a kind scores that holds a word of the question.
+    pub(crate) fn tally(&self, scored: Scored, question: &Question) -> tantivy::Result<Tally> {
+        let mut tally = self.empty(scored);
+        for (number, word) in question.words.iter().enumerate() {
+            for text in self.texts(scored) {
+                self.add(scored, text, word, &mut tally)?;
+                let counts = text.field == self.fields.body || scored == Scored::Pages;
+                tally.settle(text.weight, counts.then_some(number));
             }
         }
-        let mut clauses: Vec<(Occur, Box<dyn EngineQuery>)> = vec![(Occur::Must, Box::new(BooleanQuery::new(words)))];
-        clauses.extend(self.filters().into_iter().map(|query| -> (Occur, Box<dyn EngineQuery>) {
-            (Occur::Must, Box::new(ConstScoreQuery::new(query, 0.0)))
-        }));
-        let query = BooleanQuery::new(clauses);
-        let statistics = OfOneKind { searcher: self.searcher, documents };
-        self.searcher.search_with_statistics_provider(&query, &TopDocs::with_limit(limit).order_by_score(), &statistics)
+        Ok(tally)
     }
 
-    /// What a document must be besides.
-    fn filters(&self) -> Vec<Box<dyn EngineQuery>> {
-        let fields = self.fields;
-        let mut filters: Vec<Box<dyn EngineQuery>> = Vec::new();
-        for (field, wanted) in [(fields.version, &self.filter.version), (fields.language, &self.filter.language)] {
-            if let Some(wanted) = wanted {
-                filters.push(any_of(field, [wanted.as_str(), NONE]));
+    pub(crate) fn empty(&self, scored: Scored) -> Tally {
+        match scored {
+            Scored::Sections => Tally::new(self.ground.documents, self.ground.sections, self.settings.k1_section),
+            Scored::Pages => Tally::new(self.ground.pages.len(), self.ground.pages.len(), self.settings.k1_page),
+        }
+    }
+
+    /// The fields a kind is searched in. The first tells how rare a word is.
+    pub(crate) fn texts(&self, scored: Scored) -> Vec<Weighed> {
+        let (fields, set) = (self.fields, self.settings);
+        let all = match scored {
+            Scored::Sections => vec![
+                Weighed { field: fields.body, weight: set.body, b: set.b_body },
+                Weighed { field: fields.heading, weight: set.heading, b: set.b_short },
+                Weighed { field: fields.code, weight: set.code, b: set.b_body },
+            ],
+            Scored::Pages => vec![
+                Weighed { field: fields.whole, weight: set.whole, b: set.b_whole },
+                Weighed { field: fields.title, weight: set.title, b: set.b_short },
+                Weighed { field: fields.path, weight: set.path, b: set.b_short },
+                Weighed { field: fields.description, weight: set.description, b: set.b_short },
+                Weighed { field: fields.headings, weight: set.headings, b: set.b_whole },
+                Weighed { field: fields.link, weight: set.link, b: set.b_link },
+            ],
+        };
+        all.into_iter().filter(|text| text.weight > 0.0).collect()
+    }
+
+    /// Adds how often a word stands in a field, for everything that has it.
+    pub(crate) fn add(&self, scored: Scored, text: Weighed, word: &Word, tally: &mut Tally) -> tantivy::Result<()> {
+        let of = match scored {
+            Scored::Sections => self.ground.sections,
+            Scored::Pages => self.ground.pages.len(),
+        };
+        let average = self.ground.average_length(text.field, of);
+        let all_count = self.without.is_empty();
+        let by_length = |length: f32| 1.0 / (1.0 - text.b + text.b * length / average);
+        for form in &word.forms {
+            let term = Term::from_field_text(text.field, &form.stem);
+            for (reader, ground) in self.searcher.segment_readers().iter().zip(&self.ground.segments) {
+                let index = reader.inverted_index(text.field)?;
+                let Some(mut postings) = index.read_block_postings(&term, IndexRecordOption::WithFreqs)? else {
+                    continue;
+                };
+                let norms = reader.get_fieldnorms_reader(text.field)?;
+                let shares: [f32; 256] =
+                    std::array::from_fn(|id| form.share * by_length(FieldNormReader::id_to_fieldnorm(id as u8) as f32));
+                while postings.block_len() > 0 {
+                    for (document, often) in postings.docs().iter().zip(postings.freqs()) {
+                        let page = ground.page[*document as usize];
+                        if page == NOWHERE || !all_count && self.without.contains(&(ground.first + *document as usize))
+                        {
+                            continue;
+                        }
+                        let often = *often as f32;
+                        if text.field == self.fields.link {
+                            // What is said of a page in all links to it is one text.
+                            let length = self.ground.link_words[page as usize] as f32;
+                            tally.add(page as usize, often * form.share * by_length(length));
+                        } else {
+                            let at = match scored {
+                                Scored::Sections => ground.first + *document as usize,
+                                Scored::Pages => page as usize,
+                            };
+                            tally.add(at, often * shares[usize::from(norms.fieldnorm_id(*document))]);
+                        }
+                    }
+                    postings.advance();
+                }
             }
         }
-        if !self.filter.groups.is_empty() {
-            filters.push(any_of(fields.group, self.filter.groups.iter().map(String::as_str).chain([NONE])));
+        Ok(())
+    }
+
+    /// Adds to the scores of these sections, given with their numbers, what words of the question that stand beside each
+    /// other in them are worth. Leaves them in order of number.
+    pub(crate) fn add_together(
+        &self,
+        question: &Question,
+        rarities: &[f32],
+        sections: &mut [(f32, usize)],
+    ) -> tantivy::Result<()> {
+        sections.sort_unstable_by_key(|(_, number)| *number);
+        let words: Vec<(&Word, f32)> =
+            question.words.iter().zip(rarities.iter().copied()).filter(|(word, _)| !word.is_extra).collect();
+        let gap = self.settings.together_gap as u32;
+        for (segment, ground) in self.ground.segments.iter().enumerate() {
+            let from = sections.partition_point(|(_, number)| *number < ground.first);
+            let to = sections.partition_point(|(_, number)| *number < ground.first + ground.page.len());
+            let sections = &mut sections[from..to];
+            if sections.is_empty() {
+                continue;
+            }
+            let documents: Vec<u32> = sections.iter().map(|(_, number)| (number - ground.first) as u32).collect();
+            let mut before: Option<(Vec<Vec<u32>>, f32)> = None;
+            for (word, rarity) in &words {
+                let places = self.places(segment, word, &documents)?;
+                if let Some((before, rarity_before)) = &before {
+                    let worth = self.settings.together * rarity.min(*rarity_before);
+                    for ((left, right), (score, _)) in before.iter().zip(&places).zip(sections.iter_mut()) {
+                        let often = beside(left, right, gap);
+                        *score += worth * often / (often + 1.0);
+                    }
+                }
+                before = Some((places, *rarity));
+            }
         }
-        if let Some(tag) = &self.filter.tag {
-            filters.push(any_of(fields.tag, [tag.as_str()]));
+        Ok(())
+    }
+
+    /// Where in the bodies of these documents a word stands, in order.
+    fn places(&self, segment: usize, word: &Word, documents: &[u32]) -> tantivy::Result<Vec<Vec<u32>>> {
+        let mut places = vec![Vec::new(); documents.len()];
+        let index = self.searcher.segment_readers()[segment].inverted_index(self.fields.body)?;
+        for form in &word.forms {
+            let term = Term::from_field_text(self.fields.body, &form.stem);
+            let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)? else {
+                continue;
+            };
+            for (document, places) in documents.iter().zip(&mut places) {
+                if postings.doc() < *document {
+                    postings.seek(*document);
+                }
+                if postings.doc() == *document {
+                    postings.append_positions_with_offset(0, places);
+                }
+            }
         }
-        filters
+        if word.forms.len() > 1 {
+            places.iter_mut().for_each(|places| places.sort_unstable());
+        }
+        Ok(places)
+    }
+
+    /// The numbers of the sections that hold a phrase word for word, in any of these languages.
+    pub(crate) fn holding(&self, phrase: &[Vec<String>]) -> tantivy::Result<HashSet<usize>> {
+        let mut found = HashSet::new();
+        for stems in phrase {
+            for field in [self.fields.body, self.fields.code] {
+                let mut terms: Vec<Term> = stems.iter().map(|stem| Term::from_field_text(field, stem)).collect();
+                let query: Box<dyn EngineQuery> = match terms.len() {
+                    0 => continue,
+                    1 => Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic)),
+                    _ => Box::new(PhraseQuery::new(terms)),
+                };
+                let weight = query.weight(EnableScoring::disabled_from_searcher(self.searcher))?;
+                for (reader, ground) in self.searcher.segment_readers().iter().zip(&self.ground.segments) {
+                    weight.for_each_no_score(reader, &mut |documents| {
+                        found.extend(documents.iter().map(|document| ground.first + *document as usize));
+                    })?;
+                }
+            }
+        }
+        Ok(found)
     }
 }
 
-fn any_of<'v>(field: Field, values: impl IntoIterator<Item = &'v str>) -> Box<dyn EngineQuery> {
-    let terms = values.into_iter().map(|value| -> (Occur, Box<dyn EngineQuery>) {
-        (Occur::Should, Box::new(TermQuery::new(Term::from_field_text(field, value), IndexRecordOption::Basic)))
-    });
-    Box::new(BooleanQuery::new(terms.collect()))
-}
-
-/// The document a page itself is, by the page's number.
-pub(crate) fn page_document(searcher: &Searcher, fields: &Fields, id: u64) -> tantivy::Result<Option<DocAddress>> {
-    documents_of(searcher, fields, id, crate::schema::PAGE, 1).map(|found| found.first().copied())
+/// How often a place on the right follows one on the left within `gap`: once when next to it, less when further off.
+fn beside(left: &[u32], right: &[u32], gap: u32) -> f32 {
+    let mut often = 0.0;
+    let mut next = 0;
+    for place in left {
+        while next < right.len() && right[next] <= *place {
+            next += 1;
+        }
+        let Some(distance) = right.get(next).map(|after| after - place) else { break };
+        if distance <= gap {
+            often += 1.0 / distance as f32;
+        }
+    }
+    often
 }
 
 /// The documents of a page of one kind, in the order they were written in.
@@ -111,61 +238,24 @@ pub(crate) fn documents_of(
     fields: &Fields,
     id: u64,
     kind: &str,
-    limit: usize,
 ) -> tantivy::Result<Vec<DocAddress>> {
-    let term = |term| -> (Occur, Box<dyn EngineQuery>) {
-        (Occur::Must, Box::new(TermQuery::new(term, IndexRecordOption::Basic)))
-    };
-    let query = BooleanQuery::new(vec![
-        term(Term::from_field_u64(fields.page, id)),
-        term(Term::from_field_text(fields.kind, kind)),
-    ]);
-    let weight = query.weight(EnableScoring::disabled_from_searcher(searcher))?;
     let mut found = Vec::new();
+    let (page, kind) = (Term::from_field_u64(fields.page, id), Term::from_field_text(fields.kind, kind));
     for (segment, reader) in searcher.segment_readers().iter().enumerate() {
-        let segment = u32::try_from(segment).unwrap_or(u32::MAX);
-        weight.for_each_no_score(reader, &mut |documents| {
-            found.extend(
-                documents
-                    .iter()
-                    .filter(|document| reader.alive_bitset().is_none_or(|alive| alive.is_alive(**document)))
-                    .map(|document| DocAddress::new(segment, *document)),
-            );
-        })?;
+        let of_page = reader.inverted_index(fields.page)?.read_postings(&page, IndexRecordOption::Basic)?;
+        let of_kind = reader.inverted_index(fields.kind)?.read_postings(&kind, IndexRecordOption::Basic)?;
+        let Some((mut of_page, mut of_kind)) = of_page.zip(of_kind) else { continue };
+        while of_page.doc() != TERMINATED {
+            let document = of_page.doc();
+            let is_of_kind =
+                of_kind.doc() == document || of_kind.doc() < document && of_kind.seek(document) == document;
+            if is_of_kind && !reader.is_deleted(document) {
+                found.push(DocAddress::new(segment as u32, document));
+            }
+            of_page.advance();
+        }
     }
-    found.sort_unstable();
-    found.truncate(limit);
     Ok(found)
-}
-
-/// How rare a word is among the documents of a kind: the logarithm BM25 weighs it by.
-pub(crate) fn rarity(searcher: &Searcher, fields: &Fields, word: &str) -> tantivy::Result<f32> {
-    let kind = Term::from_field_text(fields.kind, crate::schema::SECTION);
-    let documents = searcher.doc_freq(&kind)? as f32;
-    let holding = searcher.doc_freq(&Term::from_field_text(fields.body.stemmed, word))? as f32;
-    Ok((1.0 + (documents - holding + 0.5).max(0.5) / (holding + 0.5)).ln())
-}
-
-/// Statistics of one kind of documents: without them, how long a title is on average would depend on how many sections
-/// there are.
-struct OfOneKind<'s> {
-    searcher: &'s Searcher,
-    documents: u64,
-}
-
-impl tantivy::query::Bm25StatisticsProvider for OfOneKind<'_> {
-    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
-        tantivy::query::Bm25StatisticsProvider::total_num_tokens(self.searcher, field)
-    }
-
-    fn total_num_docs(&self) -> tantivy::Result<u64> {
-        Ok(self.documents)
-    }
-
-    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
-        // Labels stand in documents of both kinds; their score is not used, but it must not exceed the count.
-        Ok(self.searcher.doc_freq(term)?.min(self.documents))
-    }
 }
 
 #[cfg(test)]
@@ -173,13 +263,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_is_its_telling_words() {
-        assert_eq!(
-            Asked::of("How do I configure the max_retries?").exact,
-            ["configure", "max", "retries", "maxretries"]
-        );
-        assert_eq!(Asked::of("who is it").exact, ["who", "is", "it"]);
-        assert!(Asked::of("?! +-\"()").is_empty());
-        assert_eq!(Asked::of(&"word1 word2 ".repeat(10_000)).exact.len(), 2);
+    fn words_beside_each_other_count_by_how_close_they_are() {
+        for (left, right, often) in [
+            (&[1_u32, 10][..], &[2_u32, 12][..], 1.5),
+            (&[1], &[5], 0.0),
+            (&[5], &[1], 0.0),
+            (&[], &[1], 0.0),
+            (&[3], &[3], 0.0),
+        ] {
+            assert!((beside(left, right, 3) - often).abs() < 1e-6, "{left:?} {right:?}");
+        }
     }
 }

@@ -1,35 +1,100 @@
 //! A section cut to what is worth showing.
 
-use crate::lookup::Asked;
+use std::collections::HashMap;
+use std::ops::Range;
+
+use crate::languages::Language;
+use crate::question::Question;
 use crate::words;
 
 /// How many characters a passage may have.
 pub(crate) const LONGEST_PASSAGE: usize = 2_000;
+/// So much of a section is looked through for the best part of it, in bytes.
+const LONGEST_SECTION: usize = 64_000;
+/// What each further place counts where a word stands that is there already.
+const AGAIN: f32 = 0.02;
+
+/// The words a passage should hold.
+#[derive(Debug, Default)]
+pub(crate) struct Sought {
+    /// By stem: which word of the question it stands for, and what it counts.
+    stems: HashMap<String, (usize, f32)>,
+    /// The first bytes of the stems.
+    letters: Vec<u8>,
+}
+
+impl Sought {
+    pub(crate) fn of(question: &Question) -> Self {
+        let mut stems = HashMap::new();
+        for (number, word) in question.words.iter().enumerate() {
+            // The longer a word, the rarer it is, more often than not.
+            let weight = if word.is_extra { 0.3 } else { 1.0 } * (word.asked.chars().count() as f32).sqrt();
+            for form in &word.forms {
+                stems.entry(form.stem.clone()).or_insert((number, weight * form.share));
+            }
+        }
+        Self::with(stems)
+    }
+
+    fn with(stems: HashMap<String, (usize, f32)>) -> Self {
+        let letters = stems.keys().filter_map(|stem| stem.bytes().next()).collect();
+        Self { stems, letters }
+    }
+}
 
 /// The part of a section that says most of what was asked, at most `most` characters, cut between paragraphs where
 /// that can be. A section that is short enough is given whole.
-pub(crate) fn excerpt(markdown: &str, asked: &Asked, most: usize) -> String {
-    if markdown.chars().count() <= most {
+pub(crate) fn excerpt(markdown: &str, sought: &Sought, language: Language, most: usize) -> String {
+    if markdown.chars().nth(most).is_none() {
         return markdown.to_owned();
     }
+    let markdown = &markdown[..markdown.floor_char_boundary(LONGEST_SECTION)];
     let paragraphs = paragraphs(markdown);
     let lengths: Vec<usize> = paragraphs.iter().map(|paragraph| paragraph.chars().count() + 2).collect();
-    let worth: Vec<usize> = paragraphs.iter().map(|paragraph| held(paragraph, asked)).collect();
-    let mut best = (0, 0..1);
-    for start in 0..paragraphs.len() {
-        let mut room = most + 2;
-        let mut end = start;
-        while end < paragraphs.len() && lengths[end] <= room {
-            room -= lengths[end];
+    let held: Vec<Vec<(usize, f32)>> = paragraphs.iter().map(|paragraph| held(paragraph, sought, language)).collect();
+    let best = best_run(&lengths, &held, most + 2);
+    shortened(&paragraphs[best].join("\n\n"), most)
+}
+
+/// The run of paragraphs within `room` that holds most. Of equals the earliest: a reader wants the beginning.
+fn best_run(lengths: &[usize], held: &[Vec<(usize, f32)>], room: usize) -> Range<usize> {
+    let mut best = (f32::MIN, 0..1);
+    let mut counts: HashMap<usize, usize> = HashMap::new();
+    let (mut sum, mut length, mut end) = (0.0_f32, 0, 0);
+    for start in 0..lengths.len() {
+        while end < lengths.len() && (length + lengths[end] <= room || end == start) {
+            length += lengths[end];
+            for (word, weight) in &held[end] {
+                let count = counts.entry(*word).or_default();
+                sum += if *count == 0 { *weight } else { AGAIN };
+                *count += 1;
+            }
             end += 1;
         }
-        let sum: usize = worth[start..end.max(start + 1)].iter().sum();
-        // Of equals the earlier one: a reader wants the beginning.
-        if start == 0 || sum > best.0 {
-            best = (sum, start..end.max(start + 1));
+        if sum > best.0 + AGAIN / 2.0 {
+            best = (sum, start..end);
+        }
+        length -= lengths[start];
+        for (word, weight) in &held[start] {
+            let count = counts.entry(*word).or_default();
+            *count -= 1;
+            sum -= if *count == 0 { *weight } else { AGAIN };
         }
     }
-    shortened(&paragraphs[best.1].join("\n\n"), most)
+    best.1
+}
+
+/// The words sought that a paragraph holds, each once, with what it counts.
+fn held(paragraph: &str, sought: &Sought, language: Language) -> Vec<(usize, f32)> {
+    let mut found: Vec<(usize, f32)> = Vec::new();
+    words::each_stem_beginning(paragraph, language, &sought.letters, |stem| {
+        if let Some(word) = sought.stems.get(stem)
+            && found.iter().all(|(known, _)| *known != word.0)
+        {
+            found.push(*word);
+        }
+    });
+    found
 }
 
 /// Paragraphs and fenced blocks, each whole.
@@ -58,12 +123,6 @@ fn paragraphs(markdown: &str) -> Vec<&str> {
     if found.is_empty() { vec![markdown] } else { found }
 }
 
-/// How many of the words asked for a paragraph holds.
-fn held(paragraph: &str, asked: &Asked) -> usize {
-    let words = words::distinct(words::stemmed(), paragraph, 2_000);
-    asked.stemmed.iter().filter(|word| words.contains(word)).count()
-}
-
 /// Cut to length, after a line or a word where that can be.
 fn shortened(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
@@ -78,9 +137,15 @@ mod tests {
 
     use super::*;
 
+    fn cut(markdown: &str, words: &str, most: usize) -> String {
+        let stems = words::asked(words).into_iter().enumerate();
+        let stems = stems.map(|(number, word)| (words::stem(&word, Language::English), (number, 1.0))).collect();
+        excerpt(markdown, &Sought::with(stems), Language::English, most)
+    }
+
     #[test]
     fn a_short_section_is_shown_whole() {
-        assert_eq!(excerpt("one\n\ntwo", &Asked::of("two"), 100), "one\n\ntwo");
+        assert_eq!(cut("one\n\ntwo", "two", 100), "one\n\ntwo");
     }
 
     #[test]
@@ -90,15 +155,21 @@ mod tests {
             "intro ".repeat(20),
             "end ".repeat(50)
         );
-        let shown = excerpt(&text, &Asked::of("retry limits"), 80);
+        let shown = cut(&text, "retry limits", 80);
         assert_eq!(shown, "The retry limit is five.\n\n```\nretry = 5\n\nlimit = 1\n```");
-        assert!(excerpt(&text, &Asked::of("nothing"), 80).starts_with("intro"));
+        assert!(cut(&text, "nothing", 80).starts_with("intro"));
+    }
+
+    #[test]
+    fn more_of_the_question_beats_more_of_one_word() {
+        let text = format!("{}\n\nretry\n\nretry\n\n{}\n\nretry within the limit", "a ".repeat(30), "b ".repeat(30));
+        assert_eq!(cut(&text, "retry limit", 40), "retry within the limit");
     }
 
     proptest! {
         #[test]
         fn no_passage_is_too_long(text in "(\\PC|\n|```\n){0,400}", most in 1_usize..200) {
-            let shown = excerpt(&text, &Asked::of("a b"), most);
+            let shown = cut(&text, "a b", most);
             prop_assert!(shown.chars().count() <= most);
             prop_assert_eq!(shown.is_empty(), shown.trim().is_empty() && shown.is_empty());
         }

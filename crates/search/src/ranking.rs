@@ -1,105 +1,295 @@
 //! Documents to pages, best first.
 //!
-//! A page scores by what is said of it as a whole (title, path, description, headings) and by its sections, the best
-//! one in full and each further one for less. A page that answers in three places beats one that does in one, and a
-//! long page does not win by length. What is shown of a page is its best section.
+//! ```text
+//! sections   what each scores by its words · more for holding all of the question · more for words beside each other
+//! pages      their sections, the best in full and each further one for less · what is said of the page as a whole ·
+//!            more for pages that many others link to
+//! fused      words and likeness together, where there are vectors
+//! shown      the best section of each page, once where pages say the same
+//! ```
+//!
+//! A page that answers in three places beats one that does in one, and a long page does not win by length.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use docent_types::Passage;
-use tantivy::schema::Value;
-use tantivy::{DocAddress, Searcher, TantivyDocument};
 
-use crate::lookup::{Asked, Hit, Lookup, documents_of, rarity};
+use crate::allowed::Allowed;
+use crate::answering::meets;
+use crate::lexicon::Lexicon;
+use crate::lookup::{Lookup, Scored, documents_of};
 use crate::manifest::ManifestPage;
-use crate::passages::{LONGEST_PASSAGE, excerpt};
 use crate::query::Query;
-use crate::schema::{Fields, PAGE, SECTION};
+use crate::question::Question;
+use crate::schema::LINK;
+use crate::settings::Settings;
+use crate::showing::Showing;
 use crate::snapshot::Snapshot;
+use crate::tally::{Tally, sum_of};
+use crate::vectors_alike::Alike;
 
-/// How many documents of each kind are looked at.
-const MOST_SECTIONS: usize = 400;
-const MOST_PAGES: usize = 200;
-/// What the second best section counts against the best, the third against the second, and so on.
-const DECAY: f32 = 0.3;
-/// What the page itself counts against its sections.
-const PAGE_SHARE: f32 = 0.2;
+/// How many sections, and pages without one of those, may be shown.
+const MOST_SECTIONS: usize = 500;
+const MOST_PAGES: usize = 100;
+/// How many of the best pages have their titles held against the question.
+const MOST_TITLES: usize = 20;
 
-/// A page's documents that fit.
-#[derive(Debug, Default)]
-struct Candidate {
-    page: f32,
-    /// Best first.
-    sections: Vec<Hit>,
+/// A section of a page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct SectionId {
+    /// The page's id in the manifest.
+    pub(crate) page: u64,
+    /// Which of the page's sections it is, counted from 0.
+    pub(crate) section: u64,
 }
 
-impl Candidate {
-    fn score(&self) -> f32 {
-        let mut share = 1.0;
-        let mut sum = 0.0;
-        for (score, _) in &self.sections {
-            sum += share * score;
-            share *= DECAY;
-        }
-        sum + PAGE_SHARE * self.page
-    }
+/// A page that may be shown.
+#[derive(Debug)]
+pub(crate) struct Candidate<'s> {
+    pub(crate) page: &'s ManifestPage,
+    /// What it is ranked by.
+    pub(crate) score: f32,
+    /// How much of the question it meets, 0 to 1.
+    pub(crate) meets: f32,
+    /// Sections that may be shown, the best first: what each scores, and its number.
+    pub(crate) sections: Vec<(f32, usize)>,
+    pub(crate) number: u32,
+    /// Whether it is among the pages that are most alike.
+    pub(crate) is_near: bool,
+}
+
+/// A question on its way through an index.
+pub(crate) struct Search<'s> {
+    pub(crate) snapshot: &'s Snapshot,
+    pub(crate) question: Question,
+    pub(crate) lookup: Lookup<'s>,
+    query: &'s Query,
+    /// The words that were asked for, a bit for each.
+    pub(crate) asked: u32,
+    /// How many links to each page do not count.
+    unlinked: HashMap<u32, u32>,
 }
 
 /// The passages for a question.
-pub(crate) fn search(snapshot: &Snapshot, query: &Query) -> tantivy::Result<Vec<Passage>> {
-    let asked = Asked::of(&query.text);
-    let Some(searcher) = snapshot.searcher() else { return Ok(Vec::new()) };
-    if asked.is_empty() || query.limit == 0 {
-        return Ok(Vec::new());
-    }
-    let fields = &snapshot.fields;
-    let lookup = Lookup { searcher, fields, filter: &query.filter };
-    let mut candidates: HashMap<u64, Candidate> = HashMap::new();
-    let mut numbers = PageNumbers::default();
-    for hit in lookup.best(SECTION, &fields.of_sections(), &asked, MOST_SECTIONS)? {
-        candidates.entry(numbers.of(searcher, hit.1)?).or_default().sections.push(hit);
-    }
-    for (score, address) in lookup.best(PAGE, &fields.of_pages(), &asked, MOST_PAGES)? {
-        candidates.entry(numbers.of(searcher, address)?).or_default().page = score;
-    }
-
-    let mut ranked: Vec<(f32, &ManifestPage, Candidate)> = candidates
-        .into_iter()
-        .filter_map(|(id, candidate)| {
-            let page = snapshot.page_by_id(id)?;
-            Some((candidate.score() * nearness(query.near.as_deref(), &page.path), page, candidate))
-        })
-        .collect();
-    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
-
-    let half = half_score(searcher, fields, &asked)?;
-    let mut passages: Vec<Passage> = Vec::with_capacity(query.limit.min(ranked.len()));
-    for (score, page, candidate) in ranked {
-        if passages.len() == query.limit {
-            break;
-        }
-        // Two files served at one path are one page to a reader.
-        if passages.iter().any(|passage| passage.path == page.path) {
-            continue;
-        }
-        let section = match candidate.sections.first() {
-            Some((_, address)) => Some(*address),
-            None => documents_of(searcher, fields, page.id, SECTION, 1)?.first().copied(),
-        };
-        passages.push(passage(searcher, fields, page, section, &asked, score / (score + half))?);
-    }
-    Ok(passages)
+pub(crate) fn search(
+    snapshot: &Snapshot,
+    query: &Query,
+    settings: &Settings,
+    alike: Option<&Alike>,
+) -> tantivy::Result<Vec<Passage>> {
+    let (without, unlinked) = left_out(snapshot, settings)?;
+    let Some(search) = Search::new(snapshot, query, settings, &without, unlinked)? else { return Ok(Vec::new()) };
+    Showing::new(&search).passages(search.ranked(alike)?, query.limit)
 }
 
-/// The score that counts as one half: every word of the question once in an ordinary section. It makes scores of
-/// different questions comparable.
-fn half_score(searcher: &Searcher, fields: &Fields, asked: &Asked) -> tantivy::Result<f32> {
-    let mut sum = 0.0;
-    for word in &asked.stemmed {
-        sum += rarity(searcher, fields, word)?;
+/// The links of files that are not to count, as documents, and how many of them lead to each page.
+pub(crate) fn left_out(
+    snapshot: &Snapshot,
+    settings: &Settings,
+) -> tantivy::Result<(HashSet<usize>, HashMap<u32, u32>)> {
+    let (mut without, mut unlinked) = (HashSet::new(), HashMap::new());
+    let Some(searcher) = snapshot.searcher() else { return Ok((without, unlinked)) };
+    for file in &settings.links_not_from {
+        let ids = snapshot.manifest().files.iter().filter(|known| known.path == *file).flat_map(|file| &file.pages);
+        for page in ids {
+            for address in documents_of(searcher, &snapshot.fields, page.id, LINK)? {
+                let document = snapshot.ground.document(address);
+                without.insert(document);
+                *unlinked.entry(snapshot.ground.page_of(document)).or_default() += 1;
+            }
+        }
     }
-    Ok(sum.max(f32::MIN_POSITIVE))
+    Ok((without, unlinked))
+}
+
+impl<'s> Search<'s> {
+    /// `None` when nothing is asked for or nothing is there.
+    pub(crate) fn new(
+        snapshot: &'s Snapshot,
+        query: &'s Query,
+        settings: &'s Settings,
+        without: &'s HashSet<usize>,
+        unlinked: HashMap<u32, u32>,
+    ) -> tantivy::Result<Option<Self>> {
+        let Some(searcher) = snapshot.searcher().filter(|_| query.limit > 0) else { return Ok(None) };
+        let (fields, ground) = (&snapshot.fields, &snapshot.ground);
+        let lexicon = Lexicon::new(searcher, fields, &ground.languages);
+        let question = Question::of(&query.text, &lexicon, snapshot.synonyms())?;
+        let lookup = Lookup { searcher, fields, ground, settings, without };
+        let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_extra);
+        let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
+        Ok((!question.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, unlinked }))
+    }
+
+    /// The page the asker is on, if it is one of these docs.
+    pub(crate) fn near(&self) -> Option<&'s ManifestPage> {
+        self.snapshot.lookup(self.query.near.as_deref()?)
+    }
+
+    /// The pages that fit, best first.
+    pub(crate) fn ranked(&self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate<'s>>> {
+        let sections = self.lookup.tally(Scored::Sections, &self.question)?;
+        let pages = self.lookup.tally(Scored::Pages, &self.question)?;
+        let mut allowed = Allowed::new(self.snapshot, &self.query.filter);
+        let mut candidates = Candidates::new(self.snapshot);
+        for hit in self.best_sections(&sections, &mut allowed)? {
+            if let Some(candidate) = candidates.of(self.snapshot.ground.page_of(hit.1)) {
+                candidate.sections.push(hit);
+            }
+        }
+        for page in self.best_pages(&pages, &mut allowed) {
+            candidates.of(page);
+        }
+        if let Some(alike) = alike {
+            self.add_nearest(&mut candidates, alike, &sections, &mut allowed)?;
+        }
+        let mut ranked = candidates.found;
+        self.keep_phrases(&mut ranked)?;
+        for candidate in &mut ranked {
+            candidate.score = self.score(candidate, &pages);
+            candidate.meets = self.meets(candidate, &sections, &pages);
+        }
+        for candidate in &mut ranked {
+            candidate.score *= nearness(self.query.near.as_deref(), &candidate.page.path);
+        }
+        let order = |a: &Candidate<'_>, b: &Candidate<'_>| {
+            b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path))
+        };
+        ranked.sort_by(order);
+        let top = ranked.len().min(MOST_TITLES);
+        for candidate in &mut ranked[..top] {
+            if self.question.is_title(&candidate.page.title) {
+                candidate.score *= 1.0 + self.lookup.settings.titled;
+            }
+        }
+        ranked.sort_by(order);
+        if let Some(alike) = alike {
+            ranked = self.fuse(ranked, alike)?;
+        }
+        meets(&mut ranked);
+        Ok(ranked)
+    }
+
+    /// The sections that score best, best first.
+    fn best_sections(&self, tally: &Tally, allowed: &mut Allowed<'_>) -> tantivy::Result<Vec<(f32, usize)>> {
+        let settings = self.lookup.settings;
+        let all = self.sum_of_asked(tally.rarities(), u32::MAX).max(f32::MIN_POSITIVE);
+        let gain = |number| 1.0 + settings.coverage * self.sum_of_asked(tally.rarities(), tally.met(number)) / all;
+        let mut best: Vec<(f32, usize)> = tally
+            .found()
+            .filter(|number| allowed.is_open() || allowed.is_allowed(self.snapshot.ground.page_of(*number)))
+            .map(|number| (tally.score(number), number))
+            .collect();
+        let higher = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        // No gain lifts a section from far below.
+        keep_best(&mut best, 2 * MOST_SECTIONS, higher);
+        best.iter_mut().for_each(|(score, number)| *score *= gain(*number));
+        keep_best(&mut best, MOST_SECTIONS, higher);
+        let top = (settings.together_top as usize).min(best.len());
+        if settings.together > 0.0 && self.question.words.len() > 1 && top > 0 {
+            best.select_nth_unstable_by(top - 1, higher);
+            self.lookup.add_together(&self.question, tally.rarities(), &mut best[..top])?;
+        }
+        best.sort_unstable_by(higher);
+        Ok(best)
+    }
+
+    fn best_pages(&self, tally: &Tally, allowed: &mut Allowed<'_>) -> Vec<u32> {
+        let mut best: Vec<(f32, usize)> = tally
+            .found()
+            .filter(|page| allowed.is_open() || allowed.is_allowed(*page as u32))
+            .map(|page| (tally.score(page), page))
+            .collect();
+        keep_best(&mut best, MOST_PAGES, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        best.into_iter().map(|(_, page)| page as u32).collect()
+    }
+
+    /// Where something is quoted, only pages that say it word for word are kept, and what they say it in. When no page
+    /// does, the quotes do not count.
+    fn keep_phrases(&self, ranked: &mut Vec<Candidate<'_>>) -> tantivy::Result<()> {
+        for phrase in &self.question.phrases {
+            let holding = self.lookup.holding(phrase)?;
+            let holds = |candidate: &Candidate<'_>| candidate.sections.iter().any(|(_, at)| holding.contains(at));
+            if ranked.iter().any(holds) {
+                ranked.retain(holds);
+                for candidate in &mut *ranked {
+                    // Stable: among those that hold it the best stays first.
+                    candidate.sections.sort_by_key(|(_, at)| !holding.contains(at));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn score(&self, candidate: &Candidate<'_>, pages: &Tally) -> f32 {
+        let settings = self.lookup.settings;
+        let mut share = 1.0;
+        let mut score = settings.page_share * pages.score(candidate.number as usize);
+        for (section, _) in &candidate.sections {
+            score += share * section;
+            share *= settings.decay;
+        }
+        let ground = &self.snapshot.ground;
+        let not_counting = self.unlinked.get(&candidate.number).copied().unwrap_or_default();
+        let linked = (ground.linked_from[candidate.number as usize] - not_counting) as f32;
+        let most = (ground.most_linked.max(1) as f32).ln_1p();
+        score * (1.0 + settings.linked * linked.ln_1p() / most)
+    }
+
+    /// How much of the question a page meets: what its best section does, and some of what it does elsewhere.
+    fn meets(&self, candidate: &Candidate<'_>, sections: &Tally, pages: &Tally) -> f32 {
+        let here = candidate.sections.first().map_or(0, |(_, at)| sections.met(*at));
+        let elsewhere = pages.met(candidate.number as usize) & !here;
+        let rarities = sections.rarities();
+        let met =
+            self.sum_of_asked(rarities, here) + self.lookup.settings.elsewhere * self.sum_of_asked(rarities, elsewhere);
+        met / self.sum_of_asked(rarities, u32::MAX).max(f32::MIN_POSITIVE)
+    }
+
+    /// The sum of the words that were asked for and are met; words that were added are not missed.
+    fn sum_of_asked(&self, rarities: &[f32], met: u32) -> f32 {
+        sum_of(rarities, met & self.asked)
+    }
+
+    /// Which of its page's sections a section is.
+    pub(crate) fn ordinal(&self, number: usize) -> tantivy::Result<u64> {
+        let address = self.snapshot.ground.address(number);
+        let reader = self.lookup.searcher.segment_reader(address.segment_ord);
+        let column = reader.fast_fields().u64(self.snapshot.fields.name(self.snapshot.fields.section))?;
+        Ok(column.first(address.doc_id).unwrap_or_default())
+    }
+}
+
+/// The pages that may be shown, each once.
+pub(crate) struct Candidates<'s> {
+    snapshot: &'s Snapshot,
+    found: Vec<Candidate<'s>>,
+    /// By number of page: where it is among those found, counted from 1; 0 for not yet.
+    places: Vec<u32>,
+}
+
+impl<'s> Candidates<'s> {
+    fn new(snapshot: &'s Snapshot) -> Self {
+        Self { snapshot, found: Vec::new(), places: vec![0; snapshot.ground.pages.len()] }
+    }
+
+    pub(crate) fn of(&mut self, number: u32) -> Option<&mut Candidate<'s>> {
+        let place = self.places.get_mut(number as usize)?;
+        if *place == 0 {
+            let page = self.snapshot.page_numbered(number)?;
+            let empty = Candidate { page, score: 0.0, meets: 0.0, sections: Vec::new(), number, is_near: false };
+            self.found.push(empty);
+            *place = self.found.len() as u32;
+        }
+        self.found.get_mut(*place as usize - 1)
+    }
+}
+
+fn keep_best<T>(found: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> std::cmp::Ordering) {
+    if found.len() > most {
+        found.select_nth_unstable_by(most, order);
+        found.truncate(most);
+    }
 }
 
 /// Pages in the folder of the page the asker is on count a little more, that page itself most. Enough to break a tie,
@@ -118,53 +308,6 @@ fn nearness(near: Option<&str>, path: &str) -> f32 {
     }
 }
 
-fn passage(
-    searcher: &Searcher,
-    fields: &Fields,
-    page: &ManifestPage,
-    section: Option<DocAddress>,
-    asked: &Asked,
-    score: f32,
-) -> tantivy::Result<Passage> {
-    let document: TantivyDocument = match section {
-        Some(address) => searcher.doc(address)?,
-        None => TantivyDocument::default(),
-    };
-    let stored = |field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default();
-    let mut content = excerpt(stored(fields.content), asked, LONGEST_PASSAGE);
-    if content.is_empty() {
-        content = page.description.clone().unwrap_or_else(|| page.title.clone());
-    }
-    let anchor = stored(fields.anchor);
-    let href = if anchor.is_empty() { format!("/{}", page.path) } else { format!("/{}#{anchor}", page.path) };
-    Ok(Passage {
-        path: page.path.clone(),
-        href,
-        title: page.title.clone(),
-        headings: stored(fields.trail).lines().map(str::to_owned).collect(),
-        content,
-        score: score.clamp(0.0, 1.0),
-        version: page.version.clone(),
-        language: page.language.clone(),
-    })
-}
-
-/// Which page a document is of; the column is opened once a segment.
-#[derive(Default)]
-struct PageNumbers {
-    columns: HashMap<u32, tantivy::columnar::Column<u64>>,
-}
-
-impl PageNumbers {
-    fn of(&mut self, searcher: &Searcher, address: DocAddress) -> tantivy::Result<u64> {
-        let column = match self.columns.entry(address.segment_ord) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(free) => free.insert(searcher.segment_reader(address.segment_ord).fast_fields().u64("page")?),
-        };
-        Ok(column.first(address.doc_id).unwrap_or(u64::MAX))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -178,12 +321,10 @@ mod tests {
     }
 
     #[test]
-    fn further_sections_count_for_less() {
-        let hit = |score| (score, DocAddress::new(0, 0));
-        let one = Candidate { page: 0.0, sections: vec![hit(4.0)] };
-        let two = Candidate { page: 0.0, sections: vec![hit(3.5), hit(3.5)] };
-        assert!(two.score() > one.score());
-        let many = Candidate { page: 0.0, sections: vec![hit(1.0); 100] };
-        assert!(many.score() < one.score());
+    fn the_best_are_kept() {
+        let mut found = vec![3, 9, 1, 7, 5];
+        keep_best(&mut found, 2, |a, b| b.cmp(a));
+        found.sort_unstable();
+        assert_eq!(found, [7, 9]);
     }
 }

@@ -1,87 +1,82 @@
-//! The fields of the index, and what each is worth.
+//! The fields of the index.
 //!
-//! There are two kinds of documents. A page document holds what is said of a page once: its title, path, description
-//! and headings, and the words of the whole page. A section document holds what stands under one heading. Words are looked up in each kind on its own,
-//! so that a long page does not count its title as often as it has sections.
+//! There are three kinds of documents. A page document holds what is said of a page once: its title, path, description
+//! and headings, and the words of the whole page. A section document holds what stands under one heading, and names what
+//! it stands below. A link document holds the words one page uses in its links to another. Words are looked up in each
+//! kind on its own, so that a long page does not count its title as often as it has sections.
 
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
-use crate::words;
-
-/// A text field and the analyzers it is indexed by.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Text {
-    pub(crate) stemmed: Field,
-    pub(crate) exact: Field,
-    /// How much a word found here counts, against one in the body.
-    pub(crate) weight: f32,
-}
+use crate::vocabulary::READY;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Fields {
     pub(crate) schema: Schema,
     /// The page's number in the manifest.
     pub(crate) page: Field,
-    /// `page` or `section`.
+    /// Of a section: which of its page it is, counted from 0.
+    pub(crate) section: Field,
+    /// Of a section: what tells it from a section that says the same ([`crate::copies`]).
+    pub(crate) print: Field,
+    /// Of a link: the keys of the paths it may lead to, the likeliest first.
+    pub(crate) target: Field,
+    /// `page`, `section` or `link`.
     pub(crate) kind: Field,
-    pub(crate) version: Field,
-    pub(crate) language: Field,
-    pub(crate) group: Field,
-    pub(crate) tag: Field,
+    /// Of a page: the code of the language its words are stemmed by.
+    pub(crate) stemming: Field,
 
-    pub(crate) title: Text,
-    pub(crate) path: Text,
-    pub(crate) description: Text,
-    pub(crate) headings: Text,
-    /// Everything a page says, code too.
-    pub(crate) whole: Text,
+    pub(crate) title: Field,
+    pub(crate) path: Field,
+    pub(crate) description: Field,
+    pub(crate) headings: Field,
+    /// Everything a page says, its title and its code too.
+    pub(crate) whole: Field,
+    /// Everything a page says as it is spelled: what words there are.
+    pub(crate) spelled: Field,
+    /// The words of one page's links to another.
+    pub(crate) link: Field,
 
-    pub(crate) heading: Text,
-    pub(crate) body: Text,
-    pub(crate) code: Text,
+    pub(crate) heading: Field,
+    /// What a section says, with the title of the page and the headings it stands below: a question is seldom answered
+    /// without their words.
+    pub(crate) body: Field,
+    pub(crate) code: Field,
 
-    /// Of a page: the whole of it as Markdown. Of a section: its Markdown.
+    /// Of a page: its outline as Markdown, without what its sections say. Of a section: its Markdown.
     pub(crate) content: Field,
     /// The headings above a section, one a line.
     pub(crate) trail: Field,
     pub(crate) anchor: Field,
 }
 
-/// How much a word counts that stands there just as it was asked for, on top of its stem.
-pub(crate) const EXACT_SHARE: f32 = 0.25;
-
 impl Fields {
     pub(crate) fn new() -> Self {
         let mut schema = Schema::builder();
-        let analyzed = |tokenizer: &str| {
-            TextOptions::default().set_indexing_options(
-                TextFieldIndexing::default().set_tokenizer(tokenizer).set_index_option(IndexRecordOption::WithFreqs),
-            )
+        let mut text = |name: &str, option: IndexRecordOption| {
+            let indexing = TextFieldIndexing::default().set_tokenizer(READY).set_index_option(option);
+            schema.add_text_field(name, TextOptions::default().set_indexing_options(indexing))
         };
-        let mut text = |name: &str, weight: f32| Text {
-            stemmed: schema.add_text_field(name, analyzed(words::STEMMED)),
-            exact: schema.add_text_field(&format!("{name}_exact"), analyzed(words::EXACT)),
-            weight,
-        };
-        // A word in a title or a path was chosen to say what the page is about. Headings are short, so that one word in
-        // them already scores high; and what code mentions is seldom what its section is about.
-        let title = text("title", 3.0);
-        let path = text("path", 3.0);
-        let description = text("description", 1.5);
-        let headings = text("headings", 0.5);
-        let whole = text("whole", 1.0);
-        let heading = text("heading", 0.4);
-        let body = text("body", 1.0);
-        let code = text("code", 0.1);
+        let mut stemmed = |name: &str| text(name, IndexRecordOption::WithFreqs);
+        let title = stemmed("title");
+        let path = stemmed("path");
+        let description = stemmed("description");
+        let headings = stemmed("headings");
+        let whole = stemmed("whole");
+        let link = stemmed("link");
+        let heading = stemmed("heading");
+        let mut placed = |name: &str| text(name, IndexRecordOption::WithFreqsAndPositions);
+        let body = placed("body");
+        let code = placed("code");
+        let spelled = text("spelled", IndexRecordOption::Basic);
         Self {
             page: schema.add_u64_field("page", INDEXED | FAST),
+            section: schema.add_u64_field("section", FAST),
+            print: schema.add_u64_field("print", FAST),
+            target: schema.add_u64_field("target", FAST),
             kind: schema.add_text_field("kind", STRING),
-            version: schema.add_text_field("version", STRING),
-            language: schema.add_text_field("language", STRING),
-            group: schema.add_text_field("group", STRING),
-            tag: schema.add_text_field("tag", STRING),
+            stemming: schema.add_text_field("stemming", STRING),
             content: schema.add_text_field("content", STORED),
             trail: schema.add_text_field("trail", STORED),
             anchor: schema.add_text_field("anchor", STORED),
@@ -91,25 +86,44 @@ impl Fields {
             description,
             headings,
             whole,
+            spelled,
+            link,
             heading,
             body,
             code,
         }
     }
 
-    /// What is looked up in page documents.
-    pub(crate) fn of_pages(&self) -> [Text; 5] {
-        [self.title, self.path, self.description, self.headings, self.whole]
+    /// The fields whose length counts.
+    pub(crate) fn counted(&self) -> [Field; 9] {
+        [
+            self.title,
+            self.path,
+            self.description,
+            self.headings,
+            self.whole,
+            self.link,
+            self.heading,
+            self.body,
+            self.code,
+        ]
     }
 
-    /// What is looked up in section documents.
-    pub(crate) fn of_sections(&self) -> [Text; 3] {
-        [self.heading, self.body, self.code]
+    pub(crate) fn name(&self, field: Field) -> &str {
+        self.schema.get_field_name(field)
+    }
+
+    /// Stands for the fields and how they are filled: an index that was made otherwise cannot serve.
+    pub(crate) fn checksum(&self) -> u32 {
+        let schema = serde_json::to_vec(&self.schema).unwrap_or_default();
+        crc32fast::hash(&[schema.as_slice(), &FILLED.to_le_bytes()].concat())
     }
 }
+
+/// Goes up when documents are made otherwise though the fields are the same.
+const FILLED: u32 = 2;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";
 pub(crate) const SECTION: &str = "section";
-/// Stands for a version, language or group a page does not have.
-pub(crate) const NONE: &str = "";
+pub(crate) const LINK: &str = "link";

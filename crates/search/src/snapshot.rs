@@ -1,35 +1,39 @@
 //! One state of an index, to read from.
 
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::{Arc, LazyLock};
 
+use arc_swap::ArcSwapOption;
 use docent_types::Passage;
-use tantivy::directory::MmapDirectory;
-use tantivy::schema::Value;
-use tantivy::{Index, ReloadPolicy, Searcher, TantivyDocument, TantivyError};
+use tantivy::Searcher;
 
+use crate::documents::stored_page;
+use crate::engine;
 use crate::error::SearchError;
-use crate::generations::{Generation, Generations};
-use crate::lookup::page_document;
+use crate::generations::{Generations, State};
+use crate::ground::{Ground, Opened, Renewed};
 use crate::manifest::{Manifest, ManifestPage};
 use crate::query::Query;
 use crate::ranking;
 use crate::schema::Fields;
-use crate::words;
+use crate::settings::{SHIPPED, Settings};
+use crate::snapshot_tables::{Tables, renewed};
+use crate::synonyms::Synonyms;
+use crate::vectors_alike::Placed;
+use crate::vectors_store::VectorStore;
 
 /// One state of an index. Never changes; a newer state is another snapshot.
 pub struct Snapshot {
     pub(crate) fields: Fields,
-    manifest: Manifest,
+    pub(crate) ground: Ground,
     open: Option<Open>,
-    /// Pages by number: their file.
-    by_id: HashMap<u64, String>,
-    /// Pages by site path: their file.
-    by_path: HashMap<String, String>,
+    tables: Tables,
+    pub(crate) vectors: Arc<VectorStore>,
+    pub(crate) placed: ArcSwapOption<Placed>,
 }
 
 struct Open {
-    number: u64,
+    state: Arc<State>,
     searcher: Searcher,
 }
 
@@ -42,8 +46,15 @@ pub struct PageEntry {
     pub description: Option<String>,
     pub version: Option<String>,
     pub language: Option<String>,
+    /// Who may read it; everybody when empty.
     pub groups: Vec<String>,
     pub tags: Vec<String>,
+    /// What the navigation calls it, if it has a name of its own for it.
+    pub nav_title: Option<String>,
+    /// The names of the groups around it in the navigation, outermost first.
+    pub breadcrumb: Vec<String>,
+    /// Its position among the pages that the navigation names, counted from 0.
+    pub order: Option<u32>,
 }
 
 /// A whole page.
@@ -58,51 +69,80 @@ pub struct PageContent {
 
 impl Snapshot {
     /// What there is before anything was indexed.
-    pub(crate) fn empty() -> Self {
+    pub(crate) fn empty(vectors: Arc<VectorStore>) -> Self {
         Self {
             fields: Fields::new(),
-            manifest: Manifest::default(),
+            ground: Ground::default(),
             open: None,
-            by_id: HashMap::new(),
-            by_path: HashMap::new(),
+            tables: Tables::default(),
+            vectors,
+            placed: ArcSwapOption::empty(),
         }
     }
 
-    pub(crate) fn open(generations: &Generations, generation: &Generation) -> Result<Self, SearchError> {
-        let engine = |error: TantivyError| SearchError::Engine {
-            doing: "open",
-            path: generations.dir().to_owned(),
-            source: error.into(),
+    /// The snapshot of a state; `known` itself when it is that state's already.
+    pub(crate) fn next(
+        generations: &Generations,
+        known: &Arc<Self>,
+        state: Arc<State>,
+    ) -> Result<Arc<Self>, SearchError> {
+        if known.state().is_some_and(|known| known.at == state.at) {
+            return Ok(Arc::clone(known));
+        }
+        let fields = known.fields.clone();
+        let engine = |error| generations.engine("open", error);
+        let searcher = engine::searcher(&fields, &state.segments).map_err(engine)?;
+        let now = Opened { searcher: &searcher, segments: &state.segments };
+        let (ground, tables) = match known.open.as_ref().zip(renewed(known.manifest(), &state.manifest)) {
+            Some((open, renewed)) => {
+                let before = Opened { searcher: &open.searcher, segments: &open.state.segments };
+                let tables = known.tables.after(&renewed);
+                let renewed: Vec<Renewed> = renewed.into_iter().map(|(_, renewed)| renewed).collect();
+                (known.ground.after(&renewed, &fields, &tables.keys, before, now).map_err(engine)?, tables)
+            }
+            None => {
+                let tables = Tables::of(&state.manifest);
+                let pages = state.manifest.listed().map(|page| page.id).collect();
+                (Ground::of(&searcher, &fields, pages, &tables.keys).map_err(engine)?, tables)
+            }
         };
-        let fields = Fields::new();
-        let index = open_index(generation, &fields).map_err(engine)?;
-        let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into().map_err(engine)?;
-        let manifest = generations
-            .manifest(generation)
-            .ok_or_else(|| engine(TantivyError::SystemError("the manifest cannot be read".to_owned())))?;
-        let listed = || manifest.pages.iter().filter(|(_, page)| page.listed);
-        let by_id = listed().map(|(file, page)| (page.id, file.clone())).collect();
-        let by_path = listed().map(|(file, page)| (page.path.clone(), file.clone())).collect();
-        let open = Some(Open { number: generation.number, searcher: reader.searcher() });
-        Ok(Self { fields, manifest, open, by_id, by_path })
+        let (vectors, placed) = (Arc::clone(&known.vectors), ArcSwapOption::empty());
+        let open = Some(Open { state, searcher });
+        Ok(Arc::new(Self { fields, ground, open, tables, vectors, placed }))
     }
 
-    pub(crate) fn generation(&self) -> Option<u64> {
-        self.open.as_ref().map(|open| open.number)
+    /// The state this is a snapshot of; `None` before anything was indexed.
+    pub(crate) fn state(&self) -> Option<&Arc<State>> {
+        self.open.as_ref().map(|open| &open.state)
+    }
+
+    pub(crate) fn manifest(&self) -> &Manifest {
+        static NOTHING: LazyLock<Manifest> = LazyLock::new(Manifest::default);
+        self.open.as_ref().map_or(&NOTHING, |open| &open.state.manifest)
     }
 
     pub(crate) fn searcher(&self) -> Option<&Searcher> {
         self.open.as_ref().map(|open| &open.searcher)
     }
 
+    /// What the site's authors hold to mean the same.
+    pub(crate) fn synonyms(&self) -> &Synonyms {
+        &self.tables.synonyms
+    }
+
+    /// The page with a number of the ground's.
+    pub(crate) fn page_numbered(&self, number: u32) -> Option<&ManifestPage> {
+        self.manifest().at(*self.tables.by_number.get(number as usize)?)
+    }
+
     pub(crate) fn page_by_id(&self, id: u64) -> Option<&ManifestPage> {
-        self.by_id.get(&id).and_then(|file| self.manifest.pages.get(file))
+        self.manifest().at(*self.tables.by_id.get(&id)?)
     }
 
     /// The best passages for a question, best first, one a page. Empty when nothing fits, nothing is indexed, or the
     /// question holds no word.
     pub fn search(&self, query: &Query) -> Vec<Passage> {
-        match ranking::search(self, query) {
+        match ranking::search(self, query, &SHIPPED, None) {
             Ok(passages) => passages,
             Err(error) => {
                 tracing::error!(error = &error as &dyn std::error::Error, "search failed");
@@ -111,19 +151,37 @@ impl Snapshot {
         }
     }
 
+    /// As `search`, weighed otherwise than it ships.
+    #[doc(hidden)]
+    pub fn search_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
+        ranking::search(self, query, settings, None).unwrap_or_default()
+    }
+
+    /// The best passages for a question by its words and, where the index has vectors, by what it means.
+    pub async fn find(&self, query: &Query) -> Vec<Passage> {
+        self.find_with(query, &SHIPPED).await
+    }
+
+    /// As `find`, weighed otherwise than it ships.
+    #[doc(hidden)]
+    pub async fn find_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
+        let alike = self.similarities(&query.text).await;
+        ranking::search(self, query, settings, alike.as_ref()).unwrap_or_else(|error| {
+            tracing::error!(error = &error as &dyn std::error::Error, "search failed");
+            Vec::new()
+        })
+    }
+
     /// A whole page by its path on the site. Slashes around it, an ending and an anchor do not matter.
     pub fn page(&self, path: &str) -> Option<PageContent> {
         let entry = self.lookup(path)?;
-        let searcher = self.searcher()?;
-        let address = page_document(searcher, &self.fields, entry.id).ok()??;
-        let document: TantivyDocument = searcher.doc(address).ok()?;
-        let content = document.get_first(self.fields.content).and_then(|value| value.as_str()).unwrap_or_default();
-        Some(PageContent { path: entry.path.clone(), title: entry.title.clone(), content: content.to_owned() })
+        let content = stored_page(self.searcher()?, &self.fields, entry.id).ok()??;
+        Some(PageContent { path: entry.path.clone(), title: entry.title.clone(), content })
     }
 
     /// Every page a reader may find, in order of file.
     pub fn pages(&self) -> impl Iterator<Item = PageEntry> {
-        self.manifest.listed().map(|page| PageEntry {
+        self.manifest().listed().map(|page| PageEntry {
             path: page.path.clone(),
             title: page.title.clone(),
             description: page.description.clone(),
@@ -131,6 +189,9 @@ impl Snapshot {
             language: page.language.clone(),
             groups: page.groups.clone(),
             tags: page.tags.clone(),
+            nav_title: page.nav_title.clone(),
+            breadcrumb: page.breadcrumb.clone(),
+            order: page.order,
         })
     }
 
@@ -139,51 +200,36 @@ impl Snapshot {
         self.lookup(path).is_some()
     }
 
+    /// The path of the page that is served here, as [`Snapshot::has_page`] understands it.
+    pub fn path_of(&self, path: &str) -> Option<&str> {
+        self.lookup(path).map(|page| page.path.as_str())
+    }
+
     /// The commit this state stands for; `None` before anything was indexed.
     pub fn commit(&self) -> Option<&str> {
-        self.open.as_ref().map(|_| self.manifest.commit.as_str())
+        self.state().map(|state| state.manifest.commit.as_str())
     }
 
     /// How many pages a reader may find.
     pub fn page_count(&self) -> usize {
-        self.by_id.len()
+        self.tables.by_id.len()
     }
 
-    fn lookup(&self, path: &str) -> Option<&ManifestPage> {
+    pub(crate) fn lookup(&self, path: &str) -> Option<&ManifestPage> {
         let path = path.split(['#', '?']).next().unwrap_or_default().trim().trim_matches('/');
         let stem = docent_pages::is_page(path).then(|| docent_pages::site_path(path));
-        let file = self.by_path.get(path).or_else(|| self.by_path.get(&stem?))?;
-        self.manifest.pages.get(file)
+        let found = self.tables.by_path.get(path).or_else(|| self.tables.by_path.get(&stem?));
+        let found = found.or_else(|| self.tables.by_path.get(&self.tables.redirects.follow(path)?));
+        self.manifest().at(*found?)
     }
 }
 
 impl fmt::Debug for Snapshot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Snapshot")
-            .field("generation", &self.generation())
+            .field("at", &self.state().map(|state| state.at))
             .field("commit", &self.commit())
             .field("pages", &self.page_count())
             .finish()
     }
-}
-
-/// Makes the engine's files in a new generation.
-pub(crate) fn create_index(generation: &Generation, fields: &Fields) -> tantivy::Result<Index> {
-    let index = Index::create_in_dir(&generation.dir, fields.schema.clone())?;
-    Ok(with_words(index))
-}
-
-/// Opens the engine's files of a generation.
-pub(crate) fn open_index(generation: &Generation, fields: &Fields) -> tantivy::Result<Index> {
-    let index = Index::open(MmapDirectory::open(&generation.dir)?)?;
-    if index.schema() != fields.schema {
-        return Err(TantivyError::SchemaError("the fields are those of another version".to_owned()));
-    }
-    Ok(with_words(index))
-}
-
-fn with_words(index: Index) -> Index {
-    index.tokenizers().register(words::STEMMED, words::stemmed());
-    index.tokenizers().register(words::EXACT, words::exact());
-    index
 }

@@ -4,14 +4,24 @@ use std::time::Duration;
 
 use docent_types::BoxError;
 
-/// A docs tree at one commit.
-pub trait Source {
+/// A docs tree at one commit. Several threads read from it at a time.
+pub trait Source: Sync {
     /// The commit's id.
     fn commit(&self) -> &str;
     /// Every file inside the docs root, pages and not.
     fn files(&self) -> Result<Vec<SourceFile>, BoxError>;
     /// A file's bytes.
     fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError>;
+    /// A file that need not be one of the docs; `path` goes from the root of the repository. `None` when there is none,
+    /// or nothing but docs.
+    fn beside(&self, _path: &str) -> Result<Option<Vec<u8>>, BoxError> {
+        Ok(None)
+    }
+    /// Whether the update is still wanted; asked before each file. Once it is not, the update ends with
+    /// [`SearchError::Unwanted`](crate::SearchError::Unwanted) and the index is as it was.
+    fn is_wanted(&self) -> bool {
+        true
+    }
 }
 
 /// One file of a docs tree.
@@ -27,19 +37,21 @@ pub struct SourceFile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     pub stage: Stage,
-    /// Pages read so far in this update.
+    /// Files read so far in this update.
     pub done: usize,
-    /// Pages this update has to read.
+    /// Files this update has to read.
     pub total: usize,
 }
 
 /// What an update is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stage {
-    /// Reading the pages that changed.
+    /// Reading the files that changed.
     Reading,
     /// Writing the index to disk.
     Writing,
+    /// Giving sections vectors; it is sections that are counted.
+    Embedding,
 }
 
 /// What an update did.
@@ -51,13 +63,29 @@ pub struct Summary {
     pub pages: usize,
     /// Sections in the index now.
     pub sections: usize,
-    /// Pages that were new.
+    /// Files that were new.
     pub added: usize,
-    /// Pages whose content or place in the navigation changed.
+    /// Files whose content, or what is put into it, or whose place in the navigation changed.
     pub changed: usize,
+    /// Files that are no more.
     pub removed: usize,
+    /// What of the docs could not be read as it was meant, in order of file and line: the first of it, and how much
+    /// there is in all. It is said of the docs as they are now, whichever files this update has read.
+    pub odd: Vec<Oddity>,
+    pub odd_in_all: usize,
     /// Whether a new state was published. `false` when everything was as it was.
     pub published: bool,
     /// How long the update took, waiting for another one included.
     pub took: Duration,
+}
+
+/// Something that could not be read as it was meant. What it stands in is searched all the same.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Oddity {
+    /// Relative to the docs root.
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+    /// What is wrong, in a sentence for the author.
+    pub message: String,
 }

@@ -1,11 +1,16 @@
 //! The index from outside: what goes in, what comes out, and what survives.
 
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::Mutex;
 
 use docent_types::BoxError;
 use proptest::prelude::*;
+
+mod alike;
+mod finding;
+mod killed;
+mod site;
 
 use crate::{Filter, Index, Query, SearchError, Source, SourceFile, Stage};
 
@@ -14,8 +19,11 @@ use crate::{Filter, Index, Query, SearchError, Source, SourceFile, Stage};
 struct Docs {
     commit: String,
     files: BTreeMap<String, String>,
-    read: RefCell<Vec<String>>,
+    read: Mutex<Vec<String>>,
     unreadable: Option<String>,
+    beside: BTreeMap<String, String>,
+    /// How many files may be read until nobody wants the rest; no limit when absent.
+    patience: Option<usize>,
 }
 
 impl Docs {
@@ -38,7 +46,9 @@ impl Docs {
     }
 
     fn were_read(&self) -> Vec<String> {
-        self.read.take()
+        let mut read = std::mem::take(&mut *self.read.lock().expect("not poisoned"));
+        read.sort();
+        read
     }
 }
 
@@ -56,8 +66,16 @@ impl Source for Docs {
         if self.unreadable.as_deref() == Some(file.path.as_str()) {
             return Err("gone".into());
         }
-        self.read.borrow_mut().push(file.path.clone());
+        self.read.lock().expect("not poisoned").push(file.path.clone());
         Ok(self.files[&file.path].clone().into_bytes())
+    }
+
+    fn beside(&self, path: &str) -> Result<Option<Vec<u8>>, BoxError> {
+        Ok(self.beside.get(path).map(|text| text.clone().into_bytes()))
+    }
+
+    fn is_wanted(&self) -> bool {
+        self.patience.is_none_or(|patience| self.read.lock().expect("not poisoned").len() < patience)
     }
 }
 
@@ -91,6 +109,11 @@ impl Site {
         let query = Query { text: text.to_owned(), limit: 10, filter, near: None };
         self.index.snapshot().search(&query).into_iter().map(|passage| passage.path).collect()
     }
+}
+
+fn names(dir: &std::path::Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).expect("a folder");
+    entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
 fn question(text: &str) -> Query {
@@ -184,7 +207,8 @@ fn a_change_of_the_navigation_reaches_the_pages_it_names() {
     docs.were_read();
     docs.write("docs.json", &nav("v2"));
     site.update(&docs);
-    assert_eq!(docs.were_read(), ["docs.json", "a.md"]);
+    let pages: Vec<String> = docs.were_read().into_iter().filter(|file| file.ends_with(".md")).collect();
+    assert_eq!(pages, ["a.md"]);
     assert_eq!(site.paths_with("same words", version("v2")).len(), 2);
     assert_eq!(
         site.index.snapshot().pages().find(|page| page.path == "a").and_then(|page| page.version).as_deref(),
@@ -254,9 +278,10 @@ fn writers_take_turns_and_readers_are_never_without_an_index() {
             assert_eq!(site.paths("word"), ["0"]);
         }
     });
-    let folders =
-        fs::read_dir(site.dir.path()).expect("dir").filter(|e| e.as_ref().expect("entry").path().is_dir()).count();
-    assert_eq!(folders, 2);
+    let left = |ending: &str| names(site.dir.path()).iter().filter(|name| name.ends_with(ending)).count();
+    site.index.refresh().expect("refresh");
+    assert_eq!(left(".log"), 1);
+    assert_eq!(left(".pack"), site.index.snapshot().state().expect("a state").segments.len());
 }
 
 #[test]
@@ -277,14 +302,39 @@ fn an_update_that_fails_leaves_the_index_as_it_was() {
 fn a_damaged_index_is_built_anew() {
     let docs = Docs::of(&[("a.md", "# Alpha\n\nword")]);
     let site = Site::of(&docs);
-    for damage in ["meta.json", "manifest.json"] {
-        let current = fs::read_to_string(site.dir.path().join("CURRENT")).expect("CURRENT");
-        fs::write(site.dir.path().join(&current).join(damage), b"{").expect("damage");
-        let again = Index::open(site.dir.path()).expect("an index");
-        assert_eq!(again.snapshot().page_count(), 0, "{damage}");
-        assert_eq!(again.update(&docs, &mut |_| {}).expect("an update").added, 1, "{damage}");
-        assert_eq!(again.snapshot().search(&question("word")).len(), 1, "{damage}");
+    let damage: [fn(&std::path::Path); 4] = [
+        |file| fs::write(file, b"").expect("emptied"),
+        |file| fs::write(file, b"{").expect("overwritten"),
+        |file| fs::write(file, &fs::read(file).expect("read")[7..]).expect("shifted"),
+        |file| fs::remove_file(file).expect("removed"),
+    ];
+    for ending in [".log", ".pack", "CURRENT"] {
+        for damage in damage {
+            for name in names(site.dir.path()).iter().filter(|name| name.ends_with(ending)) {
+                damage(&site.dir.path().join(name));
+            }
+            let again = Index::open(site.dir.path()).expect("an index");
+            assert_eq!(again.snapshot().page_count(), 0, "{ending}");
+            assert_eq!(again.update(&docs, &mut |_| {}).expect("an update").added, 1, "{ending}");
+            assert_eq!(again.snapshot().search(&question("word")).len(), 1, "{ending}");
+        }
     }
+}
+
+#[test]
+fn a_folder_that_was_removed_under_an_open_index_is_made_anew() {
+    let mut docs = Docs::of(&[("a.md", "# Alpha\n\nword"), ("b.md", "# Beta\n\nword")]);
+    let site = Site::of(&docs);
+    let other = Index::open(site.dir.path()).expect("an index");
+    for name in names(site.dir.path()) {
+        fs::remove_file(site.dir.path().join(name)).expect("removed");
+    }
+    assert_eq!(site.paths("word").len(), 2, "who has it open goes on reading it");
+    docs.remove("b.md");
+    site.update(&docs);
+    assert_eq!(site.paths("word"), ["a"]);
+    assert!(other.refresh().expect("refresh"));
+    assert_eq!(other.snapshot().search(&question("word")).len(), 1);
 }
 
 #[test]

@@ -3,43 +3,86 @@
 //! A word is a run of letters and digits. Words joined by `_`, `-`, `.` or `::`, and words in `camelCase`, are an
 //! identifier: its parts are words, and so is the whole, without its joints, so that `max_retries`, `maxRetries` and
 //! `--max-retries` are all `max`, `retries` and `maxretries`. Scripts that do not part words with spaces are cut into
-//! pairs of letters.
+//! pairs of letters, and in a text to be found into single letters besides.
+//!
+//! A word is looked up by its stem, without accents: `naïve` is found as `naive`. How stems are made is a matter of the
+//! language, which a text says with a mark in front ([`Language::mark`]).
 
-use tantivy::tokenizer::{
-    Language, LowerCaser, RemoveLongFilter, Stemmer, TextAnalyzer, Token, TokenStream, Tokenizer,
-};
+use std::ops::Range;
 
-/// The analyzer whose words are cut to their stems.
-pub(crate) const STEMMED: &str = "stemmed";
-/// The analyzer whose words stay as they are, in lower case.
-pub(crate) const EXACT: &str = "exact";
+use rust_stemmers::Stemmer;
+use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
+
+use crate::languages::Language;
 
 /// Longer words are noise: hashes, encoded data.
 const LONGEST_WORD: usize = 60;
 
+/// Cuts a text to stems, each with its place in the text.
 pub(crate) fn stemmed() -> TextAnalyzer {
-    TextAnalyzer::builder(Words::default())
-        .filter(RemoveLongFilter::limit(LONGEST_WORD))
-        .filter(LowerCaser)
-        .filter(Stemmer::new(Language::English))
-        .build()
+    TextAnalyzer::builder(Words::default()).filter(AsciiFoldingFilter).build()
 }
 
-pub(crate) fn exact() -> TextAnalyzer {
-    TextAnalyzer::builder(Words::default()).filter(RemoveLongFilter::limit(LONGEST_WORD)).filter(LowerCaser).build()
-}
-
-/// The distinct words of a text, in order of first appearance, at most `most`.
-pub(crate) fn distinct(mut analyzer: TextAnalyzer, text: &str, most: usize) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut stream = analyzer.token_stream(text);
-    while words.len() < most && stream.advance() {
-        let word = &stream.token().text;
-        if !words.contains(word) {
-            words.push(word.clone());
-        }
-    }
+/// The words of a question as they are spelled, in lower case and in order, the same word more than once.
+pub(crate) fn asked(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    cut(text, Letters::InPairs, &mut |word, _| words.push(lower(word)));
+    words.retain(|word| word.len() <= LONGEST_WORD);
     words
+}
+
+/// Gives the words of a text as they stand to `each`, in order; `None` for one that is too long to be one.
+pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
+    cut(text, Letters::InPairsAndSingly, &mut |word, _| each(Some(word).filter(|word| word.len() <= LONGEST_WORD)));
+}
+
+/// Gives the stems of those words of a text to `each`, in order, that may have a stem beginning with one of `letters`:
+/// making stems is what costs.
+pub(crate) fn each_stem_beginning(text: &str, language: Language, letters: &[u8], mut each: impl FnMut(&str)) {
+    cut(text, Letters::InPairsAndSingly, &mut |word, _| {
+        let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
+        if word.len() <= LONGEST_WORD && (!first.is_ascii() || letters.contains(&first)) {
+            each(&stem(&lower(word), language));
+        }
+    });
+}
+
+/// Gives the stems of a text to `each`, in order.
+pub(crate) fn each_stem(text: &str, language: Language, mut each: impl FnMut(&str)) {
+    let mut analyzer = stemmed();
+    let marked = format!("{}{text}", language.mark());
+    let mut stream = analyzer.token_stream(&marked);
+    while stream.advance() {
+        each(&stream.token().text);
+    }
+}
+
+/// The stem of one word.
+pub(crate) fn stem(word: &str, language: Language) -> String {
+    let stem = Stemmer::create(language.algorithm()).stem(word).into_owned();
+    if stem.is_ascii() { stem } else { folded(&without_accents(stem)) }
+}
+
+/// The stem that a word of a text is indexed by. `lower`: the word in lower case.
+pub(crate) fn indexed_stem(lower: &str, stemmer: &Stemmer) -> String {
+    if lower.is_ascii() {
+        return stemmer.stem(lower).into_owned();
+    }
+    let stem = stemmer.stem(&without_accents(lower.to_owned())).into_owned();
+    if stem.is_ascii() { stem } else { folded(&stem) }
+}
+
+/// A word in letters without accents.
+fn folded(word: &str) -> String {
+    let mut folded = String::new();
+    // A word that is one already: the filter is all that is left to be done.
+    let mut analyzer =
+        TextAnalyzer::builder(tantivy::tokenizer::RawTokenizer::default()).filter(AsciiFoldingFilter).build();
+    let mut stream = analyzer.token_stream(word);
+    while stream.advance() {
+        folded.push_str(&stream.token().text);
+    }
+    folded
 }
 
 /// Whether a word of a question says nothing of what is looked for.
@@ -55,7 +98,7 @@ pub(crate) fn is_filler(word: &str) -> bool {
     FILLERS.binary_search(&word).is_ok()
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Clone, Default)]
 struct Words {
     tokens: Vec<Token>,
 }
@@ -65,9 +108,47 @@ impl Tokenizer for Words {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> Cut<'a> {
         self.tokens.clear();
-        cut(text, &mut self.tokens);
+        let (language, text) = Language::marked(text);
+        let mut position = 0;
+        cut(text, Letters::InPairsAndSingly, &mut |word, at| {
+            let (offset_from, offset_to) = (at.start, at.end);
+            self.tokens.push(Token { offset_from, offset_to, position, text: word.to_owned(), position_length: 1 });
+            position += 1;
+        });
+        self.tokens.retain(|token| token.text.len() <= LONGEST_WORD);
+        let stemmer = Stemmer::create(language.unwrap_or(Language::English).algorithm());
+        for token in &mut self.tokens {
+            lower_in_place(&mut token.text);
+            if !token.text.is_ascii() {
+                token.text = without_accents(std::mem::take(&mut token.text));
+            }
+            if let std::borrow::Cow::Owned(stem) = stemmer.stem(&token.text) {
+                token.text = stem;
+            }
+        }
         Cut { tokens: &mut self.tokens, next: 0 }
     }
+}
+
+pub(crate) fn lower(word: &str) -> String {
+    let mut word = word.to_owned();
+    lower_in_place(&mut word);
+    word
+}
+
+fn lower_in_place(word: &mut String) {
+    if word.is_ascii() {
+        word.make_ascii_lowercase();
+    } else {
+        *word = word.to_lowercase();
+    }
+}
+
+/// A word without the accents that are written as characters of their own; those that are part of a letter are folded
+/// later.
+fn without_accents(mut word: String) -> String {
+    word.retain(|c| !('\u{300}'..='\u{36f}').contains(&c));
+    word
 }
 
 struct Cut<'a> {
@@ -90,14 +171,66 @@ impl TokenStream for Cut<'_> {
     }
 }
 
-/// Cuts a whole text. `tokens` gets a token a word, in order; an identifier's parts come before the whole.
-fn cut(text: &str, tokens: &mut Vec<Token>) {
+/// How a run of letters without spaces is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Letters {
+    /// A letter that stands alone is a word; more are taken two by two.
+    InPairs,
+    InPairsAndSingly,
+}
+
+/// Cuts a whole text. `each` gets every word with where it stands, in order; an identifier's parts come before the whole.
+fn cut(text: &str, letters: Letters, each: &mut impl FnMut(&str, Range<usize>)) {
+    let mut whole = String::new();
     let mut at = 0;
-    while let Some(start) = text[at..].find(char::is_alphanumeric).map(|length| at + length) {
-        let end = identifier_end(text, start);
-        identifier(text, start, end, tokens);
-        at = end;
+    while let Some(start) = next_start(text, at) {
+        if let Some(end) = plain_end(text.as_bytes(), start) {
+            each(&text[start..end], start..end);
+            at = end;
+        } else {
+            let end = identifier_end(text, start);
+            identifier(text, start..end, letters, &mut whole, each);
+            at = end;
+        }
     }
+}
+
+fn next_start(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    loop {
+        let byte = *bytes.get(at)?;
+        if byte.is_ascii_alphanumeric() {
+            return Some(at);
+        }
+        if byte.is_ascii() {
+            at += 1;
+        } else {
+            let c = text[at..].chars().next()?;
+            if c.is_alphanumeric() {
+                return Some(at);
+            }
+            at += c.len_utf8();
+        }
+    }
+}
+
+/// The end of a word such as most are: of plain letters and digits, with capitals in front only, and with nothing behind
+/// it that may belong to it.
+fn plain_end(text: &[u8], start: usize) -> Option<usize> {
+    let mut end = start + usize::from(text[start].is_ascii_alphanumeric());
+    while text.get(end).is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+        end += 1;
+    }
+    let is_end = match text.get(end) {
+        None => true,
+        Some(b'_' | b'-' | b'.') => {
+            text.get(end + 1).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric())
+        }
+        Some(b':') => text.get(end + 1) != Some(&b':'),
+        Some(byte) => byte.is_ascii() && !byte.is_ascii_uppercase(),
+    };
+    (is_end && end > start).then_some(end)
 }
 
 /// The end of a run of words with joints between them.
@@ -120,7 +253,8 @@ fn is_word(c: char) -> bool {
 
 /// Marks that belong to the letter before them: accents, vowel signs.
 fn is_mark(c: char) -> bool {
-    matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{b82}' | '\u{bbe}'..='\u{bcd}'
+        | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
 }
 
 fn joint_length(rest: &str) -> usize {
@@ -130,55 +264,66 @@ fn joint_length(rest: &str) -> usize {
     usize::from(rest.starts_with(['_', '-', '.']))
 }
 
-fn identifier(text: &str, start: usize, end: usize, tokens: &mut Vec<Token>) {
-    let first = tokens.len();
-    let mut part = start;
+/// Cuts a run of words with joints between them. `whole` is for use in between.
+fn identifier(
+    text: &str,
+    at: Range<usize>,
+    letters: Letters,
+    whole: &mut String,
+    each: &mut impl FnMut(&str, Range<usize>),
+) {
+    let Range { start, end } = at;
+    let (mut parts, mut numbered) = (0, false);
+    let mut push = |at: Range<usize>| {
+        if !at.is_empty() {
+            parts += 1;
+            numbered |= text[at.clone()].bytes().all(|byte| byte.is_ascii_digit());
+            part(text, at, letters, each);
+        }
+    };
+    let mut from = start;
     let mut previous: Option<char> = None;
     let mut chars = text[start..end].char_indices().map(|(ix, c)| (start + ix, c)).peekable();
     while let Some((ix, c)) = chars.next() {
         if !is_word(c) {
-            push(text, part, ix, tokens);
-            part = ix + c.len_utf8();
-        } else if let Some(before) = previous.filter(|_| part < ix) {
+            push(from..ix);
+            from = ix + c.len_utf8();
+        } else if let Some(before) = previous.filter(|_| from < ix) {
             let next_is_lower = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
             let hump = c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && next_is_lower);
             if hump || is_unspaced(c) != is_unspaced(before) && !is_mark(c) {
-                push(text, part, ix, tokens);
-                part = ix;
+                push(from..ix);
+                from = ix;
             }
         }
         previous = Some(c);
     }
-    push(text, part, end, tokens);
-    if tokens.len() > first + 1 && !text[start..end].chars().any(is_unspaced) {
-        let numbered = tokens[first..].iter().any(|token| token.text.bytes().all(|byte| byte.is_ascii_digit()));
+    push(from..end);
+    if parts > 1 && !text[start..end].chars().any(is_unspaced) {
+        whole.clear();
         // A version keeps its dots: 1.12 is not 11.2.
-        let whole = text[start..end].chars().filter(|c| is_word(*c) || numbered && *c == '.').collect();
-        tokens.push(token(whole, start, end, tokens.len()));
+        whole.extend(text[start..end].chars().filter(|c| is_word(*c) || numbered && *c == '.'));
+        each(whole, start..end);
     }
 }
 
-fn push(text: &str, start: usize, end: usize, tokens: &mut Vec<Token>) {
-    if start >= end {
-        return;
-    }
+fn part(text: &str, at: Range<usize>, letters: Letters, each: &mut impl FnMut(&str, Range<usize>)) {
+    let Range { start, end } = at;
     let word = &text[start..end];
     if !word.chars().next().is_some_and(is_unspaced) {
-        tokens.push(token(word.to_owned(), start, end, tokens.len()));
-        return;
+        return each(word, start..end);
     }
     let starts: Vec<usize> = word.char_indices().filter(|(_, c)| !is_mark(*c)).map(|(ix, _)| start + ix).collect();
-    if starts.len() == 1 {
-        tokens.push(token(word.to_owned(), start, end, tokens.len()));
+    let stop = |at: usize| starts.get(at).copied().unwrap_or(end);
+    for at in 0..starts.len() {
+        let alone = starts.len() == 1;
+        if alone || letters == Letters::InPairsAndSingly {
+            each(&text[starts[at]..stop(at + 1)], starts[at]..stop(at + 1));
+        }
+        if at + 1 < starts.len() {
+            each(&text[starts[at]..stop(at + 2)], starts[at]..stop(at + 2));
+        }
     }
-    for pair in 0..starts.len().saturating_sub(1) {
-        let stop = starts.get(pair + 2).copied().unwrap_or(end);
-        tokens.push(token(text[starts[pair]..stop].to_owned(), starts[pair], stop, tokens.len()));
-    }
-}
-
-fn token(text: String, offset_from: usize, offset_to: usize, position: usize) -> Token {
-    Token { offset_from, offset_to, position, text, position_length: 1 }
 }
 
 /// Scripts written without spaces between words: Han, kana, Thai, Lao, Khmer, Burmese.
@@ -193,6 +338,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn stems(text: &str, language: Language) -> Vec<String> {
+        let mut found = Vec::new();
+        each_stem(text, language, |stem| found.push(stem.to_owned()));
+        found
+    }
 
     #[test]
     fn identifiers_are_found_by_their_parts_and_whole() {
@@ -210,13 +361,31 @@ mod tests {
             ("utf8", "utf8"),
             ("naïve Ünï", "naïve ünï"),
             ("検索エンジン", "検索 索エ エン ンジ ジン"),
+            ("鍵", "鍵"),
             ("API鍵", "api 鍵"),
             ("...", ""),
             ("_x_", "x"),
         ] {
-            assert_eq!(distinct(exact(), text, 100).join(" "), expected, "{text}");
+            assert_eq!(asked(text).join(" "), expected, "{text}");
         }
-        assert_eq!(distinct(stemmed(), "configuring retries", 10), ["configur", "retri"]);
+    }
+
+    #[test]
+    fn stems_are_those_of_the_language_without_accents() {
+        assert_eq!(stems("Configuring retries", Language::English), ["configur", "retri"]);
+        assert_eq!(stems("naïve cafe\u{301}", Language::English), ["naiv", "cafe"]);
+        assert_eq!(stems("Häuser häusern", Language::German), ["haus", "haus"]);
+        assert_eq!(stems("maisons", Language::French), stems("maison", Language::French));
+        assert_eq!(stems("索引", Language::English), ["索", "索引", "引"]);
+    }
+
+    #[test]
+    fn one_word_has_the_stem_it_has_in_a_text() {
+        for (word, language) in
+            [("häusern", Language::German), ("configuring", Language::English), ("naïve", Language::French)]
+        {
+            assert_eq!(vec![stem(word, language)], stems(word, language));
+        }
     }
 
     #[test]
@@ -228,11 +397,22 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_is_cut(text in "\\PC*") {
-            let mut tokens = Vec::new();
-            cut(&text, &mut tokens);
-            for token in tokens {
-                prop_assert!(text.get(token.offset_from..token.offset_to).is_some());
-                prop_assert!(!token.text.is_empty());
+            let mut words = Vec::new();
+            cut(&text, Letters::InPairsAndSingly, &mut |word, at| words.push((word.to_owned(), at)));
+            for (word, at) in words {
+                prop_assert!(text.get(at).is_some());
+                prop_assert!(!word.is_empty());
+            }
+        }
+
+        #[test]
+        fn a_plain_word_is_what_an_identifier_of_one_part_is(text in "[a-cA-C0-2_.: é検-]{1,12}") {
+            for (start, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
+                let Some(end) = plain_end(text.as_bytes(), start) else { continue };
+                prop_assert_eq!(end, identifier_end(&text, start), "{} in {}", c, text);
+                let mut words = Vec::new();
+                identifier(&text, start..end, Letters::InPairs, &mut String::new(), &mut |word, _| words.push(word.to_owned()));
+                prop_assert_eq!(words, [&text[start..end]]);
             }
         }
     }

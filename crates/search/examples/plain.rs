@@ -1,0 +1,279 @@
+//! What search costs on a corpus, beside the engine alone on the same sections: both in this process, in one run.
+//!
+//! ```text
+//! cargo run --release -p docent-search --example plain -- CORPUS QUERIES [SECONDS]
+//! ```
+//!
+//! CORPUS is a file of `{id, title, text}` a line, QUERIES one of `{id, text}`. The engine alone has title and body of each
+//! section, its own idea of words, and as much memory to write with. Prints one JSON value: times in milliseconds, sizes in
+//! bytes. Questions are asked for SECONDS (10) while the index is brought up to date after one page changed, again and
+//! again.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use docent_search::{Index, Query, Source, SourceFile};
+use docent_types::BoxError;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tantivy::collector::TopDocs;
+use tantivy::query::QueryParser;
+use tantivy::schema::{Field, STORED, Schema, TEXT};
+use tantivy::{Searcher, TantivyDocument};
+
+/// What both may use to write with, in bytes.
+const MEMORY: usize = 64 << 20;
+/// How many results a question asks for.
+const RESULTS: usize = 10;
+
+#[derive(Deserialize)]
+struct Document {
+    id: String,
+    #[serde(default)]
+    title: String,
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct Question {
+    text: String,
+}
+
+fn main() -> Result<(), BoxError> {
+    let mut arguments = std::env::args().skip(1);
+    let (Some(corpus), Some(queries)) = (arguments.next(), arguments.next()) else {
+        return Err("usage: plain CORPUS QUERIES [SECONDS]".into());
+    };
+    let asking = Duration::from_secs(arguments.next().map_or(Ok(10), |seconds| seconds.parse())?);
+    let mut site = Site::read(&corpus)?;
+    let questions: Vec<String> = lines::<Question>(&queries)?.into_iter().map(|Question { text }| text).collect();
+    let text: usize = site.pages.iter().map(|(_, text)| text.len()).sum();
+
+    let began = Instant::now();
+    let sections = sections(&site);
+    let parsing = began.elapsed();
+
+    let folder = tempfile::tempdir()?;
+    let peer = Plain::build(folder.path(), &sections)?;
+    let peer_size = size_of(folder.path())?;
+    let peer_asked = peer.ask(&questions, asking / 4)?;
+    drop(sections);
+
+    let folder = tempfile::tempdir()?;
+    let index = Index::open(folder.path())?;
+    let began = Instant::now();
+    let summary = index.update(&site, &mut |_| ())?;
+    let whole = began.elapsed();
+    index.settle();
+    let size = size_of(folder.path())?;
+    let alone = ask(&index, &questions, asking / 4);
+    let (busy, updates) = ask_while_updating(&index, &mut site, &questions, asking)?;
+
+    println!(
+        "{}",
+        serde_json::to_string_pretty(&json!({
+            "pages": summary.pages,
+            "sections": summary.sections,
+            "textBytes": text,
+            "parsingMillis": millis(parsing),
+            "docent": { "wholeMillis": millis(whole), "bytes": size, "query": told(alone), "queryWhileUpdating": told(busy) },
+            "updatesMeanwhile": updates,
+            "plain": { "indexingMillis": millis(peer.took), "bytes": peer_size, "query": told(peer_asked) },
+        }))?
+    );
+    Ok(())
+}
+
+/// Asks all questions in turn until the time is over; at least once each.
+fn ask(index: &Index, questions: &[String], asking: Duration) -> Vec<Duration> {
+    timed(questions, asking, |question| {
+        let query = Query { text: question.to_owned(), limit: RESULTS, ..Query::default() };
+        std::hint::black_box(index.snapshot().search(&query));
+    })
+}
+
+/// As `ask`, while another thread changes one page after the other. How often it did is told too.
+fn ask_while_updating(
+    index: &Index,
+    site: &mut Site,
+    questions: &[String],
+    asking: Duration,
+) -> Result<(Vec<Duration>, usize), BoxError> {
+    let (done, updates) = (AtomicBool::new(false), AtomicUsize::new(0));
+    std::thread::scope(|scope| {
+        let updating = scope.spawn(|| -> Result<(), BoxError> {
+            while !done.load(Ordering::Relaxed) {
+                site.change(updates.fetch_add(1, Ordering::Relaxed));
+                index.update(site, &mut |_| ())?;
+            }
+            Ok(())
+        });
+        let took = ask(index, questions, asking);
+        done.store(true, Ordering::Relaxed);
+        updating.join().map_err(|_| "the updates stopped short")??;
+        Ok((took, updates.load(Ordering::Relaxed)))
+    })
+}
+
+fn timed(questions: &[String], asking: Duration, mut ask: impl FnMut(&str)) -> Vec<Duration> {
+    questions.iter().take(20).for_each(|question| ask(question));
+    let until = Instant::now() + asking;
+    let mut took = Vec::new();
+    loop {
+        for question in questions {
+            let began = Instant::now();
+            ask(question);
+            took.push(began.elapsed());
+        }
+        if questions.is_empty() || Instant::now() >= until {
+            return took;
+        }
+    }
+}
+
+/// The engine alone.
+struct Plain {
+    title: Field,
+    body: Field,
+    searcher: Searcher,
+    parser: QueryParser,
+    took: Duration,
+}
+
+impl Plain {
+    fn build(folder: &Path, sections: &[(String, String)]) -> Result<Self, BoxError> {
+        let mut schema = Schema::builder();
+        let title = schema.add_text_field("title", TEXT | STORED);
+        let body = schema.add_text_field("body", TEXT | STORED);
+        let index = tantivy::Index::create_in_dir(folder, schema.build())?;
+        let began = Instant::now();
+        let mut writer = index.writer(MEMORY)?;
+        for (heading, text) in sections {
+            writer.add_document(tantivy::doc!(title => heading.as_str(), body => text.as_str()))?;
+        }
+        writer.commit()?;
+        writer.wait_merging_threads()?;
+        let took = began.elapsed();
+        let searcher = index.reader()?.searcher();
+        let parser = QueryParser::for_index(&index, vec![title, body]);
+        Ok(Self { title, body, searcher, parser, took })
+    }
+
+    /// Results with what is shown of them, as ours have.
+    fn ask(&self, questions: &[String], asking: Duration) -> Result<Vec<Duration>, BoxError> {
+        let mut failed = None;
+        let took = timed(questions, asking, |question| {
+            if let Err(error) = self.results(question) {
+                failed = Some(error);
+            }
+        });
+        failed.map_or(Ok(took), |error| Err(error.into()))
+    }
+
+    fn results(&self, question: &str) -> tantivy::Result<()> {
+        let (query, _) = self.parser.parse_query_lenient(question);
+        for (_, address) in self.searcher.search(&query, &TopDocs::with_limit(RESULTS).order_by_score())? {
+            let document: TantivyDocument = self.searcher.doc(address)?;
+            std::hint::black_box((document.get_first(self.title), document.get_first(self.body)));
+        }
+        Ok(())
+    }
+}
+
+/// The sections of all pages as title and body, read on as many threads as there are cores.
+fn sections(site: &Site) -> Vec<(String, String)> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = site.pages.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let read = |pages: &[(String, String)]| pages.iter().flat_map(|(file, text)| sections_of(file, text)).collect();
+        let parts: Vec<_> = site
+            .pages
+            .chunks(share)
+            .map(|pages| scope.spawn(move || -> Vec<(String, String)> { read(pages) }))
+            .collect();
+        parts.into_iter().flat_map(|part| part.join().unwrap_or_default()).collect()
+    })
+}
+
+fn sections_of(file: &str, text: &str) -> Vec<(String, String)> {
+    let page = docent_pages::parse(file, text.as_bytes());
+    let title = page.title.clone().unwrap_or_default();
+    let section = |section: docent_pages::Section| {
+        let code = section.code.into_iter().map(|block| block.text);
+        let heading = [title.as_str()].into_iter().chain(section.headings.iter().map(String::as_str));
+        (heading.collect::<Vec<_>>().join(" "), [section.text].into_iter().chain(code).collect::<Vec<_>>().join("\n"))
+    };
+    page.sections.into_iter().map(section).collect()
+}
+
+/// A corpus as the files of a docs tree.
+struct Site {
+    commit: String,
+    pages: Vec<(String, String)>,
+    blobs: Vec<String>,
+}
+
+impl Site {
+    fn read(corpus: &str) -> Result<Self, BoxError> {
+        let page = |Document { id, title, text }: Document| {
+            let file = format!("{}.md", id.trim_matches('/'));
+            (file, format!("---\ntitle: {}\n---\n\n{text}\n", Value::String(title)))
+        };
+        let pages: Vec<(String, String)> = lines(corpus)?.into_iter().map(page).collect();
+        let blobs = (0..pages.len()).map(|number| number.to_string()).collect();
+        Ok(Self { commit: "first".to_owned(), pages, blobs })
+    }
+
+    fn change(&mut self, round: usize) {
+        let number = (round * 7919) % self.pages.len().max(1);
+        if let Some(((_, text), blob)) = self.pages.get_mut(number).zip(self.blobs.get_mut(number)) {
+            text.push_str("\nOnce more.\n");
+            *blob = format!("{number}-{round}");
+        }
+        self.commit = format!("round {round}");
+    }
+}
+
+impl Source for Site {
+    fn commit(&self) -> &str {
+        &self.commit
+    }
+
+    fn files(&self) -> Result<Vec<SourceFile>, BoxError> {
+        let file =
+            |((path, _), blob): (&(String, String), &String)| SourceFile { path: path.clone(), blob: blob.clone() };
+        Ok(self.pages.iter().zip(&self.blobs).map(file).collect())
+    }
+
+    fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError> {
+        let number: usize = file.blob.split('-').next().unwrap_or_default().parse()?;
+        Ok(self.pages[number].1.as_bytes().to_vec())
+    }
+}
+
+fn lines<T: DeserializeOwned>(file: &str) -> Result<Vec<T>, BoxError> {
+    let text = std::fs::read_to_string(file)?;
+    text.lines().filter(|line| !line.trim().is_empty()).map(|line| Ok(serde_json::from_str(line)?)).collect()
+}
+
+fn size_of(folder: &Path) -> std::io::Result<u64> {
+    let mut sum = 0;
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let meta = entry.metadata()?;
+        sum += if meta.is_dir() { size_of(&entry.path())? } else { meta.len() };
+    }
+    Ok(sum)
+}
+
+fn told(mut took: Vec<Duration>) -> Value {
+    took.sort_unstable();
+    let at = |share: f64| took.get((took.len() as f64 * share) as usize).copied().map_or(0.0, millis);
+    json!({ "p50": at(0.5), "p90": at(0.9), "p99": at(0.99), "count": took.len() })
+}
+
+fn millis(took: Duration) -> f64 {
+    took.as_secs_f64() * 1e3
+}

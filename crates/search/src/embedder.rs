@@ -1,0 +1,35 @@
+//! The port to a model that turns text into vectors.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use docent_types::BoxError;
+
+/// Turns text into vectors, so that passages are found by what they mean where words differ. Everything works without one.
+///
+/// [`conformance`](crate::conformance) is what every implementation must pass.
+#[async_trait]
+pub trait Embedder: Send + Sync + fmt::Debug + 'static {
+    /// Names the model and all else that makes its vectors what they are. Vectors of two names are never compared: when
+    /// the name changes, every section is embedded anew.
+    fn id(&self) -> &str;
+
+    /// How many numbers a vector has; 0 as long as that is not known, which it is after the first answer.
+    fn dimensions(&self) -> usize;
+
+    /// One vector of length one for each text, in their order; all zeros for a text that holds nothing to embed. The same
+    /// text gives the same vector, whatever stands beside it. Texts of any length are taken: of a long one, what the
+    /// model reads.
+    ///
+    /// # Errors
+    /// When any of them could not be made. A question is then answered by words alone, and sections are left for the
+    /// next time.
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError>;
+}
+
+/// What a text is: some models treat questions and what may answer them differently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    Question,
+    Passage,
+}

@@ -1,0 +1,114 @@
+//! A segment of the index as one file: what the engine wrote, file after file, and at the end a table of where each is.
+//!
+//! One file is one name to make, one to open and one to wait for when it must be on the disk.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use tantivy::HasLen;
+use tantivy::directory::{Directory, FileSlice, MmapDirectory, OwnedBytes};
+
+/// How a segment's file is named.
+pub(crate) const ENDING: &str = "pack";
+
+/// A segment of this many bytes is worth waiting for until it is on the disk: comparing its checksum would take longer.
+pub(crate) const WORTH_WAITING: u64 = 256 << 10;
+
+/// The table's length (u32) and the mark.
+const TAIL: usize = 8;
+const MARK: [u8; 4] = *b"dpk1";
+
+/// The engine's files of one segment, by name.
+pub(crate) type Files = HashMap<PathBuf, FileSlice>;
+
+/// What was written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Written {
+    pub(crate) bytes: u64,
+    pub(crate) checksum: u32,
+}
+
+/// Writes files as one, to be the file `path`.
+pub(crate) fn write(path: &Path, files: &[(String, OwnedBytes)]) -> io::Result<Written> {
+    let mut table: Vec<(&str, u64, u64)> = Vec::with_capacity(files.len());
+    let mut end = 0;
+    for (name, bytes) in files {
+        table.push((name, end, end + bytes.len() as u64));
+        end += bytes.len() as u64;
+    }
+    let mut tail = postcard::to_allocvec(&table).map_err(io::Error::other)?;
+    let length = u32::try_from(tail.len()).map_err(io::Error::other)?;
+    tail.extend(length.to_le_bytes());
+    tail.extend(MARK);
+
+    let mut file = File::create(path)?;
+    let mut hasher = crc32fast::Hasher::new();
+    for part in files.iter().map(|(_, bytes)| bytes.as_slice()).chain([tail.as_slice()]) {
+        hasher.update(part);
+        file.write_all(part)?;
+    }
+    Ok(Written { bytes: end + tail.len() as u64, checksum: hasher.finalize() })
+}
+
+/// Opens the file of a segment. `expected` when it may have been lost in part: its bytes are then compared.
+pub(crate) fn open(folder: &MmapDirectory, name: &str, bytes: u64, checksum: Option<u32>) -> io::Result<Files> {
+    let whole = folder.open_read(Path::new(name)).map_err(io::Error::other)?;
+    let damaged = || io::Error::new(io::ErrorKind::InvalidData, format!("{name} is damaged"));
+    if whole.len() as u64 != bytes || whole.len() < TAIL {
+        return Err(damaged());
+    }
+    if let Some(checksum) = checksum
+        && crc32fast::hash(whole.read_bytes()?.as_slice()) != checksum
+    {
+        return Err(damaged());
+    }
+    let tail = whole.slice_from_end(TAIL).read_bytes()?;
+    let (length, mark) = tail.split_at(4);
+    if mark != MARK {
+        return Err(damaged());
+    }
+    let length = u32::from_le_bytes(length.try_into().map_err(|_| damaged())?) as usize;
+    let files_end = whole.len().checked_sub(TAIL + length).ok_or_else(damaged)?;
+    let table = whole.slice(files_end..files_end + length).read_bytes()?;
+    let table: Vec<(String, u64, u64)> = postcard::from_bytes(table.as_slice()).map_err(|_| damaged())?;
+    table
+        .into_iter()
+        .map(|(name, start, end)| {
+            let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+            let (start, end) = range.filter(|(start, end)| start <= end && *end <= files_end).ok_or_else(damaged)?;
+            Ok((PathBuf::from(name), whole.slice(start..end)))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_come_out_as_they_went_in_and_damage_is_seen() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let path = dir.path().join("a.pack");
+        let file = |name: &str, text: &'static str| (name.to_owned(), OwnedBytes::new(text.as_bytes()));
+        let written =
+            write(&path, &[file("a.term", "words"), file("a.store", ""), file("a.idx", "lists")]).expect("ok");
+        let folder = MmapDirectory::open(dir.path()).expect("a folder");
+        let files = open(&folder, "a.pack", written.bytes, Some(written.checksum)).expect("opened");
+        let text = |name: &str| files[Path::new(name)].read_bytes().expect("read").as_slice().to_vec();
+        assert_eq!((text("a.term"), text("a.store"), text("a.idx")), (b"words".to_vec(), vec![], b"lists".to_vec()));
+
+        let whole = std::fs::read(&path).expect("read");
+        for cut in 0..whole.len() {
+            let name = format!("{cut}.pack");
+            std::fs::write(dir.path().join(&name), &whole[..cut]).expect("cut");
+            assert!(open(&folder, &name, written.bytes, None).is_err(), "{cut}");
+            assert!(open(&folder, &name, cut as u64, None).is_err(), "{cut}");
+        }
+        let mut other = whole;
+        other[2] ^= 1;
+        std::fs::write(dir.path().join("other.pack"), &other).expect("written");
+        assert!(open(&folder, "other.pack", written.bytes, Some(written.checksum)).is_err());
+    }
+}

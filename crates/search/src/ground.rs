@@ -1,0 +1,265 @@
+//! What is looked up in an index with every question, gathered once when the index is opened.
+//!
+//! Pages are counted through, and every document knows the number of the page it speaks of: a page and its sections of
+//! that page itself, a link of the page it leads to. Which page that is depends on which pages there are, so it is found
+//! out here and not when the link is indexed.
+
+use std::collections::{BTreeSet, HashMap};
+
+use tantivy::columnar::Column;
+use tantivy::fieldnorm::FieldNormReader;
+use tantivy::schema::Field;
+use tantivy::{DocAddress, DocId, Searcher, SegmentReader};
+
+use crate::generations::Segment;
+use crate::languages::Language;
+use crate::schema::Fields;
+
+/// Speaks of no page: deleted, or a link that leads nowhere.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+pub(crate) struct Ground {
+    pub(crate) segments: Vec<SegmentGround>,
+    /// The ids of the pages, by number.
+    pub(crate) pages: Vec<u64>,
+    /// The numbers of the pages, by id.
+    pub(crate) numbers: HashMap<u64, u32>,
+    /// How many other pages link to a page, by number.
+    pub(crate) linked_from: Vec<u32>,
+    /// How many words the links to a page have, by number.
+    pub(crate) link_words: Vec<u32>,
+    /// How many other pages link to the page that most do.
+    pub(crate) most_linked: u32,
+    /// How many words each field holds in all.
+    words: HashMap<Field, u64>,
+    /// The languages that words are stemmed by, in order.
+    pub(crate) languages: Vec<Language>,
+    /// Documents of all segments, those that do not count any more too.
+    pub(crate) documents: usize,
+    /// Sections that count.
+    pub(crate) sections: usize,
+}
+
+#[derive(Debug)]
+pub(crate) struct SegmentGround {
+    /// The number of the segment's first document, counted through all segments.
+    pub(crate) first: usize,
+    /// Which page each document speaks of.
+    pub(crate) page: Vec<u32>,
+}
+
+impl Ground {
+    /// `pages`: the ids of the pages in the index, in order of number. `keys`: the numbers of pages, by the keys of the
+    /// paths that lead to them.
+    pub(crate) fn of(
+        searcher: &Searcher,
+        fields: &Fields,
+        pages: Vec<u64>,
+        keys: &HashMap<u64, u32>,
+    ) -> tantivy::Result<Self> {
+        let mut ground = Self {
+            numbers: pages.iter().copied().zip(0..NOWHERE).collect(),
+            linked_from: vec![0; pages.len()],
+            link_words: vec![0; pages.len()],
+            pages,
+            ..Self::default()
+        };
+        for reader in searcher.segment_readers() {
+            ground.read(reader, fields, keys)?;
+        }
+        ground.finish(searcher, fields)?;
+        Ok(ground)
+    }
+
+    /// Sums up what concerns all segments.
+    fn finish(&mut self, searcher: &Searcher, fields: &Fields) -> tantivy::Result<()> {
+        let mut languages = BTreeSet::new();
+        for reader in searcher.segment_readers() {
+            for field in fields.counted() {
+                *self.words.entry(field).or_default() += reader.inverted_index(field)?.total_num_tokens();
+            }
+            let index = reader.inverted_index(fields.stemming)?;
+            let mut codes = index.terms().stream()?;
+            while codes.advance() {
+                languages.extend(std::str::from_utf8(codes.key()).ok().and_then(Language::of_tag));
+            }
+        }
+        self.languages = languages.into_iter().collect();
+        self.most_linked = self.linked_from.iter().copied().max().unwrap_or_default();
+        Ok(())
+    }
+
+    /// Gathers one segment more.
+    fn read(&mut self, reader: &SegmentReader, fields: &Fields, keys: &HashMap<u64, u32>) -> tantivy::Result<()> {
+        let columns = Columns::of(reader, fields)?;
+        let mut page = vec![NOWHERE; reader.max_doc() as usize];
+        for document in (0..reader.max_doc()).filter(|document| !reader.is_deleted(*document)) {
+            let Some(own) = columns.page.first(document).and_then(|id| self.numbers.get(&id)).copied() else {
+                continue;
+            };
+            let spoken_of = match columns.kind(document) {
+                Kind::Link => {
+                    let mut targets = columns.target.values_for_doc(document);
+                    targets.find_map(|key| keys.get(&key)).copied().filter(|target| *target != own)
+                }
+                Kind::Page | Kind::Section => Some(own),
+            };
+            let Some(spoken_of) = spoken_of else { continue };
+            page[document as usize] = spoken_of;
+            self.count(&columns, document, spoken_of, 1);
+        }
+        self.add(page);
+        Ok(())
+    }
+
+    fn add(&mut self, page: Vec<u32>) {
+        let first = self.documents;
+        self.documents += page.len();
+        self.segments.push(SegmentGround { first, page });
+    }
+
+    /// Counts a document that speaks of a page, or, with -1, does so no more.
+    fn count(&mut self, columns: &Columns, document: DocId, page: u32, by: i32) {
+        match columns.kind(document) {
+            Kind::Page => {}
+            Kind::Section => self.sections = self.sections.saturating_add_signed(by as isize),
+            Kind::Link => {
+                let words = columns.link_words.fieldnorm(document) as i32;
+                for (counts, by) in [(&mut self.linked_from, by), (&mut self.link_words, by * words)] {
+                    if let Some(count) = counts.get_mut(page as usize) {
+                        *count = count.saturating_add_signed(by);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The address of a document by its number.
+    pub(crate) fn address(&self, document: usize) -> DocAddress {
+        let segment = self.segments.partition_point(|segment| segment.first <= document).saturating_sub(1);
+        let first = self.segments.get(segment).map_or(0, |segment| segment.first);
+        DocAddress::new(segment as u32, (document - first) as u32)
+    }
+
+    /// The number of a document by its address.
+    pub(crate) fn document(&self, address: DocAddress) -> usize {
+        self.segments.get(address.segment_ord as usize).map_or(0, |segment| segment.first) + address.doc_id as usize
+    }
+
+    /// The number of the page a document speaks of.
+    pub(crate) fn page_of(&self, document: usize) -> u32 {
+        let address = self.address(document);
+        self.segments.get(address.segment_ord as usize).map_or(NOWHERE, |segment| segment.page[address.doc_id as usize])
+    }
+
+    /// How many words a field has on average, where there are so many that have it.
+    pub(crate) fn average_length(&self, field: Field, of: usize) -> f32 {
+        let words = self.words.get(&field).copied().unwrap_or_default();
+        (words as f32 / of.max(1) as f32).max(1.0)
+    }
+}
+
+/// A page that was read again: its number, and its id before and now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Renewed {
+    pub(crate) number: u32,
+    pub(crate) before: u64,
+    pub(crate) now: u64,
+}
+
+/// Segments, opened and as the state names them.
+#[derive(Clone, Copy)]
+pub(crate) struct Opened<'s> {
+    pub(crate) searcher: &'s Searcher,
+    pub(crate) segments: &'s [Segment],
+}
+
+impl Ground {
+    /// The ground after an update that left every page at its path: what other documents speak of is as it was, so only
+    /// those that are new or gone are looked at.
+    pub(crate) fn after(
+        &self,
+        renewed: &[Renewed],
+        fields: &Fields,
+        keys: &HashMap<u64, u32>,
+        old: Opened<'_>,
+        new: Opened<'_>,
+    ) -> tantivy::Result<Self> {
+        let mut ground = Self {
+            pages: self.pages.clone(),
+            numbers: self.numbers.clone(),
+            linked_from: self.linked_from.clone(),
+            link_words: self.link_words.clone(),
+            sections: self.sections,
+            ..Self::default()
+        };
+        let readers = old.searcher.segment_readers().iter();
+        for ((reader, before), known) in readers.zip(old.segments).zip(&self.segments) {
+            let columns = Columns::of(reader, fields)?;
+            let mut gone = |document: DocId| {
+                let page = known.page[document as usize];
+                if page != NOWHERE {
+                    ground.count(&columns, document, page, -1);
+                }
+            };
+            match new.segments.iter().find(|now| now.id == before.id) {
+                Some(now) => now.deleted_since(before).for_each(gone),
+                None => (0..reader.max_doc()).for_each(&mut gone),
+            }
+        }
+        for renewed in renewed {
+            ground.numbers.remove(&renewed.before);
+            ground.numbers.insert(renewed.now, renewed.number);
+            ground.pages[renewed.number as usize] = renewed.now;
+        }
+        for (reader, now) in new.searcher.segment_readers().iter().zip(new.segments) {
+            let Some(at) = old.segments.iter().position(|before| before.id == now.id) else {
+                ground.read(reader, fields, keys)?;
+                continue;
+            };
+            let mut page = self.segments[at].page.clone();
+            now.deleted_since(&old.segments[at]).for_each(|document| page[document as usize] = NOWHERE);
+            ground.add(page);
+        }
+        ground.finish(new.searcher, fields)?;
+        Ok(ground)
+    }
+}
+
+/// What a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Page,
+    Section,
+    Link,
+}
+
+struct Columns {
+    page: Column<u64>,
+    target: Column<u64>,
+    section: Column<u64>,
+    link_words: FieldNormReader,
+}
+
+impl Columns {
+    fn of(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
+        let column = |field| reader.fast_fields().u64(fields.name(field));
+        Ok(Self {
+            page: column(fields.page)?,
+            target: column(fields.target)?,
+            section: column(fields.section)?,
+            link_words: reader.get_fieldnorms_reader(fields.link)?,
+        })
+    }
+
+    fn kind(&self, document: DocId) -> Kind {
+        if self.section.first(document).is_some() {
+            Kind::Section
+        } else if self.target.first(document).is_some() {
+            Kind::Link
+        } else {
+            Kind::Page
+        }
+    }
+}

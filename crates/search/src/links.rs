@@ -1,0 +1,152 @@
+//! Links from page to page: the words others use for a page, and how many of them point at it.
+
+use std::collections::BTreeMap;
+
+use docent_pages::{Link, LinkKind, Page, is_external, site_path};
+
+/// Text of links to one page beyond this many characters says nothing new.
+const MOST_TEXT: usize = 400;
+
+/// What a page says of another one.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Mention {
+    /// Keys of the paths the link may mean, the likeliest first.
+    pub(crate) targets: Vec<u64>,
+    /// The words of the links to it.
+    pub(crate) text: String,
+}
+
+/// What a page served at `path` says of others, one for each target.
+pub(crate) fn mentions(page: &Page, path: &str) -> Vec<Mention> {
+    let mut found: BTreeMap<Vec<String>, Vec<&str>> = BTreeMap::new();
+    for link in page.links.iter().filter(|link| leads_to_a_page(link)) {
+        let targets = candidates(&page.path, path, &link.target);
+        if !targets.is_empty() {
+            let texts = found.entry(targets).or_default();
+            if !texts.contains(&link.text.as_str()) {
+                texts.push(&link.text);
+            }
+        }
+    }
+    let mention = |(targets, texts): (Vec<String>, Vec<&str>)| {
+        let mut text = texts.join("\n");
+        text.truncate(text.floor_char_boundary(MOST_TEXT));
+        Mention { targets: targets.iter().map(|path| path_key(path)).collect(), text }
+    };
+    found.into_iter().map(mention).collect()
+}
+
+fn leads_to_a_page(link: &Link) -> bool {
+    let by_kind = match &link.kind {
+        LinkKind::Inline | LinkKind::Reference => true,
+        LinkKind::Attribute { attribute, .. } => matches!(attribute.as_str(), "href" | "to"),
+        LinkKind::Autolink | LinkKind::Image => false,
+    };
+    by_kind && !link.target.starts_with('#') && !is_external(&link.target)
+}
+
+/// The site paths a target may mean, the likeliest first: a relative one starts from the file's folder or, as browsers
+/// read it, from the page as a folder; an absolute one may begin with what the site is served below.
+fn candidates(file: &str, path: &str, target: &str) -> Vec<String> {
+    let target = target.split(['#', '?']).next().unwrap_or_default();
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |candidate: Option<String>| {
+        if let Some(candidate) = candidate.filter(|candidate| !found.contains(candidate)) {
+            found.push(candidate);
+        }
+    };
+    if let Some(absolute) = target.strip_prefix('/') {
+        add(joined("", absolute));
+        if let Some((_, below)) = absolute.split_once('/') {
+            add(joined("", below));
+        }
+    } else if !target.is_empty() {
+        add(joined(file.rsplit_once('/').map_or("", |(folder, _)| folder), target));
+        add(joined(path.rsplit_once('/').map_or("", |(folder, _)| folder), target));
+        add(joined(path, target));
+    }
+    found
+}
+
+/// The site path of a target read from a folder; `None` when it leads out of the site.
+fn joined(folder: &str, target: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in target.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    let file = parts.join("/");
+    let served = match file.strip_suffix(".html") {
+        Some(stem) => stem.to_owned(),
+        None => file,
+    };
+    Some(site_path(&served))
+}
+
+/// A number that stands for a path on the site, the same in every build: letters of either case count the same.
+pub(crate) fn path_key(path: &str) -> u64 {
+    key(path.trim_matches('/').chars().flat_map(char::to_lowercase))
+}
+
+/// FNV-1a over the bytes of the characters.
+pub(crate) fn key(chars: impl Iterator<Item = char>) -> u64 {
+    let mut hash = FIRST;
+    let mut buffer = [0; 4];
+    for c in chars {
+        for byte in c.encode_utf8(&mut buffer).bytes() {
+            hash = with_byte(hash, byte);
+        }
+    }
+    hash
+}
+
+/// The same of plain letters, as if all were small ones.
+pub(crate) fn key_of_letters(letters: &[u8]) -> u64 {
+    letters.iter().fold(FIRST, |hash, letter| with_byte(hash, letter.to_ascii_lowercase()))
+}
+
+const FIRST: u64 = 0xcbf2_9ce4_8422_2325;
+
+fn with_byte(hash: u64, byte: u8) -> u64 {
+    (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_is_read_as_the_file_and_as_the_browser_would() {
+        for (file, target, expected) in [
+            ("a/b.md", "c.md#x", &["a/c", "a/b/c"][..]),
+            ("a/b.md", "../d/", &["d", "a/d"]),
+            ("a/index.md", "c", &["a/c", "c"]),
+            ("a/b.md", "/en/x/y?z", &["en/x/y", "x/y"]),
+            ("a/b.md", "/", &[""]),
+            ("a/b.md", "../../../x", &[]),
+            ("a/b.md", "x.html", &["a/x", "a/b/x"]),
+        ] {
+            assert_eq!(candidates(file, &site_path(file), target), expected, "{file} {target}");
+        }
+    }
+
+    #[test]
+    fn letters_have_the_key_of_small_ones() {
+        assert_eq!(key_of_letters(b"ReTry5"), key("retry5".chars()));
+    }
+
+    #[test]
+    fn a_page_mentions_each_other_page_once() {
+        let text = "[one](b.md) and [two](./b.md#x) and [one](b.md), [out](https://x.y), [here](#z), ![i](b.md)";
+        let page = docent_pages::parse("a.md", text.as_bytes());
+        let found = mentions(&page, "a");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].text, "one\ntwo");
+        assert_eq!(found[0].targets[0], path_key("/B/"));
+    }
+}

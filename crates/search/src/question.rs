@@ -1,0 +1,281 @@
+//! A question to the words that are looked up for it.
+//!
+//! ```text
+//! question     how do I confgure "max retries" k8s
+//! telling      confgure · max · retries · k8s          fillers say nothing
+//! looked up    confgure → configure (a slip) · max · retries · k8s, kubernetes (a synonym)
+//! must         “max retries”, word for word
+//! ```
+//!
+//! A word that the index does not know is not given up: it may be the beginning of one (the last word, while it is being
+//! typed), two words written as one, one written as two, or misspelled. A word that is known is taken as it is.
+
+use crate::languages::Language;
+use crate::lexicon::Lexicon;
+use crate::spelling;
+use crate::synonyms::Synonyms;
+use crate::tally;
+use crate::words;
+
+/// Words of a question beyond this many are left out: a pasted page is no better a question than its first lines.
+const MOST_WORDS: usize = 32;
+/// So much of a question is read at all, in bytes.
+const LONGEST_QUESTION: usize = 8_000;
+/// How many quoted phrases count, and how many words of each.
+const MOST_PHRASES: usize = 4;
+const LONGEST_PHRASE: usize = 12;
+/// How many words a guess may stand for.
+const MOST_GUESSES: usize = 3;
+const MOST_ENDINGS: usize = 8;
+/// The longest word that is taken apart.
+const LONGEST_COMPOUND: usize = 40;
+
+/// What other words count in place of the one asked for.
+const SYNONYM: f32 = 0.8;
+const ENDING: f32 = 0.7;
+const PARTED: f32 = 0.8;
+const SLIP: [f32; 2] = [0.7, 0.5];
+
+/// The words of a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Question {
+    pub(crate) words: Vec<Word>,
+    /// Words that must stand beside each other, as stems by language.
+    pub(crate) phrases: Vec<Vec<Vec<String>>>,
+    /// The stems of all words, each once.
+    stems: Vec<String>,
+    language: Language,
+}
+
+/// A word of a question, and what is looked up for it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Word {
+    /// As it was asked.
+    pub(crate) asked: String,
+    pub(crate) forms: Vec<Form>,
+    /// A word nobody asked for: it may help, and is not missed.
+    pub(crate) is_extra: bool,
+}
+
+/// One way a word may be written.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Form {
+    pub(crate) stem: String,
+    /// What it counts against the word as it was asked, up to 1.
+    pub(crate) share: f32,
+    pub(crate) because: Because,
+}
+
+/// Why a form is looked up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Because {
+    Asked,
+    Synonym,
+    Ending,
+    Parted,
+    Slip,
+}
+
+impl Question {
+    /// Cuts a question to its words. Fillers go, unless there is nothing else.
+    pub(crate) fn of(text: &str, lexicon: &Lexicon<'_>, synonyms: &Synonyms) -> tantivy::Result<Self> {
+        let text = &text[..text.floor_char_boundary(LONGEST_QUESTION)];
+        let all = words::asked(text);
+        let mut building = Building { lexicon, words: Vec::new() };
+        let telling = telling(&all, lexicon.languages());
+        let ends_open = text.chars().next_back().is_some_and(char::is_alphanumeric);
+        let last = all.len().saturating_sub(1);
+        for (at, word) in all.iter().enumerate().filter(|(at, _)| telling[*at]) {
+            if building.words.len() == MOST_WORDS {
+                break;
+            }
+            if building.words.iter().all(|known| known.asked != *word) {
+                let open = ends_open && at == last;
+                building.add(word, open)?;
+            }
+        }
+        building.join_neighbours(&all)?;
+        building.add_synonyms(&all, synonyms);
+        let phrases = phrases(text, lexicon.languages());
+        let language = lexicon.languages()[0];
+        let mut stems: Vec<String> = all.iter().take(MOST_WORDS).map(|word| words::stem(word, language)).collect();
+        stems.sort_unstable();
+        stems.dedup();
+        building.words.truncate(tally::MOST_WORDS);
+        Ok(Self { words: building.words, phrases, stems, language })
+    }
+
+    /// Whether a title is the question: the same words, fillers too, in whatever order.
+    pub(crate) fn is_title(&self, title: &str) -> bool {
+        let mut shared: Vec<usize> = Vec::new();
+        let mut others = false;
+        words::each_stem(title, self.language, |stem| match self.stems.iter().position(|known| known == stem) {
+            Some(at) if !shared.contains(&at) => shared.push(at),
+            Some(_) => {}
+            None => others = true,
+        });
+        !others && !shared.is_empty() && shared.len() == self.stems.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+}
+
+/// Which of the words say what is looked for. When none does, all of them.
+fn telling(words: &[String], languages: &[Language]) -> Vec<bool> {
+    let mut telling: Vec<bool> = words.iter().map(|word| !words::is_filler(word)).collect();
+    let fillers_of = |language: &Language| words.iter().map(|word| language.is_filler(word)).collect::<Vec<bool>>();
+    let count = |fillers: &[bool]| fillers.iter().filter(|filler| **filler).count();
+    let english = telling.iter().filter(|telling| !**telling).count();
+    let others = languages.iter().filter(|language| **language != Language::English).map(fillers_of);
+    // Two of its commonest words make a question one of that language.
+    if let Some(fillers) = others.max_by_key(|fillers| count(fillers)).filter(|fillers| count(fillers) > english.max(1))
+    {
+        telling.iter_mut().zip(fillers).for_each(|(telling, filler)| *telling &= !filler);
+    }
+    if telling.contains(&true) { telling } else { vec![true; words.len()] }
+}
+
+struct Building<'b> {
+    lexicon: &'b Lexicon<'b>,
+    words: Vec<Word>,
+}
+
+impl Building<'_> {
+    fn add(&mut self, asked: &str, open: bool) -> tantivy::Result<()> {
+        let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: false };
+        self.form(&mut word, asked, 1.0, Because::Asked);
+        if !self.is_known(&word)? {
+            self.guess(&mut word, open)?;
+        }
+        self.words.push(word);
+        Ok(())
+    }
+
+    fn is_known(&self, word: &Word) -> tantivy::Result<bool> {
+        for form in &word.forms {
+            if self.lexicon.holds_stem(&form.stem)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Adds the stems of another word to a word's forms.
+    fn form(&self, word: &mut Word, other: &str, share: f32, because: Because) {
+        for language in self.lexicon.languages() {
+            let stem = words::stem(other, *language);
+            if !stem.is_empty() && word.forms.iter().all(|form| form.stem != stem) {
+                word.forms.push(Form { stem, share, because });
+            }
+        }
+    }
+
+    /// What may have been meant by a word nobody wrote: the likeliest guess that there is something for.
+    fn guess(&mut self, word: &mut Word, open: bool) -> tantivy::Result<()> {
+        let asked = word.asked.clone();
+        if open {
+            let endings = self.lexicon.beginning_with(&asked, MOST_ENDINGS)?;
+            endings.iter().for_each(|known| self.form(word, known, ENDING, Because::Ending));
+            if !endings.is_empty() {
+                return Ok(());
+            }
+        }
+        if let Some((left, right)) = self.parts(&asked)? {
+            self.form(word, &left, PARTED, Because::Parted);
+            let mut second = Word { asked: right.clone(), forms: Vec::new(), is_extra: true };
+            self.form(&mut second, &right, PARTED, Because::Parted);
+            self.words.push(second);
+            return Ok(());
+        }
+        let Some(most) = spelling::slips(&asked) else { return Ok(()) };
+        for (known, slips) in self.lexicon.alike(&asked, most, MOST_GUESSES)? {
+            self.form(word, &known, SLIP[slips.clamp(1, SLIP.len()) - 1], Because::Slip);
+        }
+        Ok(())
+    }
+
+    /// Two known words that make up an unknown one.
+    fn parts(&self, word: &str) -> tantivy::Result<Option<(String, String)>> {
+        if word.len() > LONGEST_COMPOUND || !word.chars().all(char::is_alphabetic) {
+            return Ok(None);
+        }
+        for (at, _) in word.char_indices().skip(3) {
+            let (left, right) = word.split_at(at);
+            if right.chars().count() >= 3 && self.lexicon.holds(left)? && self.lexicon.holds(right)? {
+                return Ok(Some((left.to_owned(), right.to_owned())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a word is unknown, it may be half of one: `work space` for `workspace`.
+    fn join_neighbours(&mut self, all: &[String]) -> tantivy::Result<()> {
+        for pair in all.windows(2) {
+            let [left, right] = pair else { continue };
+            let at = |asked: &String| self.words.iter().position(|word| word.asked == *asked);
+            let (Some(first), Some(second)) = (at(left), at(right)) else { continue };
+            let asked_alone =
+                |word: &Word| word.forms.iter().take_while(|form| form.because == Because::Asked).cloned().collect();
+            let is_known = |at: usize| -> tantivy::Result<bool> {
+                let word = &self.words[at];
+                self.is_known(&Word { forms: asked_alone(word), ..word.clone() })
+            };
+            if is_known(first)? && is_known(second)? {
+                continue;
+            }
+            let joined = format!("{left}{right}");
+            if joined.len() <= LONGEST_COMPOUND && self.lexicon.holds(&joined)? {
+                let mut word = self.words[first].clone();
+                self.form(&mut word, &joined, PARTED, Because::Parted);
+                self.words[first] = word;
+                let mut word = self.words[second].clone();
+                self.form(&mut word, &joined, PARTED, Because::Parted);
+                self.words[second] = word;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_synonyms(&mut self, all: &[String], synonyms: &Synonyms) {
+        for (at, length, others) in synonyms.in_question(all) {
+            for other in others {
+                let same = self.words.iter().position(|word| length == 1 && word.asked == all[at]);
+                match (same, other.as_slice()) {
+                    (Some(same), [single]) => {
+                        let mut word = self.words[same].clone();
+                        self.form(&mut word, single, SYNONYM, Because::Synonym);
+                        self.words[same] = word;
+                    }
+                    _ => other.iter().for_each(|word| self.add_extra(word, 1.0 / other.len() as f32)),
+                }
+            }
+        }
+    }
+
+    fn add_extra(&mut self, asked: &str, share: f32) {
+        if self.words.len() < MOST_WORDS && self.words.iter().all(|word| word.asked != asked) {
+            let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: true };
+            self.form(&mut word, asked, SYNONYM * share.max(0.5), Because::Synonym);
+            self.words.push(word);
+        }
+    }
+}
+
+/// What stands in double quotes, straight or curly.
+fn phrases(text: &str, languages: &[Language]) -> Vec<Vec<Vec<String>>> {
+    let mut quotes = text.char_indices().filter(|(_, c)| matches!(c, '"' | '\u{201c}' | '\u{201d}' | '\u{201e}'));
+    let mut found = Vec::new();
+    while let (Some((from, open)), Some((to, _))) = (quotes.next(), quotes.next()) {
+        let mut words = words::asked(&text[from + open.len_utf8()..to]);
+        words.truncate(LONGEST_PHRASE);
+        if !words.is_empty() && found.len() < MOST_PHRASES {
+            let stems = |language: &Language| words.iter().map(|word| words::stem(word, *language)).collect();
+            let mut in_each: Vec<Vec<String>> = languages.iter().map(stems).collect();
+            in_each.dedup();
+            found.push(in_each);
+        }
+    }
+    found
+}

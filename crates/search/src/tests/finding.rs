@@ -1,0 +1,154 @@
+//! What questions find: words written otherwise, words that stand for others, and nothing twice.
+
+use std::time::{Duration, Instant};
+
+use super::{Docs, Site, question};
+use crate::{Filter, Query};
+
+fn handbook() -> Docs {
+    Docs::of(&[
+        ("configure.md", "# Configuration\n\nConfigure the workspace before the first deployment.\n"),
+        ("kubernetes.md", "# Clusters\n\nRun the operator on Kubernetes.\n"),
+        ("limits.md", "# Limits\n\nThe rate limit is five. A limit of another rate is an error.\n"),
+        ("errors.md", "# Errors\n\nAn error of the rate that the limit is reached with is final.\n"),
+        ("cafe.md", "# Voilà\n\nLe café naïf.\n"),
+        ("de.md", "---\nlanguage: de\n---\n# Häuser\n\nDie Einstellungen des Servers werden gespeichert.\n"),
+        ("ja.md", "---\nlanguage: ja\n---\n# 設定\n\n公開鍵を登録します。\n"),
+    ])
+}
+
+#[test]
+fn a_word_nobody_wrote_is_taken_for_the_one_that_was_meant() {
+    let site = Site::of(&handbook());
+    for (asked, expected) in [
+        ("confgiure", "configure"),
+        ("kuberntes operator", "kubernetes"),
+        ("work space", "configure"),
+        ("rate limits", "limits"),
+        ("ratelimit", "limits"),
+        ("kubern", "kubernetes"),
+        ("naif", "cafe"),
+        ("naïf", "cafe"),
+        ("einstellung", "de"),
+        ("haus", "de"),
+        ("鍵", "ja"),
+        ("公開鍵", "ja"),
+    ] {
+        assert_eq!(site.paths(asked).first().map(String::as_str), Some(expected), "{asked}");
+    }
+    assert_eq!(site.paths("zzzzzz"), Vec::<String>::new());
+    assert_eq!(site.paths("utf-42"), Vec::<String>::new());
+}
+
+#[test]
+fn a_word_that_is_known_is_taken_at_its_word() {
+    let site = Site::of(&Docs::of(&[("a.md", "# Form\n\nOne form."), ("b.md", "# From\n\nForms and formats.")]));
+    assert_eq!(site.paths("formats"), ["b"]);
+}
+
+#[test]
+fn what_is_quoted_is_found_word_for_word_where_it_stands_anywhere() {
+    let site = Site::of(&handbook());
+    assert_eq!(site.paths("rate limit").len(), 2);
+    assert_eq!(site.paths("\"rate limit\""), ["limits"]);
+    assert_eq!(site.paths("“limit of another” error"), ["limits"]);
+    assert_eq!(site.paths("\"limit rate five\"").len(), 2, "quotes that nothing holds do not count");
+}
+
+#[test]
+fn the_authors_synonyms_find_what_is_called_otherwise() {
+    let mut docs = handbook();
+    docs.write("synonyms.txt", "k8s, kubernetes\nrollout => first deployment\n");
+    let site = Site::of(&docs);
+    assert_eq!(site.paths("k8s"), ["kubernetes"]);
+    assert_eq!(site.paths("rollout"), ["configure"]);
+}
+
+#[test]
+fn a_page_is_found_by_the_words_others_link_to_it_with() {
+    let docs = Docs::of(&[
+        ("guide.md", "# Guide\n\nSee the [emergency handbook](ops/pager.md)."),
+        ("ops/pager.md", "# Pager\n\nWhom to call."),
+        ("ops/other.md", "# Other\n\nWhom to write to."),
+    ]);
+    let found = Site::of(&docs).paths("emergency handbook");
+    assert_eq!(found, ["guide", "ops/pager"]);
+}
+
+#[test]
+fn the_same_text_is_shown_once_as_the_asker_would_read_it() {
+    let text = |version: &str| {
+        format!(
+            "---\ntitle: Backups\nversion: {version}\n---\nA backup is taken every night at {version} and kept for a week, \
+             in the storage that the settings name. Whoever wants more of them sets another number there, and pays for \
+             the room they take. A backup that fails is tried again.\n"
+        )
+    };
+    let site = Site::of(&Docs::of(&[
+        ("v1/backups.md", &text("1.9")),
+        ("v2/backups.md", &text("1.10")),
+        ("v1/other.md", "---\nversion: '1.9'\n---\n# Other\n\nNothing."),
+    ]));
+    assert_eq!(site.paths("backup every night"), ["v2/backups"], "the later version");
+    let near = Query { near: Some("v1/other".to_owned()), ..question("backup every night") };
+    let found = site.index.snapshot().search(&near);
+    assert_eq!(found.iter().map(|passage| passage.path.as_str()).collect::<Vec<_>>(), ["v1/backups"]);
+    let filter = Filter { version: Some("1.9".to_owned()), ..Filter::default() };
+    assert_eq!(site.paths_with("backup every night", filter), ["v1/backups"]);
+}
+
+#[test]
+fn a_score_is_the_share_of_the_question_that_is_met_on_small_sites_and_large() {
+    let site = |pages: usize| {
+        let mut docs = Docs::default();
+        docs.write("answer.md", "# Harbour\n\nThe harbour opens at dawn.\n");
+        for page in 0..pages {
+            docs.write(&format!("{page}.md"), &format!("# Page {page}\n\nSomething about thing {page} and more.\n"));
+        }
+        Site::of(&docs)
+    };
+    let best =
+        |site: &Site, text: &str| site.index.snapshot().search(&question(text)).first().map_or(0.0, |best| best.score);
+    for site in [site(20), site(2_000)] {
+        assert!(best(&site, "harbour dawn") > 0.99);
+        let half = best(&site, "harbour xyzzy");
+        assert!((0.35..0.65).contains(&half), "{half}");
+        let little = best(&site, "something xyzzy plugh");
+        assert!(little < 0.2, "{little}");
+    }
+}
+
+#[test]
+fn an_explanation_names_the_words_and_where_they_stand() {
+    let snapshot = Site::of(&handbook()).index.snapshot();
+    let explained = snapshot.explain(&question("kuberntes clusters"));
+    let best = &explained[0];
+    assert_eq!(best.path, "kubernetes");
+    let found: Vec<(&str, &str)> = best.matches.iter().map(|found| (found.word.as_str(), found.place)).collect();
+    assert!(found.contains(&("clusters", "title")) && found.contains(&("kuberntes", "section")), "{found:?}");
+    let slip = best.matches.iter().find(|found| found.word == "kuberntes").expect("a match");
+    assert_eq!(slip.instead, ["kubernet"]);
+    let shown: Vec<String> =
+        snapshot.search(&question("kuberntes clusters")).into_iter().map(|found| found.path).collect();
+    assert_eq!(shown, explained.iter().map(|explained| explained.path.clone()).collect::<Vec<_>>());
+}
+
+#[test]
+fn no_question_takes_long() {
+    let site = Site::of(&handbook());
+    let words: String = (0..10_000).map(|word| format!("word{word} configuratoin{} ", "x".repeat(word % 7))).collect();
+    let hostile = [
+        words,
+        "a".repeat(1 << 20),
+        "漢".repeat(100_000),
+        "\"".repeat(10_000),
+        "a-".repeat(50_000),
+        "aB".repeat(50_000),
+        "\u{301}".repeat(100_000),
+    ];
+    for text in &hostile {
+        let started = Instant::now();
+        site.index.snapshot().search(&question(text));
+        assert!(started.elapsed() < Duration::from_secs(2), "{:?} for {:.20}", started.elapsed(), text);
+    }
+}

@@ -1,0 +1,133 @@
+//! What a site's own configuration and the files beside its pages have to do with the index.
+
+use super::{Docs, Site, question};
+use crate::{Index, SearchError};
+
+#[test]
+fn a_page_is_read_again_when_what_it_includes_changes() {
+    let mut docs = Docs::of(&[
+        ("a.mdx", "import Shared from '/snippets/shared.mdx'\n\n# Alpha\n\n<Shared />\n"),
+        ("b.mdx", "# Beta\n\nNothing else.\n"),
+        ("snippets/shared.mdx", "The zebra is shared.\n"),
+    ]);
+    let site = Site::of(&docs);
+    assert_eq!(site.paths("zebra"), ["a"]);
+    docs.were_read();
+    docs.write("snippets/shared.mdx", "The giraffe is shared.\n");
+    let summary = site.update(&docs);
+    assert_eq!(site.paths("giraffe"), ["a"]);
+    assert_eq!(site.paths("zebra"), Vec::<String>::new());
+    assert!(!docs.were_read().contains(&"b.mdx".to_owned()));
+    assert!(summary.changed > 0 && summary.added == 0);
+
+    docs.remove("snippets/shared.mdx");
+    site.update(&docs);
+    assert_eq!(site.paths("giraffe"), Vec::<String>::new());
+    docs.write("snippets/shared.mdx", "The giraffe is back.\n");
+    site.update(&docs);
+    assert_eq!(site.paths("giraffe"), ["a"]);
+}
+
+#[test]
+fn paths_that_moved_lead_to_where_the_page_is_now() {
+    let mut docs = Docs::of(&[("new/place.md", "# Place\n\nHere."), ("guides/a.md", "# A\n\nThere.")]);
+    let redirects = |to: &str| {
+        format!(
+            r#"{{"navigation": {{"groups": [{{"group": "Start here", "pages": ["new/place", "guides/a"]}}]}},
+            "redirects": [{{"source": "/old", "destination": "{to}"}}, {{"source": "/g/:page", "destination": "/guides/:page"}}]}}"#
+        )
+    };
+    docs.write("docs.json", &redirects("/new/place"));
+    let site = Site::of(&docs);
+    let snapshot = site.index.snapshot();
+    assert_eq!(snapshot.page("/old").map(|page| page.path).as_deref(), Some("new/place"));
+    assert_eq!(snapshot.page("g/a#part").map(|page| page.path).as_deref(), Some("guides/a"));
+    assert!(snapshot.has_page("old/") && !snapshot.has_page("g/b"));
+    let of_navigation: Vec<_> =
+        snapshot.pages().map(|page| (page.path, page.breadcrumb.join("/"), page.order)).collect();
+    assert_eq!(
+        of_navigation,
+        [
+            ("guides/a".to_owned(), "Start here".to_owned(), Some(1)),
+            ("new/place".to_owned(), "Start here".to_owned(), Some(0))
+        ]
+    );
+
+    docs.were_read();
+    docs.write("docs.json", &redirects("/guides/a"));
+    site.update(&docs);
+    assert_eq!(site.index.snapshot().page("/old").map(|page| page.path).as_deref(), Some("guides/a"));
+    assert!(docs.were_read().iter().all(|file| file == "docs.json"), "no page is read again for a redirect");
+}
+
+#[test]
+fn what_cannot_be_read_as_it_was_meant_is_searched_and_told() {
+    let long = format!("# Long\n\nneedle\n\n{}\n\nhaystack\n", "word ".repeat(20_000));
+    let mut docs = Docs::of(&[
+        ("a.md", "---\ntitle: [broken\n---\n\n# Alpha\n\nzebra\n"),
+        ("b.mdx", "# Beta\n\n<Open>\n\ngiraffe {unclosed\n"),
+        ("long.md", &long),
+    ]);
+    let site = Site::new();
+    let summary = site.update(&docs);
+    for (word, path) in [("zebra", "a"), ("giraffe", "b"), ("needle", "long")] {
+        assert_eq!(site.paths(word), [path], "{word}");
+    }
+    assert_eq!(site.paths("haystack"), Vec::<String>::new(), "what lies beyond is not read");
+    let odd = |file: &str| summary.odd.iter().filter(|odd| odd.file == file).count();
+    assert!(odd("a.md") > 0 && odd("b.mdx") > 0, "{:?}", summary.odd);
+    assert!(summary.odd.iter().any(|odd| odd.file == "long.md" && odd.message.contains("bytes")), "{:?}", summary.odd);
+    assert_eq!(summary.odd_in_all, summary.odd.len());
+    assert!(summary.odd.is_sorted_by(|a, b| (&a.file, a.line) <= (&b.file, b.line)), "{:?}", summary.odd);
+
+    docs.write("c.md", "# Gamma");
+    let later = site.update(&docs);
+    assert_eq!(later.odd, summary.odd, "it is said of the docs, not of the files of this update");
+    docs.write("a.md", "# Alpha\n\nzebra\n");
+    assert!(site.update(&docs).odd.iter().all(|odd| odd.file != "a.md"));
+}
+
+#[test]
+fn of_much_that_is_odd_the_first_hundred_are_told() {
+    let mut docs = Docs::default();
+    for page in 0..150 {
+        docs.write(&format!("{page:03}.md"), "---\ntitle: [broken\n---\n\ntext\n");
+    }
+    let summary = Site::new().update(&docs);
+    assert_eq!(summary.odd.len(), 100);
+    assert!(summary.odd_in_all >= 150);
+    assert_eq!(summary.odd[0].file, "000.md");
+}
+
+#[test]
+fn synonyms_come_from_the_repository_or_from_the_docs() {
+    let mut docs = Docs::of(&[("a.md", "# Alpha"), ("synonyms.txt", "k8s, kubernetes")]);
+    let site = Site::of(&docs);
+    let synonyms = || site.index.snapshot().manifest().site.synonyms.clone();
+    assert_eq!(synonyms(), "k8s, kubernetes");
+    docs.write("synonyms.txt", "db, database");
+    assert!(site.update(&docs).published);
+    assert_eq!(synonyms(), "db, database");
+    docs.beside.insert(".docent/synonyms.txt".to_owned(), "auth, login".to_owned());
+    assert!(site.update(&docs).published);
+    assert_eq!(synonyms(), "auth, login");
+    assert!(!site.update(&docs).published);
+}
+
+#[test]
+fn an_update_that_nobody_wants_any_more_leaves_the_index_as_it_was() {
+    let mut docs = Docs::of(&[("a.md", "# Alpha\n\nword")]);
+    let site = Site::of(&docs);
+    for page in 0..60 {
+        docs.write(&format!("{page}.md"), &format!("# More {page}\n\nword"));
+    }
+    docs.were_read();
+    docs.patience = Some(20);
+    let error = site.index.update(&docs, &mut |_| {}).expect_err("it is not wanted");
+    assert!(matches!(error, SearchError::Unwanted), "{error}");
+    assert_eq!(site.paths("word"), ["a"]);
+    assert_eq!(Index::open(site.dir.path()).expect("an index").snapshot().page_count(), 1);
+    docs.patience = None;
+    site.update(&docs);
+    assert_eq!(site.index.snapshot().search(&super::Query { limit: 100, ..question("word") }).len(), 61);
+}

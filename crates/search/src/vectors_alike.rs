@@ -1,0 +1,155 @@
+//! A question's vector to the sections that mean the same.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::embedder::Role;
+use crate::ranking::SectionId;
+use crate::snapshot::Snapshot;
+use crate::vectors::Vectors;
+use crate::vectors_embed::stamps;
+
+/// How many sections of a page may be shown because they are alike.
+const MOST_OF_PAGE: usize = 3;
+/// Vectors count once this much of all sections has one. Before, pages would be set back for having none yet.
+const ENOUGH: f32 = 0.9;
+
+/// Which vector belongs to which section of one snapshot.
+#[derive(Debug)]
+pub(crate) struct Placed {
+    vectors: Arc<Vectors>,
+    /// By the number of the vector: its section, and the number of its page, when those are in the snapshot.
+    sections: Vec<Option<(SectionId, u32)>>,
+    rows: HashMap<SectionId, u32>,
+}
+
+impl Placed {
+    fn new(vectors: Arc<Vectors>, snapshot: &Snapshot) -> Self {
+        let stamps = stamps(snapshot);
+        let mut rows = HashMap::with_capacity(vectors.len());
+        let mut sections = Vec::with_capacity(vectors.len());
+        for (row, head) in (0..u32::MAX).zip(vectors.heads()) {
+            let page = snapshot.ground.numbers.get(&head.section.page).copied();
+            let page = page.filter(|_| stamps.get(&head.section.page) == Some(&head.stamp));
+            sections.push(page.map(|page| (head.section, page)));
+            if page.is_some()
+                && let Some(older) = rows.insert(head.section, row)
+            {
+                sections[older as usize] = None;
+            }
+        }
+        Self { vectors, sections, rows }
+    }
+
+    fn are_enough(&self, sections: usize) -> bool {
+        !self.rows.is_empty() && self.rows.len() as f32 >= ENOUGH * sections as f32
+    }
+}
+
+/// How much the sections of a snapshot are alike to one question: 0 for what is as alike as most sections
+/// are, 1 for what says the very same.
+pub(crate) struct Alike {
+    placed: Arc<Placed>,
+    by_row: Vec<f32>,
+    /// By the numbers of the pages.
+    pages: Vec<PageAlike>,
+}
+
+/// The sections of a page that are most alike, best first, and how much each is.
+#[derive(Debug, Clone, Default)]
+struct PageAlike([Option<(f32, SectionId)>; MOST_OF_PAGE]);
+
+impl PageAlike {
+    fn add(&mut self, alike: f32, section: SectionId) {
+        let mut falling = Some((alike, section));
+        for place in &mut self.0 {
+            if place.is_none_or(|(known, _)| falling.is_some_and(|(alike, _)| alike > known)) {
+                std::mem::swap(place, &mut falling);
+            }
+        }
+    }
+}
+
+impl Alike {
+    fn new(placed: Arc<Placed>, question: &[f32], pages: usize) -> Self {
+        let mut by_row = placed.vectors.compare(question);
+        let counting = placed.sections.iter().zip(&by_row).filter(|(section, _)| section.is_some());
+        let sum: f32 = counting.map(|(_, alike)| alike).sum();
+        // How alike anything is to anything differs from model to model.
+        let usual = sum / placed.rows.len().max(1) as f32;
+        by_row.iter_mut().for_each(|alike| *alike = (*alike - usual) / (1.0 - usual).max(f32::EPSILON));
+        let mut of_pages = vec![PageAlike::default(); pages];
+        for (section, alike) in placed.sections.iter().zip(&by_row) {
+            if let Some((section, page)) = section
+                && let Some(of_page) = of_pages.get_mut(*page as usize)
+            {
+                of_page.add(*alike, *section);
+            }
+        }
+        Self { placed, by_row, pages: of_pages }
+    }
+
+    /// How much one section is alike; `None` when it has no vector.
+    pub(crate) fn of(&self, section: SectionId) -> Option<f32> {
+        Some(self.by_row[*self.placed.rows.get(&section)? as usize])
+    }
+
+    /// The sections of a page that are most alike, best first.
+    pub(crate) fn best(&self, page: u32) -> impl Iterator<Item = (f32, SectionId)> {
+        self.pages.get(page as usize).into_iter().flat_map(|page| page.0.iter().copied().flatten())
+    }
+
+    /// How much a page is alike, by its number: as its best section, for others may be about something else. `None` when
+    /// it has no vector.
+    pub(crate) fn of_page(&self, page: u32) -> Option<f32> {
+        self.best(page).next().map(|(alike, _)| alike)
+    }
+
+    /// The pages that are most alike, best first, of those that are at `least` so much alike and `allowed`.
+    pub(crate) fn nearest(&self, most: usize, least: f32, mut allowed: impl FnMut(u32) -> bool) -> Vec<u32> {
+        let pages = (0..self.pages.len() as u32).filter_map(|page| Some((self.of_page(page)?, page)));
+        let mut pages: Vec<(f32, u32)> = pages.filter(|(alike, page)| *alike >= least && allowed(*page)).collect();
+        let order = |a: &(f32, u32), b: &(f32, u32)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        if pages.len() > most {
+            pages.select_nth_unstable_by(most, order);
+            pages.truncate(most);
+        }
+        pages.sort_unstable_by(order);
+        pages.into_iter().map(|(_, page)| page).collect()
+    }
+}
+
+impl Snapshot {
+    /// How alike a question and the sections are; `None` where there is no embedder or it fails, and until enough
+    /// sections have a vector.
+    pub(crate) async fn similarities(&self, question: &str) -> Option<Alike> {
+        let embedder = self.vectors.embedder()?;
+        if question.trim().is_empty() {
+            return None;
+        }
+        let placed = self.placed();
+        if !placed.are_enough(self.ground.sections) {
+            return None;
+        }
+        match embedder.embed(&[question], Role::Question).await {
+            Ok(vectors) => vectors.first().map(|vector| Alike::new(placed, vector, self.ground.pages.len())),
+            Err(error) => {
+                tracing::debug!(error = &*error as &dyn std::error::Error, "a question goes on without vectors");
+                None
+            }
+        }
+    }
+
+    /// The vectors there are now, placed.
+    fn placed(&self) -> Arc<Placed> {
+        let vectors = self.vectors.vectors();
+        let known = self.placed.load_full();
+        if let Some(known) = known.filter(|known| Arc::ptr_eq(&known.vectors, &vectors)) {
+            return known;
+        }
+        // Two questions at once may both do this, with the same result.
+        let placed = Arc::new(Placed::new(vectors, self));
+        self.placed.store(Some(Arc::clone(&placed)));
+        placed
+    }
+}

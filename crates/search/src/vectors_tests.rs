@@ -1,0 +1,252 @@
+//! Stories of an index with vectors, on the twin that stands for a model.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use docent_types::BoxError;
+use futures::executor::block_on;
+
+use crate::conformance::Twin;
+use crate::{EmbedSummary, Embedder, Filter, Index, Query, Role, SearchError, Source, SourceFile};
+
+/// A docs tree in memory.
+struct Docs {
+    commit: String,
+    pages: BTreeMap<String, String>,
+}
+
+impl Docs {
+    fn of(pages: &[(&str, &str)]) -> Self {
+        let pages: BTreeMap<_, _> = pages.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect();
+        Self { commit: format!("{pages:?}"), pages }
+    }
+}
+
+impl Source for Docs {
+    fn commit(&self) -> &str {
+        &self.commit
+    }
+
+    fn files(&self) -> Result<Vec<SourceFile>, BoxError> {
+        Ok(self.pages.iter().map(|(path, text)| SourceFile { path: path.clone(), blob: text.clone() }).collect())
+    }
+
+    fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError> {
+        Ok(self.pages[&file.path].clone().into_bytes())
+    }
+}
+
+/// The twin, watched, and out of order when it is told to be.
+#[derive(Debug)]
+struct Watched {
+    twin: Twin,
+    sections: AtomicUsize,
+    fails: AtomicBool,
+}
+
+impl Watched {
+    fn named(name: &str) -> Arc<Self> {
+        Arc::new(Self { twin: Twin::named(name), sections: AtomicUsize::new(0), fails: AtomicBool::new(false) })
+    }
+}
+
+#[async_trait]
+impl Embedder for Watched {
+    fn id(&self) -> &str {
+        self.twin.id()
+    }
+
+    fn dimensions(&self) -> usize {
+        self.twin.dimensions()
+    }
+
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+        if self.fails.load(Ordering::Relaxed) {
+            return Err("out of order".into());
+        }
+        if role == Role::Passage {
+            self.sections.fetch_add(texts.len(), Ordering::Relaxed);
+        }
+        self.twin.embed(texts, role).await
+    }
+}
+
+fn open(dir: &tempfile::TempDir, embedder: &Arc<Watched>) -> Index {
+    Index::open_with(dir.path(), Some(Arc::clone(embedder) as Arc<dyn Embedder>)).expect("an index")
+}
+
+fn update(index: &Index, pages: &[(&str, &str)]) {
+    index.update(&Docs::of(pages), &mut |_| ()).expect("indexed");
+}
+
+fn embed(index: &Index) -> EmbedSummary {
+    index.embed(&|| true, &mut |_| ()).expect("embedded")
+}
+
+fn found(index: &Index, text: &str) -> Vec<(String, f32)> {
+    let query = Query { text: text.to_owned(), limit: 10, ..Query::default() };
+    let found = block_on(index.snapshot().find(&query));
+    found.into_iter().map(|passage| (passage.path, passage.score)).collect()
+}
+
+fn by_words(index: &Index, text: &str) -> Vec<(String, f32)> {
+    let query = Query { text: text.to_owned(), limit: 10, ..Query::default() };
+    index.snapshot().search(&query).into_iter().map(|passage| (passage.path, passage.score)).collect()
+}
+
+const KEYS: (&str, &str) = ("keys.md", "# Keys\n\nRotate keys often.\n\n## Expiry\n\nKeys expire after ninety days.\n");
+const HOOKS: (&str, &str) = ("hooks.md", "# Hooks\n\nHooks tell of deliveries and keys.\n");
+const QUESTION: &str = "when do keys expire";
+
+#[test]
+fn a_section_is_embedded_once_wherever_its_page_goes() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let embedder = Watched::named("a");
+    let index = open(&dir, &embedder);
+    update(&index, &[KEYS, HOOKS]);
+    assert_eq!(embed(&index), EmbedSummary { sections: 3, embedded: 3, elsewhere: false });
+    assert_eq!(embed(&index).embedded, 0, "nothing is left to do");
+
+    let changed = ("keys.md", "# Keys\n\nRotate keys weekly.\n\n## Expiry\n\nKeys expire after ninety days.\n");
+    update(&index, &[changed, HOOKS]);
+    assert_eq!(embed(&index), EmbedSummary { sections: 3, embedded: 1, elsewhere: false });
+    update(&index, &[("moved/keys.md", changed.1), HOOKS]);
+    assert_eq!(embed(&index).embedded, 0, "the same sections on another page");
+    update(&index, &[HOOKS]);
+    assert_eq!(embed(&index), EmbedSummary { sections: 1, embedded: 0, elsewhere: false });
+    assert_eq!(embedder.sections.load(Ordering::Relaxed), 4);
+}
+
+#[test]
+fn vectors_count_for_every_handle_and_change_what_is_found() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let embedder = Watched::named("a");
+    let index = open(&dir, &embedder);
+    update(&index, &[KEYS, HOOKS]);
+    let words = by_words(&index, QUESTION);
+    assert_eq!(found(&index, QUESTION), words, "there are no vectors yet");
+    let other = open(&dir, &embedder);
+    embed(&index);
+    let fused = found(&index, QUESTION);
+    assert_ne!(fused, words);
+    assert_eq!(fused[0].0, "keys");
+    assert_eq!(found(&other, QUESTION), words, "another handle has not looked");
+    other.refresh().expect("looked");
+    assert_eq!(found(&other, QUESTION), fused);
+    assert_eq!(found(&open(&dir, &embedder), QUESTION), fused, "and one that is opened later");
+}
+
+/// Hears the same in words that are not the same.
+#[derive(Debug)]
+struct Meaning;
+
+#[async_trait]
+impl Embedder for Meaning {
+    fn id(&self) -> &'static str {
+        "meaning"
+    }
+
+    fn dimensions(&self) -> usize {
+        3
+    }
+
+    async fn embed(&self, texts: &[&str], _: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+        let vector = |text: &&str| match text.to_lowercase() {
+            text if text.contains("expir") || text.contains("outdated") => vec![1.0, 0.0, 0.0],
+            text if text.contains("weather") => vec![0.0, 0.0, 1.0],
+            _ => vec![0.0, 1.0, 0.0],
+        };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+#[test]
+fn a_page_that_shares_no_word_is_found_by_what_it_means() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let index = Index::open_with(dir.path(), Some(Arc::new(Meaning))).expect("an index");
+    update(&index, &[KEYS, HOOKS]);
+    embed(&index);
+    assert!(by_words(&index, "outdated").is_empty());
+    let found_by_meaning = found(&index, "outdated");
+    assert_eq!(found_by_meaning.len(), 1, "pages that mean something else stay out: {found_by_meaning:?}");
+    assert_eq!(found_by_meaning[0].0, "keys");
+    assert!(found_by_meaning[0].1 > 0.0 && found_by_meaning[0].1 < 0.6, "no word of it is met: {found_by_meaning:?}");
+    let filter = Filter { tag: Some("none has it".to_owned()), ..Filter::default() };
+    let query = Query { text: "outdated".to_owned(), limit: 10, filter, ..Query::default() };
+    assert!(block_on(index.snapshot().find(&query)).is_empty(), "a filter holds for it as for others");
+    assert!(found(&index, "weather").is_empty(), "some page is always the nearest");
+}
+
+#[test]
+fn another_embedder_begins_anew_and_until_then_words_answer() {
+    let dir = tempfile::tempdir().expect("a folder");
+    update(&open(&dir, &Watched::named("a")), &[KEYS, HOOKS]);
+    embed(&open(&dir, &Watched::named("a")));
+    let index = open(&dir, &Watched::named("b"));
+    assert_eq!(found(&index, QUESTION), by_words(&index, QUESTION));
+    assert_eq!(embed(&index).embedded, 3);
+    assert_ne!(found(&index, QUESTION), by_words(&index, QUESTION));
+    let back = open(&dir, &Watched::named("a"));
+    assert_eq!(embed(&back).embedded, 3, "what the first one made was tidied up");
+    let without = Index::open(dir.path()).expect("an index");
+    assert_eq!(found(&without, QUESTION), by_words(&without, QUESTION));
+    assert_eq!(embed(&without), EmbedSummary::default());
+}
+
+#[test]
+fn an_embedder_that_fails_leaves_words_and_the_next_try_goes_on() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let embedder = Watched::named("a");
+    let index = open(&dir, &embedder);
+    update(&index, &[KEYS, HOOKS]);
+    embedder.fails.store(true, Ordering::Relaxed);
+    let failed = index.embed(&|| true, &mut |_| ());
+    assert!(matches!(failed, Err(SearchError::Embedder { .. })), "{failed:?}");
+    embedder.fails.store(false, Ordering::Relaxed);
+    assert_eq!(embed(&index).embedded, 3);
+    embedder.fails.store(true, Ordering::Relaxed);
+    assert_eq!(found(&index, QUESTION), by_words(&index, QUESTION), "a question goes on without vectors");
+}
+
+#[test]
+fn vectors_of_an_index_that_was_built_anew_are_not_taken_for_others() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let embedder = Watched::named("a");
+    update(&open(&dir, &embedder), &[KEYS]);
+    embed(&open(&dir, &embedder));
+    for entry in std::fs::read_dir(dir.path()).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_file() {
+            std::fs::remove_file(path).expect("removed");
+        }
+    }
+    let index = open(&dir, &embedder);
+    update(&index, &[HOOKS]);
+    assert_eq!(found(&index, "keys"), by_words(&index, "keys"), "its one page has no vector");
+    assert_eq!(embed(&index), EmbedSummary { sections: 1, embedded: 1, elsewhere: false });
+}
+
+#[test]
+fn a_damaged_file_of_vectors_is_made_again() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let embedder = Watched::named("a");
+    update(&open(&dir, &embedder), &[KEYS, HOOKS]);
+    embed(&open(&dir, &embedder));
+    std::fs::write(dir.path().join("vectors/1.vec"), b"DOCVEC").expect("written");
+    let index = open(&dir, &embedder);
+    assert_eq!(found(&index, QUESTION), by_words(&index, QUESTION));
+    assert_eq!(embed(&index).embedded, 3);
+    assert_ne!(found(&index, QUESTION), by_words(&index, QUESTION));
+}
+
+#[test]
+fn whoever_does_not_want_it_any_more_gets_what_was_done() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let embedder = Watched::named("a");
+    let index = open(&dir, &embedder);
+    update(&index, &[KEYS, HOOKS]);
+    assert_eq!(index.embed(&|| false, &mut |_| ()).expect("ended"), EmbedSummary::default());
+    assert_eq!(embed(&index).embedded, 3);
+}
