@@ -1,0 +1,240 @@
+//! Embeddings by a server: `POST {base}/embeddings`, as OpenAI and many others speak it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use docent_http_client::{Client, Secret, SendError};
+use docent_search::{Embedder, Role};
+use docent_types::BoxError;
+use http::header::{AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, StatusCode, Uri};
+use serde::{Deserialize, Serialize};
+
+/// Texts a request holds.
+const AT_A_TIME: usize = 64;
+/// The bytes of a text that are sent: about the 512 tokens that embedding models usually read. Some servers refuse more
+/// instead of cutting it.
+const MOST_TEXT: usize = 2_000;
+/// The most bytes of an answer. 64 vectors of 8,192 numbers in decimal stay below.
+const LARGEST_ANSWER: usize = 32 << 20;
+/// The most numbers a vector may have.
+const MOST_DIMENSIONS: usize = 8_192;
+/// A question waits no longer for its vector: readers notice the wait more than what it brings.
+const QUESTION: Duration = Duration::from_millis(300);
+/// The longest part of a server's own words that an error repeats.
+const MOST_WORDS: usize = 300;
+
+/// Where embeddings are asked for.
+#[derive(Debug, Clone)]
+pub struct EndpointOptions {
+    /// What stands before `/embeddings`, for example `https://api.openai.com/v1`.
+    pub base_url: String,
+    /// The server's name for the model.
+    pub model: String,
+    /// `None` for servers that want none.
+    pub key: Option<Secret>,
+    /// Asked of the server when given; otherwise vectors are as long as the model makes them.
+    pub dimensions: Option<usize>,
+}
+
+/// Why embeddings were not had.
+#[derive(Debug, thiserror::Error)]
+pub enum EndpointError {
+    #[error("`{0}` is no base URL: it has to be https://HOST or http://HOST, perhaps with a port and a path")]
+    Base(String),
+    /// Trying again may help when the source says so.
+    #[error("could not ask {base} for embeddings")]
+    Unsent {
+        base: String,
+        #[source]
+        source: SendError,
+    },
+    #[error("{base} took longer than {limit:?} for the embedding of a question")]
+    Slow { base: String, limit: Duration },
+    #[error("{base} does not accept the key for embeddings ({status}{words})")]
+    Key { base: String, status: StatusCode, words: String },
+    /// Trying again later helps.
+    #[error("{base} has too much to do for embeddings just now ({status}{words})")]
+    Busy { base: String, status: StatusCode, words: String },
+    #[error("{base} has no embeddings of the model `{model}` ({status}{words})")]
+    Refused { base: String, model: String, status: StatusCode, words: String },
+    #[error("{base} gave an answer that is no list of embeddings: {problem}")]
+    Unreadable { base: String, problem: String },
+}
+
+/// A server that embeds.
+pub struct EmbeddingsEndpoint {
+    client: Client,
+    options: EndpointOptions,
+    base: String,
+    uri: Uri,
+    id: String,
+    /// As configured, else as the first answer had it; 0 before.
+    dimensions: AtomicUsize,
+}
+
+#[derive(Serialize)]
+struct Body<'t> {
+    model: &'t str,
+    input: Vec<&'t str>,
+    encoding_format: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dimensions: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    data: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    index: Option<usize>,
+    embedding: Vec<f32>,
+}
+
+impl EmbeddingsEndpoint {
+    pub fn new(client: Client, options: EndpointOptions) -> Result<Self, EndpointError> {
+        let base = options.base_url.trim().trim_end_matches('/').trim_end_matches("/embeddings").to_owned();
+        let shown = base.rsplit_once('@').map_or(base.as_str(), |(_, host)| host);
+        let unusable = || EndpointError::Base(shown.to_owned());
+        let uri: Uri = format!("{base}/embeddings").parse().map_err(|_| unusable())?;
+        let is_http = matches!(uri.scheme_str(), Some("http" | "https"));
+        let is_bare = uri.query().is_none() && uri.authority().is_some_and(|host| !host.as_str().contains('@'));
+        if !is_http || !is_bare {
+            return Err(unusable());
+        }
+        let length = options.dimensions.map_or_else(String::new, |dimensions| format!(":{dimensions}"));
+        let id = format!("endpoint:{base}:{}{length}", options.model);
+        let dimensions = AtomicUsize::new(options.dimensions.unwrap_or(0));
+        Ok(Self { client, options, base, uri, id, dimensions })
+    }
+
+    async fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EndpointError> {
+        let cut = |text: &&'_ str| -> usize { text.floor_char_boundary(MOST_TEXT) };
+        let input = texts.iter().map(|text| &text[..cut(text)]).collect();
+        let (model, dimensions) = (self.options.model.as_str(), self.options.dimensions);
+        let body = Body { model, input, encoding_format: "float", dimensions };
+        let body = serde_json::to_vec(&body).map_err(|error| self.unreadable(error.to_string()))?;
+        let mut request = Request::new(Bytes::from(body));
+        *request.method_mut() = Method::POST;
+        request.uri_mut().clone_from(&self.uri);
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some(key) = &self.options.key {
+            request.headers_mut().insert(AUTHORIZATION, key.bearer());
+        }
+        let unsent = |source| EndpointError::Unsent { base: self.base.clone(), source };
+        let answer = self.client.send(request).await.map_err(unsent)?;
+        let status = answer.status();
+        let bytes = answer.bytes(LARGEST_ANSWER).await.map_err(unsent)?;
+        if !status.is_success() {
+            return Err(self.refused(status, &bytes));
+        }
+        self.read(&bytes, texts.len())
+    }
+
+    /// The vectors of an answer, in the order of the texts.
+    fn read(&self, bytes: &[u8], texts: usize) -> Result<Vec<Vec<f32>>, EndpointError> {
+        let answer: Answer = serde_json::from_slice(bytes).map_err(|error| self.unreadable(error.to_string()))?;
+        let expected = self.dimensions.load(Ordering::Relaxed);
+        let length = match answer.data.first() {
+            Some(first) if expected == 0 => first.embedding.len(),
+            _ => expected,
+        };
+        let mut vectors = vec![Vec::new(); texts];
+        let given = answer.data.len();
+        for (place, item) in answer.data.into_iter().enumerate() {
+            let vector = item.embedding;
+            if vector.len() != length || !(1..=MOST_DIMENSIONS).contains(&length) {
+                return Err(self.unreadable(format!("a vector has {} numbers, not {length}", vector.len())));
+            }
+            match vectors.get_mut(item.index.unwrap_or(place)) {
+                Some(free) if free.is_empty() => *free = unit(vector),
+                _ => return Err(self.unreadable("it numbers its vectors otherwise than the texts".to_owned())),
+            }
+        }
+        if given != texts {
+            return Err(self.unreadable(format!("it has {given} vectors for {texts} texts")));
+        }
+        self.dimensions.store(length, Ordering::Relaxed);
+        Ok(vectors)
+    }
+
+    fn refused(&self, status: StatusCode, body: &[u8]) -> EndpointError {
+        let (base, words) = (self.base.clone(), self.words(body));
+        match status {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => EndpointError::Key { base, status, words },
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::REQUEST_TIMEOUT => EndpointError::Busy { base, status, words },
+            status if status.is_server_error() => EndpointError::Busy { base, status, words },
+            status => EndpointError::Refused { base, model: self.options.model.clone(), status, words },
+        }
+    }
+
+    /// What the server says of its trouble, shortened and without the key.
+    fn words(&self, body: &[u8]) -> String {
+        let json: serde_json::Value = serde_json::from_slice(body).unwrap_or_default();
+        let message = [&json["error"]["message"], &json["error"], &json["message"], &json["detail"]];
+        let Some(message) = message.iter().find_map(|message| message.as_str()) else { return String::new() };
+        let message = match &self.options.key {
+            Some(key) => key.scrub(message),
+            None => message.to_owned(),
+        };
+        let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!(": {}", &message[..message.floor_char_boundary(MOST_WORDS)])
+    }
+
+    fn unreadable(&self, problem: String) -> EndpointError {
+        EndpointError::Unreadable { base: self.base.clone(), problem }
+    }
+}
+
+fn unit(mut vector: Vec<f32>) -> Vec<f32> {
+    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+    match length > 0.0 && length.is_finite() {
+        true => vector.iter_mut().for_each(|number| *number /= length),
+        false => vector.fill(0.0),
+    }
+    vector
+}
+
+#[async_trait]
+impl Embedder for EmbeddingsEndpoint {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.dimensions.load(Ordering::Relaxed)
+    }
+
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+        // Servers refuse an empty text, each in its own way: it gets its zeros here, once their number is known.
+        let asked: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for some in asked.chunks(AT_A_TIME) {
+            let batch: Vec<&str> = some.iter().map(|at| texts[*at]).collect();
+            let found = match role {
+                Role::Passage => self.ask(&batch).await?,
+                Role::Question => match tokio::time::timeout(QUESTION, self.ask(&batch)).await {
+                    Ok(found) => found?,
+                    Err(_) => return Err(EndpointError::Slow { base: self.base.clone(), limit: QUESTION }.into()),
+                },
+            };
+            for (at, vector) in some.iter().zip(found) {
+                vectors[*at] = vector;
+            }
+        }
+        let length = self.dimensions();
+        vectors.iter_mut().filter(|vector| vector.is_empty()).for_each(|vector| vector.resize(length, 0.0));
+        Ok(vectors)
+    }
+}
+
+impl fmt::Debug for EmbeddingsEndpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EmbeddingsEndpoint").field("id", &self.id).field("dimensions", &self.dimensions()).finish()
+    }
+}

@@ -1,0 +1,38 @@
+//! Embedders: the port of `docent-search` to models that turn text into vectors.
+//!
+//! | embedder | what it is | feature |
+//! |---|---|---|
+//! | [`EmbeddingsEndpoint`] | a server that speaks OpenAI's `POST {base}/embeddings` | always there |
+//! | `StaticModel` | a vector for each token, averaged: thousands of texts a second | `static` |
+//! | `Transformer` | a small BERT sentence model: tens of texts a second on each core, a question in milliseconds | `transformer` |
+//!
+//! Models on this machine are read from a folder, or found by name in the cache that the usual tools download to
+//! ([`Place`]); nothing is ever downloaded. Their files are checked before they are believed: a file that is damaged, or
+//! is something else, ends in a sentence.
+//!
+//! This crate refuses to know what is embedded and why, and never asks twice.
+
+mod endpoint;
+mod error;
+mod folder;
+#[cfg(feature = "static")]
+mod local;
+#[cfg(feature = "static")]
+mod static_model;
+#[cfg(feature = "static")]
+mod tokens;
+#[cfg(feature = "transformer")]
+mod transformer;
+#[cfg(feature = "static")]
+mod weights;
+
+#[cfg(test)]
+mod tests;
+
+pub use endpoint::{EmbeddingsEndpoint, EndpointError, EndpointOptions};
+pub use error::ModelError;
+pub use folder::{Place, hub_cache};
+#[cfg(feature = "static")]
+pub use static_model::StaticModel;
+#[cfg(feature = "transformer")]
+pub use transformer::Transformer;

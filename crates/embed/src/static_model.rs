@@ -1,0 +1,105 @@
+//! A vector for each token, averaged: no model runs, so thousands of texts are embedded in a second.
+//!
+//! A folder in the layout of model2vec: `model.safetensors` with one row a token, perhaps with a weight for each token and a
+//! map from tokens to rows, and `tokenizer.json`.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docent_search::{Embedder, Role};
+use docent_types::BoxError;
+use rayon::prelude::*;
+
+use crate::error::ModelError;
+use crate::local::{Threads, model_id, normalize, owned};
+use crate::tokens::{Marks, Tokens};
+use crate::weights::{Table, WeightsFile};
+
+/// Tokens of a text that count. An average over more says less and less.
+const MOST_TOKENS: usize = 512;
+/// What such tables are called, the usual name first.
+const NAMES: [&str; 4] = ["embeddings", "embedding.weight", "embeddings.weight", "0"];
+
+/// A static model, loaded.
+pub struct StaticModel {
+    id: String,
+    threads: Threads,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    tokens: Tokens,
+    table: Table,
+    /// By token; none when all weigh the same.
+    weights: Option<Vec<f32>>,
+    /// By token; none when a token's row is its number.
+    rows: Option<Vec<usize>>,
+    unknown: Option<u32>,
+}
+
+impl StaticModel {
+    /// Reads a model's folder. Blocks.
+    pub fn load(folder: &Path) -> Result<Self, ModelError> {
+        let file = WeightsFile::read(&folder.join("model.safetensors"))?;
+        let (tokens, tokenizer) = Tokens::read(&crate::tokens::file(folder), MOST_TOKENS)?;
+        let all = file.tensors()?;
+        let name = NAMES.iter().find(|name| all.has(name)).ok_or_else(|| {
+            all.unusable(format!("it has no table of tokens: none of its tensors is called {}", NAMES.join(", ")))
+        })?;
+        let table = all.table(name)?;
+        let count = tokens.vocabulary();
+        let weights = all.has("weights").then(|| all.numbers("weights", &[count])).transpose()?;
+        let rows = all.has("mapping").then(|| all.indices("mapping", count, table.rows())).transpose()?;
+        if rows.is_none() && table.rows() < count {
+            return Err(all.unusable(format!("it has {} rows for the tokeniser's {count} tokens", table.rows())));
+        }
+        let unknown = tokens.unknown();
+        let id = model_id("static", &[file.bytes(), &tokenizer]);
+        Ok(Self { id, threads: Threads::new(), inner: Arc::new(Inner { tokens, table, weights, rows, unknown }) })
+    }
+}
+
+impl Inner {
+    fn vector(&self, text: &str) -> Result<Vec<f32>, BoxError> {
+        let mut sum = vec![0.0; self.table.width()];
+        for token in self.tokens.of(text, Marks::LeftOut)?.into_iter().filter(|token| Some(*token) != self.unknown) {
+            let token = token as usize;
+            let row = self.rows.as_ref().map_or(Some(token), |rows| rows.get(token).copied());
+            let weight = self.weights.as_ref().map_or(Some(1.0), |weights| weights.get(token).copied());
+            let (Some(row), Some(weight)) = (row, weight) else { continue };
+            for (sum, number) in sum.iter_mut().zip(self.table.row(row)) {
+                *sum += weight * number;
+            }
+        }
+        normalize(&mut sum);
+        Ok(sum)
+    }
+}
+
+#[async_trait]
+impl Embedder for StaticModel {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.inner.table.width()
+    }
+
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+        if role == Role::Question {
+            // Microseconds: not worth another thread.
+            return texts.iter().map(|text| self.inner.vector(text)).collect();
+        }
+        let (inner, texts) = (Arc::clone(&self.inner), owned(texts));
+        self.threads.for_passages(move || texts.par_iter().map(|text| inner.vector(text)).collect()).await?
+    }
+}
+
+impl fmt::Debug for StaticModel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StaticModel").field("id", &self.id).field("dimensions", &self.dimensions()).finish()
+    }
+}

@@ -1,0 +1,247 @@
+//! A small sentence model of the BERT family, such as all-MiniLM-L6-v2, on the processor.
+//!
+//! | file | does |
+//! |---|---|
+//! | `shape.rs` | what `config.json` says |
+//! | `linear.rs` | multiplication by weights, in eight-bit integers |
+//! | `bert.rs` | tokens to a vector for each |
+//! | this one | texts to tokens, batches, and one vector a text |
+//!
+//! A question is computed on one core, so that it takes nothing from what else goes on; passages on all of them, texts of
+//! like length together.
+
+mod bert;
+mod linear;
+mod shape;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use docent_search::{Embedder, Role};
+use docent_types::BoxError;
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use self::bert::Bert;
+use self::shape::Shape;
+use crate::error::ModelError;
+use crate::folder::read_file;
+use crate::local::{Threads, model_id, normalize, owned};
+use crate::tokens::{Marks, Tokens};
+use crate::weights::WeightsFile;
+
+/// A configuration longer than this is something else.
+const LARGEST_CONFIG: u64 = 1 << 20;
+/// No more tokens of a text are read, whatever the model could: sections say what they are about at their beginning, and
+/// time goes with the square of the length.
+const MOST_TOKENS: usize = 256;
+/// Tokens that go through the layers together: what they need stays in the cache.
+const TOKENS_A_BATCH: usize = 256;
+
+/// Goes up when the same model gives other vectors than before.
+const ARITHMETIC: &[u8] = b"1";
+
+/// A sentence model, loaded.
+pub struct Transformer {
+    id: String,
+    threads: Threads,
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    bert: Bert,
+    tokens: Tokens,
+    pooling: Pooling,
+    prompts: Prompts,
+}
+
+/// How the vectors of a text's tokens become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pooling {
+    Mean,
+    First,
+}
+
+/// What is put before a text, for models that were trained so.
+#[derive(Debug, Default, Deserialize)]
+struct Prompts {
+    #[serde(default)]
+    query: String,
+    #[serde(default, alias = "document")]
+    passage: String,
+}
+
+#[derive(Deserialize)]
+struct PoolingFile {
+    #[serde(default)]
+    pooling_mode_cls_token: bool,
+    #[serde(default)]
+    pooling_mode_mean_tokens: bool,
+}
+
+#[derive(Deserialize)]
+struct SentencesFile {
+    max_seq_length: Option<usize>,
+}
+
+#[derive(Deserialize)]
+struct PromptsFile {
+    #[serde(default)]
+    prompts: Prompts,
+}
+
+impl Transformer {
+    /// Reads a model's folder: `config.json`, `model.safetensors` and `tokenizer.json`, and what a sentence model says
+    /// beside them of pooling, length and prompts. Blocks, for about a second.
+    pub fn load(folder: &Path) -> Result<Self, ModelError> {
+        let config_path = folder.join("config.json");
+        let config = read_file(&config_path, LARGEST_CONFIG)?;
+        let shape = Shape::parse(&config_path, &config)?;
+        let pooling = match optional::<PoolingFile>(&folder.join("1_Pooling/config.json"))? {
+            None => Pooling::Mean,
+            Some(file) if file.pooling_mode_cls_token => Pooling::First,
+            Some(file) if file.pooling_mode_mean_tokens => Pooling::Mean,
+            Some(_) => {
+                let problem = "only pooling by mean and by the first token is supported";
+                return Err(ModelError::unusable(folder.join("1_Pooling/config.json"), problem));
+            }
+        };
+        let sentences = optional::<SentencesFile>(&folder.join("sentence_bert_config.json"))?;
+        let length = sentences.and_then(|file| file.max_seq_length).unwrap_or(MOST_TOKENS);
+        let most = length.min(MOST_TOKENS).min(shape.positions).max(3);
+        let prompts = optional::<PromptsFile>(&folder.join("config_sentence_transformers.json"))?;
+        let prompts = prompts.map(|file| file.prompts).unwrap_or_default();
+        let weights = WeightsFile::read(&folder.join("model.safetensors"))?;
+        let (tokens, tokenizer) = Tokens::read(&crate::tokens::file(folder), most)?;
+        let all = weights.tensors()?;
+        let bert = Bert::load(&all, shape)?;
+        if bert.vocabulary() < tokens.vocabulary() {
+            let (rows, count) = (bert.vocabulary(), tokens.vocabulary());
+            return Err(all.unusable(format!("it has {rows} words for the tokeniser's {count} tokens")));
+        }
+        let told = format!("{pooling:?} {most} {prompts:?}");
+        let id = model_id("transformer", &[ARITHMETIC, weights.bytes(), &tokenizer, &config, told.as_bytes()]);
+        let inner = Arc::new(Inner { bert, tokens, pooling, prompts });
+        Ok(Self { id, threads: Threads::new(), inner })
+    }
+}
+
+/// A file that may be missing; one that is there must be right.
+fn optional<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, ModelError> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let bytes = read_file(path, LARGEST_CONFIG)?;
+    serde_json::from_slice(&bytes).map(Some).map_err(|error| ModelError::unusable(path, error.to_string()))
+}
+
+impl Inner {
+    fn embed(&self, texts: &[String], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+        let prompt = match role {
+            Role::Question => &self.prompts.query,
+            Role::Passage => &self.prompts.passage,
+        };
+        let tokens: Vec<Vec<u32>> = texts
+            .par_iter()
+            .map(|text| match prompt.is_empty() {
+                true => self.tokens.of(text, Marks::Kept),
+                false => self.tokens.of(&format!("{prompt}{text}"), Marks::Kept),
+            })
+            .collect::<Result<_, _>>()?;
+        let batches = batches(&tokens);
+        let done: Vec<Vec<(usize, Vec<f32>)>> = batches.par_iter().map(|batch| self.batch(&tokens, batch)).collect();
+        let mut vectors = vec![Vec::new(); texts.len()];
+        for (text, vector) in done.into_iter().flatten() {
+            vectors[text] = vector;
+        }
+        Ok(vectors)
+    }
+
+    /// The vectors of some texts, each with the text's number.
+    fn batch(&self, tokens: &[Vec<u32>], batch: &[usize]) -> Vec<(usize, Vec<f32>)> {
+        let texts: Vec<&[u32]> = batch.iter().map(|text| tokens[*text].as_slice()).collect();
+        let encoded = self.bert.encode(&texts);
+        let width = self.bert.shape().hidden;
+        let mut rest = encoded.as_slice();
+        let pooled = batch.iter().zip(&texts).map(|(text, tokens)| {
+            let (rows, behind) = rest.split_at(tokens.len() * width);
+            rest = behind;
+            (*text, self.pool(rows, width))
+        });
+        pooled.collect()
+    }
+
+    fn pool(&self, rows: &[f32], width: usize) -> Vec<f32> {
+        let mut vector = vec![0.0; width];
+        let counting = match self.pooling {
+            Pooling::Mean => rows,
+            Pooling::First => rows.get(..width).unwrap_or_default(),
+        };
+        for row in counting.chunks_exact(width) {
+            vector.iter_mut().zip(row).for_each(|(sum, number)| *sum += number);
+        }
+        normalize(&mut vector);
+        vector
+    }
+}
+
+/// Groups texts of like length, so that threads that begin together end together.
+fn batches(tokens: &[Vec<u32>]) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..tokens.len()).collect();
+    // The longest first: what is left for the end is small.
+    order.sort_by_key(|text| std::cmp::Reverse(tokens[*text].len()));
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    let mut room = 0;
+    for text in order {
+        let length = tokens[text].len();
+        match batches.last_mut().filter(|_| length <= room) {
+            Some(batch) => batch.push(text),
+            None => {
+                batches.push(vec![text]);
+                room = TOKENS_A_BATCH;
+            }
+        }
+        room = room.saturating_sub(length);
+    }
+    batches
+}
+
+#[async_trait]
+impl Embedder for Transformer {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn dimensions(&self) -> usize {
+        self.inner.bert.shape().hidden
+    }
+
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+        let (inner, texts) = (Arc::clone(&self.inner), owned(texts));
+        let work = move || inner.embed(&texts, role);
+        match role {
+            Role::Question => self.threads.for_question(work).await?,
+            Role::Passage => self.threads.for_passages(work).await?,
+        }
+    }
+}
+
+impl fmt::Debug for Transformer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transformer").field("id", &self.id).field("shape", self.inner.bert.shape()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_like_length_go_together_and_none_is_left_out() {
+        let tokens: Vec<Vec<u32>> = [10, 256, 100, 20, 100, 0].iter().map(|length| vec![1; *length]).collect();
+        assert_eq!(batches(&tokens), [vec![1], vec![2, 4, 3, 0, 5]]);
+        assert_eq!(batches(&[]), Vec::<Vec<usize>>::new());
+    }
+}

@@ -1,0 +1,258 @@
+//! The forward pass of a BERT encoder.
+//!
+//! ```text
+//! tokens ─▶ word + position + type ─▶ norm ─▶ layer × n ─▶ a vector a token
+//!
+//! layer:  x ─▶ query, key, value ─▶ attention ─▶ linear ─▶ + x ─▶ norm ─▶ y
+//!         y ─▶ linear ─▶ activation ─▶ linear ─▶ + y ─▶ norm
+//! ```
+//!
+//! Texts of a batch lie one behind the other without padding: all of a layer but its attention treats tokens alone, and
+//! attention is computed text by text.
+
+use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions};
+use rten_simd::{SimdOp, SimdUnaryOp};
+use rten_tensor::NdTensorView;
+use rten_vecmath::{ApproxGelu, Gelu, Normalize, NormalizeOptions, Softmax, Sum, SumSquareSub};
+
+use super::linear::{Integers, Linear, Room};
+use super::shape::{Activation, Shape};
+use crate::error::ModelError;
+use crate::weights::{Table, Weights};
+
+pub(crate) struct Bert {
+    shape: Shape,
+    words: Table,
+    /// One row a position, the first token type already added.
+    positions: Vec<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+}
+
+struct Layer {
+    query_key_value: Linear,
+    attended: Linear,
+    attended_norm: Norm,
+    up: Linear,
+    down: Linear,
+    norm: Norm,
+}
+
+impl Bert {
+    /// Takes what it needs from the weights. The names are those that BERT models are saved with, below `bert.` or not.
+    pub(crate) fn load(weights: &Weights<'_>, shape: Shape) -> Result<Self, ModelError> {
+        let prefix = if weights.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" };
+        let wide = shape.hidden;
+        let words = weights.table(&format!("{prefix}embeddings.word_embeddings.weight"))?;
+        if words.width() != wide {
+            return Err(weights.unusable(format!("its words have {} numbers, and its layers {wide}", words.width())));
+        }
+        let embedding = |name: &str, rows| weights.numbers(&format!("{prefix}embeddings.{name}.weight"), &[rows, wide]);
+        let mut positions = embedding("position_embeddings", shape.positions)?;
+        let kind = embedding("token_type_embeddings", shape.kinds)?;
+        for row in positions.chunks_exact_mut(wide) {
+            add(row, &kind[..wide]);
+        }
+        let integers = Integers::new();
+        let layers = (0..shape.layers)
+            .map(|layer| Layer::load(weights, &integers, &format!("{prefix}encoder.layer.{layer}"), &shape))
+            .collect::<Result<_, _>>()?;
+        let norm = Norm::load(weights, &format!("{prefix}embeddings.LayerNorm"), &shape)?;
+        Ok(Self { shape, words, positions, norm, layers })
+    }
+
+    pub(crate) fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    pub(crate) fn vocabulary(&self) -> usize {
+        self.words.rows()
+    }
+
+    /// The last layer's vector of each token, texts one behind the other. No text may be longer than the model reads.
+    pub(crate) fn encode(&self, texts: &[&[u32]]) -> Vec<f32> {
+        let mut x = Vec::new();
+        for tokens in texts {
+            for (token, position) in tokens.iter().zip(self.positions.chunks_exact(self.shape.hidden)) {
+                let word = self.words.row(*token as usize);
+                x.extend(word.zip(position).map(|(word, position)| word + position));
+            }
+        }
+        self.norm.apply(&mut x);
+        let mut buffers = Buffers::new();
+        for layer in &self.layers {
+            layer.apply(self, texts, &mut x, &mut buffers);
+        }
+        x
+    }
+
+    /// Attention of one text: for every head, each token gathers from all tokens by how well its query fits their keys.
+    fn attend(
+        &self,
+        floats: &GemmExecutor,
+        tokens: usize,
+        query_key_value: &[f32],
+        scores: &mut Vec<f32>,
+        head_out: &mut Vec<f32>,
+        out: &mut [f32],
+    ) {
+        let wide = self.shape.hidden;
+        let head = wide / self.shape.heads;
+        let stride = 3 * wide;
+        scores.resize(tokens * tokens, 0.0);
+        head_out.resize(tokens * head, 0.0);
+        for start in (0..wide).step_by(head) {
+            // One part of the rows that `query_key_value` has; the last row's part ends where the slice ends or before.
+            let part = |offset: usize, shape: [usize; 2], strides: [usize; 2]| {
+                NdTensorView::from_data_with_strides(shape, &query_key_value[offset..], strides)
+                    .expect("a part of each row is within the rows")
+            };
+            let query = part(start, [tokens, head], [stride, 1]);
+            let key = part(wide + start, [head, tokens], [1, stride]);
+            let value = part(2 * wide + start, [tokens, head], [stride, 1]);
+            let alpha = 1.0 / (head as f32).sqrt();
+            let options = GemmOptions { alpha, ..GemmOptions::default() };
+            let fits = floats.gemm(scores, GemmInputA::Unpacked(query), GemmInputB::Unpacked(key), options);
+            for row in scores.chunks_exact_mut(tokens) {
+                Softmax::new_mut(row).dispatch();
+            }
+            let weights = NdTensorView::from_data([tokens, tokens], scores.as_slice());
+            let gathered = floats.gemm(
+                head_out,
+                GemmInputA::Unpacked(weights),
+                GemmInputB::Unpacked(value),
+                GemmOptions::default(),
+            );
+            debug_assert!(fits.is_ok() && gathered.is_ok(), "shapes are made from each other: {fits:?} {gathered:?}");
+            for (row, from) in out.chunks_exact_mut(wide).zip(head_out.chunks_exact(head)) {
+                row[start..start + head].copy_from_slice(from);
+            }
+        }
+    }
+}
+
+/// What multiplies, and room that layers use one after the other. Made for each batch: it stays on one thread.
+struct Buffers {
+    integers: Integers,
+    floats: GemmExecutor,
+    room: Room,
+    query_key_value: Vec<f32>,
+    attended: Vec<f32>,
+    wide: Vec<f32>,
+    out: Vec<f32>,
+    scores: Vec<f32>,
+    head: Vec<f32>,
+}
+
+impl Buffers {
+    fn new() -> Self {
+        Self {
+            integers: Integers::new(),
+            floats: GemmExecutor::new(),
+            room: Room::default(),
+            query_key_value: Vec::new(),
+            attended: Vec::new(),
+            wide: Vec::new(),
+            out: Vec::new(),
+            scores: Vec::new(),
+            head: Vec::new(),
+        }
+    }
+}
+
+impl Layer {
+    fn load(weights: &Weights<'_>, integers: &Integers, prefix: &str, shape: &Shape) -> Result<Self, ModelError> {
+        let (wide, inner) = (shape.hidden, shape.inner);
+        let matrix =
+            |name: &str, outputs, inputs| weights.numbers(&format!("{prefix}.{name}.weight"), &[outputs, inputs]);
+        let bias = |name: &str, outputs| weights.numbers(&format!("{prefix}.{name}.bias"), &[outputs]);
+        let linear = |name: &str, outputs, inputs| {
+            Ok::<_, ModelError>(Linear::new(integers, &matrix(name, outputs, inputs)?, bias(name, outputs)?))
+        };
+        let (mut all_weights, mut all_bias) = (Vec::new(), Vec::new());
+        for name in ["attention.self.query", "attention.self.key", "attention.self.value"] {
+            all_weights.extend(matrix(name, wide, wide)?);
+            all_bias.extend(bias(name, wide)?);
+        }
+        Ok(Self {
+            query_key_value: Linear::new(integers, &all_weights, all_bias),
+            attended: linear("attention.output.dense", wide, wide)?,
+            attended_norm: Norm::load(weights, &format!("{prefix}.attention.output.LayerNorm"), shape)?,
+            up: linear("intermediate.dense", inner, wide)?,
+            down: linear("output.dense", wide, inner)?,
+            norm: Norm::load(weights, &format!("{prefix}.output.LayerNorm"), shape)?,
+        })
+    }
+
+    fn apply(&self, bert: &Bert, texts: &[&[u32]], x: &mut [f32], buffers: &mut Buffers) {
+        let Buffers { integers, floats, room, query_key_value, attended, wide, out, scores, head } = buffers;
+        let hidden = bert.shape.hidden;
+        self.query_key_value.apply(integers, x, room, query_key_value);
+        attended.resize(x.len(), 0.0);
+        let mut first = 0;
+        for tokens in texts.iter().map(|text| text.len()) {
+            let rows = first..first + tokens;
+            bert.attend(
+                floats,
+                tokens,
+                &query_key_value[rows.start * 3 * hidden..rows.end * 3 * hidden],
+                scores,
+                head,
+                &mut attended[rows.start * hidden..rows.end * hidden],
+            );
+            first = rows.end;
+        }
+        self.attended.apply(integers, attended, room, out);
+        add(x, out);
+        self.attended_norm.apply(x);
+        self.up.apply(integers, x, room, wide);
+        match bert.shape.activation {
+            Activation::Gelu => Gelu {}.map_mut(wide),
+            Activation::GeluTanh => ApproxGelu {}.map_mut(wide),
+            Activation::Relu => wide.iter_mut().for_each(|value| *value = value.max(0.0)),
+        }
+        self.down.apply(integers, wide, room, out);
+        add(x, out);
+        self.norm.apply(x);
+    }
+}
+
+/// Brings each row to mean zero and variance one, then to a scale and an origin that were learnt.
+struct Norm {
+    scale: Vec<f32>,
+    bias: Vec<f32>,
+    epsilon: f32,
+}
+
+impl Norm {
+    fn load(weights: &Weights<'_>, prefix: &str, shape: &Shape) -> Result<Self, ModelError> {
+        // Models converted from the first releases call them by other names.
+        let of = |new: &str, old: &str| {
+            let name = if weights.has(&format!("{prefix}.{new}")) { new } else { old };
+            weights.numbers(&format!("{prefix}.{name}"), &[shape.hidden])
+        };
+        Ok(Self { scale: of("weight", "gamma")?, bias: of("bias", "beta")?, epsilon: shape.epsilon })
+    }
+
+    fn apply(&self, x: &mut [f32]) {
+        let width = self.scale.len();
+        for row in x.chunks_exact_mut(width) {
+            let mean = Sum::new(row).dispatch() / width as f32;
+            let variance = SumSquareSub::new(row, mean).dispatch() / width as f32;
+            let options = NormalizeOptions {
+                pre_scale_bias: mean,
+                scale: 1.0 / (variance + self.epsilon).sqrt(),
+                element_scale: Some(&self.scale),
+                element_bias: Some(&self.bias),
+                ..NormalizeOptions::default()
+            };
+            Normalize::new_mut(row, options).dispatch();
+        }
+    }
+}
+
+fn add(to: &mut [f32], from: &[f32]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to += from;
+    }
+}

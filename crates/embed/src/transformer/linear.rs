@@ -1,0 +1,109 @@
+//! `y = x W + b` on eight-bit integers.
+//!
+//! Weights are rounded once, each output on a scale of its own; what comes in is rounded row by row as it comes. The
+//! products are then summed exactly. Four times as many of them fit into a register as of `f32`, and what a text means
+//! does not hang on the digits that are lost.
+
+use rten_gemm::{GemmExecutor, GemmInputA, GemmInputB, GemmOptions, PackedBMatrix};
+use rten_simd::SimdOp;
+use rten_tensor::NdTensorView;
+use rten_vecmath::{ExtendInit, MinMax, Quantize};
+
+/// Multiplies matrices; picks what the processor does best when it is made.
+pub(crate) type Integers = GemmExecutor<u8, i8, i32>;
+
+/// One layer's weights.
+pub(crate) struct Linear {
+    weights: PackedBMatrix<i8>,
+    inputs: usize,
+    /// What one unit of a weight is worth, for each output.
+    scales: Vec<f32>,
+    /// The sum of the rounded weights of each output: what one unit of a row's origin adds to it.
+    weight_sums: Vec<i32>,
+    bias: Vec<f32>,
+}
+
+/// Room that is used again from layer to layer.
+#[derive(Default)]
+pub(crate) struct Room {
+    rounded: Vec<u8>,
+    rows: Vec<Rounded>,
+    sums: Vec<i32>,
+}
+
+/// How a row was rounded: what was 0 is `zero` now, and what was `scale` is one more.
+struct Rounded {
+    zero: i32,
+    scale: f32,
+}
+
+impl Linear {
+    /// `weights` has a row for each output, as models store them.
+    pub(crate) fn new(integers: &Integers, weights: &[f32], bias: Vec<f32>) -> Self {
+        let outputs = bias.len();
+        let inputs = weights.len() / outputs.max(1);
+        // Processors without instructions for it add pairs of products in sixteen bits, which seven-bit weights fit.
+        let most = if integers.may_saturate() { 63.0 } else { 127.0 };
+        let mut rounded: Vec<i8> = Vec::with_capacity(weights.len());
+        let (mut scales, mut weight_sums) = (Vec::with_capacity(outputs), Vec::with_capacity(outputs));
+        for row in weights.chunks_exact(inputs.max(1)) {
+            let largest = row.iter().fold(0.0_f32, |largest, weight| largest.max(weight.abs()));
+            let scale = if largest > 0.0 { largest / most } else { 1.0 };
+            // The quotient is within ±127.
+            let row = row.iter().map(|weight| (weight / scale).round() as i8);
+            weight_sums.push(row.clone().map(i32::from).sum());
+            rounded.extend(row);
+            scales.push(scale);
+        }
+        let by_output = NdTensorView::from_data([outputs, inputs], rounded.as_slice());
+        Self { weights: integers.prepack_b(by_output.transposed()), inputs, scales, weight_sums, bias }
+    }
+
+    pub(crate) fn outputs(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// Writes the outputs for each row of `x` to `out`, row by row.
+    pub(crate) fn apply(&self, integers: &Integers, x: &[f32], room: &mut Room, out: &mut Vec<f32>) {
+        let rows = x.len() / self.inputs;
+        room.round(x, self.inputs);
+        room.sums.clear();
+        room.sums.resize(rows * self.outputs(), 0);
+        let result = integers.gemm(
+            &mut room.sums,
+            GemmInputA::Unpacked(NdTensorView::from_data([rows, self.inputs], room.rounded.as_slice())),
+            GemmInputB::Packed(&self.weights),
+            GemmOptions::default(),
+        );
+        // All shapes were made from each other above, and the weights were packed by the same executor.
+        debug_assert!(result.is_ok(), "{result:?}");
+        out.clear();
+        out.reserve(room.sums.len());
+        for (sums, row) in room.sums.chunks_exact(self.outputs()).zip(&room.rows) {
+            let columns = sums.iter().zip(&self.weight_sums).zip(&self.scales).zip(&self.bias);
+            out.extend(
+                columns.map(|(((sum, weights), scale), bias)| {
+                    (sum - row.zero * weights) as f32 * (row.scale * scale) + bias
+                }),
+            );
+        }
+    }
+}
+
+impl Room {
+    /// Rounds each row to 0..=255 between its own least and greatest; zero stays exactly zero.
+    fn round(&mut self, x: &[f32], width: usize) {
+        self.rounded.clear();
+        self.rounded.reserve(x.len());
+        self.rows.clear();
+        for row in x.chunks_exact(width) {
+            let (least, greatest) = MinMax::new(row).dispatch();
+            let (least, greatest) = (least.min(0.0), greatest.max(0.0));
+            let scale = ((greatest - least) / 255.0).max(f32::MIN_POSITIVE);
+            // Within 0..=255, because `least` is.
+            let zero = (-least / scale).round() as u8;
+            self.rounded.extend_init(|room| Quantize::new(row, &mut room[..width], 1.0 / scale, zero).dispatch());
+            self.rows.push(Rounded { zero: i32::from(zero), scale });
+        }
+    }
+}
