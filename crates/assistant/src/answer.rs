@@ -12,8 +12,10 @@ use crate::ask::Ask;
 use crate::dialogue::{self, Dialogue};
 use crate::export::{Export, ExportQuery};
 use crate::reply;
+use crate::retrieval::Retrieval;
 use crate::site::{Site, Sites};
 use crate::thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
+use crate::writes::Writes;
 
 /// The longest comment of a reader, in characters.
 const LONGEST_COMMENT: usize = 4_000;
@@ -24,6 +26,7 @@ const FORGOTTEN_AT_ONCE: u32 = 200;
 pub struct Assistant {
     model: Arc<dyn Model>,
     threads: Arc<dyn Threads>,
+    writes: Writes,
     sites: Sites,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -40,7 +43,8 @@ pub struct Reply {
     pub thread: ThreadId,
     /// The secret of a thread that this request began.
     pub new_key: Option<String>,
-    /// The events in order. Nothing happens until it is polled; dropping it cancels the model call.
+    /// The events in order, to be polled on a Tokio runtime. Nothing happens until then; dropping it cancels the model
+    /// call.
     pub events: BoxStream<'static, StreamEvent>,
 }
 
@@ -55,7 +59,8 @@ pub type AnswerError = CallError;
 
 impl Assistant {
     pub fn new(model: Arc<dyn Model>, threads: Arc<dyn Threads>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        Self { model, threads, sites: Sites::default(), clock, ids }
+        let writes = Writes::new(Arc::clone(&threads));
+        Self { model, threads, writes, sites: Sites::default(), clock, ids }
     }
 
     /// Says where the settings of a docs site are looked up. That happens once a question and must not wait for anything.
@@ -88,8 +93,12 @@ impl Assistant {
             None => self.begun(&ask, history, turn),
         };
         let (thread, new_key) = (dialogue.id, dialogue.new_key.clone());
-        let site = self.sites.of(&ask.domain);
-        let events = reply::events(Arc::clone(&self.model), Arc::clone(&self.threads), site, ask, dialogue, answer_id);
+        let writing = self.writes.announce(thread);
+        let retrieval =
+            Retrieval::new(ask.docs, ask.passages, ask.filter, ask.current_path, self.sites.of(&ask.domain));
+        let model = Arc::clone(&self.model);
+        let events =
+            reply::events(model, Arc::clone(&self.threads), writing, retrieval, ask.context, dialogue, answer_id);
         Ok(Reply { thread, new_key, events })
     }
 
@@ -142,6 +151,7 @@ impl Assistant {
     }
 
     async fn continued(&self, domain: &Domain, id: ThreadId, key: Option<&str>) -> Result<Thread, AnswerError> {
+        self.writes.are_done(id).await;
         let found = self.threads.thread(domain, id).await?;
         found.filter(|thread| key.is_none_or(|key| thread.key.fits(key))).ok_or_else(|| {
             Refusal::not_found(format!(
@@ -163,6 +173,6 @@ impl Assistant {
             created_at: turn.asked_at,
             turns: history.clone(),
         };
-        Dialogue { id, new_key: Some(secret), begin: Some(begin), before: history, turn, instead_of: None }
+        Dialogue { id, new_key: Some(secret), begin: Some(Box::new(begin)), before: history, turn, instead_of: None }
     }
 }

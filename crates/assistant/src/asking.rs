@@ -5,8 +5,8 @@
 
 use std::time::Duration;
 
-use docent_llm::{EventStream, Model, ModelError, ModelErrorKind, Request, Retry};
-use futures::{StreamExt, stream};
+use docent_llm::{Event, EventStream, Model, ModelError, ModelErrorKind, Request, Retry};
+use futures::StreamExt;
 use tokio::time::{Instant, sleep};
 use tracing::warn;
 
@@ -16,25 +16,32 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(300);
 
+/// A reply that has begun.
+pub(crate) struct Begun {
+    /// Its first event, if it has one.
+    pub(crate) first: Option<Event>,
+    pub(crate) rest: EventStream,
+}
+
 /// Begins a reply and waits for its first event. `request` is handed the size of the model's context in tokens; when the
-/// model finds the request too long all the same, it is made once more for half of that.
-pub(crate) async fn begin(model: &dyn Model, request: impl Fn(u32) -> Request) -> Result<EventStream, ModelError> {
+/// model finds the request too long all the same, it is made once more for half of that. Nothing keeps the request.
+pub(crate) async fn begin(model: &dyn Model, request: impl Fn(u32) -> Request) -> Result<Begun, ModelError> {
     let context = model.describe().context_tokens;
-    match begin_patiently(model, &request(context)).await {
+    match begin_patiently(model, || request(context)).await {
         Err(failure) if failure.kind == ModelErrorKind::ContextTooLong => {
             warn!("the request was too long for the model and is made shorter");
-            begin_patiently(model, &request(context / 2)).await
+            begin_patiently(model, || request(context / 2)).await
         }
         begun => begun,
     }
 }
 
-async fn begin_patiently(model: &dyn Model, request: &Request) -> Result<EventStream, ModelError> {
+async fn begin_patiently(model: &dyn Model, request: impl Fn() -> Request) -> Result<Begun, ModelError> {
     let since = Instant::now();
     let mut tries = 0;
     loop {
-        let failure = match open(model, request.clone()).await {
-            Ok(reply) => return Ok(reply),
+        let failure = match open(model, request()).await {
+            Ok(begun) => return Ok(begun),
             Err(failure) => failure,
         };
         let wait = match failure.kind.retry() {
@@ -51,13 +58,10 @@ async fn begin_patiently(model: &dyn Model, request: &Request) -> Result<EventSt
     }
 }
 
-async fn open(model: &dyn Model, request: Request) -> Result<EventStream, ModelError> {
-    let mut reply = model.stream(request).await?;
-    match reply.next().await {
-        Some(Ok(first)) => Ok(stream::iter([Ok(first)]).chain(reply).boxed()),
-        Some(Err(failure)) => Err(failure),
-        None => Ok(reply),
-    }
+async fn open(model: &dyn Model, request: Request) -> Result<Begun, ModelError> {
+    let mut rest = model.stream(request).await?;
+    let first = rest.next().await.transpose()?;
+    Ok(Begun { first, rest })
 }
 
 /// What a reader is told when there is no answer, or no whole one.

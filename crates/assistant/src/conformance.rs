@@ -42,6 +42,7 @@ pub async fn threads(store: &dyn Threads) {
     conversations(store).await;
     feedback(store).await;
     exports(store).await;
+    large_exports(store).await;
     retention(store).await;
 }
 
@@ -111,6 +112,7 @@ async fn exports(store: &dyn Threads) {
         to: to.map(at),
         after,
         limit,
+        most_bytes: u64::MAX,
     };
     let page = |query: ExportQuery| async {
         let page = store.export(query).await.expect("exports");
@@ -134,6 +136,29 @@ async fn exports(store: &dyn Threads) {
     let (numbers, _) =
         page(ExportQuery { domain: Domain::parse("other").expect("a name"), ..query(None, None, None, 10) }).await;
     assert!(numbers.is_empty(), "not of another domain");
+}
+
+async fn large_exports(store: &dyn Threads) {
+    let acme = Domain::parse("talkative").expect("a name");
+    // Two of these turns are less than three thousand bytes together, and three are more. The third is larger by itself.
+    for (n, length) in [(75, 1_000), (74, 1_000), (73, 20_000), (72, 1_000), (71, 1_000)] {
+        let turn = Turn { question: "w".repeat(length), ..turn(n, None) };
+        store.begin(NewThread { turns: vec![turn], ..thread_of(&acme, n) }).await.expect("begins");
+    }
+    let mut pages: Vec<Vec<Timestamp>> = Vec::new();
+    let mut after = None;
+    loop {
+        let query = ExportQuery { domain: acme.clone(), from: None, to: None, after, limit: 10, most_bytes: 3_000 };
+        let page = store.export(query).await.expect("exports");
+        pages.push(page.conversations.iter().map(|one| one.began_at).collect());
+        assert!(page.conversations.iter().all(|one| one.turns.len() == 1), "each whole");
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    let expected = [vec![at(75), at(74)], vec![at(73)], vec![at(72), at(71)]];
+    assert_eq!(pages, expected, "as much as may be, a large one alone, and none left out");
 }
 
 async fn retention(store: &dyn Threads) {

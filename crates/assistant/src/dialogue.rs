@@ -1,16 +1,16 @@
 //! A thread as one reply finds it, and the turn it adds.
 
-use docent_types::{Refusal, Role, StoreError, ThreadId, Timestamp};
+use docent_types::{Refusal, Role, ThreadId, Timestamp};
 
 use crate::ask::Said;
-use crate::thread::{NewThread, Thread, Threads, Turn};
+use crate::thread::{NewThread, Thread, Turn};
 
 #[derive(Debug)]
 pub(crate) struct Dialogue {
     pub(crate) id: ThreadId,
     pub(crate) new_key: Option<String>,
     /// The thread still has to be written.
-    pub(crate) begin: Option<NewThread>,
+    pub(crate) begin: Option<Box<NewThread>>,
     pub(crate) before: Vec<Turn>,
     pub(crate) turn: Turn,
     /// The turn that is asked again.
@@ -32,12 +32,19 @@ impl Dialogue {
         Self { id: thread.id, new_key: None, begin: None, before: thread.turns, turn, instead_of }
     }
 
-    pub(crate) async fn write(&mut self, threads: &dyn Threads) -> Result<(), StoreError> {
-        if let Some(thread) = self.begin.take() {
-            threads.begin(thread).await?;
-        }
-        threads.put_turn(self.id, self.turn.clone(), self.instead_of.take()).await
+    /// What is to be kept of the question, once.
+    pub(crate) fn asked(&mut self) -> Asked {
+        Asked { thread: self.id, begin: self.begin.take(), turn: self.turn.clone(), instead_of: self.instead_of.take() }
     }
+}
+
+/// A question, as it is kept.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) thread: ThreadId,
+    pub(crate) begin: Option<Box<NewThread>>,
+    pub(crate) turn: Turn,
+    pub(crate) instead_of: Option<String>,
 }
 
 /// The question, and what was said before it as turns, for a thread we do not know yet. The client's word for what the

@@ -17,6 +17,29 @@ pub struct ExportQuery {
     pub after: Option<ExportCursor>,
     /// The most conversations to give, at least 1.
     pub limit: u32,
+    /// How much to give at most, in bytes of [`Turn::stored_bytes`]. A conversation that is larger by itself is given alone
+    /// and whole.
+    pub most_bytes: u64,
+}
+
+/// What a page holds while it is put together, so that all who do that stop at the same place.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Filled {
+    conversations: u32,
+    bytes: u64,
+}
+
+impl Filled {
+    /// Whether the next conversation, of so many bytes, still belongs on the page; then it counts. After the first that
+    /// does not the page is whole.
+    pub fn takes(&mut self, query: &ExportQuery, bytes: u64) -> bool {
+        let (conversations, bytes) = (self.conversations.saturating_add(1), self.bytes.saturating_add(bytes));
+        let fits = self.conversations == 0 || (conversations <= query.limit && bytes <= query.most_bytes);
+        if fits {
+            *self = Self { conversations, bytes };
+        }
+        fits
+    }
 }
 
 /// A place in the list of conversations. Neither part of it ever changes, so a page never begins twice at the same one.
@@ -54,12 +77,9 @@ impl Conversation {
 }
 
 impl Export {
-    /// A page from the conversations after a place, of which one more than `limit` was looked for.
-    pub fn page(mut conversations: Vec<Conversation>, limit: u32) -> Self {
-        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let more = conversations.len() > limit;
-        conversations.truncate(limit);
-        let next = conversations.last().filter(|_| more).map(Conversation::cursor);
+    /// A page of these conversations, and whether the list goes on after them.
+    pub fn page(conversations: Vec<Conversation>, goes_on: bool) -> Self {
+        let next = conversations.last().filter(|_| goes_on).map(Conversation::cursor);
         Self { conversations, next }
     }
 }

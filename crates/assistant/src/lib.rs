@@ -8,7 +8,8 @@
 //! - [`Threads`] is the port to stored conversations, with its twin in [`memory`] and its suite in [`conformance`].
 //!
 //! Inside, `reply` steers: `query` and `rewrite` say what to look for, `retrieval` finds it and knows what is cited,
-//! `asking` gets a model to begin, and `link_filter` with `targets` lets nothing out that leads nowhere.
+//! `asking` gets a model to begin, `link_filter` with `targets` lets nothing out that leads nowhere, and `writes` keeps
+//! the question while the reply is under way.
 //!
 //! This crate knows no bytes and no HTTP.
 
@@ -29,12 +30,13 @@ mod site;
 mod targets;
 mod telling;
 mod thread;
+mod writes;
 
 #[cfg(test)]
 mod tests;
 
 pub use answer::{AnswerError, Assistant, Reply};
 pub use ask::{Ask, ContextItem, ContextKind, Said};
-pub use export::{Conversation, Export, ExportCursor, ExportQuery};
+pub use export::{Conversation, Export, ExportCursor, ExportQuery, Filled};
 pub use site::Site;
 pub use thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};

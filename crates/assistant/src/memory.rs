@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use docent_types::{Domain, StoreError, ThreadId, Timestamp};
 
-use crate::export::{Conversation, Export, ExportCursor, ExportQuery};
+use crate::export::{Conversation, Export, ExportCursor, ExportQuery, Filled};
 use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
 
 /// Threads in memory.
@@ -22,6 +22,16 @@ impl MemoryThreads {
 fn touched_at(thread: &NewThread) -> Timestamp {
     let moments = thread.turns.iter().flat_map(|turn| [Some(turn.asked_at), turn.feedback.as_ref().map(|f| f.at)]);
     moments.flatten().fold(thread.created_at, Timestamp::max)
+}
+
+fn conversation(thread: &NewThread) -> Conversation {
+    Conversation {
+        id: thread.id,
+        fp: thread.fp.clone(),
+        began_at: thread.created_at,
+        touched_at: touched_at(thread),
+        turns: thread.turns.clone(),
+    }
 }
 
 #[async_trait]
@@ -72,14 +82,12 @@ impl Threads for MemoryThreads {
             .filter(|thread| query.after.is_none_or(|after| place(thread) < after))
             .collect();
         found.sort_by_key(|thread| std::cmp::Reverse(place(thread)));
-        let conversations = found.into_iter().map(|thread| Conversation {
-            id: thread.id,
-            fp: thread.fp.clone(),
-            began_at: thread.created_at,
-            touched_at: touched_at(thread),
-            turns: thread.turns.clone(),
-        });
-        Ok(Export::page(conversations.collect(), query.limit))
+        let mut filled = Filled::default();
+        let fits = |thread: &&&NewThread| filled.takes(&query, thread.turns.iter().map(Turn::stored_bytes).sum());
+        let conversations: Vec<Conversation> =
+            found.iter().take_while(fits).map(|thread| conversation(thread)).collect();
+        let goes_on = conversations.len() < found.len();
+        Ok(Export::page(conversations, goes_on))
     }
 
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {

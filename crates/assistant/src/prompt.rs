@@ -12,6 +12,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use docent_llm::{Request, ToolChoice, ToolSpec};
 use docent_types::{ContentPart, Message, Passage, Role};
@@ -71,7 +72,7 @@ pub struct Told<'a> {
     pub question: &'a str,
     pub query: &'a str,
     pub call_id: &'a str,
-    pub passages: &'a [Passage],
+    pub passages: &'a [Arc<Passage>],
     pub context: &'a [ContextItem],
     pub current_path: Option<&'a str>,
     /// The text of the page the reader is on, where the question is about it.
@@ -108,7 +109,7 @@ pub struct Called {
     pub name: String,
     pub input: Value,
     /// What was found, or what is wrong with the call.
-    pub answer: Result<Vec<Passage>, String>,
+    pub answer: Result<Vec<Arc<Passage>>, String>,
 }
 
 /// The model's request: the conversation so far, the question with what the asker points at, and the search as a call
@@ -254,7 +255,8 @@ fn output(call: &Called, room: usize) -> String {
     let mut results: Vec<String> = Vec::with_capacity(passages.len());
     let mut length = 16;
     for passage in passages {
-        let result = json!(passage).to_string();
+        // Nothing in a passage can fail to be written as JSON.
+        let Ok(result) = serde_json::to_string(passage.as_ref()) else { continue };
         length += result.len() + 1;
         if length > room {
             break;

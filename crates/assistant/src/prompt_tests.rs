@@ -30,8 +30,8 @@ pub(crate) fn shown(request: &Request) -> String {
     text
 }
 
-fn passage(n: usize, length: usize) -> Passage {
-    Passage {
+fn passage(n: usize, length: usize) -> Arc<Passage> {
+    Arc::new(Passage {
         path: format!("guides/{n}"),
         href: format!("/guides/{n}#it"),
         title: format!("Guide {n}"),
@@ -40,7 +40,7 @@ fn passage(n: usize, length: usize) -> Passage {
         score: 0.5,
         version: None,
         language: None,
-    }
+    })
 }
 
 fn turn(question: &str, answer: &str) -> Turn {
@@ -56,7 +56,7 @@ fn turn(question: &str, answer: &str) -> Turn {
     }
 }
 
-fn told<'a>(site: &'a Site, passages: &'a [Passage]) -> Told<'a> {
+fn told<'a>(site: &'a Site, passages: &'a [Arc<Passage>]) -> Told<'a> {
     Told {
         site,
         turns: &[],
@@ -111,7 +111,7 @@ fn the_builtin_model_is_told_of_no_tools() {
 #[test]
 fn in_a_small_context_the_best_passages_and_the_last_turns_stay() {
     let site = Site::default();
-    let passages: Vec<Passage> = (0..20).map(|n| passage(n, 2_000)).collect();
+    let passages: Vec<Arc<Passage>> = (0..20).map(|n| passage(n, 2_000)).collect();
     let turns: Vec<Turn> = (0..20).map(|n| turn(&format!("Question {n}?"), &"y".repeat(500))).collect();
     let request = request(&Told { turns: &turns, context_tokens: 8_000, ..told(&site, &passages) });
     let text = shown(&request);
@@ -126,7 +126,7 @@ proptest! {
         question in 1_usize..300_000, turns in 0_usize..30, answer in 0_usize..20_000, item in 0_usize..50_000, searches in 0_usize..4,
     ) {
         let site = Site::default();
-        let passages: Vec<Passage> = (0..passages).map(|n| passage(n, length)).collect();
+        let passages: Vec<Arc<Passage>> = (0..passages).map(|n| passage(n, length)).collect();
         let turns: Vec<Turn> = (0..turns).map(|_| turn("And?", &"y".repeat(answer))).collect();
         let items = [ContextItem { kind: ContextKind::Code, value: "z".repeat(item), path: None }];
         let called = |n| Called { id: format!("c{n}"), name: "search".into(), input: json!({ "query": "q" }), answer: Ok(passages.clone()) };

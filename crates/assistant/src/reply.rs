@@ -18,16 +18,16 @@ use futures::stream::BoxStream;
 use serde_json::{Value, json};
 use tracing::{error, warn};
 
-use crate::ask::{Ask, ContextKind};
-use crate::asking;
+use crate::ask::{ContextItem, ContextKind};
+use crate::asking::{self, Begun};
 use crate::dialogue::Dialogue;
 use crate::prompt::{self, Called, SEARCH_TOOL, Step, Told, Tools};
 use crate::query;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
-use crate::site::Site;
 use crate::telling::Telling;
 use crate::thread::Threads;
+use crate::writes::Writing;
 
 /// How many searches a model may make of its own, and how often it is asked at most before it has to answer.
 const SEARCHES: usize = 3;
@@ -38,90 +38,86 @@ const LONGEST_QUERY: usize = 300;
 pub(crate) fn events(
     model: Arc<dyn Model>,
     threads: Arc<dyn Threads>,
-    site: Site,
-    ask: Ask,
+    writing: Writing,
+    mut retrieval: Retrieval,
+    context: Vec<ContextItem>,
     mut dialogue: Dialogue,
     answer_id: MessageId,
 ) -> BoxStream<'static, StreamEvent> {
     let thread_id = Some(dialogue.id);
+    // What is needed for a moment is put into boxes, so that a reply that waits for its model does not hold the room.
     Box::pin(stream! {
         yield StreamEvent::Start { message_id: answer_id, thread_id };
         yield StreamEvent::StepStart;
 
         let is_builtin = model.describe().is_builtin();
         let mut total = Usage::default();
-        let question = dialogue.turn.question.clone();
-        let (query, mut spent) = look_for(model.as_ref(), &dialogue, &ask).await;
-
-        let mut retrieval = Retrieval::new(&ask, site.clone());
+        let (query, mut spent) = Box::pin(look_for(model.as_ref(), &dialogue, &context)).await;
         let call_id = format!("search-{answer_id}");
         yield search_call(&call_id, &query);
-        let passages = retrieval.search(&ask, &query);
+        let passages = Box::pin(retrieval.search_first(&query)).await;
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
         let mut sources = 0;
         for passage in retrieval.best(&passages) {
             yield source(&mut sources, passage);
         }
+        drop(passages);
         dialogue.turn.sources = retrieval.sent().to_vec();
         dialogue.turn.answered = retrieval.may_answer();
 
-        let here = retrieval.here.clone();
-        let leans = query::leans(&question);
-        let about_here = |path: &str| leans || passages.iter().any(|passage| passage.path == path);
-        let current_page = here.as_ref().filter(|page| !is_builtin && about_here(&page.path));
-        if let Some(page) = current_page {
-            retrieval.targets.learn(&page.content);
-        }
-        let before = dialogue.before.clone();
-        let told = Told {
-            site: &site,
-            turns: &before,
-            question: &question,
-            query: &query,
-            call_id: &call_id,
-            passages: &passages,
-            context: &ask.context,
-            current_path: ask.current_path.as_deref(),
-            current_page: current_page.map(|page| page.content.as_str()),
-            steps: &[],
-            tools: Tools::Hidden,
-            context_tokens: 0,
-        };
-
+        // The question is kept while the model answers. Only the end of the reply waits for that, whichever it is.
+        let kept = writing.keep(dialogue.asked());
+        let leans = query::leans(&dialogue.turn.question);
         let mut steps: Vec<Step> = Vec::new();
         let mut searches = 0;
-        let mut kept = false;
         let mut telling = Telling::default();
+        let mut is_first = true;
         let reason = loop {
-            let tools = tools(is_builtin, searches, steps.len());
-            let request = |context_tokens| prompt::request(&Told { steps: &steps, tools, context_tokens, ..told });
-            let begun = if !kept {
-                // While the model begins, the question is kept: a client may use the thread as soon as there is text.
-                let (written, begun) = tokio::join!(dialogue.write(threads.as_ref()), asking::begin(model.as_ref(), request));
-                if let Err(failure) = written {
-                    error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "could not keep the question");
-                    yield trouble("The conversation could not be stored. Try again.");
-                    return;
-                }
-                kept = true;
-                begun
-            } else {
+            if !std::mem::take(&mut is_first) {
                 yield StreamEvent::StepStart;
-                asking::begin(model.as_ref(), request).await
+                Box::pin(retrieval.restore(&query)).await;
+            }
+            let tools = tools(is_builtin, searches, steps.len());
+            let begun = {
+                let current_page = if is_builtin { None } else { retrieval.page_asked_about(leans) };
+                if let Some(page) = &current_page {
+                    retrieval.targets.learn(&page.content);
+                }
+                let told = Told {
+                    site: retrieval.site(),
+                    turns: &dialogue.before,
+                    question: &dialogue.turn.question,
+                    query: &query,
+                    call_id: &call_id,
+                    passages: retrieval.ours(),
+                    context: &context,
+                    current_path: retrieval.current_path(),
+                    current_page: current_page.as_ref().map(|page| page.content.as_str()),
+                    steps: &steps,
+                    tools,
+                    context_tokens: 0,
+                };
+                let request = |context_tokens| prompt::request(&Told { context_tokens, ..told });
+                Box::pin(asking::begin(model.as_ref(), request)).await
             };
-            let mut reply = match begun {
-                Ok(reply) => reply,
+            let (mut first, mut rest) = match begun {
+                Ok(Begun { first, rest }) => (first, rest),
                 Err(failure) => {
                     error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
+                    kept.written().await;
                     yield trouble(asking::sentence(failure.kind, telling.has_spoken()));
                     return;
                 }
             };
+            retrieval.slim();
 
             let mut step = Step::default();
             let mut end = FinishReason::Other;
             let mut broken: Option<ModelErrorKind> = None;
-            while let Some(event) = reply.next().await {
+            while let Some(event) = match first.take() {
+                Some(event) => Some(Ok(event)),
+                None => rest.next().await,
+            } {
                 match event {
                     Ok(Event::TextDelta(delta)) => {
                         for event in telling.take(&delta, &retrieval.targets) {
@@ -138,7 +134,7 @@ pub(crate) fn events(
                                 searches += 1;
                                 let call_id = format!("search-{answer_id}-{searches}");
                                 yield search_call(&call_id, &query);
-                                let found = retrieval.search(&ask, &query);
+                                let found = Box::pin(retrieval.search(&query)).await;
                                 yield StreamEvent::ToolResult { id: call_id, output: ToolOutput::Passages(found.clone()) };
                                 Ok(found)
                             }
@@ -158,6 +154,7 @@ pub(crate) fn events(
                 }
             }
             if let Some(kind) = broken {
+                kept.written().await;
                 yield trouble(asking::sentence(kind, telling.has_spoken()));
                 return;
             }
@@ -188,7 +185,7 @@ pub(crate) fn events(
             for passage in leant_on(&mut retrieval, telling.links(), &steps) {
                 yield source(&mut sources, passage);
             }
-            if let Some(suggestions) = telling.suggestions().filter(|_| site.suggestions) {
+            if let Some(suggestions) = telling.suggestions().filter(|_| retrieval.site().suggestions) {
                 yield StreamEvent::Data { name: "suggestions", id: None, value: json!(suggestions) };
             }
             yield StreamEvent::StepFinish { reason: end, usage };
@@ -199,7 +196,11 @@ pub(crate) fn events(
         dialogue.turn.answered = !telling.says_unanswered() && (retrieval.may_answer() || is_cited);
         dialogue.turn.sources = retrieval.sent().to_vec();
         dialogue.turn.answer = Some(telling.answer().to_owned());
-        if let Err(failure) = dialogue.write(threads.as_ref()).await {
+        if !kept.written().await {
+            yield trouble("The conversation could not be stored. Try again.");
+            return;
+        }
+        if let Err(failure) = threads.put_turn(dialogue.id, dialogue.turn, None).await {
             error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "could not keep the answer");
         }
         yield StreamEvent::Finish { reason, usage: total, thread_id };
@@ -207,9 +208,9 @@ pub(crate) fn events(
 }
 
 /// What to search for, and what it cost to find that out. Only a question that leans on the conversation costs anything.
-async fn look_for(model: &dyn Model, dialogue: &Dialogue, ask: &Ask) -> (String, Usage) {
+async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (String, Usage) {
     let (question, before) = (dialogue.turn.question.as_str(), dialogue.before.as_slice());
-    let selected = ask.context.iter().find(|item| item.kind == ContextKind::TextSelection);
+    let selected = context.iter().find(|item| item.kind == ContextKind::TextSelection);
     let selected = selected.map(|item| item.value.as_str());
     if query::leans(question)
         && !before.is_empty()
@@ -234,7 +235,7 @@ const fn tools(is_builtin: bool, searches: usize, steps: usize) -> Tools {
 
 /// The sources that only the text shows: pages it links. Text without such a link leans on the last search, if the model
 /// made one.
-fn leant_on(retrieval: &mut Retrieval, links: &[String], steps: &[Step]) -> Vec<Passage> {
+fn leant_on(retrieval: &mut Retrieval, links: &[String], steps: &[Step]) -> Vec<Arc<Passage>> {
     let linked = retrieval.linked(links);
     if retrieval.is_cited(links) {
         return linked;
@@ -247,7 +248,7 @@ fn search_call(id: &str, query: &str) -> StreamEvent {
     StreamEvent::ToolCall { id: id.to_owned(), name: SEARCH_TOOL.to_owned(), input: json!({ "query": query }) }
 }
 
-fn source(sources: &mut usize, passage: Passage) -> StreamEvent {
+fn source(sources: &mut usize, passage: Arc<Passage>) -> StreamEvent {
     *sources += 1;
     StreamEvent::Source { id: format!("source-{sources}"), passage }
 }

@@ -3,10 +3,9 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_search::{PageContent, Query, Snapshot};
+use docent_search::{Filter, PageContent, Query, Snapshot};
 use docent_types::Passage;
 
-use crate::ask::Ask;
 use crate::site::Site;
 use crate::targets::Targets;
 
@@ -20,33 +19,63 @@ const LEANS: f32 = 0.6;
 /// The searches of one reply.
 #[derive(Debug)]
 pub(crate) struct Retrieval {
-    /// The page the reader is on, when the docs have it.
-    pub(crate) here: Option<PageContent>,
     pub(crate) targets: Targets,
+    /// How many passages a search gives at most.
+    limit: usize,
+    filter: Filter,
+    /// Where the reader says to be, and which page of the site that is.
+    current_path: Option<String>,
     near: Option<String>,
     /// Everything that was found, in order.
-    found: Vec<Passage>,
+    found: Vec<Arc<Passage>>,
+    /// How many of them our own search found, and whether they have lost their contents.
+    ours: usize,
+    slim: bool,
     /// Pages that were sent as sources.
     sent: Vec<String>,
 }
 
 impl Retrieval {
-    pub(crate) fn new(ask: &Ask, site: Site) -> Self {
-        let near = ask.current_path.as_deref().map(|path| path_on_site(path, &site, &ask.docs));
-        let here = near.as_deref().and_then(|path| ask.docs.page(path));
-        let targets = Targets::new(Arc::clone(&ask.docs), site, here.as_ref().map(|page| page.path.clone()));
-        Self { here, targets, near, found: Vec::new(), sent: Vec::new() }
+    pub(crate) fn new(
+        docs: Arc<Snapshot>,
+        limit: usize,
+        filter: Filter,
+        current_path: Option<String>,
+        site: Site,
+    ) -> Self {
+        let near = current_path.as_deref().map(|path| path_on_site(path, &site, &docs));
+        let here = near.as_deref().and_then(|path| docs.path_of(path)).map(str::to_owned);
+        let targets = Targets::new(docs, site, here);
+        let (found, sent) = (Vec::new(), Vec::new());
+        Self { targets, limit, filter, current_path, near, found, ours: 0, slim: false, sent }
+    }
+
+    pub(crate) const fn site(&self) -> &Site {
+        self.targets.site()
+    }
+
+    /// Where the reader says to be.
+    pub(crate) fn current_path(&self) -> Option<&str> {
+        self.current_path.as_deref()
+    }
+
+    /// The page the reader is on, where a question that leans on something, or what was found for it, is about it.
+    pub(crate) fn page_asked_about(&self, leans: bool) -> Option<PageContent> {
+        let here = self.targets.here()?;
+        let about = leans || self.ours().iter().any(|passage| passage.path == here);
+        if about { self.targets.docs().page(here) } else { None }
+    }
+
+    /// Our own search, before the model makes any: the passages that fit, best first.
+    pub(crate) async fn search_first(&mut self, query: &str) -> Vec<Arc<Passage>> {
+        let passages = self.search(query).await;
+        self.ours = passages.len();
+        passages
     }
 
     /// The passages that fit, best first.
-    pub(crate) fn search(&mut self, ask: &Ask, query: &str) -> Vec<Passage> {
-        let found = ask.docs.search(&Query {
-            text: query.to_owned(),
-            limit: ask.passages,
-            filter: ask.filter.clone(),
-            near: self.near.clone(),
-        });
-        let passages: Vec<Passage> = found.into_iter().filter(|passage| passage.score >= FITS).collect();
+    pub(crate) async fn search(&mut self, query: &str) -> Vec<Arc<Passage>> {
+        let passages = self.look_up(query).await;
         for passage in &passages {
             self.targets.learn_passage(passage);
         }
@@ -54,14 +83,46 @@ impl Retrieval {
         passages
     }
 
+    /// What our own search found.
+    pub(crate) fn ours(&self) -> &[Arc<Passage>] {
+        &self.found[..self.ours]
+    }
+
+    /// Drops what only a request needs: what the passages say that nobody else holds, and under which headings. They are the largest part of a
+    /// reply that waits for its model, and few replies make a second request.
+    pub(crate) fn slim(&mut self) {
+        for passage in &mut self.found {
+            if let Some(passage) = Arc::get_mut(passage) {
+                (passage.content, passage.headings) = (String::new(), Vec::new());
+                self.slim = true;
+            }
+        }
+    }
+
+    /// Makes our own search again where its contents were dropped. The docs of a reply never change, so it finds the same.
+    pub(crate) async fn restore(&mut self, query: &str) {
+        if std::mem::take(&mut self.slim) {
+            let ours = self.look_up(query).await;
+            let before = std::mem::replace(&mut self.ours, ours.len());
+            self.found.splice(..before, ours);
+        }
+    }
+
+    async fn look_up(&self, query: &str) -> Vec<Arc<Passage>> {
+        let query =
+            Query { text: query.to_owned(), limit: self.limit, filter: self.filter.clone(), near: self.near.clone() };
+        let found = self.targets.docs().find(&query).await;
+        found.into_iter().filter(|passage| passage.score >= FITS).map(Arc::new).collect()
+    }
+
     /// Of these the ones an answer leans on: the best, and those that come near it. No page twice in a reply.
-    pub(crate) fn best(&mut self, passages: &[Passage]) -> Vec<Passage> {
+    pub(crate) fn best(&mut self, passages: &[Arc<Passage>]) -> Vec<Arc<Passage>> {
         let best = passages.first().map_or(0.0, |passage| passage.score);
         self.send(passages.iter().filter(|passage| passage.score >= best * LEANS))
     }
 
     /// Of all that was found, the pages these links lead to, in the order of the links.
-    pub(crate) fn linked(&mut self, links: &[String]) -> Vec<Passage> {
+    pub(crate) fn linked(&mut self, links: &[String]) -> Vec<Arc<Passage>> {
         let found = std::mem::take(&mut self.found);
         let passages = self.send(links.iter().filter_map(|link| cited(&found, link)));
         self.found = found;
@@ -82,19 +143,21 @@ impl Retrieval {
         &self.sent
     }
 
-    fn send<'p>(&mut self, passages: impl Iterator<Item = &'p Passage>) -> Vec<Passage> {
+    fn send<'p>(&mut self, passages: impl Iterator<Item = &'p Arc<Passage>>) -> Vec<Arc<Passage>> {
         let mut known: HashSet<&str> = HashSet::new();
         let sent = &self.sent;
         let fresh = passages.filter(|passage| !sent.contains(&passage.path) && known.insert(passage.path.as_str()));
-        let fresh: Vec<Passage> = fresh.cloned().collect();
+        let fresh: Vec<Arc<Passage>> = fresh.cloned().collect();
         self.sent.extend(fresh.iter().map(|passage| passage.path.clone()));
         fresh
     }
 }
 
 /// The passage a link leads to: the one with that very address, or else the page's first.
-fn cited<'p>(found: &'p [Passage], link: &str) -> Option<&'p Passage> {
-    let page = |href: &str| href.split('#').next().unwrap_or_default().to_owned();
+fn cited<'p>(found: &'p [Arc<Passage>], link: &str) -> Option<&'p Arc<Passage>> {
+    fn page(href: &str) -> &str {
+        href.split('#').next().unwrap_or_default()
+    }
     let exact = found.iter().find(|passage| passage.href == link);
     exact.or_else(|| found.iter().find(|passage| page(&passage.href) == page(link)))
 }
@@ -108,6 +171,6 @@ fn path_on_site(path: &str, site: &Site, docs: &Snapshot) -> String {
     };
     let path = path.split(['?', '#']).next().unwrap_or_default().trim_matches('/');
     let inside = path.strip_prefix(site.folder()).map(|rest| rest.trim_start_matches('/'));
-    let known = [Some(path), inside].into_iter().flatten().find_map(|path| docs.page(path));
-    known.map_or_else(|| path.to_owned(), |page| page.path)
+    let known = [Some(path), inside].into_iter().flatten().find_map(|path| docs.path_of(path));
+    known.unwrap_or(path).to_owned()
 }

@@ -17,7 +17,7 @@ pub struct Site {
     /// What the site's owner wishes of the assistant, as the docs repository has it in `.docent/assistant.md`. Of a longer
     /// text the first 8 KiB count.
     pub instructions: Option<Arc<str>>,
-    /// Whether a reply ends with questions a reader may ask next. Only a language model has them.
+    /// Whether a reply ends with questions a reader may ask next.
     pub suggestions: bool,
 }
 

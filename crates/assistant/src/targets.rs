@@ -34,6 +34,19 @@ impl Targets {
         targets
     }
 
+    pub(crate) const fn docs(&self) -> &Arc<Snapshot> {
+        &self.docs
+    }
+
+    pub(crate) const fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The page the reader is on, when the docs have it.
+    pub(crate) fn here(&self) -> Option<&str> {
+        self.here.as_deref()
+    }
+
     /// Takes note of what a passage points to.
     pub(crate) fn learn_passage(&mut self, passage: &Passage) {
         let folder = folder(&passage.path);
@@ -94,9 +107,8 @@ impl Targets {
             below.filter(|rest| rest.is_empty() || rest.starts_with('/')).map(|rest| rest.trim_start_matches('/'));
         let roots = [Some(path), below].into_iter().flatten().map(str::to_owned);
         let relative = folders.iter().filter_map(|folder| joined(folder, path));
-        let found =
-            roots.chain(relative).find(|path| self.docs.has_page(path)).and_then(|path| self.docs.page(&path))?;
-        let path = encoded(&found.path);
+        let found = roots.chain(relative).find_map(|path| self.docs.path_of(&path).map(str::to_owned))?;
+        let path = encoded(&found);
         let anchor = anchor.filter(|anchor| !anchor.is_empty() && anchor.chars().all(is_of_an_anchor));
         Some(anchor.map_or_else(|| format!("/{path}"), |anchor| format!("/{path}#{anchor}")))
     }

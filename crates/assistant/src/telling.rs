@@ -1,5 +1,7 @@
 //! The text of a reply on its way to the reader, and what the model has noted beside it.
 
+use std::sync::Arc;
+
 use docent_types::StreamEvent;
 
 use crate::link_filter::LinkFilter;
@@ -9,12 +11,14 @@ use crate::targets::Targets;
 /// How many questions are suggested, and how long each may be, in characters.
 const SUGGESTED: usize = 3;
 const LONGEST_SUGGESTION: usize = 200;
+/// By how many bytes the room for the answer grows at least.
+const STEP: usize = 512;
 
 /// The text of a reply on its way to the reader.
 pub(crate) struct Telling {
     filter: LinkFilter,
-    /// The number of the text that is open, and how many there were.
-    open: Option<usize>,
+    /// The id of the text that is open, and how many there were.
+    open: Option<Arc<str>>,
     texts: usize,
     /// All that was told.
     answer: String,
@@ -30,7 +34,7 @@ impl Default for Telling {
 
 impl Telling {
     /// What of the model's next words may leave now.
-    pub(crate) fn take(&mut self, words: &str, targets: &Targets) -> impl Iterator<Item = StreamEvent> + use<> {
+    pub(crate) fn take(&mut self, words: &str, targets: &Targets) -> Words {
         let text = self.filter.push(words, &|destination| targets.judge(destination));
         self.say(text)
     }
@@ -51,34 +55,52 @@ impl Telling {
     }
 
     /// Words of our own, or words that may leave.
-    pub(crate) fn say(&mut self, text: String) -> impl Iterator<Item = StreamEvent> + use<> {
-        let mut start = None;
-        let mut delta = None;
+    pub(crate) fn say(&mut self, text: String) -> Words {
+        let mut words = Words::default();
         if !text.is_empty() {
-            if self.open.is_none() {
-                self.texts += 1;
-                self.open = Some(self.texts);
-                start = Some(StreamEvent::TextStart { id: text_id(self.texts) });
-                if !self.answer.is_empty() {
-                    self.answer.push_str("\n\n");
-                    self.step = self.answer.len();
+            let id = match &self.open {
+                Some(open) => Arc::clone(open),
+                None => {
+                    let id = self.open();
+                    words.start = Some(Arc::clone(&id));
+                    id
                 }
-            }
-            self.answer.push_str(&text);
-            delta = Some(StreamEvent::TextDelta { id: text_id(self.texts), text });
+            };
+            self.keep(&text);
+            words.delta = Some((id, text));
         }
-        start.into_iter().chain(delta)
+        words
+    }
+
+    /// Room for the answer grows by little: as much again each time would leave a third of it empty, in thousands of
+    /// replies.
+    fn keep(&mut self, text: &str) {
+        if self.answer.capacity() - self.answer.len() < text.len() {
+            self.answer.reserve_exact(text.len().max(STEP).max(self.answer.len() / 8));
+        }
+        self.answer.push_str(text);
+    }
+
+    fn open(&mut self) -> Arc<str> {
+        if !self.answer.is_empty() {
+            self.answer.push_str("\n\n");
+            self.step = self.answer.len();
+        }
+        self.texts += 1;
+        let id: Arc<str> = format!("text-{}", self.texts).into();
+        self.open = Some(Arc::clone(&id));
+        id
     }
 
     /// Ends the text that is open, and hands what was said since the last one to the step.
-    pub(crate) fn close(&mut self, targets: &Targets, step: &mut Step) -> impl Iterator<Item = StreamEvent> + use<> {
+    pub(crate) fn close(&mut self, targets: &Targets, step: &mut Step) -> Words {
         let rest = self.filter.finish(&|destination| targets.judge(destination));
-        let said = self.say(rest);
-        let end = self.open.take().map(|number| StreamEvent::TextEnd { id: text_id(number) });
-        if end.is_some() {
+        let mut words = self.say(rest);
+        words.end = self.open.take();
+        if words.end.is_some() {
             step.said.push_str(self.answer[self.step..].trim_end());
         }
-        said.chain(end)
+        words
     }
 
     fn notes(&self, name: &'static str) -> impl Iterator<Item = &str> {
@@ -99,6 +121,25 @@ impl Telling {
     }
 }
 
-fn text_id(number: usize) -> String {
-    format!("text-{number}")
+/// The events of a piece of text. They are made when they are asked for: a reply holds room for this all the time, and
+/// events are large.
+#[derive(Debug, Default)]
+pub(crate) struct Words {
+    start: Option<Arc<str>>,
+    delta: Option<(Arc<str>, String)>,
+    end: Option<Arc<str>>,
+}
+
+impl Iterator for Words {
+    type Item = StreamEvent;
+
+    fn next(&mut self) -> Option<StreamEvent> {
+        if let Some(id) = self.start.take() {
+            return Some(StreamEvent::TextStart { id });
+        }
+        if let Some((id, text)) = self.delta.take() {
+            return Some(StreamEvent::TextDelta { id, text });
+        }
+        self.end.take().map(|id| StreamEvent::TextEnd { id })
+    }
 }

@@ -123,7 +123,14 @@ impl House {
     }
 
     async fn conversations(&self) -> Vec<Conversation> {
-        let query = ExportQuery { domain: self.domain.clone(), from: None, to: None, after: None, limit: 100 };
+        let query = ExportQuery {
+            domain: self.domain.clone(),
+            from: None,
+            to: None,
+            after: None,
+            limit: 100,
+            most_bytes: u64::MAX,
+        };
         self.assistant.export(query).await.expect("exports").conversations
     }
 

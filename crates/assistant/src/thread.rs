@@ -32,6 +32,11 @@ pub struct Turn {
 }
 
 impl Turn {
+    /// How large it is when it is stored as JSON, in bytes: its texts and little else.
+    pub fn stored_bytes(&self) -> u64 {
+        serde_json::to_vec(self).map_or(0, |body| body.len() as u64)
+    }
+
     /// Whether the client told of this turn when it began the thread, and it was never asked here.
     pub fn is_told(&self) -> bool {
         self.asked_at == Timestamp::default()
@@ -120,7 +125,7 @@ pub trait Threads: Send + Sync + fmt::Debug + 'static {
         feedback: Feedback,
     ) -> Result<bool, StoreError>;
 
-    /// Conversations of a domain that began in a span of time, newest first.
+    /// Conversations of a domain that began in a span of time, newest first. No more is read than is given.
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError>;
 
     /// Deletes threads in which nothing was asked or rated since a moment, at most `limit` of them; says how many.

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docent_assistant::{Ask, Assistant, Reply};
-use docent_types::{Project, StreamEvent};
+use docent_assistant::{Ask, Assistant};
+use docent_types::{Project, StreamEvent, ThreadId};
 use docent_ui_stream::Encoder;
-use docent_web::{HttpError, Response, framed, respond, with_keep_alive};
+use docent_web::{HttpError, Request, Response, framed, respond, with_keep_alive};
 use futures::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::ask_body::Question;
+use crate::chat::{Chat, ChatId};
 use crate::docs::Docs;
-use crate::replies::{Outcome, Place, Replies};
+use crate::live::Live;
+use crate::replies::Replies;
 
 /// Silence that is broken by a sign of life.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -35,14 +37,16 @@ impl Answering {
     ///
     /// # Errors
     /// 404 for a thread that is not this site's, 429 when too many replies run, 503 when there are no docs to answer from.
-    pub async fn answer(
+    pub async fn answer<E: Encoder>(
         &self,
         question: Question,
         project: Project,
-        encoder: impl Encoder,
+        request: &Request,
+        encoder: E,
     ) -> Result<Response, HttpError> {
         let place = self.replies.place(&project.id)?;
         let docs = self.docs.snapshot(&project).await?;
+        let chat = question.chat.map(|id| (Chat::new(project.id, id, request.client()), question.fp.clone()));
         let reply = self
             .assistant
             .answer(Ask {
@@ -58,41 +62,54 @@ impl Answering {
                 current_path: question.current_path,
             })
             .await?;
-        Ok(present(reply, encoder, place))
+        let live = Live::new(reply.events, place);
+        let mut response = match chat {
+            Some((chat, asker)) => {
+                let chats = &self.replies.chats;
+                let following = chats.begin(chat, &asker, live, reply.thread, request.draining().clone());
+                present(following, reply.thread, encoder)
+            }
+            None => present(live, reply.thread, encoder),
+        };
+        if let Some(key) = &reply.new_key {
+            insert(response.headers_mut(), THREAD_KEY, key);
+        }
+        Ok(response)
+    }
+
+    /// Goes on with the reply of a chat from its beginning, in the protocol of `encoder`, whichever it was asked for in.
+    /// `None` when there is nothing to go on with for this client.
+    pub fn resume<E: Encoder>(&self, chat: &str, project: Project, request: &Request, encoder: E) -> Option<Response> {
+        let chat = Chat::new(project.id, ChatId::of(chat)?, request.client());
+        let following = self.replies.chats.resume(&chat, request.draining().clone())?;
+        let thread = following.thread();
+        Some(present(following, thread, encoder))
     }
 }
 
-fn present<E: Encoder>(reply: Reply, encoder: E, place: Place) -> Response {
-    let bytes = frames(reply.events, encoder, place);
-    let mut response =
-        respond::stream(E::CONTENT_TYPE, with_keep_alive(bytes, Bytes::from_static(E::KEEP_ALIVE), SILENCE));
+fn present<E: Encoder>(
+    events: impl Stream<Item = StreamEvent> + Send + 'static,
+    thread: ThreadId,
+    encoder: E,
+) -> Response {
+    let bytes = with_keep_alive(frames(events, encoder), Bytes::from_static(E::KEEP_ALIVE), SILENCE);
+    let mut response = respond::stream(E::CONTENT_TYPE, bytes);
     let headers = response.headers_mut();
     let (name, version) = E::PROTOCOL_HEADER;
     headers.insert(HeaderName::from_static(name), HeaderValue::from_static(version));
-    insert(headers, THREAD_ID, &reply.thread.to_string());
-    if let Some(key) = &reply.new_key {
-        insert(headers, THREAD_KEY, key);
-    }
+    insert(headers, THREAD_ID, &thread.to_string());
     response
 }
 
-/// The place is held for as long as the frames are.
 fn frames(
     events: impl Stream<Item = StreamEvent> + Send + 'static,
     mut encoder: impl Encoder,
-    mut place: Place,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    place.comes_to(Outcome::Begun);
     framed(events, move |event, out| {
         // An end without a last word must not look like an answer.
         let event = event.unwrap_or_else(|| StreamEvent::Error { sentence: BROKE_OFF.to_owned() });
         encoder.encode(&event, out);
-        if !encoder.ended() {
-            return ControlFlow::Continue(());
-        }
-        let failed = matches!(event, StreamEvent::Error { .. });
-        place.comes_to(if failed { Outcome::Failed } else { Outcome::Finished });
-        ControlFlow::Break(())
+        if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
 }
 
@@ -119,18 +136,19 @@ mod tests {
         StreamEvent::Finish { reason: FinishReason::Stop, usage: Usage::default(), thread_id: None }
     }
 
-    fn place(replies: &Replies) -> Place {
-        replies.place(&ProjectId::parse("acme").expect("a name")).expect("a place")
+    fn live(replies: &Replies, events: impl Stream<Item = StreamEvent> + Send + 'static) -> Live {
+        let place = replies.place(&ProjectId::parse("acme").expect("a name")).expect("a place");
+        Live::new(events.boxed(), place)
     }
 
     #[test]
     fn a_reply_that_just_stops_ends_in_an_error() {
         let replies = Replies::default();
         let strict = UiMessageStream::new(FinishStyle::Strict);
-        let all: Vec<_> = frames(stream::iter([delta("a")]), strict, place(&replies)).collect().now_or_never().unwrap();
+        let half = || live(&replies, stream::iter([delta("a")]));
+        let all: Vec<_> = frames(half(), strict).collect().now_or_never().unwrap();
         assert!(all.concat().ends_with(b"{\"type\":\"error\",\"errorText\":\"The answer broke off. Ask again.\"}\n\n"));
-        let all: Vec<_> =
-            frames(stream::iter([delta("a")]), DataStream::new(), place(&replies)).collect().now_or_never().unwrap();
+        let all: Vec<_> = frames(half(), DataStream::new()).collect().now_or_never().unwrap();
         assert_eq!(all.concat(), b"0:\"a\"\n3:\"The answer broke off. Ask again.\"\n");
         assert_eq!((replies.counts().failed, replies.counts().running), (2, 0));
     }
@@ -138,12 +156,11 @@ mod tests {
     #[test]
     fn the_body_ends_at_the_last_word_even_if_more_events_come() {
         let replies = Replies::default();
-        let events = || stream::iter([delta("a"), finish()]).chain(stream::pending());
+        let events = || live(&replies, stream::iter([delta("a"), finish()]).chain(stream::pending()));
         let strict = UiMessageStream::new(FinishStyle::Strict);
-        let all: Vec<_> = frames(events(), strict, place(&replies)).collect().now_or_never().expect("it does not wait");
+        let all: Vec<_> = frames(events(), strict).collect().now_or_never().expect("it does not wait");
         assert!(all.concat().ends_with(b"data: [DONE]\n\n"));
-        let all: Vec<_> =
-            frames(events(), DataStream::new(), place(&replies)).collect().now_or_never().expect("it does not wait");
+        let all: Vec<_> = frames(events(), DataStream::new()).collect().now_or_never().expect("it does not wait");
         assert!(all.concat().starts_with(b"0:\"a\"\nd:{"));
         assert_eq!(replies.counts().finished, 2);
     }
@@ -151,8 +168,8 @@ mod tests {
     #[test]
     fn a_reply_counts_as_running_until_its_reader_leaves() {
         let replies = Replies::default();
-        let events = stream::iter([delta("a")]).chain(stream::pending());
-        let mut frames = Box::pin(frames(events, DataStream::new(), place(&replies)));
+        let events = live(&replies, stream::iter([delta("a")]).chain(stream::pending()));
+        let mut frames = Box::pin(frames(events, DataStream::new()));
         assert_eq!(frames.next().now_or_never().flatten().unwrap(), "0:\"a\"\n");
         assert_eq!(replies.counts().running, 1);
         drop(frames);

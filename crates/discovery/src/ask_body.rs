@@ -6,7 +6,9 @@ use docent_types::{Refusal, Role, ThreadId};
 use docent_web::{Object, WholeNumber};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny};
+use serde_json::Value;
 
+use crate::chat::ChatId;
 use crate::filter::FilterBody;
 
 const LONGEST_FP: usize = 200;
@@ -44,6 +46,9 @@ pub struct AskBody<M> {
     filter: Option<Object<FilterBody>>,
     context: Option<Vec<Object<ContextBody>>>,
     current_path: Option<String>,
+    /// The chat's id, which chat SDKs send and take a reply up again with. Whatever else stands here is none.
+    #[serde(default, deserialize_with = "lenient")]
+    id: Option<String>,
     /// Chat SDKs say here why they ask; nobody else sends it.
     trigger: Option<IgnoredAny>,
 }
@@ -74,6 +79,8 @@ pub struct Question {
     pub filter: FilterBody,
     pub context: Vec<ContextItem>,
     pub current_path: Option<String>,
+    /// The chat it belongs to, when its replies can be taken up again.
+    pub chat: Option<ChatId>,
     /// Whether the body is a chat SDK's.
     pub by_sdk: bool,
 }
@@ -120,6 +127,7 @@ impl<M: MessageBody> AskBody<M> {
             filter: self.filter.unwrap_or_default().0,
             context: self.context.unwrap_or_default().into_iter().map(|Object(item)| item.into()).collect(),
             current_path: self.current_path.filter(|path| !path.is_empty()),
+            chat: self.id.as_deref().and_then(ChatId::of),
             by_sdk: self.trigger.is_some(),
         })
     }
@@ -157,6 +165,14 @@ impl From<ContextBody> for ContextItem {
         };
         Self { kind, value: body.value, path: body.path }
     }
+}
+
+/// A string, or nothing.
+fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
+    Ok(match Value::deserialize(deserializer)? {
+        Value::String(text) => Some(text),
+        _ => None,
+    })
 }
 
 /// Tells null from a field that is not there.

@@ -8,21 +8,31 @@
 //! | `readers.rs` | who gets in with which key, and which pages' scripts may read the answer |
 //! | `ask_body.rs`, `part.rs`, `filter.rs` | the body of a question and its rules |
 //! | `answering.rs` | from a question to the answer's head and its stream |
-//! | `replies.rs` | how many replies run at a time, and what became of them |
+//! | `replies.rs`, `live.rs` | how many replies run at a time, and what became of them |
+//! | `chat.rs`, `chats.rs`, `declared.rs` | which replies can be taken up again, by whom, and for how long they are kept |
+//! | `running.rs`, `log.rs` | one reply and all who read it |
 //! | `docs.rs` | the port to the docs of a project |
 //!
 //! It knows no path and no version, no model and no storage.
 
 mod answering;
 mod ask_body;
+mod chat;
+mod chats;
+mod declared;
 mod docs;
 mod filter;
+mod live;
+mod log;
 mod part;
 mod readers;
 mod replies;
+mod running;
+mod shelf;
 
 pub use answering::Answering;
 pub use ask_body::{AskBody, MessageBody, Question};
+pub use chat::ChatId;
 pub use docs::Docs;
 pub use filter::FilterBody;
 pub use part::{Part, texts};

@@ -1,4 +1,4 @@
-//! How many replies run at a time, and what became of them.
+//! The replies of a server: how many run at a time, what became of them, and which can be taken up again.
 //!
 //! A reply holds a model call for as long as it runs. A site that is asked more than its share is told so at once: to wait
 //! in a queue for an answer that then takes its time is worse than to ask again.
@@ -10,16 +10,22 @@ use std::time::Duration;
 
 use docent_types::{ProjectId, Refusal, RefusalKind, Standing};
 
+use crate::chats::Chats;
+
 /// Replies of one project at a time, where nobody says otherwise.
 const USUAL: usize = 100;
 /// When to ask again: replies end all the time, and most within seconds.
 const SOON: Duration = Duration::from_secs(2);
 
-/// Counts the replies of a server. Clones count together.
+/// How long a reply that nobody reads goes on for a chat that resumes, where nobody says otherwise.
+const USUAL_PATIENCE: Duration = Duration::from_secs(30);
+
+/// The replies of a server. Clones are of the same server.
 #[derive(Debug, Clone)]
 pub struct Replies {
     at_once: usize,
     counters: Arc<Counters>,
+    pub(crate) chats: Arc<Chats>,
 }
 
 #[derive(Debug, Default)]
@@ -34,13 +40,13 @@ struct Counters {
 /// What there is to tell of a server's replies since it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyCounts {
-    /// Running at this moment.
+    /// Running at this moment, read or not.
     pub running: u64,
     /// Came to their end.
     pub finished: u64,
     /// Ended in an error.
     pub failed: u64,
-    /// Were left by their reader before their end.
+    /// Were left by their readers, and cancelled before their end.
     pub left: u64,
     /// Were refused because too many were running.
     pub refused: u64,
@@ -55,7 +61,16 @@ impl Default for Replies {
 impl Replies {
     /// At most `most` replies of each project at a time.
     pub fn at_once(most: usize) -> Self {
-        Self { at_once: most, counters: Arc::default() }
+        Self { at_once: most, counters: Arc::default(), chats: Arc::new(Chats::new(USUAL_PATIENCE, most)) }
+    }
+
+    /// For how long a reply that nobody reads goes on, and then waits to be read, when its chat has said that it resumes;
+    /// 30 seconds unless this says otherwise. Zero cancels what nobody reads as soon as for any other chat. Only for
+    /// replies that begin with what this returns.
+    #[must_use]
+    pub fn resumable_for(mut self, patience: Duration) -> Self {
+        self.chats = Arc::new(Chats::new(patience, self.at_once));
+        self
     }
 
     pub fn counts(&self) -> ReplyCounts {

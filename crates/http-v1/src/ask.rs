@@ -10,5 +10,5 @@ use crate::face::Face;
 
 pub(crate) async fn ask(face: &Face, request: &mut Request, project: Project) -> Result<Response, HttpError> {
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
-    face.answering.answer(body.question()?, project, DataStream::new()).await
+    face.answering.answer(body.question()?, project, request, DataStream::new()).await
 }

@@ -60,7 +60,11 @@ impl Face {
             }
             Route::Message { domain } => {
                 let project = readers.admit(&self.access, request, domain).await?;
-                if *method == Method::GET { resume::resume(request) } else { ask::ask(self, request, project).await }
+                if *method == Method::GET {
+                    resume::resume(self, request, project)
+                } else {
+                    ask::ask(self, request, project).await
+                }
             }
         }
     }

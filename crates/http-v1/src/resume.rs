@@ -1,20 +1,27 @@
-//! `GET /discovery/v1/assistant/{domain}/message?chatId=`: go on with a reply that was cut off.
+//! `GET /discovery/v1/assistant/{domain}/message?chatId=`: go on with a reply that was cut off, from its beginning.
 //!
-//! Replies of this version are not kept for that. The protocol has no word for it: its clients take 204 for an error and
-//! read an empty stream as nothing to add.
+//! The protocol has no word for there being none: its clients take 204 for an error and read an empty stream as nothing
+//! to add.
 
-use docent_types::Refusal;
+use docent_types::{Project, Refusal};
 use docent_ui_stream::{DataStream, Encoder};
 use docent_web::{HttpError, Request, Response, respond};
 use http::{HeaderName, HeaderValue, StatusCode};
 
-pub(crate) fn resume(request: &Request) -> Result<Response, HttpError> {
-    if request.query("chatId").is_none() {
+use crate::face::Face;
+
+pub(crate) fn resume(face: &Face, request: &Request, project: Project) -> Result<Response, HttpError> {
+    let Some(chat) = request.query("chatId") else {
         let sentence = "chatId: the query must name the chat to go on with; to ask a question, send it with POST";
         return Err(Refusal::invalid(sentence).into());
-    }
+    };
+    let resumed = face.answering.resume(&chat, project, request, DataStream::new());
+    Ok(resumed.unwrap_or_else(nothing_to_add))
+}
+
+fn nothing_to_add() -> Response {
     let mut response = respond::bytes_of(StatusCode::OK, DataStream::CONTENT_TYPE, "");
     let (name, version) = DataStream::PROTOCOL_HEADER;
     response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(version));
-    Ok(response)
+    response
 }

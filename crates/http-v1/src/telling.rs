@@ -10,6 +10,7 @@
 //! something else happens is closed first, so what comes out is always in order.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use docent_types::{AgentJob, FinishReason, Halt, JobEvent, JobStatus, MessageId, StreamEvent, ToolOutput, Usage};
 use serde_json::{Value, json};
@@ -49,7 +50,7 @@ struct Step {
 /// A text that is being told.
 #[derive(Debug)]
 struct Text {
-    id: String,
+    id: Arc<str>,
     told: String,
 }
 
@@ -156,7 +157,7 @@ impl Telling {
         match &mut step.text {
             Some(open) if open.told.len() == at => {
                 open.told.push_str(text);
-                out.push(StreamEvent::TextDelta { id: open.id.clone(), text: text.to_owned() });
+                out.push(StreamEvent::TextDelta { id: Arc::clone(&open.id), text: text.to_owned() });
             }
             // The reply comes anew, or this is its beginning.
             _ if at == 0 => {
@@ -172,7 +173,7 @@ impl Telling {
         self.said.clone_from(&text);
         let step = self.reply(out);
         let rest =
-            step.text.as_ref().and_then(|open| Some((open.id.clone(), text.strip_prefix(&open.told)?.to_owned())));
+            step.text.as_ref().and_then(|open| Some((Arc::clone(&open.id), text.strip_prefix(&open.told)?.to_owned())));
         if let Some((id, rest)) = rest {
             if !rest.is_empty() {
                 out.push(StreamEvent::TextDelta { id, text: rest });
@@ -254,9 +255,9 @@ impl Telling {
 
     fn begin_text(&mut self, text: String, out: &mut Vec<StreamEvent>) {
         self.texts += 1;
-        let id = format!("text-{}", self.texts);
-        out.push(StreamEvent::TextStart { id: id.clone() });
-        out.push(StreamEvent::TextDelta { id: id.clone(), text: text.clone() });
+        let id: Arc<str> = format!("text-{}", self.texts).into();
+        out.push(StreamEvent::TextStart { id: Arc::clone(&id) });
+        out.push(StreamEvent::TextDelta { id: Arc::clone(&id), text: text.clone() });
         self.open(out).text = Some(Text { id, told: text });
     }
 

@@ -12,5 +12,5 @@ pub(crate) async fn ask(face: &Face, request: &mut Request, project: Project) ->
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
     let question = body.question()?;
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), question.by_sdk);
-    face.answering.answer(question, project, UiMessageStream::new(finish)).await
+    face.answering.answer(question, project, request, UiMessageStream::new(finish)).await
 }

@@ -17,6 +17,8 @@ use crate::period::Period;
 
 const MOST: u32 = 100;
 const USUAL: u32 = 50;
+/// How much a page holds, unless one conversation is more.
+const MOST_BYTES: u64 = 1024 * 1024;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,7 +63,14 @@ pub(crate) async fn conversations(face: &Face, request: &Request, project: &Proj
     let period = Period::of(given(request, "dateFrom").as_deref(), given(request, "dateTo").as_deref())?;
     let limit = request.query_number("limit", 1..=MOST, USUAL)?;
     let after = given(request, "cursor").map(|cursor| period.place(&cursor)).transpose()?;
-    let query = ExportQuery { domain: project.domain.clone(), from: period.from, to: period.to, after, limit };
+    let query = ExportQuery {
+        domain: project.domain.clone(),
+        from: period.from,
+        to: period.to,
+        after,
+        limit,
+        most_bytes: MOST_BYTES,
+    };
     let found = face.answering.assistant.export(query).await?;
     let body = ConversationsBody {
         conversations: found.conversations.iter().map(ConversationBody::from).collect(),

@@ -77,7 +77,7 @@ impl Face {
                 let project = readers.admit(&self.access, request, domain).await?;
                 match verb {
                     DiscoveryVerb::Ask => ask::ask(self, request, project).await,
-                    DiscoveryVerb::Resume => Ok(resume::resume()),
+                    DiscoveryVerb::Resume { chat } => Ok(resume::resume(self, request, project, chat)),
                     DiscoveryVerb::Feedback => feedback::feedback(self, request, &project).await,
                     DiscoveryVerb::Search => search::search(self, request, &project).await,
                     DiscoveryVerb::Page => page::page(self, request, &project).await,

@@ -1,11 +1,17 @@
-//! `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream`: go on with a reply that was cut off.
+//! `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream`: go on with a reply that was cut off, from its beginning.
 //!
-//! Replies are not kept for that: hanging up cancels the model call, so there is never one to go on with, and 204 is how
-//! the protocol says so. Chat clients ask on every page load.
+//! 204 is how the protocol says that there is none. Chat clients that resume ask on every page load.
 
-use docent_web::{Response, respond};
+use docent_types::Project;
+use docent_ui_stream::{FinishStyle, UiMessageStream};
+use docent_web::{Request, Response, respond};
 use http::StatusCode;
 
-pub(crate) fn resume() -> Response {
-    respond::empty(StatusCode::NO_CONTENT)
+use crate::face::Face;
+
+pub(crate) fn resume(face: &Face, request: &Request, project: Project, chat: &str) -> Response {
+    // There is no body to know a chat SDK by.
+    let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), false);
+    let resumed = face.answering.resume(chat, project, request, UiMessageStream::new(finish));
+    resumed.unwrap_or_else(|| respond::empty(StatusCode::NO_CONTENT))
 }

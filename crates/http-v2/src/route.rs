@@ -23,10 +23,10 @@ pub(crate) enum AgentVerb {
     Archive { id: String },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DiscoveryVerb {
     Ask,
-    Resume,
+    Resume { chat: String },
     Feedback,
     Search,
     Page,
@@ -47,8 +47,8 @@ impl Route {
             ["v2", "agent", project, "job", id, "archive"] => agent(project, AgentVerb::Archive { id: id.into() }),
             ["v1", "analytics", project, "assistant"] => Self::Analytics { project: project.into() },
             ["discovery", "v2", "assistant", domain, "message"] => discovery(domain, DiscoveryVerb::Ask),
-            ["discovery", "v2", "assistant", domain, "message", _chat, "stream"] => {
-                discovery(domain, DiscoveryVerb::Resume)
+            ["discovery", "v2", "assistant", domain, "message", chat, "stream"] => {
+                discovery(domain, DiscoveryVerb::Resume { chat: chat.into() })
             }
             ["discovery", "v1", "assistant", domain, "feedback"] => discovery(domain, DiscoveryVerb::Feedback),
             ["discovery", "v1", "search", domain] => discovery(domain, DiscoveryVerb::Search),
@@ -62,7 +62,7 @@ impl Route {
         match self {
             Self::Agent { verb: AgentVerb::List | AgentVerb::Get { .. } | AgentVerb::Events { .. }, .. }
             | Self::Analytics { .. }
-            | Self::Discovery { verb: DiscoveryVerb::Resume, .. } => Methods::GET,
+            | Self::Discovery { verb: DiscoveryVerb::Resume { .. }, .. } => Methods::GET,
             Self::Agent { .. } | Self::Discovery { .. } => Methods::POST,
         }
     }
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(of("v1/analytics/acme/assistant"), Some(Route::Analytics { project: "acme".into() }));
         assert_eq!(
             of("discovery/v2/assistant/docs/message/c1/stream"),
-            Some(Route::Discovery { domain: "docs".into(), verb: DiscoveryVerb::Resume })
+            Some(Route::Discovery { domain: "docs".into(), verb: DiscoveryVerb::Resume { chat: "c1".into() } })
         );
         for none in [
             "",

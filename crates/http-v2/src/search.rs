@@ -46,7 +46,7 @@ pub(crate) async fn search(face: &Face, request: &mut Request, project: &Project
     let threshold = body.score_threshold.unwrap_or(0.0);
     let query = body.query()?;
     let docs = face.answering.docs.snapshot(project).await?;
-    let found = docs.search(&query);
+    let found = docs.find(&query).await;
     let results: Vec<_> = found.iter().filter(|passage| passage.score >= threshold).map(ResultBody::from).collect();
     Ok(respond::json(StatusCode::OK, &results))
 }

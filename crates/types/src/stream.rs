@@ -5,6 +5,8 @@
 //! [`StreamEvent::Data`] and [`StreamEvent::KeepAlive`] anywhere between. [`StreamEvent::Error`] ends a reply early and
 //! nothing follows it.
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,20 +30,22 @@ pub enum StreamEvent {
         id: String,
         output: ToolOutput,
     },
-    /// A page the answer leans on. `id` is unique in the reply; no page comes twice.
+    /// A page the answer leans on. `id` is unique in the reply; no page comes twice. What the passage says was shown with
+    /// the search that found it, and may be left out here.
     Source {
         id: String,
-        passage: Passage,
+        passage: Arc<Passage>,
     },
+    /// The id of a text comes with every piece of it, so all of them share it.
     TextStart {
-        id: String,
+        id: Arc<str>,
     },
     TextDelta {
-        id: String,
+        id: Arc<str>,
         text: String,
     },
     TextEnd {
-        id: String,
+        id: Arc<str>,
     },
     /// A named piece of data beside the text; one with the same name and id replaces the one before.
     Data {
@@ -68,7 +72,8 @@ pub enum StreamEvent {
 /// What a tool gave back.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolOutput {
-    Passages(Vec<Passage>),
+    /// Shared with whoever still needs them: they are the largest part of a reply.
+    Passages(Vec<Arc<Passage>>),
     Json(Value),
     /// The call failed, and this is what was said about it.
     Error(String),

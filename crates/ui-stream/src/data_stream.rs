@@ -148,7 +148,9 @@ struct Found<'a>(&'a ToolOutput);
 impl Serialize for Found<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            ToolOutput::Passages(passages) => serializer.collect_seq(passages.iter().map(FoundPassage::of)),
+            ToolOutput::Passages(passages) => {
+                serializer.collect_seq(passages.iter().map(|passage| FoundPassage::of(passage)))
+            }
             ToolOutput::Json(given) => given.serialize(serializer),
             ToolOutput::Error(_) => serializer.collect_seq([(); 0]),
         }

@@ -28,7 +28,35 @@ pub(crate) fn json<T: Serialize + ?Sized>(value: &T, out: &mut BytesMut) {
     debug_assert!(written.is_ok(), "a frame always serialises");
 }
 
+/// Writes a string as JSON. Most are letters all through, and copied as they are.
+pub(crate) fn string(text: &str, out: &mut BytesMut) {
+    if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
+        out.reserve(text.len() + 2);
+        out.put_u8(b'"');
+        out.put_slice(text.as_bytes());
+        out.put_u8(b'"');
+    } else {
+        json(text, out);
+    }
+}
+
 /// JSON has no NaN; it would become the `null` that clients refuse.
 pub(crate) fn finite(score: f32) -> Option<f32> {
     Some(score).filter(|score| score.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn a_string_is_written_as_any_other_writer_does(text in "(\\PC|[\"\\\\\n\t\u{7f}\u{0}a-z]){0,20}") {
+            let mut out = BytesMut::new();
+            string(&text, &mut out);
+            prop_assert_eq!(&out[..], serde_json::to_vec(&text).unwrap());
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! The order of a well-formed reply, as a machine that accepts or says what is out of place.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use docent_types::StreamEvent;
 use thiserror::Error;
@@ -25,7 +26,7 @@ pub struct Grammar {
     answered: HashSet<String>,
     sources: HashSet<String>,
     texts: HashSet<String>,
-    open_text: Option<String>,
+    open_text: Option<Arc<str>>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +80,7 @@ impl Grammar {
             }
             (E::Source { id, .. }, Place::InStep) => return once(&mut self.sources, id, "source"),
             (E::TextStart { id }, Place::InStep) if self.open_text.is_none() => {
-                self.open_text = Some(id.clone());
+                self.open_text = Some(Arc::clone(id));
                 return once(&mut self.texts, id, "text");
             }
             (E::TextDelta { id, .. }, Place::InStep) if self.open_text.as_ref() == Some(id) => {}

@@ -15,6 +15,8 @@
 //! frames carry exactly the fields named here, and everything of our own goes under `messageMetadata` and
 //! `providerMetadata`, which every release lets through.
 
+use std::sync::Arc;
+
 use bytes::BytesMut;
 use docent_types::{FinishReason, Passage, StreamEvent, ThreadId, ToolOutput};
 use http::HeaderMap;
@@ -22,7 +24,7 @@ use http::header::{ORIGIN, USER_AGENT};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::encoder::{Encoder, finite, json};
+use crate::encoder::{Encoder, finite, json, string};
 
 /// How much the last frame says at its top level.
 ///
@@ -159,9 +161,9 @@ fn text_delta(id: &str, text: &str, out: &mut BytesMut) {
     // The template is 44 bytes; most text needs no escapes, and the buffer grows when it does.
     out.reserve(48 + id.len() + text.len());
     out.extend_from_slice(b"data: {\"type\":\"text-delta\",\"id\":");
-    json(id, out);
+    string(id, out);
     out.extend_from_slice(b",\"delta\":");
-    json(text, out);
+    string(text, out);
     out.extend_from_slice(b"}\n\n");
 }
 
@@ -252,7 +254,7 @@ enum Output<'a> {
 #[serde(tag = "type", rename = "search")]
 struct SearchOutput<'a> {
     #[serde(serialize_with = "search_results")]
-    results: &'a [Passage],
+    results: &'a [Arc<Passage>],
 }
 
 #[derive(Serialize)]
@@ -270,7 +272,7 @@ struct SearchMetadata<'a> {
     score: Option<f32>,
 }
 
-fn search_results<S: Serializer>(passages: &[Passage], serializer: S) -> Result<S::Ok, S::Error> {
+fn search_results<S: Serializer>(passages: &[Arc<Passage>], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(passages.iter().map(|passage| SearchResult {
         content: &passage.content,
         path: &passage.path,

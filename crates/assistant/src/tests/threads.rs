@@ -1,11 +1,19 @@
-//! Threads from outside: rated, exported, forgotten.
+//! Threads from outside: kept, gone on with, rated, exported, forgotten.
 
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use docent_types::{CallError, Domain, RefusalKind, StreamEvent, ThreadId};
+use async_trait::async_trait;
+use docent_llm::scripted::{Gate, Reply};
+use docent_types::{CallError, Domain, FixedIds, RefusalKind, StoreError, StreamEvent, ThreadId, Timestamp};
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use tokio::sync::Semaphore;
 
 use super::{House, NOW, Told};
-use crate::Rating;
+use crate::memory::MemoryThreads;
+use crate::{Ask, Assistant, Export, ExportQuery, Feedback, NewThread, Rating, Thread, Threads, Turn};
 
 const QUESTION: &str = "How often is a failed call retried?";
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -70,4 +78,122 @@ async fn threads_nobody_touches_are_forgotten() {
     let kept: Vec<ThreadId> = house.conversations().await.iter().map(|conversation| conversation.id).collect();
     assert_eq!(kept, [young.thread]);
     assert_ne!(old.thread, young.thread);
+}
+
+/// A disk that is as slow as a test wants it, or broken.
+#[derive(Debug, Default)]
+struct Disk {
+    threads: MemoryThreads,
+    is_full: bool,
+    waits: Option<Arc<Semaphore>>,
+}
+
+impl Disk {
+    async fn writes(&self) -> Result<(), StoreError> {
+        if let Some(gate) = &self.waits {
+            // Closing it opens it.
+            let _ = gate.acquire().await;
+        }
+        if self.is_full { Err(StoreError::new("write", "the disk is full")) } else { Ok(()) }
+    }
+}
+
+#[async_trait]
+impl Threads for Disk {
+    async fn begin(&self, thread: NewThread) -> Result<(), StoreError> {
+        self.writes().await?;
+        self.threads.begin(thread).await
+    }
+
+    async fn thread(&self, domain: &Domain, id: ThreadId) -> Result<Option<Thread>, StoreError> {
+        self.threads.thread(domain, id).await
+    }
+
+    async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {
+        self.writes().await?;
+        self.threads.put_turn(id, turn, instead_of).await
+    }
+
+    async fn rate(&self, domain: &Domain, id: ThreadId, answer: &str, said: Feedback) -> Result<bool, StoreError> {
+        self.threads.rate(domain, id, answer, said).await
+    }
+
+    async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
+        self.threads.export(query).await
+    }
+
+    async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {
+        self.threads.forget(untouched_since, limit).await
+    }
+}
+
+/// A house on this disk.
+fn house_on(disk: Disk) -> House {
+    let mut house = House::new();
+    let clock = Arc::new(house.clock.clone());
+    house.assistant =
+        Assistant::new(Arc::new(house.model.clone()), Arc::new(disk), clock, Arc::new(FixedIds::default()));
+    house
+}
+
+/// All that comes until there is nothing more at this moment.
+async fn heard(events: &mut BoxStream<'static, StreamEvent>) -> Vec<StreamEvent> {
+    let mut heard = Vec::new();
+    while let Poll::Ready(Some(event)) = futures::poll!(events.next()) {
+        heard.push(event);
+    }
+    heard
+}
+
+#[tokio::test]
+async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
+    let gate = Arc::new(Semaphore::new(0));
+    let house = house_on(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
+    house.model.replies("Five times.").replies("As often as that.");
+    let first = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let (thread, mut events) = (first.thread, first.events);
+    let told = heard(&mut events).await;
+    assert!(matches!(told.last(), Some(StreamEvent::StepFinish { .. })), "{told:?}");
+
+    // The thread is known already; whoever goes on with it waits for it to be there.
+    let ask = Ask { thread: Some(thread), ..house.question("And then, after that?") };
+    let mut second = Box::pin(house.assistant.answer(ask));
+    assert!(futures::poll!(&mut second).is_pending());
+    gate.close();
+    let second = second.await.expect("finds the thread");
+    assert_eq!(second.thread, thread);
+    assert!(matches!(events.next().await, Some(StreamEvent::Finish { .. })));
+}
+
+#[tokio::test]
+async fn a_question_is_kept_even_when_its_reader_leaves_at_once() {
+    let house = House::new();
+    house.model.replies(Reply::text("Five").wait(&Gate::closed()));
+    let reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let (thread, mut events) = (reply.thread, reply.events);
+    heard(&mut events).await;
+    drop(events);
+    house.model.replies("As often as that.");
+    house.ask_on(thread, "And then, after that?").await;
+    assert_eq!(house.conversations().await[0].turns.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thread_whose_question_is_never_kept_is_not_waited_for_forever() {
+    let house = house_on(Disk { waits: Some(Arc::new(Semaphore::new(0))), ..Disk::default() });
+    house.model.replies("Five times.");
+    let mut reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    heard(&mut reply.events).await;
+    let ask = Ask { thread: Some(reply.thread), ..house.question(QUESTION) };
+    let refused = house.assistant.answer(ask).await.expect_err("no such thread");
+    assert!(matches!(refused, CallError::Refused(refusal) if refusal.kind == RefusalKind::NotFound));
+}
+
+#[tokio::test]
+async fn a_question_that_cannot_be_kept_ends_the_reply_as_an_error() {
+    let house = house_on(Disk { is_full: true, ..Disk::default() });
+    house.model.replies("Five times.");
+    let told = house.ask(QUESTION).await;
+    assert_eq!(told.error().as_deref(), Some("The conversation could not be stored. Try again."));
+    assert_eq!(told.text(), "Five times.");
 }

@@ -63,10 +63,10 @@ fn reply() -> Vec<StreamEvent> {
         StreamEvent::Start { message_id: message(), thread_id: Some(thread()) },
         StreamEvent::StepStart,
         search("c1"),
-        found("c1", ToolOutput::Passages(vec![passage()])),
+        found("c1", ToolOutput::Passages(vec![passage().into()])),
         step_finish(FinishReason::ToolCalls, Usage::of(9, 3)),
         StreamEvent::StepStart,
-        StreamEvent::Source { id: "s1".into(), passage: passage() },
+        StreamEvent::Source { id: "s1".into(), passage: passage().into() },
         StreamEvent::TextStart { id: "0".into() },
         delta("Retries "),
         StreamEvent::KeepAlive,
@@ -107,8 +107,8 @@ fn what_is_not_known_is_left_out_and_never_null() {
         StreamEvent::Start { message_id: message(), thread_id: None },
         StreamEvent::StepStart,
         search("c1"),
-        found("c1", ToolOutput::Passages(vec![nameless.clone()])),
-        StreamEvent::Source { id: "s1".into(), passage: nameless },
+        found("c1", ToolOutput::Passages(vec![nameless.clone().into()])),
+        StreamEvent::Source { id: "s1".into(), passage: nameless.into() },
         finish(None),
     ];
     assert_snapshot!(encoded(&events), @r#"
@@ -234,17 +234,23 @@ fn reply_of(steps: &[Step], thread_id: Option<ThreadId>, wild: &Passage) -> Vec<
         events.push(StreamEvent::StepStart);
         for call in 0..*calls {
             let id = format!("c{number}-{call}");
-            events.extend([search(&id), StreamEvent::KeepAlive, found(&id, ToolOutput::Passages(vec![wild.clone()]))]);
+            events.extend([
+                search(&id),
+                StreamEvent::KeepAlive,
+                found(&id, ToolOutput::Passages(vec![wild.clone().into()])),
+            ]);
         }
         for source in 0..*sources {
-            let passage = Passage { href: format!("/{number}/{source}"), ..wild.clone() };
+            let passage = Passage { href: format!("/{number}/{source}"), ..wild.clone() }.into();
             events.push(StreamEvent::Source { id: format!("s{number}-{source}"), passage });
         }
         for (place, pieces) in texts.iter().enumerate() {
             let id = format!("{number}-{place}");
-            events.push(StreamEvent::TextStart { id: id.clone() });
-            events.extend(pieces.iter().map(|text| StreamEvent::TextDelta { id: id.clone(), text: text.clone() }));
-            events.push(StreamEvent::TextEnd { id });
+            events.push(StreamEvent::TextStart { id: id.as_str().into() });
+            events.extend(
+                pieces.iter().map(|text| StreamEvent::TextDelta { id: id.as_str().into(), text: text.clone() }),
+            );
+            events.push(StreamEvent::TextEnd { id: id.into() });
         }
         events.push(StreamEvent::Data { name: "todos", id: None, value: Value::Null });
         events.push(step_finish(FinishReason::Stop, Usage::of(1, 1)));

@@ -49,8 +49,8 @@ fn reply() -> Vec<StreamEvent> {
         StreamEvent::Start { message_id: message(), thread_id: Some(thread()) },
         StreamEvent::StepStart,
         StreamEvent::ToolCall { id: "c1".into(), name: "search".into(), input: json!({"query": "retries"}) },
-        StreamEvent::ToolResult { id: "c1".into(), output: ToolOutput::Passages(vec![passage()]) },
-        StreamEvent::Source { id: "s1".into(), passage: passage() },
+        StreamEvent::ToolResult { id: "c1".into(), output: ToolOutput::Passages(vec![passage().into()]) },
+        StreamEvent::Source { id: "s1".into(), passage: passage().into() },
         StreamEvent::TextStart { id: "0".into() },
         delta("Retries "),
         delta("wait.\r\nÜnïcode 🎈"),
@@ -111,8 +111,8 @@ fn what_is_not_known_is_left_out_and_never_null() {
     let nameless = Passage { title: String::new(), score: f32::NAN, ..passage() };
     let events = [
         StreamEvent::Start { message_id: message(), thread_id: None },
-        StreamEvent::ToolResult { id: "c1".into(), output: ToolOutput::Passages(vec![nameless.clone()]) },
-        StreamEvent::Source { id: "s1".into(), passage: nameless },
+        StreamEvent::ToolResult { id: "c1".into(), output: ToolOutput::Passages(vec![nameless.clone().into()]) },
+        StreamEvent::Source { id: "s1".into(), passage: nameless.into() },
         StreamEvent::Data { name: "status", id: None, value: json!("active") },
         finish(None),
     ];
@@ -204,7 +204,7 @@ proptest! {
     #[test]
     fn any_text_arrives_as_it_was(texts in prop::collection::vec(any::<String>(), 0..8), id in any::<String>()) {
         let events: Vec<_> =
-            texts.iter().map(|text| StreamEvent::TextDelta { id: id.clone(), text: text.clone() }).collect();
+            texts.iter().map(|text| StreamEvent::TextDelta { id: id.as_str().into(), text: text.clone() }).collect();
         let frames = decoded(&encoded(FinishStyle::Open, &events));
         prop_assert_eq!(frames.len(), texts.len());
         for (frame, text) in frames.iter().zip(&texts) {
@@ -226,8 +226,8 @@ proptest! {
         let events = [
             StreamEvent::Start { message_id: message(), thread_id },
             StreamEvent::ToolCall { id: text.clone(), name: text.clone(), input: json!({ text.clone(): text }) },
-            StreamEvent::ToolResult { id: text.clone(), output: ToolOutput::Passages(vec![wild.clone()]) },
-            StreamEvent::Source { id: text.clone(), passage: wild },
+            StreamEvent::ToolResult { id: text.clone(), output: ToolOutput::Passages(vec![wild.clone().into()]) },
+            StreamEvent::Source { id: text.clone(), passage: wild.into() },
             StreamEvent::Data { name: "todos", id: threaded.then(|| text.clone()), value: json!(text) },
             StreamEvent::KeepAlive,
             finish(thread_id),

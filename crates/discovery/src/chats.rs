@@ -1,0 +1,254 @@
+//! Replies that can be taken up again, and for how long they are kept without a reader.
+//!
+//! ```text
+//!   asked ──▶ read ──last reader leaves──▶ kept ──somebody comes back──▶ read …
+//!              │                            │
+//!              │ to its end                 │ 500 ms, not going on; or, where the chat has said
+//!              ▼                            │ that it resumes, longer and going on
+//!           forgotten ◀─────────────────────┘
+//! ```
+//!
+//! A client that resumes asks for a running reply whenever its page is loaded, before there is any. That it asked is its
+//! word that it will come back after a reload, so its replies are worth a model call that nobody reads for a while.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry as Slot;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use docent_types::{StreamEvent, ThreadId};
+use docent_web::Draining;
+use futures::{Stream, StreamExt};
+use tokio::runtime::Handle;
+use tokio::time::{Instant, sleep};
+
+use crate::chat::Chat;
+use crate::declared::Declared;
+use crate::live::Live;
+use crate::log::Log;
+use crate::running::{Absence, Reader, Running, is_last};
+use crate::shelf::Shelf;
+
+/// How long a reply without a reader is kept for a chat that has not said that it resumes. It does not go on in the
+/// meantime, and the model call is cancelled within the second that is promised.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The replies that run, or wait to be read, by the chats they belong to.
+#[derive(Debug)]
+pub(crate) struct Chats {
+    /// How long a reply is kept for a chat that has said that it resumes. Zero keeps none for longer than any other.
+    patience: Duration,
+    /// How many replies of each project may wait, at their end, to be read.
+    unread_at_once: usize,
+    /// What the replies found.
+    shelf: Arc<Shelf>,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    replies: HashMap<Arc<Chat>, Vec<Entry>>,
+    /// Those that came to their end without a reader, oldest first.
+    unread: Vec<(Arc<Chat>, Arc<Running>)>,
+    declared: Declared,
+}
+
+#[derive(Debug)]
+struct Entry {
+    /// The fingerprint of who asked.
+    asker: Box<str>,
+    running: Arc<Running>,
+}
+
+impl Chats {
+    pub(crate) fn new(patience: Duration, unread_at_once: usize) -> Self {
+        Self { patience, unread_at_once, shelf: Arc::default(), state: Mutex::default() }
+    }
+
+    /// A reply of this chat begins, in the place of the one before it that the same asker has.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        chat: Chat,
+        asker: &str,
+        live: Live,
+        thread: ThreadId,
+        draining: Draining,
+    ) -> Following {
+        let (running, reader) = Running::begin(live, thread, Log::with(&self.shelf));
+        let mut state = self.state();
+        state.declared.refresh(&chat, Instant::now());
+        let entry = Entry { asker: asker.into(), running };
+        let (chat, before) = match state.replies.entry(Arc::new(chat)) {
+            Slot::Vacant(slot) => {
+                let chat = Arc::clone(slot.key());
+                slot.insert(vec![entry]);
+                (chat, None)
+            }
+            Slot::Occupied(mut slot) => {
+                let chat = Arc::clone(slot.key());
+                let entries = slot.get_mut();
+                let same = entries.iter().position(|known| known.asker == entry.asker);
+                let before = same.map(|at| entries.swap_remove(at).running);
+                entries.push(entry);
+                (chat, before)
+            }
+        };
+        if let Some(before) = &before {
+            state.unread.retain(|(_, running)| !Arc::ptr_eq(running, before));
+        }
+        drop(state);
+        // Nobody can come back to it.
+        if let Some(before) = before.filter(|before| before.is_deserted()) {
+            before.abandon();
+        }
+        Following { reader, chat, chats: Arc::clone(self), draining }
+    }
+
+    /// The reply to go on with, from its beginning, and the word of the chat that it resumes. None when there is nothing
+    /// to resume, or when it is unclear whose reply is meant.
+    pub(crate) fn resume(self: &Arc<Self>, chat: &Chat, draining: Draining) -> Option<Following> {
+        let mut state = self.state();
+        state.declared.declare(chat, Instant::now());
+        let (chat, entries) = state.replies.get_key_value(chat)?;
+        let [entry] = entries.as_slice() else { return None };
+        let (reader, chat) = (entry.running.join(), Arc::clone(chat));
+        drop(state);
+        Some(Following { reader, chat, chats: Arc::clone(self), draining })
+    }
+
+    /// There is nothing to resume of this reply any more.
+    fn forget(&self, chat: &Chat, running: &Arc<Running>) {
+        self.state().forget(chat, running);
+    }
+
+    /// The last reader of a reply has left.
+    fn is_left(self: &Arc<Self>, chat: &Arc<Chat>, running: &Arc<Running>, absence: Absence, draining: Draining) {
+        let state = self.state();
+        let declared = !self.patience.is_zero() && state.declared.knows(chat, Instant::now());
+        let is_known = state.knows(chat, running);
+        drop(state);
+        // Without a runtime nobody is going to come back.
+        let Some(handle) = Handle::try_current().ok().filter(|_| is_known) else {
+            self.give_up(chat, running, absence);
+            return;
+        };
+        let kept = Kept { chats: Arc::clone(self), chat: Arc::clone(chat), running: Arc::clone(running), absence };
+        handle.spawn(kept.for_a_while(declared, draining));
+    }
+
+    /// Drops a reply, unless somebody came back.
+    fn give_up(&self, chat: &Chat, running: &Arc<Running>, absence: Absence) {
+        let mut state = self.state();
+        // Under the lock nobody comes.
+        if !running.is_still(absence) {
+            return;
+        }
+        state.forget(chat, running);
+        drop(state);
+        running.abandon();
+    }
+
+    /// A reply came to its end without a reader. Where too many wait for one, the oldest is forgotten.
+    fn is_unread(&self, chat: &Arc<Chat>, running: &Arc<Running>) {
+        let mut state = self.state();
+        if !state.knows(chat, running) {
+            return;
+        }
+        state.unread.push((Arc::clone(chat), Arc::clone(running)));
+        let of_project = |(known, _): &&(Arc<Chat>, Arc<Running>)| known.project == chat.project;
+        if state.unread.iter().filter(of_project).count() > self.unread_at_once
+            && let Some((chat, running)) = state.unread.iter().find(of_project).cloned()
+        {
+            state.forget(&chat, &running);
+            running.abandon();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn knows(&self, chat: &Chat, running: &Arc<Running>) -> bool {
+        let entries = self.replies.get(chat).map(Vec::as_slice).unwrap_or_default();
+        entries.iter().any(|entry| Arc::ptr_eq(&entry.running, running))
+    }
+
+    fn forget(&mut self, chat: &Chat, running: &Arc<Running>) {
+        self.unread.retain(|(_, unread)| !Arc::ptr_eq(unread, running));
+        let Some(entries) = self.replies.get_mut(chat) else { return };
+        entries.retain(|entry| !Arc::ptr_eq(&entry.running, running));
+        if entries.is_empty() {
+            self.replies.remove(chat);
+        }
+    }
+}
+
+/// A reply without a reader.
+struct Kept {
+    chats: Arc<Chats>,
+    chat: Arc<Chat>,
+    running: Arc<Running>,
+    absence: Absence,
+}
+
+impl Kept {
+    /// Until somebody reads it, its time is over, or the server drains.
+    async fn for_a_while(self, declared: bool, draining: Draining) {
+        let time = if declared { self.chats.patience } else { GRACE };
+        let visited = async {
+            if declared && self.running.goes_on_alone(self.absence).await {
+                self.chats.is_unread(&self.chat, &self.running);
+            }
+            self.running.is_visited(self.absence).await;
+        };
+        tokio::select! {
+            biased;
+            () = draining.told() => {}
+            () = visited => return,
+            () = sleep(time) => {}
+        }
+        self.chats.give_up(&self.chat, &self.running, self.absence);
+    }
+}
+
+/// Somebody who reads a reply of a chat.
+pub(crate) struct Following {
+    reader: Reader,
+    chat: Arc<Chat>,
+    chats: Arc<Chats>,
+    draining: Draining,
+}
+
+impl Following {
+    pub(crate) fn thread(&self) -> ThreadId {
+        self.reader.running().thread
+    }
+}
+
+impl Stream for Following {
+    type Item = StreamEvent;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamEvent>> {
+        let event = ready!(self.reader.poll_next_unpin(cx));
+        if event.as_ref().is_none_or(is_last) {
+            self.chats.forget(&self.chat, self.reader.running());
+        }
+        Poll::Ready(event)
+    }
+}
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if let Some(absence) = self.reader.leave() {
+            self.chats.is_left(&self.chat, self.reader.running(), absence, self.draining.clone());
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "chats_tests.rs"]
+mod tests;

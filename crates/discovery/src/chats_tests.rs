@@ -1,0 +1,248 @@
+use std::net::{IpAddr, Ipv4Addr};
+
+use docent_types::{FinishReason, ProjectId, Usage};
+use futures::{FutureExt, stream};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use super::*;
+use crate::chat::ChatId;
+use crate::replies::Replies;
+
+const LONG: &str = "jBWk0bLlnyoeL6nO";
+const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
+const PATIENCE: Duration = Duration::from_secs(30);
+
+fn chat(id: &str, from: IpAddr) -> Chat {
+    let project = ProjectId::parse("acme").expect("a name");
+    Chat::new(project, ChatId::of(id).expect("an id"), from)
+}
+
+fn delta(text: &str) -> StreamEvent {
+    StreamEvent::TextDelta { id: "1".into(), text: text.into() }
+}
+
+fn finish() -> StreamEvent {
+    StreamEvent::Finish { reason: FinishReason::Stop, usage: Usage::default(), thread_id: None }
+}
+
+/// A server's replies, and the models behind them.
+struct House {
+    replies: Replies,
+    draining: CancellationToken,
+}
+
+/// A model, as long as its call runs.
+type Model = mpsc::UnboundedSender<StreamEvent>;
+
+impl House {
+    fn new() -> Self {
+        Self::with(Replies::at_once(2).resumable_for(PATIENCE))
+    }
+
+    fn with(replies: Replies) -> Self {
+        Self { replies, draining: CancellationToken::new() }
+    }
+
+    fn asks(&self, id: &str, asker: &str) -> (Following, Model) {
+        let (model, mut said) = mpsc::unbounded_channel();
+        let events = stream::poll_fn(move |cx| said.poll_recv(cx));
+        let place = self.replies.place(&ProjectId::parse("acme").expect("a name")).expect("a place");
+        let live = Live::new(events.boxed(), place);
+        let thread = ThreadId::new(Uuid::nil());
+        let draining = self.draining.clone().into();
+        (self.replies.chats.begin(chat(id, HERE), asker, live, thread, draining), model)
+    }
+
+    fn resumes(&self, id: &str) -> Option<Following> {
+        self.resumes_from(id, HERE)
+    }
+
+    fn resumes_from(&self, id: &str, from: IpAddr) -> Option<Following> {
+        self.replies.chats.resume(&chat(id, from), self.draining.clone().into())
+    }
+
+    fn is_empty(&self) -> bool {
+        let state = self.replies.chats.state();
+        state.replies.is_empty() && state.unread.is_empty()
+    }
+}
+
+/// All that can be heard at this moment.
+fn hears(reader: &mut Following) -> Vec<StreamEvent> {
+    std::iter::from_fn(|| reader.next().now_or_never().flatten()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_comes_back_at_once_goes_on() {
+    let house = House::new();
+    let (mut reader, model) = house.asks("chat", "ann");
+    model.send(delta("a")).expect("runs");
+    assert_eq!(hears(&mut reader), [delta("a")]);
+    drop(reader);
+    sleep(GRACE - Duration::from_millis(1)).await;
+    let mut again = house.resumes("chat").expect("a reply");
+    sleep(PATIENCE).await;
+    model.send(delta("b")).expect("still runs");
+    assert_eq!(hears(&mut again), [delta("a"), delta("b")]);
+    model.send(finish()).expect("runs");
+    assert_eq!(hears(&mut again), [finish()]);
+    assert!(house.resumes("chat").is_none(), "it was read to its end");
+    assert_eq!(house.replies.counts().finished, 1);
+    assert!(house.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_come_back_cancels_the_model_call_within_a_second() {
+    let house = House::new();
+    let (reader, model) = house.asks("chat", "ann");
+    let since = Instant::now();
+    drop(reader);
+    model.send(delta("not read")).expect("kept");
+    model.closed().await;
+    assert!(since.elapsed() < Duration::from_secs(1));
+    assert!(house.resumes("chat").is_none() && house.is_empty());
+    assert_eq!((house.replies.counts().running, house.replies.counts().left), (0, 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_reply_of_a_chat_that_resumes_goes_on_alone_and_waits_to_be_read() {
+    let house = House::new();
+    assert!(house.resumes("chat").is_none());
+    let (mut reader, model) = house.asks("chat", "ann");
+    model.send(delta("a")).expect("runs");
+    assert_eq!(hears(&mut reader), [delta("a")]);
+    drop(reader);
+    sleep(Duration::from_secs(2)).await;
+    for event in [delta("b"), finish()] {
+        model.send(event).expect("still runs");
+    }
+    model.closed().await;
+    assert_eq!((house.replies.counts().running, house.replies.counts().finished), (0, 1), "its place is free");
+    sleep(Duration::from_secs(20)).await;
+    let mut again = house.resumes("chat").expect("it waits to be read");
+    assert_eq!(hears(&mut again), [delta("ab"), finish()]);
+    assert!(house.resumes("chat").is_none() && house.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_comes_back_to_is_dropped_in_the_end() {
+    let house = House::new();
+    assert!(house.resumes("chat").is_none());
+    let (reader, model) = house.asks("chat", "ann");
+    let since = Instant::now();
+    drop(reader);
+    model.closed().await;
+    assert_eq!(since.elapsed().as_secs(), PATIENCE.as_secs());
+    assert_eq!(house.replies.counts().left, 1);
+
+    let (reader, model) = house.asks("chat", "ann");
+    drop(reader);
+    model.send(finish()).expect("runs");
+    model.closed().await;
+    sleep(PATIENCE + GRACE).await;
+    assert!(house.resumes("chat").is_none() && house.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_slow_reader_who_came_back_slows_the_model_again() {
+    let house = House::new();
+    assert!(house.resumes("chat").is_none());
+    let (reader, model) = house.asks("chat", "ann");
+    drop(reader);
+    tokio::task::yield_now().await;
+    let slow = house.resumes("chat").expect("a reply");
+    model.send(finish()).expect("runs");
+    sleep(PATIENCE * 2).await;
+    assert!(!model.is_closed(), "nobody asked for more");
+    drop(slow);
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_kept_for_longer_where_that_is_switched_off() {
+    let house = House::with(Replies::default().resumable_for(Duration::ZERO));
+    assert!(house.resumes("chat").is_none());
+    let (reader, model) = house.asks("chat", "ann");
+    let since = Instant::now();
+    drop(reader);
+    model.closed().await;
+    assert_eq!(since.elapsed().as_millis(), GRACE.as_millis());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_drains_keeps_nothing_that_nobody_reads() {
+    let house = House::new();
+    assert!(house.resumes("chat").is_none());
+    let (reader, model) = house.asks("chat", "ann");
+    let (_read, other) = house.asks("other", "ann");
+    drop(reader);
+    tokio::task::yield_now().await;
+    let since = Instant::now();
+    house.draining.cancel();
+    model.closed().await;
+    assert_eq!(since.elapsed(), Duration::ZERO);
+    assert!(!other.is_closed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_short_id_is_good_where_it_was_used_and_a_long_one_anywhere() {
+    let house = House::new();
+    let (_short, _model) = house.asks("chat", "ann");
+    let (_long, _other) = house.asks(LONG, "ann");
+    assert!(house.resumes_from("chat", THERE).is_none());
+    assert!(house.resumes_from("chat", HERE).is_some());
+    assert!(house.resumes_from(LONG, THERE).is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_two_ask_under_one_id_neither_gets_the_others_reply() {
+    let house = House::new();
+    let (mut ann, model) = house.asks(LONG, "ann");
+    let (_bob, _theirs) = house.asks(LONG, "bob");
+    assert!(house.resumes(LONG).is_none());
+    model.send(finish()).expect("runs");
+    assert_eq!(hears(&mut ann), [finish()]);
+    assert!(house.resumes(LONG).is_some(), "there is one again");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_newer_reply_takes_the_place_of_the_one_before() {
+    let house = House::with(Replies::at_once(4).resumable_for(PATIENCE));
+    assert!(house.resumes("chat").is_none());
+    let (mut first, model) = house.asks("chat", "ann");
+    let (second, newer) = house.asks("chat", "ann");
+    newer.send(delta("new")).expect("runs");
+    assert_eq!(hears(&mut house.resumes("chat").expect("a reply")), [delta("new")]);
+    model.send(delta("old")).expect("runs");
+    assert_eq!(hears(&mut first), [delta("old")], "it goes on for its reader");
+    drop(first);
+    assert!(model.is_closed(), "and nobody can come back to it");
+    drop(second);
+    let (_third, _newest) = house.asks("chat", "ann");
+    newer.closed().now_or_never().expect("nobody read it");
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_replies_wait_to_be_read() {
+    let house = House::new();
+    for id in ["1", "2", "3"] {
+        assert!(house.resumes(id).is_none());
+        let (reader, model) = house.asks(id, "ann");
+        drop(reader);
+        model.send(finish()).expect("runs");
+        model.closed().await;
+        sleep(Duration::from_millis(1)).await;
+    }
+    assert!(house.resumes("1").is_none());
+    assert!(house.resumes("2").is_some() && house.resumes("3").is_some());
+}
+
+#[test]
+fn outside_of_a_runtime_nobody_comes_back() {
+    let house = House::new();
+    let (reader, model) = house.asks("chat", "ann");
+    drop(reader);
+    assert!(model.is_closed() && house.is_empty());
+}
