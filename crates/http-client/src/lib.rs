@@ -38,7 +38,7 @@ mod tests;
 pub use client::{Client, Options};
 pub use error::{ClientError, SendError, Wait};
 pub use near::is_near;
-pub use response::Response;
+pub use response::{Chunks, Response};
 pub use retry_after::retry_after;
 pub use secret::{Secret, SecretError};
 pub use secret_source::{SecretSource, SecretSourceError};

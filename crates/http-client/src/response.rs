@@ -1,17 +1,19 @@
 //! An answer, its body still on the way.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use futures::{Stream, stream};
+use futures::{Stream, StreamExt};
 use http::header::CONTENT_LENGTH;
 use http::response::Parts;
 use http::{HeaderMap, StatusCode};
-use http_body_util::BodyExt;
+use http_body::Body as _;
 use hyper::body::Incoming;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 use crate::error::{SendError, Wait};
 
@@ -45,18 +47,28 @@ impl Response {
         &self.head.headers
     }
 
+    /// Waits no longer than this between two pieces of the body.
+    #[must_use]
+    pub fn within(mut self, idle: Duration) -> Self {
+        self.patience.idle = self.patience.idle.min(idle);
+        self
+    }
+
     /// The whole body, at most `limit` bytes of it.
     ///
     /// # Errors
     /// [`SendError::TooLarge`] as soon as it is known to be longer, [`SendError::Timeout`], [`SendError::Cut`].
-    pub async fn bytes(mut self, limit: usize) -> Result<Bytes, SendError> {
-        if self.announced_length().is_some_and(|length| length > limit as u64) {
-            return Err(self.too_large(limit));
+    pub async fn bytes(self, limit: usize) -> Result<Bytes, SendError> {
+        let announced = self.announced_length();
+        let mut chunks = self.chunks();
+        if announced.is_some_and(|length| length > limit as u64) {
+            return Err(chunks.too_large(limit));
         }
         let mut whole = BytesMut::new();
-        while let Some(chunk) = self.chunk().await? {
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk?;
             if whole.len() + chunk.len() > limit {
-                return Err(self.too_large(limit));
+                return Err(chunks.too_large(limit));
             }
             whole.extend_from_slice(&chunk);
         }
@@ -71,47 +83,105 @@ impl Response {
         Ok(String::from_utf8_lossy(&self.bytes(limit).await?).into_owned())
     }
 
-    /// The body as it arrives. The stream ends after its first error.
-    pub fn chunks(self) -> impl Stream<Item = Result<Bytes, SendError>> + Send + 'static {
-        stream::try_unfold(self, |mut answer| async move { Ok(answer.chunk().await?.map(|chunk| (chunk, answer))) })
+    /// The body as it arrives.
+    pub fn chunks(self) -> Chunks {
+        let Self { body, host, patience, .. } = self;
+        Chunks { body, host, patience, last: Instant::now(), timer: None, wakes: None, over: false }
     }
 
-    async fn chunk(&mut self) -> Result<Option<Bytes>, SendError> {
+    fn announced_length(&self) -> Option<u64> {
+        self.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    }
+}
+
+/// The body of an answer, piece by piece. It ends after its first error: [`SendError::Timeout`] or [`SendError::Cut`].
+/// Dropping it ends the exchange.
+pub struct Chunks {
+    body: Incoming,
+    host: String,
+    patience: Patience,
+    /// When the last piece came.
+    last: Instant,
+    /// Runs while a piece is waited for. It is not moved for every piece, only when it fires too early.
+    timer: Option<Pin<Box<Sleep>>>,
+    /// Whom the timer wakes. It need not be told again for every piece.
+    wakes: Option<Waker>,
+    over: bool,
+}
+
+impl Chunks {
+    fn too_large(&self, limit: usize) -> SendError {
+        SendError::TooLarge { host: self.host.clone(), limit }
+    }
+
+    /// The next bytes, however long that takes.
+    fn poll_body(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, SendError>>> {
         loop {
-            let (limit, what, told) = self.patience.now();
-            let frame = match timeout(limit, self.body.frame()).await {
-                Ok(frame) => frame,
-                Err(_) => return Err(SendError::Timeout { host: self.host.clone(), what, limit: told }),
-            };
-            match frame {
-                None => return Ok(None),
-                Some(Err(error)) => return Err(SendError::Cut { host: self.host.clone(), source: Arc::new(error) }),
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => {
+                    let cut = SendError::Cut { host: self.host.clone(), source: Arc::new(error) };
+                    return Poll::Ready(Some(Err(cut)));
+                }
                 // Trailers say nothing to anybody here.
                 Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) if !data.is_empty() => return Ok(Some(data)),
+                    Ok(data) if !data.is_empty() => return Poll::Ready(Some(Ok(data))),
                     _ => {}
                 },
             }
         }
     }
 
-    fn announced_length(&self) -> Option<u64> {
-        self.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+    /// Ready once there is no more patience.
+    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<SendError> {
+        let (until, what, limit) = self.patience.ends(self.last);
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
+        if !timer.is_elapsed() && self.wakes.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
+            return Poll::Pending;
+        }
+        self.wakes = Some(context.waker().clone());
+        while timer.as_mut().poll(context).is_ready() {
+            if timer.deadline() >= until {
+                return Poll::Ready(SendError::Timeout { host: self.host.clone(), what, limit });
+            }
+            timer.as_mut().reset(until);
+        }
+        Poll::Pending
     }
+}
 
-    fn too_large(&self, limit: usize) -> SendError {
-        SendError::TooLarge { host: self.host.clone(), limit }
+impl Stream for Chunks {
+    type Item = Result<Bytes, SendError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if this.over {
+            return Poll::Ready(None);
+        }
+        let next = match this.poll_body(context) {
+            Poll::Ready(next) => next,
+            Poll::Pending => Some(Err(ready!(this.poll_patience(context)))),
+        };
+        this.last = Instant::now();
+        this.over = !matches!(next, Some(Ok(_)));
+        Poll::Ready(next)
     }
 }
 
 impl Patience {
-    /// How long to wait now, for what, and the whole of that limit.
-    fn now(&self) -> (Duration, Wait, Duration) {
-        let left = self.total.map(|(until, total)| (until.saturating_duration_since(Instant::now()), total));
-        match left {
-            Some((left, total)) if left < self.idle => (left, Wait::Total, total),
-            _ => (self.idle, Wait::Chunk, self.idle),
+    /// Until when to wait if the last piece came at `last`, for what, and the whole of that limit.
+    fn ends(&self, last: Instant) -> (Instant, Wait, Duration) {
+        let idle = last + self.idle;
+        match self.total {
+            Some((until, total)) if until < idle => (until, Wait::Total, total),
+            _ => (idle, Wait::Chunk, self.idle),
         }
+    }
+}
+
+impl fmt::Debug for Chunks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunks").field("host", &self.host).finish_non_exhaustive()
     }
 }
 

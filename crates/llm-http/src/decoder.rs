@@ -18,7 +18,11 @@ use crate::trouble::Told;
 const REPLY_LIMIT: usize = 32 << 20;
 
 /// One reply in the words of one wire.
-pub(crate) trait Reply: Send + 'static {
+pub(crate) trait Reply: Send + Unpin + 'static {
+    /// Reads a frame of the kind that a reply has hundreds of, a piece of text and nothing else to know. `false` when it is
+    /// any other; then nothing has been read.
+    fn text(&mut self, frame: &str, events: &mut Vec<Event>) -> bool;
+
     /// Reads the JSON of one frame, and adds the events that are complete with it.
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken>;
 
@@ -94,10 +98,9 @@ impl<R: Reply> Decoder<R> {
                 Ok(())
             }
             Form::Frames(reader) => {
-                let mut frames = Vec::new();
-                let fed = reader.feed(bytes, &mut frames);
-                frames.iter().try_for_each(|frame| self.frame(frame, events))?;
-                if self.is_over() { Ok(()) } else { fed.map_err(|TooLong| Broken::Endless) }
+                let reply = &mut self.reply;
+                let fed = reader.feed(bytes, |frame| read(reply, frame, events));
+                if self.is_over() { Ok(()) } else { fed }
             }
         }
     }
@@ -117,28 +120,38 @@ impl<R: Reply> Decoder<R> {
                 }
             }
             Form::Frames(reader) => {
-                if let Some(frame) = reader.end() {
-                    // Half a frame at the end is a cut and no garbage.
-                    self.frame(&frame, events).map_err(|e| if e == Broken::Garbled { Broken::Cut } else { e })?;
-                }
+                let reply = &mut self.reply;
+                let ended = reader.end(|frame| read(reply, frame, events));
+                // Half a frame at the end is a cut and no garbage.
+                ended.map_err(|e| if e == Broken::Garbled { Broken::Cut } else { e })?;
                 if self.is_over() { Ok(()) } else { self.reply.end(events) }
             }
         }
     }
+}
 
-    fn frame(&mut self, frame: &Frame, events: &mut Vec<Event>) -> Result<(), Broken> {
-        let data = frame.data.trim();
-        if self.is_over() || data.is_empty() {
-            return Ok(());
-        }
-        if data == "[DONE]" {
-            return self.reply.done(events);
-        }
-        let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled)?;
-        match Told::of(&value) {
-            Some(told) => Err(Broken::Told(told)),
-            None if frame.event == "error" => Err(Broken::Told(Told::default())),
-            None => self.reply.read(&value, events),
-        }
+fn read<R: Reply>(reply: &mut R, frame: Frame<'_>, events: &mut Vec<Event>) -> Result<(), Broken> {
+    let data = frame.data.trim();
+    if reply.is_over() || data.is_empty() {
+        return Ok(());
+    }
+    if data == "[DONE]" {
+        return reply.done(events);
+    }
+    let is_error = frame.event == "error";
+    if !is_error && reply.text(data, events) {
+        return Ok(());
+    }
+    let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled)?;
+    match Told::of(&value) {
+        Some(told) => Err(Broken::Told(told)),
+        None if is_error => Err(Broken::Told(Told::default())),
+        None => reply.read(&value, events),
+    }
+}
+
+impl From<TooLong> for Broken {
+    fn from(TooLong: TooLong) -> Self {
+        Self::Endless
     }
 }

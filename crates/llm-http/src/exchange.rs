@@ -1,17 +1,19 @@
 //! One request and its reply, over the network.
 
 use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use docent_http_client::{Client, Response, SendError, retry_after};
+use docent_http_client::{Chunks, Client, Response, SendError, Wait, retry_after};
 use docent_llm::{Event, EventStream, Model, ModelError, ModelErrorKind, Request, ToolChoice};
 use docent_types::{BoxError, Message, Role};
-use futures::stream::{self, BoxStream, StreamExt};
+use futures::stream::{Stream, StreamExt};
 use http::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
-use tokio::time::timeout;
+use tokio::time::{Sleep, sleep, timeout};
 
 use crate::decoder::{Broken, Decoder, Reply};
 use crate::trouble::{Peer, Told, Trouble};
@@ -142,54 +144,64 @@ impl Exchange {
         let is_whole = media.contains("json");
         let decoder = if is_whole { Decoder::of_whole(reply) } else { Decoder::of_stream(reply) };
         let listening = Listening {
-            chunks: Some(answer.chunks().boxed()),
+            chunks: Some(answer.within(self.idle).chunks()),
             decoder,
+            events: Vec::new(),
             ready: VecDeque::new(),
-            idle: self.idle,
+            linger: None,
             peer: self.peer.clone(),
         };
-        Ok(stream::unfold(listening, Listening::next).boxed())
+        Ok(listening.boxed())
     }
 }
 
 /// A reply on its way.
 struct Listening<R> {
     /// `None` once nothing more is expected.
-    chunks: Option<BoxStream<'static, Result<Bytes, SendError>>>,
+    chunks: Option<Chunks>,
     decoder: Decoder<R>,
+    /// What the decoder writes to; empty in between.
+    events: Vec<Event>,
     ready: VecDeque<Result<Event, ModelError>>,
-    idle: Duration,
+    /// Runs once the reply is over and the rest of the answer is waited for.
+    linger: Option<Pin<Box<Sleep>>>,
     peer: Peer,
 }
 
-impl<R: Reply> Listening<R> {
-    async fn next(mut self) -> Option<(Result<Event, ModelError>, Self)> {
+impl<R: Reply> Stream for Listening<R> {
+    type Item = Result<Event, ModelError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
         loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some((event, self));
+            // The last event waits until the connection is let go: whoever has it may drop us.
+            if this.decoder.is_over() && this.ready.len() <= 1 {
+                ready!(this.let_go(context));
             }
-            let chunks = self.chunks.as_mut()?;
-            match timeout(self.idle, chunks.next()).await {
-                Ok(Some(Ok(bytes))) => {
-                    let mut events = Vec::new();
-                    let fed = self.decoder.feed(&bytes, &mut events);
-                    self.take(events, fed.err());
-                    if self.decoder.is_over() {
-                        self.let_go().await;
-                    }
+            if let Some(event) = this.ready.pop_front() {
+                return Poll::Ready(Some(event));
+            }
+            let Some(chunks) = this.chunks.as_mut() else { return Poll::Ready(None) };
+            match ready!(chunks.poll_next_unpin(context)) {
+                Some(Ok(bytes)) => {
+                    let fed = this.decoder.feed(&bytes, &mut this.events);
+                    this.take(fed.err());
                 }
-                Ok(None) => self.ended(None),
-                Ok(Some(Err(error))) => self.ended(Some(error.into())),
-                Err(_) => self.ended(Some(format!("nothing came for {:?}", self.idle).into())),
+                None => this.ended(None),
+                Some(Err(SendError::Timeout { what: Wait::Chunk, limit, .. })) => {
+                    this.ended(Some(format!("nothing came for {limit:?}").into()));
+                }
+                Some(Err(error)) => this.ended(Some(error.into())),
             }
         }
     }
+}
 
+impl<R: Reply> Listening<R> {
     /// No more bytes come. That is an end like any other where the reply says that it is whole.
     fn ended(&mut self, cause: Option<BoxError>) {
-        let mut events = Vec::new();
-        let ended = self.decoder.end(&mut events);
-        self.take(events, ended.err());
+        let ended = self.decoder.end(&mut self.events);
+        self.take(ended.err());
         self.chunks = None;
         if let Some(cause) = cause
             && let Some(Err(error)) = self.ready.pop_back_if(|last| last.is_err())
@@ -198,8 +210,8 @@ impl<R: Reply> Listening<R> {
         }
     }
 
-    fn take(&mut self, events: Vec<Event>, broken: Option<Broken>) {
-        self.ready.extend(events.into_iter().map(Ok));
+    fn take(&mut self, broken: Option<Broken>) {
+        self.ready.extend(self.events.drain(..).map(Ok));
         if let Some(broken) = broken {
             self.ready.push_back(Err(self.error(broken)));
             self.chunks = None;
@@ -207,11 +219,21 @@ impl<R: Reply> Listening<R> {
     }
 
     /// Reads what is left behind the end, for a moment.
-    async fn let_go(&mut self) {
-        if let Some(mut chunks) = self.chunks.take() {
-            let rest = async { while let Some(Ok(_)) = chunks.next().await {} };
-            let _ = timeout(LINGER, rest).await;
+    fn let_go(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        let Some(chunks) = self.chunks.as_mut() else { return Poll::Ready(()) };
+        loop {
+            match chunks.poll_next_unpin(context) {
+                Poll::Ready(Some(Ok(_))) => {}
+                Poll::Ready(_) => break,
+                Poll::Pending => {
+                    let linger = self.linger.get_or_insert_with(|| Box::pin(sleep(LINGER)));
+                    ready!(linger.as_mut().poll(context));
+                    break;
+                }
+            }
         }
+        self.chunks = None;
+        Poll::Ready(())
     }
 
     fn error(&self, broken: Broken) -> ModelError {

@@ -4,15 +4,17 @@
 //! frame is bounded, so that a server cannot fill the memory with a line that never ends. Text is decoded a line at a time,
 //! so a character that two chunks share is whole again.
 
+use memchr::memchr2;
+
 /// The most bytes of a line, and of a frame.
 pub(crate) const FRAME_LIMIT: usize = 4 << 20;
 
 /// One event of a stream.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Frame {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Frame<'f> {
     /// Its name; empty for none.
-    pub(crate) event: String,
-    pub(crate) data: String,
+    pub(crate) event: &'f str,
+    pub(crate) data: &'f str,
 }
 
 /// A line or a frame beyond [`FRAME_LIMIT`].
@@ -23,7 +25,8 @@ pub(crate) struct TooLong;
 #[derive(Debug, Default)]
 pub(crate) struct Reader {
     line: Vec<u8>,
-    frame: Frame,
+    event: String,
+    data: String,
     has_data: bool,
     /// The last byte was `\r`: a `\n` now belongs to it.
     after_return: bool,
@@ -32,33 +35,51 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    /// Takes the next bytes and adds the frames that end in them.
-    pub(crate) fn feed(&mut self, mut bytes: &[u8], frames: &mut Vec<Frame>) -> Result<(), TooLong> {
+    /// Takes the next bytes and hands on the frames that end in them, until one of them is refused.
+    pub(crate) fn feed<E: From<TooLong>>(
+        &mut self,
+        mut bytes: &[u8],
+        mut take: impl FnMut(Frame<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
         while !bytes.is_empty() {
             if std::mem::take(&mut self.after_return) && bytes[0] == b'\n' {
                 bytes = &bytes[1..];
                 continue;
             }
-            let end = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r'));
+            if let Some((frame, length)) = plain_frame(bytes).filter(|_| self.is_between_frames()) {
+                self.begun = true;
+                take(frame)?;
+                bytes = &bytes[length..];
+                continue;
+            }
+            let end = memchr2(b'\n', b'\r', bytes);
             let text = &bytes[..end.unwrap_or(bytes.len())];
-            if self.line.len() + self.frame.data.len() + text.len() > FRAME_LIMIT {
-                return Err(TooLong);
+            if self.line.len() + self.data.len() + text.len() > FRAME_LIMIT {
+                return Err(TooLong.into());
             }
             self.line.extend_from_slice(text);
             let Some(end) = end else { return Ok(()) };
             self.after_return = bytes[end] == b'\r';
             bytes = &bytes[end + 1..];
-            frames.extend(self.line_ended());
+            if self.line_ended() {
+                self.frame_ended(&mut take)?;
+            }
         }
         Ok(())
     }
 
     /// The stream has ended: what was begun counts, because some servers leave out the last blank line.
-    pub(crate) fn end(&mut self) -> Option<Frame> {
-        self.line_ended().or_else(|| self.frame_ended())
+    pub(crate) fn end<E>(&mut self, mut take: impl FnMut(Frame<'_>) -> Result<(), E>) -> Result<(), E> {
+        self.line_ended();
+        self.frame_ended(&mut take)
     }
 
-    fn line_ended(&mut self) -> Option<Frame> {
+    fn is_between_frames(&self) -> bool {
+        self.line.is_empty() && self.event.is_empty() && !self.has_data
+    }
+
+    /// Whether the line was the blank one that ends a frame.
+    fn line_ended(&mut self) -> bool {
         let bytes = std::mem::take(&mut self.line);
         let text = String::from_utf8_lossy(&bytes);
         let mut line = text.as_ref();
@@ -66,34 +87,54 @@ impl Reader {
             line = line.strip_prefix('\u{feff}').unwrap_or(line);
         }
         if line.is_empty() {
-            return self.frame_ended();
+            return true;
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
         match field {
-            "event" => value.clone_into(&mut self.frame.event),
+            "event" => value.clone_into(&mut self.event),
             "data" => self.add(value),
             // Older servers of llama.cpp say so that something went wrong.
             "error" => {
-                field.clone_into(&mut self.frame.event);
+                field.clone_into(&mut self.event);
                 self.add(value);
             }
             _ => {}
         }
-        None
+        false
     }
 
     fn add(&mut self, value: &str) {
         if std::mem::replace(&mut self.has_data, true) {
-            self.frame.data.push('\n');
+            self.data.push('\n');
         }
-        self.frame.data.push_str(value);
+        self.data.push_str(value);
     }
 
-    fn frame_ended(&mut self) -> Option<Frame> {
-        let frame = std::mem::take(&mut self.frame);
-        std::mem::take(&mut self.has_data).then_some(frame)
+    fn frame_ended<E>(&mut self, take: &mut impl FnMut(Frame<'_>) -> Result<(), E>) -> Result<(), E> {
+        let (event, data) = (std::mem::take(&mut self.event), std::mem::take(&mut self.data));
+        if std::mem::take(&mut self.has_data) { take(Frame { event: &event, data: &data }) } else { Ok(()) }
     }
+}
+
+/// A whole frame as nearly all are, at the beginning of these bytes: perhaps its name, one line of data, a blank line. Gives
+/// its length too. What is written in any other way is read a line at a time.
+fn plain_frame(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
+    let (event, rest) = match plain_line(bytes, b"event:") {
+        Some(found) => found,
+        None => ("", bytes),
+    };
+    let (data, rest) = plain_line(rest, b"data:")?;
+    let rest = rest.strip_prefix(b"\n")?;
+    Some((Frame { event, data }, bytes.len() - rest.len()))
+}
+
+fn plain_line<'b>(bytes: &'b [u8], field: &[u8]) -> Option<(&'b str, &'b [u8])> {
+    let rest = bytes.strip_prefix(field)?;
+    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
+    let end = memchr2(b'\n', b'\r', rest).filter(|end| *end < FRAME_LIMIT / 2)?;
+    let value = std::str::from_utf8(&rest[..end]).ok()?;
+    Some((value, rest[end..].strip_prefix(b"\n")?))
 }
 
 #[cfg(test)]
@@ -102,17 +143,23 @@ mod tests {
 
     use super::*;
 
-    fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Frame> {
+    type Owned = (String, String);
+
+    fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> Vec<Owned> {
         let (mut reader, mut frames) = (Reader::default(), Vec::new());
+        let mut take = |frame: Frame<'_>| {
+            frames.push((frame.event.to_owned(), frame.data.to_owned()));
+            Ok::<_, TooLong>(())
+        };
         for chunk in chunks {
-            reader.feed(chunk, &mut frames).expect("short enough");
+            reader.feed(chunk, &mut take).expect("short enough");
         }
-        frames.extend(reader.end());
+        reader.end(take).expect("nobody refuses");
         frames
     }
 
-    fn frame(event: &str, data: &str) -> Frame {
-        Frame { event: event.to_owned(), data: data.to_owned() }
+    fn frame(event: &str, data: &str) -> Owned {
+        (event.to_owned(), data.to_owned())
     }
 
     #[test]
@@ -124,11 +171,14 @@ mod tests {
             ("\u{feff}data: a\n\ndata: no end", vec!["a", "no end"]),
             ("event: only\n\nno colon\n\n", vec![]),
             ("data:\n\n", vec![""]),
+            ("data: a\n\r\ndata: b\n\n", vec!["a", "b"]),
+            ("\n\ndata: a\n\nid: 1\ndata: b\n\ndata: c\ndata: d\n\n", vec!["a", "b", "c\nd"]),
         ] {
             let expected: Vec<_> = frames.into_iter().map(|data| frame("", data)).collect();
             assert_eq!(read([text.as_bytes()]), expected, "{text:?}");
         }
         assert_eq!(read([&b"event: ping\ndata: {}\n\ndata: x\n\n"[..]]), [frame("ping", "{}"), frame("", "x")]);
+        assert_eq!(read([&b"event: a\n\nevent: b\nevent: c\ndata: x\n\n"[..]]), [frame("c", "x")]);
         assert_eq!(read([&b"error: {}\n\n"[..]]), [frame("error", "{}")]);
     }
 
@@ -136,9 +186,9 @@ mod tests {
     fn a_frame_that_never_ends_is_given_up() {
         for (line, times) in [(vec![b'a'; FRAME_LIMIT / 4], 5), (b"data: 0123456789abcdef\n".to_vec(), FRAME_LIMIT / 8)]
         {
-            let (mut reader, mut frames) = (Reader::default(), Vec::new());
-            let fed = (0..times).try_for_each(|_| reader.feed(&line, &mut frames));
-            assert_eq!((fed, frames.len()), (Err(TooLong), 0));
+            let mut reader = Reader::default();
+            let fed = (0..times).try_for_each(|_| reader.feed(&line, |_| panic!("a frame has come")));
+            assert_eq!(fed, Err(TooLong));
         }
     }
 

@@ -1,23 +1,27 @@
 //! One connection, from its first byte to its last.
 
+use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
-use docent_types::Ids;
+use docent_types::{BoxError, Ids};
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
+use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulConnection;
 use tokio::net::TcpStream;
-use tokio::time::{Instant, interval_at};
+use tokio::time::{Instant, interval_at, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::{Activity, Running};
 use crate::answer::{Handler, answer};
+use crate::aside::Aside;
 use crate::body::Body;
 use crate::draining::Draining;
 use crate::limits::Limits;
@@ -40,60 +44,134 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%peer, %error, "could not turn off write coalescing");
     }
-    let builder = builder(&server.limits);
     let activity = Arc::new(Activity::default());
+    let version = tokio::select! {
+        version = version(&stream) => version,
+        _ = told(&server, &activity, Phase::Serving) => return,
+    };
     let service = service_fn(|mut request: http::Request<Incoming>| {
         let server = Arc::clone(&server);
         request.extensions_mut().insert(Draining::from(server.drain.clone()));
         let running = Running::start(&activity);
-        async move {
+        // The connection keeps room for this as long as it lives; what answers is large and gone long before a stream ends.
+        Box::pin(async move {
             let response = answer(&server.handler, request, peer, &*server.ids, &server.limits).await;
             Ok::<_, std::convert::Infallible>(response.map(|body| Counted { body, _running: running }))
-        }
+        })
     });
     let socket = TokioIo::new(Socket::new(stream, server.limits.stalled, Arc::clone(&activity)));
-    let mut serving = pin!(builder.serve_connection(socket, service));
+    let ended = match version {
+        Ok(Version::One) => drive(one(&server.limits).serve_connection(socket, service), &server, &activity).await,
+        Ok(Version::Two) => {
+            // Larger, and seldom: not worth the room in every connection.
+            Box::pin(drive(two(&server.limits).serve_connection(socket, service), &server, &activity)).await
+        }
+        Err(error) => Err(error.into()),
+    };
+    match ended {
+        Ok(End::Idle) => tracing::debug!(%peer, "closed an idle connection"),
+        Ok(End::Now | End::Soon) => {}
+        Err(error) => tracing::debug!(%peer, error, "a connection ended early"),
+    }
+}
 
-    let idle = server.limits.head;
-    let mut checks = interval_at(Instant::now() + idle, idle);
-    let mut seen = Some(0);
-    let mut draining = false;
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+/// What the client speaks, without taking a byte of it: HTTP/2 begins with a method that HTTP/1 does not have.
+async fn version(stream: &TcpStream) -> io::Result<Version> {
+    const METHOD: &[u8] = b"PRI ";
+    let mut seen = [0; METHOD.len()];
+    loop {
+        let length = stream.peek(&mut seen).await?;
+        if length == METHOD.len() && seen == METHOD {
+            return Ok(Version::Two);
+        }
+        if length == 0 || seen[..length] != METHOD[..length] {
+            return Ok(Version::One);
+        }
+        // A beginning so short that it is still open; what was seen once is no news to the socket.
+        sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// Moves a connection on until it ends or is told to.
+async fn drive<C, H>(connection: C, server: &Server<H>, activity: &Activity) -> Result<End, BoxError>
+where
+    C: GracefulConnection<Error = hyper::Error>,
+{
+    let mut connection = pin!(connection);
+    let mut told = Aside::new(self::told(server, activity, Phase::Serving));
     loop {
         tokio::select! {
-            done = &mut serving => {
-                if let Err(error) = done {
-                    tracing::debug!(%peer, error, "a connection ended early");
+            biased;
+            done = &mut connection => return done.map(|()| End::Soon).map_err(Into::into),
+            end = &mut told => match end {
+                End::Soon => {
+                    connection.as_mut().graceful_shutdown();
+                    told = Aside::new(self::told(server, activity, Phase::Draining));
                 }
-                return;
-            }
-            () = server.stop.cancelled() => return,
-            () = server.drain.cancelled(), if !draining => {
-                draining = true;
-                serving.as_mut().graceful_shutdown();
-            }
-            // The head timeout of the HTTP/1 reader starts only once the protocol is known, and HTTP/2 has none.
-            _ = checks.tick() => {
-                let idle_since = activity.idle_since();
-                if idle_since.is_some() && idle_since == seen {
-                    tracing::debug!(%peer, "closed an idle connection");
-                    return;
-                }
-                seen = idle_since;
-            }
+                end => return Ok(end),
+            },
         }
     }
 }
 
-fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Serving,
+    Draining,
+}
+
+/// How a connection is told to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Now,
+    /// With what runs.
+    Soon,
+    Idle,
+}
+
+async fn told<H>(server: &Server<H>, activity: &Activity, phase: Phase) -> End {
+    tokio::select! {
+        () = server.stop.cancelled() => End::Now,
+        () = server.drain.cancelled(), if phase == Phase::Serving => End::Soon,
+        () = idle(activity, server.limits.head) => End::Idle,
+    }
+}
+
+/// The head timeout of the HTTP/1 reader starts only once the version is known, and HTTP/2 has none.
+async fn idle(activity: &Activity, most: Duration) {
+    let mut checks = interval_at(Instant::now() + most, most);
+    let mut seen = Some(0);
+    loop {
+        checks.tick().await;
+        let idle_since = activity.idle_since();
+        if idle_since.is_some() && idle_since == seen {
+            return;
+        }
+        seen = idle_since;
+    }
+}
+
+fn one(limits: &Limits) -> http1::Builder {
+    let mut builder = http1::Builder::new();
     builder
-        .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head)
+        // Frames are small: they are copied into one piece sooner than the kernel gathers three.
+        .writev(false)
         // hyper insists on 8 KiB at least.
         .max_buf_size(limits.head_bytes.max(8 * 1024));
     builder
-        .http2()
+}
+
+fn two(limits: &Limits) -> http2::Builder<TokioExecutor> {
+    let mut builder = http2::Builder::new(TokioExecutor::new());
+    builder
         .timer(TokioTimer::new())
         .max_concurrent_streams(limits.streams)
         .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))

@@ -6,13 +6,19 @@ use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
 use futures::Stream;
-use futures::stream::BoxStream;
+use pin_project_lite::pin_project;
 
-/// As much as is put into one write when items come faster than they can be sent.
-const WRITE: usize = 16 * 1024;
+/// As much as is put into one write when items come faster than they can be sent. It fits into the buffer that a
+/// connection begins with, 8 KiB, with the response's head and what chunks add: a buffer that has grown for one write
+/// stays so for as long as the connection lives.
+const WRITE: usize = 6 * 1024;
+/// Up to this size frames are copied out of the buffer, which stays: most streams are made of small ones, and a buffer that
+/// once held large ones is not worth keeping for them.
+const SMALL: usize = 1024;
 
 /// Writes items into frames. Those that are there at the same moment go out together; none waits for the next, and none
-/// is asked for before there is room for it.
+/// is asked for before there is room for it. Where there is more than fits into one write, others get their turn before the
+/// next.
 ///
 /// `write` appends whole frames for an item, and for `None` what is to stand at the end of a stream that just ends.
 /// Nothing comes after a [`ControlFlow::Break`], whatever the stream still holds.
@@ -20,33 +26,69 @@ pub fn framed<T: Send + 'static>(
     items: impl Stream<Item = T> + Send + 'static,
     write: impl FnMut(Option<T>, &mut BytesMut) -> ControlFlow<()> + Send + Unpin + 'static,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    Framed { items: Box::pin(items), write, ended: false, buffer: BytesMut::new() }
+    Framed { items, write, ended: false, buffer: BytesMut::new(), written: 0 }
 }
 
-struct Framed<T, W> {
-    items: BoxStream<'static, T>,
-    write: W,
-    ended: bool,
-    buffer: BytesMut,
+pin_project! {
+    struct Framed<S, W> {
+        #[pin]
+        items: S,
+        write: W,
+        ended: bool,
+        buffer: BytesMut,
+        // How much was given away since there was last nothing to give.
+        written: usize,
+    }
 }
 
-impl<T, W: FnMut(Option<T>, &mut BytesMut) -> ControlFlow<()> + Unpin> Stream for Framed<T, W> {
+impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> ControlFlow<()>> Stream for Framed<S, W> {
     type Item = Bytes;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let this = self.get_mut();
-        while !this.ended && this.buffer.len() < WRITE {
+        let mut this = self.project();
+        if *this.written >= WRITE {
+            // Whoever writes does so when it is told to wait, and not before.
+            *this.written = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        while !*this.ended && this.buffer.len() < WRITE {
             match this.items.as_mut().poll_next(cx) {
                 Poll::Ready(item) => {
                     let is_last = item.is_none();
-                    this.ended = (this.write)(item, &mut this.buffer).is_break() || is_last;
+                    *this.ended = (this.write)(item, this.buffer).is_break() || is_last;
                 }
-                Poll::Pending if this.buffer.is_empty() => return Poll::Pending,
+                Poll::Pending if this.buffer.is_empty() => {
+                    *this.written = 0;
+                    return Poll::Pending;
+                }
                 Poll::Pending => break,
             }
         }
-        if this.buffer.is_empty() { Poll::Ready(None) } else { Poll::Ready(Some(this.buffer.split().freeze())) }
+        if this.buffer.is_empty() {
+            return Poll::Ready(None);
+        }
+        let bytes = taken(this.buffer, WRITE - *this.written);
+        *this.written += bytes.len();
+        Poll::Ready(Some(bytes))
     }
+}
+
+/// What is in the buffer, or the beginning of it.
+fn taken(buffer: &mut BytesMut, most: usize) -> Bytes {
+    if buffer.len() > most {
+        // The rest does not keep the room of all of it.
+        let rest = BytesMut::from(&buffer[most..]);
+        let mut beginning = std::mem::replace(buffer, rest);
+        beginning.truncate(most);
+        return beginning.freeze();
+    }
+    if buffer.len() > SMALL {
+        return std::mem::take(buffer).freeze();
+    }
+    let bytes = Bytes::copy_from_slice(buffer);
+    buffer.clear();
+    bytes
 }
 
 #[cfg(test)]
@@ -84,10 +126,31 @@ mod tests {
         assert_eq!(all.concat(), b"a\n.\n");
     }
 
-    #[test]
-    fn a_flood_is_sent_in_pieces() {
-        let flood = stream::iter((0..20_000).map(|_| "0123456789"));
-        let pieces: Vec<_> = lines(flood).collect().now_or_never().unwrap();
-        assert!(pieces.len() > 5 && pieces.iter().all(|piece| piece.len() < WRITE + 1024));
+    #[tokio::test]
+    async fn a_flood_is_sent_in_pieces_and_others_get_their_turn_between() {
+        let mut body = lines(stream::iter((0..20_000).map(|_| "0123456789")));
+        let (mut written, mut turns) = (0, 0);
+        let mut since = 0;
+        loop {
+            match futures::poll!(body.next()) {
+                Poll::Ready(Some(piece)) => since += piece.len(),
+                Poll::Ready(None) => break,
+                Poll::Pending => {
+                    assert!(since <= WRITE, "{since} bytes at once");
+                    turns += 1;
+                    written += std::mem::take(&mut since);
+                }
+            }
+        }
+        assert_eq!(written + since, 20_000 * 11 + 2);
+        assert!(turns > 30, "{turns} turns");
+    }
+
+    #[tokio::test]
+    async fn an_item_larger_than_a_write_is_cut() {
+        let large: &'static str = "0123456789".repeat(2_000).leak();
+        let pieces: Vec<_> = lines(stream::iter([large, "!"])).collect().await;
+        assert!(pieces.iter().all(|piece| piece.len() <= WRITE));
+        assert_eq!(pieces.concat(), format!("{large}\n!\n").as_bytes());
     }
 }

@@ -1,12 +1,12 @@
 //! A sign of life on a stream that has nothing to say.
 
 use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::Stream;
-use futures::stream::BoxStream;
+use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep};
 
 /// Passes `stream` on, with `bytes` between two items whenever `interval` goes by in silence.
@@ -18,35 +18,48 @@ pub fn with_keep_alive(
     bytes: Bytes,
     interval: Duration,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    KeepAlive { stream: Box::pin(stream), bytes, interval, last: Instant::now(), timer: Box::pin(sleep(interval)) }
+    KeepAlive { stream, bytes, interval, last: Instant::now(), wakes: None, timer: sleep(interval) }
 }
 
-struct KeepAlive {
-    stream: BoxStream<'static, Bytes>,
-    bytes: Bytes,
-    interval: Duration,
-    /// When anything was last sent. The timer is not moved for every item, only when it fires too early.
-    last: Instant,
-    timer: Pin<Box<Sleep>>,
+pin_project! {
+    struct KeepAlive<S> {
+        #[pin]
+        stream: S,
+        bytes: Bytes,
+        interval: Duration,
+        // When anything was last sent. The timer is not moved for every item, only when it fires too early.
+        last: Instant,
+        // Whom the timer wakes. It need not be told again for every item.
+        wakes: Option<Waker>,
+        #[pin]
+        timer: Sleep,
+    }
 }
 
-impl Stream for KeepAlive {
+impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
     type Item = Bytes;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let this = self.get_mut();
-        if let Poll::Ready(next) = this.stream.as_mut().poll_next(cx) {
-            this.last = Instant::now();
+        let mut this = self.project();
+        if let Poll::Ready(next) = this.stream.poll_next(cx) {
+            *this.last = Instant::now();
             return Poll::Ready(next);
         }
+        let is_set = this.wakes.as_ref().is_some_and(|task| task.will_wake(cx.waker()));
+        if is_set && !this.timer.is_elapsed() {
+            return Poll::Pending;
+        }
+        *this.wakes = Some(cx.waker().clone());
         while this.timer.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
-            let silent = now >= this.last + this.interval;
+            let silent = now >= *this.last + *this.interval;
             if silent {
-                this.last = now;
+                *this.last = now;
             }
-            this.timer.as_mut().reset(this.last + this.interval);
+            this.timer.as_mut().reset(*this.last + *this.interval);
             if silent {
+                // It has used up whom to wake.
+                *this.wakes = None;
                 return Poll::Ready(Some(this.bytes.clone()));
             }
         }

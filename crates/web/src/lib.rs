@@ -5,7 +5,7 @@
 //!
 //! | file | does |
 //! |---|---|
-//! | `serve.rs`, `connection.rs`, `draining.rs` | accept, bound, drain; one connection; who must know that it ends |
+//! | `serve.rs`, `connection.rs`, `draining.rs`, `aside.rs` | accept, bound, drain; one connection; who must know that it ends |
 //! | `socket.rs`, `activity.rs` | a socket that cannot be held forever; whether anything goes on |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
@@ -18,6 +18,7 @@
 
 mod activity;
 mod answer;
+mod aside;
 mod body;
 mod connection;
 pub mod cors;

@@ -24,7 +24,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            connections: 10_000,
+            connections: 16_384,
             streams: 128,
             head: Duration::from_secs(30),
             body: Duration::from_secs(60),

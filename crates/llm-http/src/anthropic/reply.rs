@@ -6,10 +6,12 @@
 //!
 //! Blocks other than text and tool calls (the model's thinking, for one) and events that are not known are skipped.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use docent_llm::Event;
 use docent_types::{FinishReason, Usage};
+use serde::Deserialize;
 use serde_json::Value;
 
 use crate::decoder::{Broken, Reply};
@@ -43,6 +45,27 @@ struct Tokens {
     cache_writes: u64,
     cache_reads: u64,
     output: u64,
+}
+
+/// A frame that says nothing but a piece of the text: what else would have to be looked at is absent or null.
+#[derive(Deserialize)]
+struct Text<'f> {
+    #[serde(rename = "type")]
+    kind: &'f str,
+    #[serde(borrow)]
+    delta: Delta<'f>,
+    #[serde(default, rename = "error")]
+    _error: (),
+    #[serde(default, rename = "detail")]
+    _detail: (),
+}
+
+#[derive(Deserialize)]
+struct Delta<'f> {
+    #[serde(rename = "type")]
+    kind: &'f str,
+    #[serde(borrow)]
+    text: Cow<'f, str>,
 }
 
 impl Message {
@@ -102,6 +125,18 @@ impl Message {
 }
 
 impl Reply for Message {
+    fn text(&mut self, frame: &str, events: &mut Vec<Event>) -> bool {
+        let Ok(Text { kind: "content_block_delta", delta: Delta { kind: "text_delta", text }, .. }) =
+            serde_json::from_str(frame)
+        else {
+            return false;
+        };
+        if !text.is_empty() {
+            events.push(Event::TextDelta(text.into_owned()));
+        }
+        true
+    }
+
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
         let index = frame["index"].as_u64().unwrap_or_default();
         match frame["type"].as_str() {
