@@ -9,13 +9,14 @@ use docent_authoring::{Author, AuthorConfig, JobLink, Pulls, Repositories, searc
 use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
 use docent_llm::Description;
-use docent_search::Indexes;
+use docent_search::{Embedder, Indexes};
 use docent_store::SqliteStore;
 use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Timestamp};
 use docent_workspace::Mirrors;
 
 use crate::config::Config;
 use crate::credentials::Keyring;
+use crate::embedders;
 use crate::failure::Failure;
 use crate::forges::{AllForges, Forges};
 use crate::models::Models;
@@ -30,6 +31,7 @@ pub(crate) struct App {
     pub(crate) assistant: Arc<Assistant>,
     pub(crate) sites: Sites,
     pub(crate) indexes: Arc<Indexes>,
+    pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) repositories: Repositories,
     pub(crate) ids: Arc<dyn Ids>,
     clock: Arc<dyn Clock>,
@@ -52,11 +54,12 @@ impl App {
             per_project_and_hour: config.limits.assistant_requests_per_hour,
             per_address_and_day: config.limits.assistant_requests_per_address_per_day,
         };
+        let embedder = embedders::open(&config.search)?;
         let models = Models::new(&config)?;
         let forges = Forges::new(&config, Arc::clone(&clock))?;
         let threads: Arc<dyn Threads> = Arc::clone(&store) as _;
-        let answering = models.named(&config.assistant_model)?;
-        let sites = Sites::default();
+        let answering = models.named(&config.assistant.model)?;
+        let sites = Sites::new(config.assistant.suggestions);
         let known = sites.clone();
         let assistant = Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))
             .with_sites(move |domain| known.of(domain));
@@ -68,7 +71,8 @@ impl App {
                 .with_limits(asking),
             assistant: Arc::new(assistant),
             sites,
-            indexes: Arc::new(Indexes::new(config.data.join("index"))),
+            indexes: Arc::new(Indexes::new(config.data.join("index")).with_embedder(embedder.clone())),
+            embedder,
             repositories,
             store,
             clock,

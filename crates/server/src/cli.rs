@@ -47,6 +47,10 @@ pub(crate) enum Command {
     Index(IndexArgs),
     /// Ask a docs site's assistant; the answer as it is made, and the pages it leans on
     Ask(AskArgs),
+    /// Search a docs site: its passages for these words, and why they were found
+    Search(SearchArgs),
+    /// Measure a docs site's search by questions whose right pages are known
+    Eval(EvalArgs),
     /// Have one instruction carried out on a local repository, without a server; leaves a branch
     Run(RunArgs),
     /// Check configuration, store, git, models, forges and repositories, and say what to fix
@@ -211,4 +215,45 @@ pub(crate) struct AskArgs {
     /// Go on with a conversation: its id, as told below the answer before
     #[arg(long, value_name = "ID")]
     pub(crate) thread: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    /// The docs site's domain
+    pub(crate) domain: String,
+    /// What to look for: words or a question; nothing in it is syntax
+    pub(crate) words: String,
+    /// How many passages at most, one a page
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=50), value_name = "N")]
+    pub(crate) limit: u16,
+    /// Only pages of this version, and those of none
+    #[arg(long)]
+    pub(crate) version: Option<String>,
+    /// Only pages in this language, and those of none
+    #[arg(long)]
+    pub(crate) language: Option<String>,
+    /// Only pages that carry this tag
+    #[arg(long)]
+    pub(crate) tag: Option<String>,
+    /// Say why each passage stands where it does
+    #[arg(long)]
+    pub(crate) why: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct EvalArgs {
+    /// The docs site's domain
+    pub(crate) domain: String,
+    /// The questions, one a line: {"id": "…", "text": "…", "ignore": ["…"]}
+    #[arg(long, value_name = "FILE")]
+    pub(crate) queries: PathBuf,
+    /// The pages that answer them, one a line: question, page and grade, with tabs between; or TREC's four columns
+    #[arg(long, value_name = "FILE")]
+    pub(crate) qrels: PathBuf,
+    /// How many pages each question is answered with
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(20..=1000), value_name = "N")]
+    pub(crate) limit: u16,
+    /// Write what was found to a file as TREC's tools read it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_run: Option<PathBuf>,
 }

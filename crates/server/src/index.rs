@@ -1,42 +1,71 @@
 //! `docent index`: fetch a docs site and bring its index up to date, with progress.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docent_search::{Progress, Stage, Summary};
+use docent_search::{Oddity, Progress, Snapshot, Stage, Summary};
 use docent_types::{Domain, Project};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+use tracing::warn;
 
 use crate::app::App;
 use crate::failure::Failure;
 use crate::output;
 
+/// How many oddities are told as lines.
+const TOLD: usize = 10;
+
 pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failure> {
     let project = project_of(app, domain).await?;
     let began = Instant::now();
     let summary = index(app, &project).await?;
-    if json {
-        return output::line(json!({
-            "domain": project.domain,
-            "commit": summary.commit,
-            "pages": summary.pages,
-            "sections": summary.sections,
-            "added": summary.added,
-            "changed": summary.changed,
-            "removed": summary.removed,
-            "millis": u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-        }));
-    }
-    output::line(format_args!(
+    let took = began.elapsed();
+    if json { output::line(told(&project, &summary, took)) } else { output::line(shown(&summary, took)) }
+}
+
+/// A summary as one value for a program.
+fn told(project: &Project, summary: &Summary, took: Duration) -> Value {
+    let odd = |odd: &Oddity| json!({ "file": odd.file, "line": odd.line, "message": odd.message });
+    json!({
+        "domain": project.domain,
+        "commit": summary.commit,
+        "pages": summary.pages,
+        "sections": summary.sections,
+        "added": summary.added,
+        "changed": summary.changed,
+        "removed": summary.removed,
+        "millis": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        "odd": summary.odd.iter().map(odd).collect::<Vec<_>>(),
+        "oddInAll": summary.odd_in_all,
+    })
+}
+
+/// A summary as lines for a person.
+fn shown(summary: &Summary, took: Duration) -> String {
+    let mut text = format!(
         "{} pages in {} sections ({} added, {} changed, {} removed) in {:.2} s",
         summary.pages,
         summary.sections,
         summary.added,
         summary.changed,
         summary.removed,
-        began.elapsed().as_secs_f64()
-    ))
+        took.as_secs_f64()
+    );
+    if summary.odd_in_all > 0 {
+        text.push_str("\n\nodd, and indexed all the same:\n");
+    }
+    for Oddity { file, line, message } in summary.odd.iter().take(TOLD) {
+        text.push_str(&format!("  {file}:{line}: {message}\n"));
+    }
+    let more = summary.odd_in_all.saturating_sub(TOLD.min(summary.odd.len()));
+    if more > 0 {
+        let listed = if summary.odd.len() > TOLD { "; `--json` lists more" } else { "" };
+        text.push_str(&format!("  and {more} more{listed}\n"));
+    }
+    output::harmless(text.trim_end()).into_owned()
 }
 
 /// The project that serves a domain.
@@ -46,17 +75,36 @@ pub(crate) async fn project_of(app: &App, domain: &str) -> Result<Project, Failu
     found.ok_or_else(|| Failure::plain(format!("no project has the domain `{domain}`; see `docent project list`")))
 }
 
+/// A site's docs as they are indexed; only a site that never was is indexed first.
+pub(crate) async fn indexed(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
+    if let Some(docs) = app.indexes.snapshot(&project.domain)? {
+        return Ok(docs);
+    }
+    output::aside(format_args!("`{}` was never indexed; reading {} first", project.domain, project.repository));
+    index(app, project).await?;
+    Ok(app.indexes.open(&project.domain)?.snapshot())
+}
+
 /// Fetches and indexes, with a progress bar on a terminal.
 pub(crate) async fn index(app: &App, project: &Project) -> Result<Summary, Failure> {
     let bar = bar();
     bar.set_message(format!("fetching {}", project.repository));
     let shown = bar.clone();
     let summary = app.index(project, move |progress| show(&shown, &progress)).await;
+    let shown = bar.clone();
+    if summary.is_ok()
+        && let Err(failure) =
+            app.embed(project, CancellationToken::new(), move |progress| show(&shown, &progress)).await
+    {
+        // Words find everything all the same.
+        warn!(domain = %project.domain, "some sections have no vectors yet: {failure}");
+    }
     bar.finish_and_clear();
     summary
 }
 
-fn bar() -> ProgressBar {
+/// A bar on stderr; hidden where that is no terminal.
+pub(crate) fn bar() -> ProgressBar {
     if !std::io::stderr().is_terminal() {
         return ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     }
@@ -74,6 +122,7 @@ fn show(bar: &ProgressBar, progress: &Progress) {
     bar.set_message(match progress.stage {
         Stage::Reading => "reading pages",
         Stage::Writing => "writing the index",
+        Stage::Embedding => "embedding sections",
     });
 }
 
@@ -85,6 +134,8 @@ mod tests {
     use docent_pages::refactor::{Change, add_descriptions, add_titles, replace_text};
     use docent_search::{Index, Query, Source, SourceFile};
     use docent_types::BoxError;
+
+    use super::*;
 
     /// The sample site, as its files lie on the disk.
     struct Sample(PathBuf);
@@ -130,6 +181,32 @@ mod tests {
         fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError> {
             Ok(std::fs::read(self.0.join(&file.path))?)
         }
+    }
+
+    fn summary(odd: usize, odd_in_all: usize) -> Summary {
+        let oddity = |line| Oddity { file: "a.md".to_owned(), line, message: "an \u{1b}odd one".to_owned() };
+        Summary {
+            commit: "c1".to_owned(),
+            pages: 3,
+            sections: 9,
+            added: 1,
+            changed: 2,
+            removed: 0,
+            odd: (1..=odd).map(oddity).collect(),
+            odd_in_all,
+            published: true,
+            took: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn what_is_odd_stands_below_the_summary() {
+        let shown = |odd, in_all| shown(&summary(odd, in_all), Duration::from_millis(1234));
+        let first = "3 pages in 9 sections (1 added, 2 changed, 0 removed) in 1.23 s";
+        assert_eq!(shown(0, 0), first);
+        assert_eq!(shown(1, 1), format!("{first}\n\nodd, and indexed all the same:\n  a.md:1: an odd one"));
+        let many = shown(100, 250);
+        assert!(many.ends_with("  a.md:10: an odd one\n  and 240 more; `--json` lists more"), "{many}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docent_search::{Index, Progress, Summary};
+use docent_search::{EmbedSummary, Index, Progress, Summary};
 use docent_types::{Domain, Project};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
@@ -29,6 +29,21 @@ impl App {
         let index = self.indexes.open(&project.domain)?;
         let docs = self.repositories.docs(project).await?;
         update(index, docs, self.sites.clone(), project.domain.clone(), progress).await
+    }
+
+    /// Gives vectors to the sections that have none, where there is an embedder. Words find them meanwhile.
+    pub(crate) async fn embed(
+        &self,
+        project: &Project,
+        drain: CancellationToken,
+        mut progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<EmbedSummary, Failure> {
+        if self.embedder.is_none() {
+            return Ok(EmbedSummary::default());
+        }
+        let index = self.indexes.open(&project.domain)?;
+        let done = tokio::task::spawn_blocking(move || index.embed(&|| !drain.is_cancelled(), &mut progress)).await;
+        Ok(done.map_err(|error| Failure::new("embedding stopped short", error))??)
     }
 
     async fn readable_projects(&self) -> Option<Vec<Project>> {
@@ -83,10 +98,13 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
             let due = fetched.get(&project.domain).is_none_or(|at| at.elapsed() >= FETCH);
             if due && busy.insert(project.domain.clone()) {
                 fetched.insert(project.domain.clone(), Instant::now());
-                let app = Arc::clone(&app);
+                let (app, drain) = (Arc::clone(&app), drain.clone());
                 running.spawn(async move {
                     refresh(&app, &project).await;
-                    project.domain
+                    let domain = project.domain.clone();
+                    // It may take minutes, and the next refresh need not wait for it.
+                    tokio::spawn(embed(app, project, drain));
+                    domain
                 });
             }
         }
@@ -98,11 +116,20 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
     }
 }
 
-/// Takes up an index that another process has made.
+/// Takes up an index that another process has made, and what the site asked of its assistant then; at a start also what it
+/// asked when the repository was last fetched, which may not be possible now.
 fn glance(app: &App, project: &Project) {
-    let looked = app.indexes.open(&project.domain).and_then(|index| index.refresh());
-    if let Err(error) = looked {
-        debug!(domain = %project.domain, error = &error as &dyn std::error::Error, "could not look at the index");
+    let is_new = match app.indexes.open(&project.domain).and_then(|index| index.refresh()) {
+        Ok(is_new) => is_new,
+        Err(error) => {
+            debug!(domain = %project.domain, error = &error as &dyn std::error::Error, "could not look at the index");
+            return;
+        }
+    };
+    if (is_new || !app.sites.knows(&project.domain))
+        && let Some(docs) = app.repositories.fetched_docs(project)
+    {
+        app.sites.learn(&project.domain, &docs);
     }
 }
 
@@ -118,5 +145,14 @@ async fn refresh(app: &App, project: &Project) {
             "index is up to date"
         ),
         Err(failure) => warn!(domain = %project.domain, "the index is as old as before: {failure}"),
+    }
+}
+
+/// Gives vectors to what has none yet. While this is still at it for a domain, the next one finds nothing to do.
+async fn embed(app: Arc<App>, project: Project, drain: CancellationToken) {
+    match app.embed(&project, drain, |_| ()).await {
+        Ok(summary) if summary.embedded == 0 => {}
+        Ok(summary) => info!(domain = %project.domain, embedded = summary.embedded, "sections have vectors"),
+        Err(failure) => warn!(domain = %project.domain, "some sections have no vectors yet: {failure}"),
     }
 }

@@ -12,6 +12,8 @@ mod config;
 mod credentials;
 mod demo;
 mod doctor;
+mod embedders;
+mod eval;
 mod failure;
 mod forges;
 mod index;
@@ -22,8 +24,12 @@ mod metrics;
 mod models;
 mod output;
 mod projects;
+mod readiness;
+mod retention;
 mod run;
+mod search;
 mod serve;
+mod site_file;
 mod sites;
 
 use std::io::Write as _;
@@ -89,6 +95,8 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Key(command) => keys::run(&App::open(config)?, command, json).await,
         Command::Index(args) => index::run(&App::open(config)?, &args.domain, json).await,
         Command::Ask(args) => ask::run(&App::open(config)?, args, json).await,
+        Command::Search(args) => search::run(&App::open(config)?, args, json).await,
+        Command::Eval(args) => eval::run(&App::open(config)?, args, json).await,
         Command::Run(args) => run::run(args, config, json).await,
         Command::Doctor => doctor::run(&Arc::new(App::open(config)?), json).await,
     }

@@ -1,5 +1,6 @@
 //! What commands print for the person who ran them.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
 
@@ -11,9 +12,20 @@ pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
     write(&mut io::stdout().lock(), text)
 }
 
+/// As [`line()`], with colours where the output is a terminal that wants them.
+pub(crate) fn coloured(text: impl fmt::Display) -> Result<(), Failure> {
+    write(&mut anstream::stdout().lock(), text)
+}
+
 /// Prints one line beside the output, on stderr. Nobody to read it is no failure.
 pub(crate) fn aside(text: impl fmt::Display) {
     let _ = writeln!(io::stderr(), "{text}");
+}
+
+/// Docs and models may hold what a terminal would obey; lines and tabs are all that is left of it.
+pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
+    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, "")) } else { Cow::Borrowed(text) }
 }
 
 fn write(out: &mut impl Write, text: impl fmt::Display) -> Result<(), Failure> {

@@ -4,7 +4,6 @@ use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use docent_dashboard::PullPages;
@@ -25,6 +24,8 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::indexing;
 use crate::metrics::{self, Metrics};
+use crate::readiness::Readiness;
+use crate::retention;
 
 /// How long running jobs may take to come to the end of a step once the server drains.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -37,7 +38,7 @@ pub(crate) struct Running {
     drain: CancellationToken,
     http: JoinHandle<docent_web::Drained>,
     engine: JoinHandle<()>,
-    keeper: JoinHandle<()>,
+    keepers: Vec<JoinHandle<()>>,
     _alone: File,
 }
 
@@ -65,13 +66,16 @@ pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
         info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
     }
     let engine = tokio::spawn(engine.run(drain.clone()));
-    let keeper = tokio::spawn(indexing::keep(Arc::clone(&app), drain.clone()));
+    let mut keepers = vec![tokio::spawn(indexing::keep(Arc::clone(&app), drain.clone()))];
+    if let Some(untouched) = app.config.assistant.keep_threads {
+        keepers.push(tokio::spawn(retention::keep(Arc::clone(&app.assistant), untouched, drain.clone())));
+    }
 
     let house = House::new(&app, drain.clone());
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let http = tokio::spawn(docent_web::serve(listener, house, Limits::default(), ids, shutdown));
-    Ok(Running { app, address, url, drain, http, engine, keeper, _alone: alone })
+    Ok(Running { app, address, url, drain, http, engine, keepers, _alone: alone })
 }
 
 /// Makes sure that no other server works on this data. The lock goes with the process, however that ends.
@@ -131,7 +135,9 @@ impl Running {
             warn!("jobs that did not stop in time are taken up at the next start");
             engine.abort();
         }
-        self.keeper.abort();
+        for keeper in self.keepers {
+            keeper.abort();
+        }
         Ok(self.app.store.close().await?)
     }
 }
@@ -155,7 +161,7 @@ struct House {
     metrics: Metrics,
     app: Arc<App>,
     drain: CancellationToken,
-    told_unready: AtomicBool,
+    readiness: Readiness,
 }
 
 impl Handler for House {
@@ -217,7 +223,8 @@ impl House {
         let answering = Answering {
             assistant: Arc::clone(&app.assistant),
             docs: Arc::clone(&app.indexes) as _,
-            replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get()),
+            replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
+                .resumable_for(app.config.assistant.resumable),
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone());
         let v1 = docent_http_v1::Face {
@@ -235,7 +242,8 @@ impl House {
             tell: docent_authoring::tell,
         };
         let pulls = PullPages::new(app.access.clone(), app.pulls());
-        Self { v1, v2, pulls, metrics, app: Arc::clone(app), drain, told_unready: AtomicBool::new(false) }
+        let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
+        Self { v1, v2, pulls, metrics, app: Arc::clone(app), drain, readiness }
     }
 
     async fn probe(
@@ -254,14 +262,7 @@ impl House {
         if self.drain.is_cancelled() {
             return Err(draining().into());
         }
-        if let Err(error) = self.app.store.ready().await {
-            if !self.told_unready.swap(true, Ordering::Relaxed) {
-                warn!(error = &error as &dyn std::error::Error, "not ready: the store does not answer");
-            }
-            let kind = RefusalKind::Unavailable(Duration::from_secs(5));
-            return Err(Refusal::new(kind, "the store does not answer; see the server's log").into());
-        }
-        self.told_unready.store(false, Ordering::Relaxed);
-        Ok(())
+        let kind = RefusalKind::Unavailable(Duration::from_secs(5));
+        self.readiness.check().await.map_err(|sentence| Refusal::new(kind, sentence).into())
     }
 }

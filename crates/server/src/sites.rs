@@ -1,5 +1,5 @@
 //! What the owners of each docs site ask of its assistant: `.docent/assistant.md` in the repository, as it was when the
-//! repository was last fetched.
+//! repository was last fetched, over what the configuration says for all sites.
 
 use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,32 +9,79 @@ use docent_authoring::Docs;
 use docent_types::Domain;
 use tracing::warn;
 
-/// Where the instructions stand, from the root of the repository.
-const FILE: &str = ".docent/assistant.md";
+use crate::site_file::{FILE, SiteFile};
 
 /// The sites by domain. A clone is the same.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Sites(Arc<RwLock<HashMap<Domain, Arc<str>>>>);
+#[derive(Debug, Clone)]
+pub(crate) struct Sites {
+    /// Whether answers end with questions to ask next, where a site does not say.
+    suggestions: bool,
+    known: Arc<RwLock<HashMap<Domain, SiteFile>>>,
+}
 
 impl Sites {
+    pub(crate) fn new(suggestions: bool) -> Self {
+        Self { suggestions, known: Arc::default() }
+    }
+
     pub(crate) fn of(&self, domain: &Domain) -> Site {
-        let known = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        Site { instructions: known.get(domain).cloned(), ..Site::default() }
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let said = known.get(domain);
+        Site {
+            address: said.and_then(|file| file.address.clone()),
+            instructions: said.and_then(|file| file.instructions.clone()),
+            suggestions: said.and_then(|file| file.suggestions).unwrap_or(self.suggestions),
+        }
+    }
+
+    /// Whether it was ever read what this site asks.
+    pub(crate) fn knows(&self, domain: &Domain) -> bool {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).contains_key(domain)
     }
 
     /// Reads what is asked at this state of the docs. What cannot be read leaves things as they are.
     pub(crate) fn learn(&self, domain: &Domain, docs: &Docs) {
-        let text = match docs.file(FILE) {
-            Ok(bytes) => bytes.map(|bytes| String::from_utf8_lossy(&bytes).trim().to_owned()),
-            Err(error) => {
-                warn!(%domain, error = &error as &dyn std::error::Error, "could not read {FILE}");
-                return;
-            }
-        };
-        let mut known = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        match text.filter(|text| !text.is_empty()) {
-            Some(text) => drop(known.insert(domain.clone(), text.into())),
-            None => drop(known.remove(domain)),
+        match docs.file(FILE) {
+            Ok(bytes) => self.take(domain, bytes.map(|bytes| SiteFile::read(&bytes)).unwrap_or_default()),
+            Err(error) => warn!(%domain, error = &error as &dyn std::error::Error, "could not read {FILE}"),
+        }
+    }
+
+    /// A problem is told when it is new: docs are read every minute.
+    fn take(&self, domain: &Domain, file: SiteFile) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let told = known.get(domain).map(|before| before.problems.as_slice()).unwrap_or_default();
+        for problem in file.problems.iter().filter(|problem| !told.contains(problem)) {
+            warn!(%domain, "{problem}");
+        }
+        known.insert(domain.clone(), file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_has_its_own_say_over_the_configuration() {
+        let domain = Domain::parse("docs").expect("a name");
+        for (everywhere, here, expected) in [
+            (false, "Be kind.", false),
+            (true, "Be kind.", true),
+            (true, "---\nsuggestions: false\n---\nBe kind.", false),
+            (false, "---\nsuggestions: true\n---\nBe kind.", true),
+        ] {
+            let sites = Sites::new(everywhere);
+            assert_eq!(sites.of(&domain), Site { suggestions: everywhere, ..Site::default() });
+            sites.take(&domain, SiteFile::read(here.as_bytes()));
+            let site = sites.of(&domain);
+            assert_eq!((site.suggestions, site.instructions.as_deref()), (expected, Some("Be kind.")), "{here}");
+            sites.take(&domain, SiteFile::default());
+            assert_eq!(
+                sites.of(&domain),
+                Site { suggestions: everywhere, ..Site::default() },
+                "what was asked is over"
+            );
         }
     }
 }

@@ -115,11 +115,16 @@ fn migrate(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Result
     for script in &scripts[found..] {
         transaction.execute_batch(script).map_err(failed)?;
     }
-    transaction.pragma_update(None, "application_id", APPLICATION).map_err(failed)?;
+    mark(&transaction).map_err(failed)?;
     transaction
         .pragma_update(None, "user_version", i32::try_from(scripts.len()).unwrap_or(i32::MAX))
         .map_err(failed)?;
     transaction.commit().map_err(failed)
+}
+
+/// Marks the file as ours. Its first page is written even when it says so already.
+pub(crate) fn mark(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "application_id", APPLICATION)
 }
 
 /// How many scripts were run; an error when the database is not ours to write.

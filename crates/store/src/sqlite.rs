@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use crate::error::{Abort, OpenError};
 use crate::readers::Readers;
-use crate::schema::{open_for_reading, open_for_writing};
+use crate::schema::{mark, open_for_reading, open_for_writing};
 use crate::turn::Turn;
 use crate::writer::{Writer, Writes};
 
@@ -41,9 +41,9 @@ impl SqliteStore {
         self.writer.close().await
     }
 
-    /// Whether the store can be written to and read.
+    /// Whether the store can be written to and read. Writes a page that stays as it was, and flushes it.
     pub async fn ready(&self) -> Result<(), StoreError> {
-        self.write("write to the database", |_| Ok(())).await?;
+        self.write("write to the database", |connection| Ok::<_, Abort<StoreError>>(mark(connection)?)).await?;
         self.read("read the database", |connection| {
             Ok(connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?)
         })

@@ -1,7 +1,9 @@
 //! Conversations with the assistant.
 
 use async_trait::async_trait;
-use docent_assistant::{Conversation, Export, ExportQuery, Feedback, NewThread, Thread, ThreadKey, Threads, Turn};
+use docent_assistant::{
+    Conversation, Export, ExportQuery, Feedback, Filled, NewThread, Thread, ThreadKey, Threads, Turn,
+};
 use docent_types::{BoxError, Domain, StoreError, ThreadId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
@@ -106,15 +108,18 @@ impl Threads for SqliteStore {
             let mut select = snapshot.prepare_cached(
                 "SELECT id, fp, created_at, touched_at FROM threads
                  WHERE domain = ?1 AND created_at >= ?2 AND created_at < ?3 AND (created_at, id) < (?4, ?5)
-                 ORDER BY created_at DESC, id DESC LIMIT ?6",
+                 ORDER BY created_at DESC, id DESC",
             )?;
             let from = query.from.map_or(i64::MIN, Timestamp::millis);
             let to = query.to.map_or(i64::MAX, Timestamp::millis);
-            let limit = i64::from(query.limit) + 1;
-            let mut rows = select.query((query.domain.as_str(), from, to, began_at, id, limit))?;
+            let mut rows = select.query((query.domain.as_str(), from, to, began_at, id))?;
             let mut conversations = Vec::new();
+            let mut filled = Filled::default();
             while let Some(row) = rows.next()? {
                 let id: String = row.get(0)?;
+                if !filled.takes(&query, stored_bytes(&snapshot, &id)?) {
+                    return Ok(Export::page(conversations, true));
+                }
                 conversations.push(Conversation {
                     id: ThreadId::parse(&id).ok_or_else(|| format!("`{id}` is no id of a thread"))?,
                     fp: row.get(1)?,
@@ -123,7 +128,7 @@ impl Threads for SqliteStore {
                     turns: turns(&snapshot, &id)?,
                 });
             }
-            Ok(Export::page(conversations, query.limit))
+            Ok(Export::page(conversations, false))
         })
         .await
     }
@@ -160,6 +165,13 @@ fn turns(connection: &Connection, thread: &str) -> Result<Vec<Turn>, BoxError> {
         turns.push(serde_json::from_str(row.get_ref(0)?.as_str()?)?);
     }
     Ok(turns)
+}
+
+/// How much a thread's turns are, without reading them: SQLite knows the length of a text from the head of its row.
+fn stored_bytes(connection: &Connection, thread: &str) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached("SELECT coalesce(sum(octet_length(body)), 0) FROM turns WHERE thread = ?1")?
+        .query_row([thread], |row| row.get(0))
 }
 
 fn turn_at(connection: &Connection, thread: &str, place: i64) -> Result<Turn, BoxError> {

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::Draft;
 use super::language::{Frame, frame_for};
 use super::quote;
+use super::suggestions::questions;
 use super::transcript::{answered, said_by};
 use super::words::Topic;
 
@@ -23,13 +24,32 @@ const NEAR: f32 = 0.05;
 const QUOTED: usize = 3;
 const MENTIONED: usize = 3;
 
+/// What a system prompt calls the notes it may ask for, in comments that no reader sees.
+const UNANSWERED: &str = "docent:unanswered";
+const SUGGESTIONS: &str = "docent:suggestions";
+
+/// The notes that the caller asks for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Notes {
+    /// That the docs hold no answer.
+    unanswered: bool,
+    /// What to ask next.
+    suggestions: bool,
+}
+
+impl Notes {
+    pub(super) fn asked_for(system: &str) -> Self {
+        Self { unanswered: system.contains(UNANSWERED), suggestions: system.contains(SUGGESTIONS) }
+    }
+}
+
 #[derive(Deserialize)]
 struct SearchResult {
     results: Vec<Passage>,
 }
 
 /// The answer to the newest question; a search first, when there is none yet and one is offered.
-pub(super) fn next(messages: &[Message], may_search: bool) -> Draft {
+pub(super) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draft {
     let question = said_by(messages, Role::User).pop().unwrap_or_default();
     // What was searched for is the question itself, without what the caller put around it.
     let found = search(messages, may_search);
@@ -45,7 +65,7 @@ pub(super) fn next(messages: &[Message], may_search: bool) -> Draft {
         }
         found => {
             let passages = found.map(|found| found.passages).unwrap_or_default();
-            Draft { text: answer(&question, &passages, frame), calls: Vec::new() }
+            Draft { text: answer(&question, &passages, frame, notes), calls: Vec::new() }
         }
     }
 }
@@ -71,7 +91,7 @@ fn search(messages: &[Message], may_search: bool) -> Option<Search> {
     })
 }
 
-fn answer(question: &str, passages: &[Passage], frame: &Frame) -> String {
+fn answer(question: &str, passages: &[Passage], frame: &'static Frame, notes: Notes) -> String {
     let topic = Topic::of(question);
     let mut ranked: Vec<(f32, &Passage)> = passages.iter().map(|passage| (fit(&topic, passage), passage)).collect();
     // A stable sort: what fits equally stays in the order of the search.
@@ -82,11 +102,14 @@ fn answer(question: &str, passages: &[Passage], frame: &Frame) -> String {
         let near: Vec<&Passage> =
             rest.iter().filter(|(fit, passage)| *fit > 0.0 && passage.score >= NEAR).map(|(_, p)| *p).collect();
         let links = links(&near, MENTIONED, &[]);
-        return if links.is_empty() {
-            frame.nothing.to_owned()
-        } else {
-            format!("{} {} {links}", frame.nothing, frame.nearest)
-        };
+        let mut text = frame.nothing.to_owned();
+        if !links.is_empty() {
+            text.push_str(&format!(" {} {links}", frame.nearest));
+        }
+        if notes.unanswered {
+            text.push_str(&format!("<!--{UNANSWERED}-->"));
+        }
+        return text;
     }
     let mut text = frame.opening.to_owned();
     let mut shown: Vec<&str> = Vec::new();
@@ -108,6 +131,13 @@ fn answer(question: &str, passages: &[Passage], frame: &Frame) -> String {
         text.push_str(&format!("\n\n{} {more}", frame.more));
     } else if !more.is_empty() {
         text.push_str(&format!("\n\n{} {more}", frame.more));
+    }
+    if notes.suggestions {
+        let found = good.iter().chain(&rest).map(|(_, passage)| *passage).filter(|passage| passage.score >= NEAR);
+        let questions = questions(question, found, &shown, frame);
+        if !questions.is_empty() {
+            text.push_str(&format!("\n\n<!--{SUGGESTIONS}\n{}\n-->", questions.join("\n")));
+        }
     }
     text
 }
@@ -202,7 +232,7 @@ mod tests {
             passage("Webhooks", "Retries", "A failed webhook is retried five times.\n\nNothing else.", 0.9),
             passage("Colours", "Red", "Nothing of the kind.", 0.8),
         ];
-        let draft = next(&asked("How often is a failed webhook retried?", &passages), true);
+        let draft = next(&asked("How often is a failed webhook retried?", &passages), true, Notes::default());
         assert_eq!(
             draft.text,
             "Here is what the docs say.\n\nFrom [Webhooks › Retries](/webhooks#retries):\n\n> A failed webhook is retried five times."
@@ -213,16 +243,41 @@ mod tests {
     #[test]
     fn it_says_so_when_the_docs_do_not_answer() {
         let passages = [passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9)];
-        let draft = next(&asked("What is the airspeed velocity of an unladen swallow?", &passages), true);
+        let draft =
+            next(&asked("What is the airspeed velocity of an unladen swallow?", &passages), true, Notes::default());
         assert_eq!(draft.text, "The docs do not answer this.");
-        assert_eq!(next(&asked("What about webhooks?", &[]), true).text, "The docs do not answer this.");
+        assert_eq!(
+            next(&asked("What about webhooks?", &[]), true, Notes::default()).text,
+            "The docs do not answer this."
+        );
         let weak = [passage("Webhooks", "Retries", "A failed webhook is retried.", 0.0)];
-        assert_eq!(next(&asked("failed webhook", &weak), true).text, "The docs do not answer this.");
-        let near = next(&asked("Which webhook supports quantum teleportation?", &passages), true);
+        assert_eq!(next(&asked("failed webhook", &weak), true, Notes::default()).text, "The docs do not answer this.");
+        let near = next(&asked("Which webhook supports quantum teleportation?", &passages), true, Notes::default());
         assert_eq!(
             near.text,
             "The docs do not answer this. The nearest pages: [Webhooks › Retries](/webhooks#retries)"
         );
+    }
+
+    #[test]
+    fn it_notes_what_it_is_asked_to_note_and_nothing_else() {
+        let notes = Notes::asked_for("When … end with <!--docent:unanswered-->. Then <!--docent:suggestions");
+        let passages = [
+            passage("Webhooks", "Retries", "A failed webhook is retried five times.", 0.9),
+            passage("Webhooks", "Signatures", "Every webhook is signed.", 0.4),
+        ];
+        let near = next(&asked("Which webhook supports quantum teleportation?", &passages), true, notes);
+        assert!(
+            near.text.ends_with("[Webhooks › Signatures](/webhooks#signatures)<!--docent:unanswered-->"),
+            "{near:?}"
+        );
+        let nothing = next(&asked("Was ist das?", &[]), true, notes);
+        assert_eq!(nothing.text, "Die Dokumentation beantwortet das nicht.<!--docent:unanswered-->");
+        let answer = next(&asked("How often is a failed webhook retried?", &passages), true, notes);
+        let next_question = "\n\n<!--docent:suggestions\nWhat can you tell me about “Webhooks › Signatures”?\n-->";
+        assert!(answer.text.ends_with(next_question), "{answer:?}");
+        let unasked = next(&asked("How often is a failed webhook retried?", &passages), true, Notes::default());
+        assert_eq!(answer.text.strip_suffix(next_question), Some(unasked.text.as_str()));
     }
 
     #[test]
@@ -231,17 +286,20 @@ mod tests {
         let mut messages = asked("Why?\n\nCode the reader points at:\n```\nlet unrelated = words();\n```", &passages);
         let ContentPart::ToolCall { input, .. } = &mut messages[1].parts[0] else { panic!("a call") };
         *input = json!({ "query": "Why is a webhook retried?" });
-        assert!(next(&messages, false).text.contains("> A failed webhook is retried five times."));
+        assert!(next(&messages, false, Notes::default()).text.contains("> A failed webhook is retried five times."));
     }
 
     #[test]
     fn it_searches_first_when_it_may() {
         let messages = [Message::text(Role::User, "How do retries work?")];
-        assert_eq!(next(&messages, true).calls, [(SEARCH, json!({ "query": "How do retries work?" }))]);
-        let without = next(&messages, false);
+        assert_eq!(
+            next(&messages, true, Notes::default()).calls,
+            [(SEARCH, json!({ "query": "How do retries work?" }))]
+        );
+        let without = next(&messages, false, Notes::default());
         assert!(without.calls.is_empty());
         assert_eq!(without.text, "The docs do not answer this.");
-        assert!(!next(&[], true).text.is_empty());
+        assert!(!next(&[], true, Notes::default()).text.is_empty());
     }
 
     #[test]

@@ -17,7 +17,18 @@ pub(super) struct Frame {
     pub(super) nearest: &'static str,
     /// When nothing was asked.
     pub(super) unasked: &'static str,
+    /// Around what a question to ask next is about. Of these words none says anything about a topic.
+    pub(super) about: (&'static str, &'static str),
+    /// How a heading begins that says how to do something, in lower case; empty where none is told by its beginning.
+    pub(super) how: &'static str,
+    /// What makes a question of such a heading, before it and after it.
+    pub(super) asking: (&'static str, &'static str),
 }
+
+/// All there are.
+#[cfg(test)]
+pub(super) const FRAMES: [&Frame; 11] =
+    [&ENGLISH, &GERMAN, &FRENCH, &SPANISH, &PORTUGUESE, &ITALIAN, &DUTCH, &RUSSIAN, &JAPANESE, &CHINESE, &KOREAN];
 
 const ENGLISH: Frame = Frame {
     opening: "Here is what the docs say.",
@@ -26,6 +37,9 @@ const ENGLISH: Frame = Frame {
     nothing: "The docs do not answer this.",
     nearest: "The nearest pages:",
     unasked: "Ask me something about these docs.",
+    about: ("What can you tell me about “", "”?"),
+    how: "how to ",
+    asking: ("", "?"),
 };
 
 const GERMAN: Frame = Frame {
@@ -35,6 +49,9 @@ const GERMAN: Frame = Frame {
     nothing: "Die Dokumentation beantwortet das nicht.",
     nearest: "Am nächsten kommen:",
     unasked: "Stellen Sie mir eine Frage zu dieser Dokumentation.",
+    about: ("Was steht da über „", "“?"),
+    how: "wie ",
+    asking: ("", "?"),
 };
 
 const FRENCH: Frame = Frame {
@@ -44,6 +61,9 @@ const FRENCH: Frame = Frame {
     nothing: "La documentation ne répond pas à cette question.",
     nearest: "Les pages les plus proches :",
     unasked: "Posez-moi une question sur cette documentation.",
+    about: ("Que dit-on sur « ", " » ?"),
+    how: "comment ",
+    asking: ("", " ?"),
 };
 
 const SPANISH: Frame = Frame {
@@ -53,6 +73,9 @@ const SPANISH: Frame = Frame {
     nothing: "La documentación no responde a esta pregunta.",
     nearest: "Las páginas más cercanas:",
     unasked: "Hágame una pregunta sobre esta documentación.",
+    about: ("¿Qué se dice sobre «", "»?"),
+    how: "cómo ",
+    asking: ("¿", "?"),
 };
 
 const PORTUGUESE: Frame = Frame {
@@ -62,6 +85,9 @@ const PORTUGUESE: Frame = Frame {
     nothing: "A documentação não responde a esta pergunta.",
     nearest: "As páginas mais próximas:",
     unasked: "Faça-me uma pergunta sobre esta documentação.",
+    about: ("O que se diz sobre “", "”?"),
+    how: "como ",
+    asking: ("", "?"),
 };
 
 const ITALIAN: Frame = Frame {
@@ -71,6 +97,9 @@ const ITALIAN: Frame = Frame {
     nothing: "La documentazione non risponde a questa domanda.",
     nearest: "Le pagine più vicine:",
     unasked: "Fammi una domanda su questa documentazione.",
+    about: ("Che cosa si dice su «", "»?"),
+    how: "come ",
+    asking: ("", "?"),
 };
 
 const DUTCH: Frame = Frame {
@@ -80,6 +109,9 @@ const DUTCH: Frame = Frame {
     nothing: "De documentatie geeft hier geen antwoord op.",
     nearest: "Het dichtst in de buurt:",
     unasked: "Stel mij een vraag over deze documentatie.",
+    about: ("Wat staat er over “", "”?"),
+    how: "hoe ",
+    asking: ("", "?"),
 };
 
 const RUSSIAN: Frame = Frame {
@@ -89,6 +121,9 @@ const RUSSIAN: Frame = Frame {
     nothing: "В документации нет ответа на этот вопрос.",
     nearest: "Ближайшие страницы:",
     unasked: "Задайте мне вопрос об этой документации.",
+    about: ("Что сказано про «", "»?"),
+    how: "как ",
+    asking: ("", "?"),
 };
 
 const JAPANESE: Frame = Frame {
@@ -98,6 +133,9 @@ const JAPANESE: Frame = Frame {
     nothing: "ドキュメントにはこの質問への答えがありません。",
     nearest: "最も近いページ:",
     unasked: "このドキュメントについて質問してください。",
+    about: ("「", "」とは?"),
+    how: "",
+    asking: ("", "?"),
 };
 
 const CHINESE: Frame = Frame {
@@ -107,6 +145,9 @@ const CHINESE: Frame = Frame {
     nothing: "文档没有回答这个问题。",
     nearest: "最接近的页面:",
     unasked: "请就这些文档向我提问。",
+    about: ("“", "”是什么?"),
+    how: "如何",
+    asking: ("", "?"),
 };
 
 const KOREAN: Frame = Frame {
@@ -116,6 +157,9 @@ const KOREAN: Frame = Frame {
     nothing: "문서에는 이 질문에 대한 답이 없습니다.",
     nearest: "가장 가까운 페이지:",
     unasked: "이 문서에 대해 질문해 주세요.",
+    about: ("“", "”에 대해 알려 주세요."),
+    how: "",
+    asking: ("", "?"),
 };
 
 /// The words by which a short question in Latin script gives its language away. Where two languages share a word, it

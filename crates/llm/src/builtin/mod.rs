@@ -5,7 +5,8 @@
 //! - with a `finish` tool it is the **agent**: it reads the instructions of the newest turn by the grammar of
 //!   `docs/CHORES.md`, makes one tool call for each chore, and finishes with what it did, what it left and why;
 //! - otherwise it is the **assistant**: it quotes the passages of the last `search` result that fit the question,
-//!   with links, inside a short fixed frame, and says so when the docs do not answer.
+//!   with links, inside a short fixed frame, and says so when the docs do not answer. Where the system prompt asks for
+//!   notes in comments, that the docs do not answer or what to ask next, it writes them as any model would.
 //!
 //! It is a pure function of the transcript and keeps nothing between calls.
 
@@ -19,6 +20,7 @@ mod place;
 mod planner;
 mod quote;
 mod rules;
+mod suggestions;
 mod transcript;
 mod words;
 
@@ -64,7 +66,8 @@ impl Model for Builtin {
                 ToolChoice::None => planner::farewell(&request.messages),
             }
         } else {
-            assistant::next(&request.messages, may_call(assistant::SEARCH))
+            let notes = assistant::Notes::asked_for(&request.system);
+            assistant::next(&request.messages, may_call(assistant::SEARCH), notes)
         };
         Ok(play(draft, &request))
     }

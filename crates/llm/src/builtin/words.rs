@@ -122,7 +122,9 @@ avec sans pour de du à au aux \
 el los las una unos es son cómo como qué que dónde cuándo por quién cuál puede yo tú y o con sin para del al \
 o os as um uma é são como que onde quando por quem qual pode eu e ou com sem para do da no na \
 il lo gli uno una è sono come che dove quando perché chi quale può io e con senza per di del della \
-de het een is zijn hoe wat waar wanneer waarom wie kan ik jij we en of met zonder voor van naar";
+de het een is zijn hoe wat waar wanneer waarom wie kan ik jij we en of met zonder voor van naar \
+da über dit sur se dic sobr diz cosa si su staat er over что сказано про とは 是什 什么 에 대해 알려 주세요 steht \
+";
 
 fn is_common(term: &str) -> bool {
     thread_local! {

@@ -63,7 +63,7 @@ async fn ask(app: &App, args: &AskArgs, paper: &mut Paper) -> Result<Option<Valu
         None => None,
     };
     let docs = docs(app, &project).await?;
-    if app.models.named(&app.config.assistant_model)?.describe().is_builtin() {
+    if app.models.named(&app.config.assistant.model)?.describe().is_builtin() {
         paper.note("builtin, no language model: quotes from the docs");
     }
     let said = Said { id: None, role: Role::User, text: args.question.trim().to_owned() };
@@ -121,7 +121,7 @@ impl Answer {
                 self.text.push_str(&text);
                 paper.words(&text)?;
             }
-            StreamEvent::Source { passage, .. } => self.sources.push(passage),
+            StreamEvent::Source { passage, .. } => self.sources.push(Arc::unwrap_or_clone(passage)),
             StreamEvent::Finish { reason, .. } => {
                 self.end = Some(reason);
                 paper.end_line()?;
@@ -145,16 +145,12 @@ fn source(passage: &Passage) -> Value {
 
 /// The site's docs as they are indexed, and what its owners ask of the assistant.
 async fn docs(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
-    if let Some(docs) = app.indexes.snapshot(&project.domain)? {
-        // Nothing is fetched for it: the owners' wishes are read where the index was made from.
-        if let Some(files) = app.repositories.fetched_docs(project) {
-            app.sites.learn(&project.domain, &files);
-        }
-        return Ok(docs);
+    let docs = index::indexed(app, project).await?;
+    // Nothing is fetched for it: the owners' wishes are read where the index was made from.
+    if let Some(files) = app.repositories.fetched_docs(project) {
+        app.sites.learn(&project.domain, &files);
     }
-    output::aside(format_args!("`{}` was never indexed; reading {} first", project.domain, project.repository));
-    index::index(app, project).await?;
-    Ok(app.indexes.open(&project.domain)?.snapshot())
+    Ok(docs)
 }
 
 /// The thread to go on with. Whoever has the data folder needs no key to it.

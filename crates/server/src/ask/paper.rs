@@ -1,13 +1,13 @@
 //! How an answer looks on a terminal: the answer and its sources on stdout, all else beside it on stderr. Colours are left
 //! out where the output is no terminal (`anstream` sees to it).
 
-use std::borrow::Cow;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
 use docent_types::Passage;
 
 use crate::failure::Failure;
+use crate::output::harmless;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -96,12 +96,6 @@ impl<W: Write> Paper<W> {
             Ok(()) => Ok(()),
         }
     }
-}
-
-/// Docs and models may hold what a terminal would obey; lines and tabs are all that is left of it.
-fn harmless(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, "")) } else { Cow::Borrowed(text) }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use docent_agent::Limits;
 use serde::{Deserialize, Deserializer};
@@ -11,7 +12,11 @@ use serde::{Deserialize, Deserializer};
 use super::model::ModelKeys;
 use super::names::{self, Names};
 use super::proxies;
-use super::{AgentConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
+use super::search::SearchKeys;
+use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
+
+/// The longest that a reply may go on without a reader, in seconds.
+const LONGEST_RESUME: u32 = 600;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -29,6 +34,7 @@ pub(super) struct Keys {
     client_ip_header: Option<String>,
     github_app: GithubAppKeys,
     git: GitKeys,
+    search: SearchKeys,
 }
 
 impl Default for Keys {
@@ -46,6 +52,7 @@ impl Default for Keys {
             client_ip_header: None,
             github_app: GithubAppKeys::default(),
             git: GitKeys::default(),
+            search: SearchKeys::default(),
         }
     }
 }
@@ -79,10 +86,19 @@ impl Default for AgentKeys {
     }
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
+#[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct AssistantKeys {
     model: Option<String>,
+    suggestions: bool,
+    thread_days: u32,
+    resume_seconds: u32,
+}
+
+impl Default for AssistantKeys {
+    fn default() -> Self {
+        Self { model: None, suggestions: false, thread_days: 90, resume_seconds: 30 }
+    }
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -127,7 +143,7 @@ impl Default for LimitsConfig {
 
 impl Keys {
     /// What the keys mean together.
-    pub(super) fn judge(self, overrides: Overrides) -> Result<Config, ConfigError> {
+    pub(super) fn judge(mut self, overrides: Overrides) -> Result<Config, ConfigError> {
         if self.store != "sqlite" {
             let scheme = self.store.split_once("://").map_or(self.store.as_str(), |(scheme, _)| scheme);
             return Err(ConfigError::wrong(
@@ -141,7 +157,8 @@ impl Keys {
             models.insert(name, model);
         }
         let agent_limits = self.agent.limits();
-        let Names { agent, assistant, offered } = names::judge(&models, self.agent.model, self.assistant.model)?;
+        let asked = (self.agent.model.take(), self.assistant.model.take());
+        let Names { agent, assistant, offered } = names::judge(&models, asked.0, asked.1)?;
         Ok(Config {
             listen: overrides.listen.unwrap_or(self.listen),
             public_url: self.public_url,
@@ -154,11 +171,12 @@ impl Keys {
                 limits: agent_limits,
                 labels: self.agent.labels,
             },
-            assistant_model: assistant,
+            assistant: self.assistant.judge(assistant)?,
             limits: self.limits,
             proxies: proxies::judge(self.trusted_proxies, self.client_ip_header)?,
             github_app: self.github_app.judge()?,
             git: self.git.judge()?,
+            search: self.search.judge()?,
         })
     }
 }
@@ -175,6 +193,24 @@ impl AgentKeys {
             bytes: self.max_bytes.map_or(usual.bytes, NonZeroUsize::get),
             ..usual
         }
+    }
+}
+
+impl AssistantKeys {
+    /// `model` is the one that was found for it.
+    fn judge(self, model: String) -> Result<AssistantConfig, ConfigError> {
+        if self.resume_seconds > LONGEST_RESUME {
+            let sentence =
+                format!("is more than {LONGEST_RESUME}; a reply that nobody reads costs as much as one that is read");
+            return Err(ConfigError::wrong("assistant.resume_seconds", sentence));
+        }
+        let day = Duration::from_secs(24 * 60 * 60);
+        Ok(AssistantConfig {
+            model,
+            suggestions: self.suggestions,
+            keep_threads: (self.thread_days > 0).then(|| day * self.thread_days),
+            resumable: Duration::from_secs(self.resume_seconds.into()),
+        })
     }
 }
 

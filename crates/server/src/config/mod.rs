@@ -11,6 +11,7 @@ mod load;
 mod model;
 mod names;
 mod proxies;
+mod search;
 
 #[cfg(test)]
 mod tests;
@@ -18,11 +19,13 @@ mod tests;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 pub(crate) use keys::LimitsConfig;
 pub(crate) use load::ConfigError;
 pub(crate) use model::{Endpoint, ModelConfig, OpenAiWays};
 pub(crate) use names::RunsOn;
+pub(crate) use search::{EmbeddingsConfig, SearchConfig};
 
 /// The whole configuration.
 #[derive(Debug, Clone)]
@@ -36,13 +39,13 @@ pub(crate) struct Config {
     /// Every name a request may give, and what it runs on.
     pub(crate) offered: BTreeMap<String, RunsOn>,
     pub(crate) agent: AgentConfig,
-    /// The model of the assistant, one of those offered.
-    pub(crate) assistant_model: String,
+    pub(crate) assistant: AssistantConfig,
     pub(crate) limits: LimitsConfig,
     /// The proxies in front of the server that are believed.
     pub(crate) proxies: Option<docent_access::Proxies>,
     pub(crate) github_app: Option<GithubApp>,
     pub(crate) git: GitConfig,
+    pub(crate) search: SearchConfig,
 }
 
 #[derive(Debug, Clone)]
@@ -55,6 +58,18 @@ pub(crate) struct AgentConfig {
     pub(crate) limits: docent_agent::Limits,
     /// Put on each pull request, where the forge has labels.
     pub(crate) labels: Vec<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct AssistantConfig {
+    /// The model of the assistant, one of those offered.
+    pub(crate) model: String,
+    /// Whether answers end with questions to ask next, on sites that do not say.
+    pub(crate) suggestions: bool,
+    /// How long a conversation is kept after it was last touched; `None` for ever.
+    pub(crate) keep_threads: Option<Duration>,
+    /// How long a reply goes on that nobody reads, where its chat has said that it resumes.
+    pub(crate) resumable: Duration,
 }
 
 /// The GitHub App that opens repositories of projects without a token of their own.

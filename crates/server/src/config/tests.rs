@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use super::*;
 use docent_http_client::SecretSource;
@@ -16,7 +17,7 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that goes with the others.
-const KEYS: [(&str, &str); 36] = [
+const KEYS: [(&str, &str); 39] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
@@ -42,6 +43,9 @@ const KEYS: [(&str, &str); 36] = [
     ("agent.max_bytes", "1000000"),
     ("agent.labels", "docs, automated"),
     ("assistant.model", "sonnet"),
+    ("assistant.suggestions", "true"),
+    ("assistant.thread_days", "30"),
+    ("assistant.resume_seconds", "0"),
     ("limits.agent_jobs_per_hour", "1"),
     ("limits.agent_messages_per_hour", "2"),
     ("limits.assistant_requests_per_hour", "3"),
@@ -79,6 +83,9 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
 
     let config = of_the_file;
     assert_eq!(config.agent.labels, ["docs", "automated"]);
+    let month = Duration::from_secs(30 * 24 * 3600);
+    assert_eq!((config.assistant.suggestions, config.assistant.keep_threads), (true, Some(month)));
+    assert_eq!(config.assistant.resumable, Duration::ZERO);
     let docent_agent::Limits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
     assert_eq!((steps, tokens, minutes, files, bytes), (10, 100_000, 30, 20, 1_000_000));
     assert_eq!(config.github_app.map(|app| app.id).as_deref(), Some("12345"));
@@ -113,6 +120,9 @@ fn mistakes_are_named() {
         ),
         ("[agent]\nmodel = \"gpt\"".into(), &[], "`agent.model`: there is no model `gpt`; known: `opus`, `sonnet`"),
         ("[assistant]\nmodel = \"gpt\"".into(), &[], "`assistant.model`: there is no model `gpt`"),
+        ("[assistant]\nresume_seconds = 601".into(), &[], "`assistant.resume_seconds`: is more than 600"),
+        ("[assistant]\nthread_days = -1".into(), &[], "`assistant.thread_days`"),
+        ("[assistant]\nsuggestions = \"often\"".into(), &[], "`assistant.suggestions`"),
         ("[models.fast]".into(), &[], "`models.fast.provider`: is missing"),
         (model("provide = \"builtin\""), &[], "`provide`"),
         (model("provider = \"gemini\""), &[], "there is no provider `gemini`; say `anthropic`"),
@@ -180,6 +190,16 @@ fn a_near_server_needs_no_key_and_may_have_one() {
 }
 
 #[test]
+fn conversations_are_kept_for_a_while_or_for_ever() {
+    for (text, days) in
+        [("", Some(90)), ("[assistant]\nthread_days = 1", Some(1)), ("[assistant]\nthread_days = 0", None)]
+    {
+        let kept = load(text, &[]).expect(text).assistant.keep_threads;
+        assert_eq!(kept, days.map(|days| Duration::from_secs(days * 24 * 3600)), "{text}");
+    }
+}
+
+#[test]
 fn nothing_runs_on_builtin_by_surprise() {
     let other = |name: &str| RunsOn::Other(name.to_owned());
     let fast_builtin = "[models.fast]\nprovider = \"builtin\"\n";
@@ -210,7 +230,7 @@ fn nothing_runs_on_builtin_by_surprise() {
         let expected: BTreeMap<String, RunsOn> =
             offered.into_iter().map(|(name, runs_on)| (name.to_owned(), runs_on)).collect();
         assert_eq!((config.agent.model.as_str(), &config.offered), (agent, &expected), "{text}");
-        assert_eq!(config.assistant_model, agent, "the assistant follows the agent: {text}");
+        assert_eq!(config.assistant.model, agent, "the assistant follows the agent: {text}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use docent_authoring::Docs;
 use docent_forge::ForgeError;
 use docent_llm::Model as _;
 use docent_types::Project;
@@ -10,8 +11,10 @@ use tokio::time::timeout;
 
 use super::{Finding, Findings, LIMIT};
 use crate::app::App;
+use crate::embedders;
 use crate::failure::Failure;
 use crate::models::Configured;
+use crate::site_file::{FILE, SiteFile};
 use docent_http_client::SecretSource;
 
 /// Whether a model answers.
@@ -30,6 +33,17 @@ pub(super) async fn model(name: &str, model: &Configured) -> Finding {
     }
 }
 
+/// Whether questions can be embedded, where that is configured.
+pub(super) async fn embedder(app: &App) -> Option<Finding> {
+    let checked = timeout(LIMIT, embedders::check(app.embedder.as_deref()?)).await;
+    let fix = "see `[search]` in the configuration; without vectors questions are answered by their words";
+    Some(match checked {
+        Ok(Ok(said)) => Finding::Good(said),
+        Ok(Err(failure)) => Finding::bad(failure.to_string(), fix),
+        Err(_) => Finding::bad(format!("the embedder did not answer within {} s", LIMIT.as_secs()), fix),
+    })
+}
+
 /// All there is to say of a project.
 pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
     let (app, project) = (&*app, &project);
@@ -42,7 +56,7 @@ pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
         let is_closed = matches!(forge, Some(Finding::Bad { .. })) && project.token_env.is_none();
         findings.extend(forge.map(|finding| ("forge", finding)));
         if !is_closed {
-            findings.push(("repository", repository(app, project).await));
+            findings.extend(repository(app, project).await);
             let contexts = project.context.iter().map(|(name, url)| context(app, project, name, url));
             findings.extend(join_all(contexts).await.into_iter().map(|finding| ("context", finding)));
         }
@@ -61,10 +75,15 @@ fn no_token(project: &Project) -> Option<Finding> {
     ))
 }
 
-async fn repository(app: &App, project: &Project) -> Finding {
+/// Whether it can be fetched, and what is odd about what the assistant reads in it.
+async fn repository(app: &App, project: &Project) -> Findings {
     let id = &project.id;
-    match timeout(LIMIT, app.repositories.docs(project)).await {
-        Ok(Ok(_)) => Finding::Good(format!("`{id}`: {} on `{}`", project.repository, project.branch)),
+    let finding = match timeout(LIMIT, app.repositories.docs(project)).await {
+        Ok(Ok(docs)) => {
+            let good = Finding::Good(format!("`{id}`: {} on `{}`", project.repository, project.branch));
+            let odd = site_file(project, &docs).into_iter().map(|finding| ("assistant", finding));
+            return std::iter::once(("repository", good)).chain(odd).collect();
+        }
         Ok(Err(error)) => Finding::bad(
             format!("`{id}`: {}", Failure::from(error)),
             format!("check the address, the branch and what opens it with `git ls-remote {}`", project.repository),
@@ -73,6 +92,22 @@ async fn repository(app: &App, project: &Project) -> Finding {
         Err(_) => {
             Finding::Note(format!("`{id}`: {} is still being fetched after {} s", project.repository, LIMIT.as_secs()))
         }
+    };
+    vec![("repository", finding)]
+}
+
+fn site_file(project: &Project, docs: &Docs) -> Vec<Finding> {
+    let id = &project.id;
+    match docs.file(FILE) {
+        Ok(None) => Vec::new(),
+        Ok(Some(bytes)) => {
+            let problems = SiteFile::read(&bytes).problems;
+            problems.iter().map(|problem| Finding::Note(format!("`{id}`: {problem}"))).collect()
+        }
+        Err(error) => vec![Finding::bad(
+            format!("`{id}`: {}", Failure::new(format!("cannot read {FILE}"), error)),
+            "stop the server and remove the data folder's `mirrors`; they are made again",
+        )],
     }
 }
 

@@ -53,6 +53,8 @@ pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
     let models = join_all(app.models.configured().map(|(name, model)| elsewhere::model(name, model)));
     findings.extend(models.await.into_iter().map(|finding| ("model", finding)));
     findings.extend(names(&app.config).into_iter().map(|finding| ("model", finding)));
+    findings.extend(elsewhere::embedder(app).await.map(|finding| ("search", finding)));
+    findings.extend(assistant(&app.config).map(|finding| ("assistant", finding)));
     let projects = app.projects().projects().await?;
     if projects.is_empty() {
         findings.push(("projects", Finding::Note("none yet; add one with `docent project add`".to_owned())));
@@ -75,6 +77,11 @@ fn names(config: &Config) -> Vec<Finding> {
         }
     };
     config.offered.iter().filter_map(note).collect()
+}
+
+fn assistant(config: &Config) -> Option<Finding> {
+    let for_ever = || Finding::Note("conversations are kept for ever: `assistant.thread_days` is 0".to_owned());
+    config.assistant.keep_threads.is_none().then(for_ever)
 }
 
 fn report(findings: &[(&str, Finding)], json: bool) -> Result<(), Failure> {

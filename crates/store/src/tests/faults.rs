@@ -69,6 +69,17 @@ async fn a_database_that_cannot_be_written_says_so() {
 }
 
 #[tokio::test]
+async fn being_ready_is_to_have_written() {
+    let house = House::new();
+    let store = house.open();
+    let log = house.path.with_extension("db-wal");
+    let length = || std::fs::metadata(&log).expect("a log").len();
+    let before = length();
+    store.ready().await.expect("ready");
+    assert!(length() > before, "a page was written, though nothing changed");
+}
+
+#[tokio::test]
 async fn a_commit_that_fails_fails_for_all() {
     let house = House::new();
     let store = house.open();

@@ -1,0 +1,125 @@
+//! Questions to ask next: made of the headings that a search found beside those that were quoted, and of nothing else.
+
+use docent_types::Passage;
+
+use super::language::{Frame, frame_for};
+
+/// How many are suggested, and how long one may be, in characters.
+const MOST: usize = 3;
+const LONGEST: usize = 90;
+
+/// The questions, in the order of the passages. Pages and sections in `quoted` have been answered from.
+pub(super) fn questions<'p>(
+    asked: &str,
+    passages: impl Iterator<Item = &'p Passage>,
+    quoted: &[&str],
+    frame: &'static Frame,
+) -> Vec<String> {
+    let mut questions: Vec<String> = Vec::new();
+    for passage in passages.filter(|passage| !quoted.contains(&passage.href.as_str())) {
+        let Some(question) = question(passage, frame) else { continue };
+        let same = |other: &str| words(other) == words(&question);
+        if !same(asked) && !questions.iter().any(|other| same(other)) {
+            questions.push(question);
+        }
+        if questions.len() == MOST {
+            break;
+        }
+    }
+    questions
+}
+
+/// What a section answers, going by its heading; `None` when the heading makes no question.
+fn question(passage: &Passage, frame: &'static Frame) -> Option<String> {
+    let heading = passage.headings.last().unwrap_or(&passage.title).trim();
+    let first = heading.chars().next().filter(|c| c.is_alphanumeric() || matches!(c, '¿' | '`'))?;
+    let is_question = heading.ends_with(['?', '？']);
+    let says_how = !frame.how.is_empty() && heading.to_lowercase().starts_with(frame.how);
+    let question = if (is_question || says_how) && frame_for(heading) == frame && first != '`' {
+        let (before, after) = if is_question { ("", "") } else { frame.asking };
+        format!("{before}{heading}{after}")
+    } else {
+        let about = match passage.headings.last() {
+            Some(_) if heading != passage.title && !passage.title.trim().is_empty() => {
+                format!("{} › {heading}", passage.title.trim())
+            }
+            _ => heading.to_owned(),
+        };
+        format!("{}{about}{}", frame.about.0, frame.about.1)
+    };
+    // What stands in a comment of its own line must not end either.
+    let fits = question.chars().count() <= LONGEST && !question.contains(|c: char| c.is_control() || "<>".contains(c));
+    fits.then_some(question)
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::language::FRAMES;
+    use super::super::words::Topic;
+    use super::*;
+
+    fn section(title: &str, heading: Option<&str>) -> Passage {
+        Passage {
+            path: title.to_lowercase(),
+            href: format!("/{title}#{}", heading.unwrap_or_default()),
+            title: title.to_owned(),
+            headings: heading.map(str::to_owned).into_iter().collect(),
+            content: "Words.".to_owned(),
+            score: 0.5,
+            version: None,
+            language: None,
+        }
+    }
+
+    fn of(asked: &str, passages: &[Passage]) -> Vec<String> {
+        questions(asked, passages.iter(), &["/Webhooks#Quoted"], frame_for(asked))
+    }
+
+    #[test]
+    fn headings_become_questions() {
+        for (asked, heading, question) in [
+            ("How are calls retried?", "Why was my call refused?", "Why was my call refused?"),
+            ("How are calls retried?", "How to verify a signature", "How to verify a signature?"),
+            ("How are calls retried?", "Signatures", "What can you tell me about “Webhooks › Signatures”?"),
+            ("How are calls retried?", "`--json`", "What can you tell me about “Webhooks › `--json`”?"),
+            ("Wie kann ich das einrichten?", "How to verify it", "Was steht da über „Webhooks › How to verify it“?"),
+            ("Wie kann ich das einrichten?", "Wie ist das gemeint?", "Wie ist das gemeint?"),
+            ("¿Cómo puedo hacer los pagos?", "Cómo se anula una factura", "¿Cómo se anula una factura?"),
+            ("Comment est-ce que je paie ?", "Comment est calculé le prix", "Comment est calculé le prix ?"),
+        ] {
+            assert_eq!(of(asked, &[section("Webhooks", Some(heading))]), [question], "{heading}");
+        }
+        let page = of("How are calls retried?", &[section("Webhooks", None)]);
+        assert_eq!(page, ["What can you tell me about “Webhooks”?"]);
+    }
+
+    #[test]
+    fn what_was_quoted_or_asked_is_not_suggested_and_nothing_twice() {
+        let sections = ["Quoted", "How to sign?", "Retries", "Retries", "A", "B"];
+        let sections = sections.map(|heading| section("Webhooks", Some(heading)));
+        assert_eq!(
+            of("how to sign", &sections),
+            ["Retries", "A", "B"].map(|heading| format!("What can you tell me about “Webhooks › {heading}”?"))
+        );
+    }
+
+    #[test]
+    fn a_heading_that_would_break_the_comment_is_left_out() {
+        let long = "x".repeat(LONGEST);
+        for heading in ["a --> b", "<!-- a", "Two\nlines", "- a dash", "", long.as_str()] {
+            assert_eq!(of("what is it", &[section("Webhooks", Some(heading))]), Vec::<String>::new(), "{heading:?}");
+        }
+    }
+
+    #[test]
+    fn a_suggested_question_is_about_its_heading_and_nothing_else() {
+        for frame in FRAMES {
+            let question = format!("{}Retries{}", frame.about.0, frame.about.1);
+            assert_eq!(Topic::of(&question), Topic::of("Retries"), "{question}");
+        }
+    }
+}

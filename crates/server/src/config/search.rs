@@ -1,0 +1,153 @@
+//! `[search]`: who turns text into vectors, if anybody does.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use docent_embed::Place;
+use docent_http_client::SecretSource;
+use serde::Deserialize;
+
+use super::ConfigError;
+use crate::address::{self, Site};
+
+/// What search has besides words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) enum SearchConfig {
+    #[default]
+    Words,
+    /// A vector a token, averaged.
+    Static(Place),
+    /// A small sentence model on this machine.
+    Transformer(Place),
+    Endpoint(EmbeddingsConfig),
+}
+
+/// A server that embeds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EmbeddingsConfig {
+    pub(crate) base_url: String,
+    pub(crate) model: String,
+    pub(crate) key: Option<SecretSource>,
+    pub(crate) dimensions: Option<usize>,
+}
+
+/// The keys as they are written.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct SearchKeys {
+    embedder: Kind,
+    path: Option<PathBuf>,
+    model: Option<String>,
+    base_url: Option<String>,
+    api_key_env: Option<String>,
+    dimensions: Option<NonZeroUsize>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    #[default]
+    None,
+    Static,
+    Transformer,
+    OpenAi,
+}
+
+fn wrong<T>(key: &str, sentence: impl Into<String>) -> Result<T, ConfigError> {
+    Err(ConfigError::wrong(format!("search.{key}"), sentence.into()))
+}
+
+impl SearchKeys {
+    pub(super) fn judge(self) -> Result<SearchConfig, ConfigError> {
+        let superfluous = |keys: &[(&str, bool)]| match keys.iter().find(|(_, given)| *given) {
+            Some((key, _)) => wrong(key, "is not a key of this `search.embedder`; leave it out"),
+            None => Ok(()),
+        };
+        let remote = [
+            ("base_url", self.base_url.is_some()),
+            ("api_key_env", self.api_key_env.is_some()),
+            ("dimensions", self.dimensions.is_some()),
+        ];
+        let local = [("path", self.path.is_some()), ("model", self.model.is_some())];
+        match self.embedder {
+            Kind::None => superfluous(&[&local[..], &remote[..]].concat()).map(|()| SearchConfig::Words),
+            Kind::Static => superfluous(&remote).and_then(|()| Ok(SearchConfig::Static(self.place()?))),
+            Kind::Transformer => superfluous(&remote).and_then(|()| Ok(SearchConfig::Transformer(self.place()?))),
+            Kind::OpenAi => superfluous(&local[..1]).and_then(|()| Ok(SearchConfig::Endpoint(self.endpoint()?))),
+        }
+    }
+
+    fn place(self) -> Result<Place, ConfigError> {
+        match (self.path, self.model) {
+            (Some(folder), None) => Ok(Place::Folder(folder)),
+            (None, Some(name)) => Ok(Place::Name(name)),
+            (Some(_), Some(_)) => wrong("model", "stands beside `path`; leave one of the two out"),
+            (None, None) => wrong(
+                "path",
+                "is missing; give the folder of a model, or with `model` the name of one in the cache of this machine",
+            ),
+        }
+    }
+
+    fn endpoint(self) -> Result<EmbeddingsConfig, ConfigError> {
+        let Some(base_url) = self.base_url else {
+            return wrong("base_url", "is missing; give what stands before `/embeddings`");
+        };
+        let Some(model) = self.model.filter(|model| !model.trim().is_empty()) else {
+            return wrong("model", "is missing; give the server's name for the model");
+        };
+        let key = match self.api_key_env {
+            // What stands there may well be the key itself, which is not to be shown.
+            Some(variable) if !address::is_variable(&variable) => {
+                return wrong("api_key_env", "is no name of a variable; give its name, not the key");
+            }
+            variable => variable.map(SecretSource::Variable),
+        };
+        match Site::parse(&base_url) {
+            Err(why) => return wrong("base_url", why.to_string()),
+            Ok(site) if key.is_some() && site.is_in_the_clear() => {
+                let sentence = format!("the key is not sent to {} over plain http; use https", site.host());
+                return wrong("base_url", sentence);
+            }
+            Ok(_) => {}
+        }
+        let dimensions = self.dimensions.map(NonZeroUsize::get);
+        Ok(EmbeddingsConfig { base_url, model, key, dimensions })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(text: &str) -> Result<SearchConfig, String> {
+        let keys: SearchKeys = toml::from_str(text).map_err(|error| error.to_string())?;
+        keys.judge().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn each_embedder_has_its_own_keys() {
+        assert_eq!(judged(""), Ok(SearchConfig::Words));
+        let folder = Place::Folder("/m".into());
+        assert_eq!(judged("embedder = \"static\"\npath = \"/m\""), Ok(SearchConfig::Static(folder)));
+        let name = Place::Name("a/b".to_owned());
+        assert_eq!(judged("embedder = \"transformer\"\nmodel = \"a/b\""), Ok(SearchConfig::Transformer(name)));
+        let remote = judged("embedder = \"openai\"\nmodel = \"m\"\nbase_url = \"https://x/v1\"\napi_key_env = \"KEY\"");
+        assert!(matches!(remote, Ok(SearchConfig::Endpoint(EmbeddingsConfig { key: Some(_), .. }))), "{remote:?}");
+        for (text, key) in [
+            ("path = \"/m\"", "search.path"),
+            ("embedder = \"static\"", "search.path"),
+            ("embedder = \"static\"\npath = \"/m\"\nmodel = \"a/b\"", "search.model"),
+            ("embedder = \"transformer\"\npath = \"/m\"\ndimensions = 3", "search.dimensions"),
+            ("embedder = \"openai\"\nmodel = \"m\"", "search.base_url"),
+            ("embedder = \"openai\"\nbase_url = \"https://x\"", "search.model"),
+            (
+                "embedder = \"openai\"\nmodel = \"m\"\nbase_url = \"https://x\"\napi_key_env = \"sk-1\"",
+                "search.api_key_env",
+            ),
+        ] {
+            let error = judged(text).expect_err(text);
+            assert!(error.contains(key) && !error.contains("sk-1"), "{error}");
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The embedder of the configuration.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use docent_embed::{EmbeddingsEndpoint, EndpointOptions, Place};
+use docent_http_client::{Client, Options};
+use docent_search::{Embedder, Role};
+
+use crate::config::{EmbeddingsConfig, SearchConfig};
+use crate::failure::Failure;
+
+/// What search has besides words; `None` for words alone. Reads the files of a model: blocks, for about a second.
+pub(crate) fn open(config: &SearchConfig) -> Result<Option<Arc<dyn Embedder>>, Failure> {
+    match config {
+        SearchConfig::Words => Ok(None),
+        SearchConfig::Static(place) => local::fixed(place).map(Some),
+        SearchConfig::Transformer(place) => local::transformer(place).map(Some),
+        SearchConfig::Endpoint(config) => endpoint(config).map(Some),
+    }
+}
+
+fn endpoint(config: &EmbeddingsConfig) -> Result<Arc<dyn Embedder>, Failure> {
+    let client =
+        Client::new(Options::default()).map_err(|error| Failure::new("cannot speak HTTP to the embedder", error))?;
+    let key = config.key.as_ref().map(docent_http_client::SecretSource::read).transpose();
+    let options = EndpointOptions {
+        base_url: config.base_url.clone(),
+        model: config.model.clone(),
+        key: key.map_err(|error| Failure::new("cannot use `search.api_key_env`", error))?,
+        dimensions: config.dimensions,
+    };
+    let made = EmbeddingsEndpoint::new(client, options);
+    Ok(Arc::new(made.map_err(|error| Failure::new("cannot use `search.base_url`", error))?))
+}
+
+/// Embeds a short text, and says how that went.
+pub(crate) async fn check(embedder: &dyn Embedder) -> Result<String, Failure> {
+    let ask = || embedder.embed(&["How do I begin?"], Role::Question);
+    let failed = |error| Failure::new("the embedder of `[search]` does not work", error);
+    // The first time there are threads to start, or connections to make.
+    ask().await.map_err(failed)?;
+    let began = Instant::now();
+    ask().await.map_err(failed)?;
+    let millis = began.elapsed().as_secs_f64() * 1000.0;
+    Ok(format!("vectors of {} dimensions, {millis:.1} ms a question", embedder.dimensions()))
+}
+
+#[cfg(feature = "embed")]
+mod local {
+    use docent_embed::{ModelError, StaticModel, Transformer, hub_cache};
+
+    use super::{Arc, Embedder, Failure, Place};
+
+    pub(super) fn fixed(place: &Place) -> Result<Arc<dyn Embedder>, Failure> {
+        let loaded = folder(place).and_then(|folder| StaticModel::load(&folder));
+        Ok(Arc::new(loaded.map_err(failed)?))
+    }
+
+    pub(super) fn transformer(place: &Place) -> Result<Arc<dyn Embedder>, Failure> {
+        let loaded = folder(place).and_then(|folder| Transformer::load(&folder));
+        Ok(Arc::new(loaded.map_err(failed)?))
+    }
+
+    fn folder(place: &Place) -> Result<std::path::PathBuf, ModelError> {
+        place.folder(&hub_cache(|name| std::env::var(name).ok()))
+    }
+
+    fn failed(error: ModelError) -> Failure {
+        Failure::new("cannot use the model of `[search]`", error)
+    }
+}
+
+#[cfg(not(feature = "embed"))]
+mod local {
+    use super::{Arc, Embedder, Failure, Place};
+
+    pub(super) fn fixed(_: &Place) -> Result<Arc<dyn Embedder>, Failure> {
+        Err(not_built())
+    }
+
+    pub(super) fn transformer(_: &Place) -> Result<Arc<dyn Embedder>, Failure> {
+        Err(not_built())
+    }
+
+    fn not_built() -> Failure {
+        Failure::plain(
+            "`search.embedder` names a model on this machine, and this docent was built without them; build it with \
+             `--features embed`, or use `openai` with a server that embeds",
+        )
+    }
+}

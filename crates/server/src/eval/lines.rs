@@ -1,0 +1,58 @@
+//! Files of one thing a line, and what is wrong with a line.
+
+use std::path::Path;
+
+use thiserror::Error;
+
+use crate::failure::Failure;
+
+/// A line that cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{file}:{line}: {wrong}")]
+pub(super) struct LineError {
+    file: String,
+    /// Counted from 1.
+    line: usize,
+    wrong: String,
+}
+
+impl From<LineError> for Failure {
+    fn from(error: LineError) -> Self {
+        Self::plain(error.to_string())
+    }
+}
+
+/// A file's text, and the name it goes by in sentences.
+#[derive(Debug, Clone)]
+pub(super) struct Lines {
+    file: String,
+    text: String,
+}
+
+impl Lines {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let file = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| Failure::new(format!("cannot read {file}"), error))?;
+        let text = String::from_utf8(bytes).map_err(|error| Failure::new(format!("{file} is not UTF-8"), error))?;
+        Ok(Self { file, text })
+    }
+
+    #[cfg(test)]
+    pub(super) fn of(text: &str) -> Self {
+        Self { file: "F".to_owned(), text: text.to_owned() }
+    }
+
+    pub(super) fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The lines that hold anything, by their number.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (usize, &str)> {
+        let text = self.text.strip_prefix('\u{feff}').unwrap_or(&self.text);
+        text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(|(_, line)| !line.trim().is_empty())
+    }
+
+    pub(super) fn wrong(&self, line: usize, sentence: impl Into<String>) -> LineError {
+        LineError { file: self.file.clone(), line, wrong: sentence.into() }
+    }
+}

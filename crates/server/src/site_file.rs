@@ -1,0 +1,200 @@
+//! `.docent/assistant.md`: what the owners of a docs site ask of its assistant. Settings in front matter, then wishes in
+//! words.
+//!
+//! ```text
+//!   ---
+//!   address: https://example.com/docs
+//!   suggestions: true
+//!   ---
+//!   Call parcels boxes.
+//! ```
+//!
+//! A setting that cannot be read is a [`Problem`] and counts as not given; all else counts.
+
+use std::fmt;
+use std::sync::Arc;
+
+use docent_pages::{FieldValue, FrontMatter, parse};
+use http::Uri;
+
+/// Where it stands, from the root of the repository.
+pub(crate) const FILE: &str = ".docent/assistant.md";
+
+const KNOWN: [&str; 2] = ["address", "suggestions"];
+
+/// What the file says. Without a file it says nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct SiteFile {
+    /// Where the site is served, without a slash at the end.
+    pub(crate) address: Option<String>,
+    pub(crate) suggestions: Option<bool>,
+    pub(crate) instructions: Option<Arc<str>>,
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Something in the file that does not count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Problem {
+    pub(crate) line: usize,
+    /// What is wrong, and what to do.
+    pub(crate) sentence: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{FILE}:{}: {}", self.line, self.sentence)
+    }
+}
+
+impl SiteFile {
+    pub(crate) fn read(bytes: &[u8]) -> Self {
+        let page = parse(FILE, bytes);
+        let text = docent_pages::text_of(bytes);
+        let front = &page.front_matter;
+        let (head, body) = text.split_at(front.span.as_ref().map_or(0, |span| span.end));
+        let body = body.trim_start_matches('\u{feff}');
+        let mut file = Self {
+            instructions: Some(body.trim()).filter(|body| !body.is_empty()).map(Arc::from),
+            problems: page.problems.into_iter().map(|it| Problem { line: it.line, sentence: it.message }).collect(),
+            ..Self::default()
+        };
+        if head.is_empty() && body.lines().next().is_some_and(|line| line.trim_end() == "---") {
+            file.complain(1, "the front matter has no end; close it with a second line `---`");
+        }
+        file.settings(front, head);
+        file
+    }
+
+    fn settings(&mut self, front: &FrontMatter, head: &str) {
+        let line = |name: &str| {
+            let begins = |line: &str| line.trim_start_matches(['"', '\'']).starts_with(name);
+            head.lines().position(begins).map_or(1, |at| at + 1)
+        };
+        match front.value("address") {
+            None | Some(FieldValue::Empty) => {}
+            Some(FieldValue::Text(text)) => match address(text.trim()) {
+                Ok(address) => self.address = Some(address),
+                Err(why) => self.complain(line("address"), format!("`address` {why}")),
+            },
+            Some(_) => self.complain(line("address"), "`address` is one URL, such as `https://example.com/docs`"),
+        }
+        match front.value("suggestions") {
+            None | Some(FieldValue::Empty) => {}
+            Some(FieldValue::Text(text)) if text.trim() == "true" => self.suggestions = Some(true),
+            Some(FieldValue::Text(text)) if text.trim() == "false" => self.suggestions = Some(false),
+            Some(_) => {
+                self.complain(line("suggestions"), "`suggestions` is neither `true` nor `false`; write one of them");
+            }
+        }
+        for name in front.fields.iter().map(|field| field.name.as_str()).filter(|name| !KNOWN.contains(name)) {
+            let shown: String = name.chars().take(60).collect();
+            self.complain(line(name), format!("there is no setting `{shown}`; known: `address`, `suggestions`"));
+        }
+    }
+
+    fn complain(&mut self, line: usize, sentence: impl Into<String>) {
+        self.problems.push(Problem { line, sentence: sentence.into() });
+    }
+}
+
+/// The address as it is compared; or what is wrong with it.
+fn address(text: &str) -> Result<String, &'static str> {
+    let uri: Uri = text.parse().map_err(|_| "is no URL; write one such as `https://example.com/docs`")?;
+    if !matches!(uri.scheme_str(), Some("http" | "https")) {
+        return Err("must begin with https:// or http://, such as `https://example.com/docs`");
+    }
+    let host = uri.authority().filter(|authority| !authority.host().is_empty());
+    let host = host.ok_or("names no host; write one such as `https://example.com/docs`")?;
+    if host.as_str().contains('@') {
+        return Err("must not hold a user or a password; leave out what stands before the `@`");
+    }
+    if uri.query().is_some() || text.contains('#') {
+        return Err("ends at the path; leave out what begins with `?` or `#`");
+    }
+    Ok(text.trim_end_matches('/').to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(text: &str) -> SiteFile {
+        SiteFile::read(text.as_bytes())
+    }
+
+    #[test]
+    fn settings_stand_above_the_wishes() {
+        let file = read("---\naddress: https://example.com/docs/\nsuggestions: true\n---\n\nCall parcels boxes.\n");
+        assert_eq!(file.address.as_deref(), Some("https://example.com/docs"));
+        assert_eq!(file.suggestions, Some(true));
+        assert_eq!(file.instructions.as_deref(), Some("Call parcels boxes."));
+        assert_eq!(file.problems, []);
+        for plain in ["Call parcels boxes.", "\u{feff}\n\nCall parcels boxes.\n"] {
+            let file = read(plain);
+            assert_eq!((file.instructions.as_deref(), file.problems.len()), (Some("Call parcels boxes."), 0));
+        }
+        for nothing in ["", " \n", "---\n---\n", "---\naddress:\nsuggestions: ~\n---\n"] {
+            assert_eq!(read(nothing), SiteFile::default(), "{nothing:?}");
+        }
+        assert_eq!(read("---\nsuggestions: false\n---").suggestions, Some(false));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_told_with_its_line_and_the_rest_counts() {
+        let file = read("---\naddress: example.com\n# why\nsuggestions: often\ntone: kind\n---\nBe kind.\n");
+        assert_eq!((file.address, file.suggestions, file.instructions.as_deref()), (None, None, Some("Be kind.")));
+        let told: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                ".docent/assistant.md:2: `address` must begin with https:// or http://, such as `https://example.com/docs`",
+                ".docent/assistant.md:4: `suggestions` is neither `true` nor `false`; write one of them",
+                ".docent/assistant.md:5: there is no setting `tone`; known: `address`, `suggestions`",
+            ]
+        );
+        let half = read("---\naddress: [https://a.test\nsuggestions: true\n---\nBe kind.\n");
+        assert_eq!((half.suggestions, half.instructions.as_deref()), (Some(true), Some("Be kind.")));
+        assert!(half.problems.iter().any(|problem| problem.sentence.contains("not YAML")), "{:?}", half.problems);
+        let open = read("---\naddress: https://a.test\n\nBe kind.\n");
+        assert_eq!(open.problems.len(), 1, "{:?}", open.problems);
+        assert!(open.instructions.is_some_and(|text| text.ends_with("Be kind.")), "nothing is dropped unseen");
+    }
+
+    #[test]
+    fn an_address_is_a_place_on_the_web() {
+        for (written, understood) in [
+            ("https://docs.example.com", Some("https://docs.example.com")),
+            ("http://localhost:3000/", Some("http://localhost:3000")),
+            ("https://[::1]:8443/docs/v2/", Some("https://[::1]:8443/docs/v2")),
+            ("docs.example.com", None),
+            ("/docs", None),
+            ("ftp://example.com", None),
+            ("https://me:secret@example.com", None),
+            ("https://example.com/?q=1", None),
+            ("https://example.com/#top", None),
+            ("https://", None),
+            ("https://a b", None),
+        ] {
+            let front = format!("---\naddress: '{written}'\n---\n");
+            let file = read(&front);
+            assert_eq!(file.address.as_deref(), understood, "{written}");
+            assert_eq!(file.problems.len(), usize::from(understood.is_none()), "{written}: {:?}", file.problems);
+            assert!(!file.problems.iter().any(|problem| problem.sentence.contains("secret")));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_file_is_read(text in "(---\n)?((address|suggestions|[a-z]{0,3})?:? ?\\PC{0,20}\n){0,5}(---\n)?\\PC{0,40}") {
+            let file = read(&text);
+            prop_assert!(file.problems.iter().all(|problem| problem.line >= 1));
+        }
+
+        #[test]
+        fn any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            SiteFile::read(&bytes);
+        }
+    }
+}
