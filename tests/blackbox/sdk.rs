@@ -1,23 +1,141 @@
-//! The real SDK clients, in node, against the built server.
+//! The real SDK clients, in node, against the built server; and what they have in common with the pages of
+//! [`browser`](crate::browser): a model that holds its reply, and stories in node that ask for things while they play.
 
-use std::process::Command;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
 
-use docent_tests::{Site, binary};
+use docent_tests::model_server::{Asked, Gate, Reply, Wire};
+use docent_tests::site::{PAGES, PROJECT};
+use docent_tests::{ModelServer, Site, rig};
+use serde_json::{Value, json};
+
+/// Between two words: slow enough that an answer has a middle.
+const PACE: Duration = Duration::from_millis(100);
 
 /// Needs node and the packages of `tests/sdk`, which `cargo xtask test` brings; `$DOCENT_NODE` names another node.
 #[test]
 #[ignore = "needs node and the packages of tests/sdk: cargo xtask test --only sdk"]
 fn the_real_sdk_clients_read_the_assistant_and_the_agent() {
     let site = Site::start();
-    let node = std::env::var("DOCENT_NODE").unwrap_or_else(|_| "node".to_owned());
-    let status = Command::new(node)
-        .arg("clients.mjs")
-        .arg(site.server.url())
-        .arg(docent_tests::site::PROJECT)
-        .current_dir(binary::source_root().join("tests/sdk"))
+    let model = HeldModel::start();
+    let held = Site::with_env(PAGES, &pairs(&model.configures()));
+    let mut command = rig::node("sdk", "clients.mjs");
+    command
+        .args([&site.server.url(), PROJECT, &held.server.url()])
         .env("DOCENT_KEY", &site.assistant_key)
         .env("DOCENT_ADMIN_KEY", &site.admin_key)
-        .status()
-        .expect("start node");
+        .env("DOCENT_HELD_KEY", &held.assistant_key);
+    let status = converse(command, |asked| model.answers(asked));
     assert!(status.success(), "the clients found fault: {status}");
+    assert_eq!(model.faults(), [""; 0], "what the model's service would not take");
+}
+
+/// Runs a program to its end, prints what it says, and answers what it asks: a line `? WORDS` of its gets a line of JSON.
+///
+/// # Panics
+/// When it can't be started.
+pub(crate) fn converse(mut command: Command, mut answers: impl FnMut(&str) -> Value) -> ExitStatus {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("start node");
+    let mut stdin = child.stdin.take().expect("stdin is a pipe");
+    let stdout = child.stdout.take().expect("stdout is a pipe");
+    for line in BufReader::new(stdout).lines() {
+        let line = line.expect("read what node says");
+        match line.strip_prefix("? ") {
+            Some(asked) => writeln!(stdin, "{}", answers(asked)).expect("answer node"),
+            None => println!("{line}"),
+        }
+    }
+    child.wait().expect("wait for node")
+}
+
+/// A model that speaks slowly, and in the middle of some replies waits until it is let go on.
+pub(crate) struct HeldModel {
+    server: ModelServer,
+    gate: Arc<Mutex<Gate>>,
+}
+
+/// What the model says to a question that holds these words: at once, then when it is let.
+const ANSWERS: &[(&str, &str, &str)] = &[
+    (
+        "delivery retried",
+        "A delivery that fails is retried five times with exponential backoff, then it is parked for a day. See \
+         [Webhooks](/guides/webhooks).",
+        "",
+    ),
+    ("after that", "After a day somebody looks at it again. See [Webhooks](/guides/webhooks).", ""),
+    ("widget endpoint", "It accepts six hundred ", "requests a minute. See [Rate limits](/guides/rate-limits)."),
+    ("E1002", "The parcel is heavier ", "than forty kilograms. Send it in two. See [Errors](/reference/errors)."),
+];
+
+impl HeldModel {
+    pub(crate) fn start() -> Self {
+        let (server, gate) = (ModelServer::start(), Arc::new(Mutex::new(Gate::new())));
+        let held_by = Arc::clone(&gate);
+        server.thinks(move |asked| reply(asked, &lock(&held_by)));
+        Self { server, gate }
+    }
+
+    /// The environment in which the assistant uses it.
+    pub(crate) fn configures(&self) -> Vec<(String, String)> {
+        self.server.configures(Wire::OpenAi)
+    }
+
+    pub(crate) fn faults(&self) -> Vec<String> {
+        self.server.faults()
+    }
+
+    /// What stories ask of it: `hold`, `let`, and `model QUESTION`: how often it was asked to answer that, and how many of
+    /// its replies were broken off.
+    ///
+    /// # Panics
+    /// When it is something else.
+    pub(crate) fn answers(&self, asked: &str) -> Value {
+        match asked.split_once(' ').unwrap_or((asked, "")) {
+            ("hold", _) => *lock(&self.gate) = Gate::new(),
+            ("let", _) => lock(&self.gate).open(),
+            ("model", question) => {
+                let requests = self.server.requests();
+                let asked = requests.iter().filter(|asked| is_to_answer(asked) && newest(asked).contains(question));
+                return json!({ "asked": asked.count(), "hungUp": self.server.hung_up() });
+            }
+            (other, _) => panic!("the stories ask for `{other}`"),
+        }
+        Value::Null
+    }
+}
+
+fn lock(gate: &Mutex<Gate>) -> MutexGuard<'_, Gate> {
+    gate.lock().expect("nobody panics with the gate")
+}
+
+fn reply(asked: &Asked, gate: &Gate) -> Reply {
+    if !is_to_answer(asked) {
+        return Reply::text("webhook delivery after the fifth failure");
+    }
+    let question = newest(asked);
+    let known = ANSWERS.iter().find(|(about, ..)| question.contains(about));
+    let (_, first, rest) = known.unwrap_or_else(|| panic!("the model has no answer to {question:?}"));
+    let reply = paced(Reply::default(), first);
+    if rest.is_empty() { reply } else { paced(reply.waits_at(gate), rest) }
+}
+
+/// Whether it is asked for an answer, and not for the words to search with.
+fn is_to_answer(asked: &Asked) -> bool {
+    asked.offers("search")
+}
+
+/// What the reader said last.
+fn newest(asked: &Asked) -> String {
+    asked.said().pop().unwrap_or_default()
+}
+
+fn paced(reply: Reply, words: &str) -> Reply {
+    words.split_inclusive(' ').fold(reply, |reply, word| reply.pause(PACE).say(word))
+}
+
+/// Variables as those who start servers take them.
+pub(crate) fn pairs(variables: &[(String, String)]) -> Vec<(&str, &str)> {
+    variables.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
 }

@@ -1,33 +1,43 @@
 // Drives the real SDK clients against a running server.
 //
-//     DOCENT_KEY=docent_assistant_… DOCENT_ADMIN_KEY=docent_admin_… node clients.mjs http://127.0.0.1:8080 DOMAIN
+//     DOCENT_KEY=docent_assistant_… DOCENT_ADMIN_KEY=docent_admin_… DOCENT_HELD_KEY=docent_assistant_… \
+//         node clients.mjs http://127.0.0.1:8080 DOMAIN http://127.0.0.1:8081
 //
-// DOMAIN is the name of the project in both kinds of paths.
+// DOMAIN is the name of the project in both kinds of paths, and on both servers. The second one has a model that can be
+// held in the middle of a reply; whoever started this holds it when it is asked to (see stage.mjs).
 //
 // Prints one line a story and client, and exits 1 when an expectation was not met.
+import { Stage } from './stage.mjs';
 import * as stories from './stories.mjs';
 import * as stories4 from './stories4.mjs';
 
-const [base, domain] = process.argv.slice(2);
-const [key, adminKey] = [process.env.DOCENT_KEY, process.env.DOCENT_ADMIN_KEY];
-if (!base || !domain || !key || !adminKey) {
-  console.error('usage: DOCENT_KEY=… DOCENT_ADMIN_KEY=… node clients.mjs BASE_URL DOMAIN');
+const [base, domain, heldBase] = process.argv.slice(2);
+const { DOCENT_KEY: key, DOCENT_ADMIN_KEY: adminKey, DOCENT_HELD_KEY: heldKey } = process.env;
+if (!base || !domain || !heldBase || !key || !adminKey || !heldKey) {
+  console.error('usage: DOCENT_KEY=… DOCENT_ADMIN_KEY=… DOCENT_HELD_KEY=… node clients.mjs BASE_URL DOMAIN HELD_BASE_URL');
   process.exit(2);
 }
 if (Number(process.versions.node.split('.')[0]) < 22) {
   console.error(`the newest SDK needs node 22 or later; this is ${process.version}`);
   process.exit(2);
 }
+const at = (url, key) => ({ api: url, headers: { Authorization: `Bearer ${key}` } });
+const assistant = (base, key) => ({
+  ...at(`${base}/discovery/v2/assistant/${domain}/message`, key),
+  v1: at(`${base}/discovery/v1/assistant/${domain}/message`, key),
+});
+const stage = new Stage();
 const server = {
-  api: `${base}/discovery/v2/assistant/${domain}/message`,
-  headers: { Authorization: `Bearer ${key}` },
-  v1: { api: `${base}/discovery/v1/assistant/${domain}/message`, headers: { Authorization: `Bearer ${key}` } },
-  agent: { api: `${base}/v1/agent/${domain}/job`, headers: { Authorization: `Bearer ${adminKey}` } },
+  ...assistant(base, key),
+  agent: at(`${base}/v1/agent/${domain}/job`, adminKey),
+  held: { ...assistant(heldBase, heldKey), stage },
 };
 
 const EVERY = ['aTurn', 'aSecondTurn', 'aJob', 'aJobThatFails'];
-const CURRENT = [...EVERY, 'aRegeneratedReply', 'aRefusal', 'aStreamReadByHand', 'aStreamInSmallPieces', 'aStop', 'aPage'];
-const OLD = ['aTurn', 'aStreamInSmallPieces', 'aRefusal', 'aPage', 'aStop', 'aPageThatResumes'];
+const CURRENT = [...EVERY, 'aRegeneratedReply', 'aRefusal', 'aStreamReadByHand', 'aStreamInSmallPieces', 'aStop', 'aPage',
+  'aLostReplyIsResumed', 'aReplyForTwoReaders'];
+const OLD = ['aTurn', 'aStreamInSmallPieces', 'aRefusal', 'aPage', 'aStop', 'aPageThatResumes',
+  'aLostReplyIsResumed'];
 const CLIENTS = [
   { name: '4.3.19', utils: 'ui-utils-4', react: () => import('react-4'), told: stories4, plays: OLD },
   { name: '5.0.277', packageName: 'ai-5', react: () => import('react-5'), plays: CURRENT },

@@ -1,7 +1,7 @@
 // What a client must be able to do. Each story takes a client and where the server is, and says what it expects by
 // `expect(what, truth, detail)`.
 import { eventually, framesOf, makeChat, sleep, textOf, watchedFetch } from './chat.mjs';
-import { FIELDS, QUESTION, QUESTION_BEYOND_ASCII, sentence } from './words.mjs';
+import { FIELDS, HELD, QUESTION, QUESTION_BEYOND_ASCII, sentence } from './words.mjs';
 
 function open(client, server, { fields, headers, wire, ...options } = {}) {
   const log = [];
@@ -129,13 +129,13 @@ export async function aStreamInSmallPieces(client, server, expect) {
 }
 
 export async function aStop(client, server, expect) {
-  let grew = 0;
-  const seen = open(client, server, { wire: { pieces: 16, pause: 2 }, onUpdate: () => { grew += 1; } });
+  const seen = open(client, server, { wire: { upTo: /"text-delta".*\n\n/ } });
   const asking = seen.chat.sendMessage({ text: QUESTION });
-  expect('the reply begins', await eventually(() => grew >= 2));
+  expect('the reply begins', await eventually(() => textOf(seen.chat.messages.at(-1)) && seen.chat.messages.length === 2));
   await seen.chat.stop();
   await asking;
   expect('a stop is no error', seen.chat.status === 'ready' && seen.finish?.isAbort === true, seen.error?.message);
+  expect('what was said stays', textOf(seen.chat.messages.at(-1)) !== '', kinds(seen.chat.messages.at(-1)));
   const after = await asked(open(client, server), QUESTION);
   expect('the next question is answered', textOf(after.chat.messages.at(-1)) !== '', after.error?.message);
 }
@@ -162,6 +162,64 @@ export async function aPage(client, server, expect) {
   expect('useChat stays in its thread', first && first === second, `${first} -> ${second}`);
   page.unmount();
   await sleep(0);
+}
+
+/** The chat of a page that resumes: the first thing it does is to ask for a reply that runs. */
+async function openResuming(client, server, id, messages = []) {
+  const seen = open(client, server, { id, messages });
+  seen.resuming = seen.chat.resumeStream();
+  return seen;
+}
+
+/** A reply that runs and has been read to its middle. */
+async function inTheMiddle(client, { held }, id, expect) {
+  const seen = await openResuming(client, held, id);
+  await seen.resuming;
+  expect('there is nothing to resume yet', seen.log[0].status === 204 && seen.chat.status === 'ready', seen.error?.message);
+  await held.stage.holdsTheModel();
+  const before = await held.stage.model(HELD.question);
+  seen.asking = asked(seen, HELD.question);
+  expect('the reply begins', await eventually(() => textOf(seen.chat.messages.at(-1)).includes(HELD.middle)));
+  return { seen, before };
+}
+
+function isWhole(seen, expect, who) {
+  const { messages, status } = seen.chat;
+  const text = textOf(messages.at(-1));
+  expect(`${who} has the whole reply`, text.startsWith(HELD.begins) && text.endsWith(HELD.ends), text);
+  expect(`${who} has it once`, messages.length === 2 && text.split(HELD.middle).length === 2, JSON.stringify(messages));
+  expect(`${who} has its sources and its thread`, messages[1]?.parts.some(part => part.type === 'source-url') && messages[1].metadata?.threadId, kinds(messages[1]));
+  expect(`${who} saw it end well`, !seen.error && status === 'ready', seen.error?.message ?? status);
+}
+
+export async function aLostReplyIsResumed(client, server, expect) {
+  const id = `lost-${Math.random()}`;
+  const { seen, before } = await inTheMiddle(client, server, id, expect);
+  await seen.chat.stop();
+  await seen.asking;
+  // What was said so far is there, as a page that keeps its messages has it; it is told again from the beginning.
+  const again = await openResuming(client, server.held, id, seen.chat.messages);
+  expect('there is a reply to resume', (await eventually(() => again.log[0]?.status)) === 200, again.log[0]?.status);
+  await server.held.stage.lets();
+  await again.resuming;
+  isWhole(again, expect, 'who came back');
+  const after = await server.held.stage.model(HELD.question);
+  expect('the model was asked once, to its end', after.asked === before.asked + 1 && after.hungUp === before.hungUp, JSON.stringify(after));
+}
+
+export async function aReplyForTwoReaders(client, server, expect) {
+  const id = `shared-${Math.random()}`;
+  const { seen, before } = await inTheMiddle(client, server, id, expect);
+  const other = await openResuming(client, server.held, id, seen.chat.messages.slice(0, 1));
+  expect('another may read', (await eventually(() => other.log[0]?.status)) === 200, other.log[0]?.status);
+  await eventually(() => textOf(other.chat.messages.at(-1)).includes(HELD.middle));
+  await server.held.stage.lets();
+  await Promise.all([seen.asking, other.resuming]);
+  isWhole(seen, expect, 'who asked');
+  isWhole(other, expect, 'who joined');
+  expect('it is one reply', seen.chat.messages[1]?.id === other.chat.messages[1]?.id, other.chat.messages[1]?.id);
+  const after = await server.held.stage.model(HELD.question);
+  expect('the model was asked once', after.asked === before.asked + 1, JSON.stringify(after));
 }
 
 async function asked(seen, text) {

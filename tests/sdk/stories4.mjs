@@ -1,6 +1,6 @@
 // What a client of major 4 must be able to do: it reads the data stream of version 1. Stories as in stories.mjs.
 import { eventually, sleep, watchedFetch } from './chat.mjs';
-import { FIELDS, QUESTION, QUESTION_BEYOND_ASCII, sentence } from './words.mjs';
+import { FIELDS, HELD, QUESTION, QUESTION_BEYOND_ASCII, sentence } from './words.mjs';
 
 const user = text => ({ id: 'u1', role: 'user', content: text, parts: [{ type: 'text', text }] });
 
@@ -122,14 +122,14 @@ export async function aPage(client, server, expect) {
 }
 
 export async function aStop(client, server, expect) {
-  await onAPage(client, server, { wire: { pieces: 16, pause: 2 } }, async seen => {
+  await onAPage(client, server, { wire: { upTo: /^0:.*\n/m } }, async seen => {
     seen.hook.append({ role: 'user', content: QUESTION });
-    expect('the reply begins', await eventually(() => seen.hook.messages.at(-1)?.role === 'assistant'));
+    expect('the reply begins', await eventually(() => seen.hook.messages.at(-1)?.role === 'assistant' && seen.hook.messages.at(-1).content));
     seen.hook.stop();
-    // An update on its way at that moment can leave this client at `streaming` for good, so its status decides nothing.
-    await eventually(() => seen.hook.status === 'ready');
+    expect('the page is ready', await eventually(() => seen.hook.status === 'ready'), seen.hook.status);
     expect('a reply that was stopped is not finished', seen.finish === undefined, seen.finish?.finishReason);
     expect('a stop is no error', !seen.hook.error, seen.hook.error?.stack);
+    expect('what was said stays', seen.hook.messages.at(-1)?.content, JSON.stringify(seen.hook.messages));
   });
   const after = await asked(client, server, QUESTION);
   expect('the next question is answered', after.reply?.content, after.error?.message);
@@ -142,8 +142,39 @@ export async function aPageThatResumes(client, server, expect) {
     const before = seen.hook.messages[1]?.content;
     seen.hook.experimental_resume();
     expect('it asks for the chat', await eventually(() => seen.log[1]?.status), seen.log.length);
-    await eventually(() => seen.hook.status === 'ready');
+    expect('the page is ready', await eventually(() => seen.hook.status === 'ready'), seen.hook.status);
     expect('there is nothing to add', seen.log[1]?.status === 200 && !seen.hook.error, seen.hook.error?.message);
     expect('and nothing is lost', seen.hook.messages.some(message => message.content === before), JSON.stringify(seen.hook.messages));
   });
+}
+
+export async function aLostReplyIsResumed(client, { held }, expect) {
+  const id = `lost-${Math.random()}`;
+  let question, before;
+  await onAPage(client, held, { id }, async seen => {
+    seen.hook.experimental_resume();
+    expect('there is nothing to resume yet', (await eventually(() => seen.log[0]?.status)) === 200, seen.log[0]?.status);
+    expect('the page is ready', await eventually(() => seen.hook.status === 'ready'), seen.hook.status);
+    await held.stage.holdsTheModel();
+    before = await held.stage.model(HELD.question);
+    seen.hook.append({ role: 'user', content: HELD.question });
+    expect('the reply begins', await eventually(() => seen.hook.messages.at(-1)?.content.includes(HELD.middle)));
+    question = seen.hook.messages[0];
+    seen.hook.stop();
+  });
+  await onAPage(client, held, { id }, async seen => {
+    // The hook keeps its chats for as long as the program runs; a page that was loaded again has what it kept itself.
+    seen.hook.setMessages([question]);
+    await eventually(() => seen.hook.messages.length === 1);
+    seen.hook.experimental_resume();
+    expect('there is a reply to resume', await eventually(() => seen.hook.messages.at(-1)?.content.includes(HELD.middle) && seen.hook.messages.at(-1).role === 'assistant'), seen.log[0]?.status);
+    await held.stage.lets();
+    await eventually(() => seen.hook.status === 'ready');
+    const [, reply, ...more] = seen.hook.messages;
+    expect('the whole of it is there, once', reply?.content.startsWith(HELD.begins) && reply.content.endsWith(HELD.ends) && more.length === 0, JSON.stringify(seen.hook.messages));
+    expect('with its sources and its thread', reply?.parts.some(part => part.type === 'source') && reply.annotations?.[0]?.threadId, JSON.stringify(reply));
+    expect('it ended well', !seen.hook.error && seen.finish?.finishReason === 'stop', seen.hook.error?.message);
+  });
+  const after = await held.stage.model(HELD.question);
+  expect('the model was asked once, to its end', after.asked === before.asked + 1 && after.hungUp === before.hungUp, JSON.stringify(after));
 }

@@ -2,6 +2,8 @@
 
 export const QUESTION = 'How often is a webhook delivery retried?';
 export const QUESTION_BEYOND_ASCII = 'Öffnungszeiten: wann hat das Café in Zürich geöffnet?';
+// The model of the held server waits in the middle of its answer to this, behind the word.
+export const HELD = { question: 'What does error E1002 mean?', begins: 'The parcel is', middle: 'heavier', ends: 'See [Errors](/reference/errors).' };
 // A page of an app sends more than the conversation.
 export const FIELDS = {
   fp: 'anonymous',

@@ -4,6 +4,8 @@ mod agent;
 mod job;
 mod peer;
 mod process;
+mod search;
+mod stream;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -25,6 +27,10 @@ enum Bench {
     Job(job::Options),
     /// A job on a scripted model that takes no time, against another agent on the same model: what the engine adds
     Agent(agent::Options),
+    /// Streamed replies, against the chat SDK's own server and plain Node: CPU a delta, memory a stream, time to the first word
+    Stream(stream::Options),
+    /// Search on judged sets: quality beside the peers' figures, and cost beside plain tantivy
+    Search(search::Options),
 }
 
 pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
@@ -32,6 +38,8 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
     match &options.bench {
         Bench::Job(options) => job::run(options, &workspace, stop).await,
         Bench::Agent(options) => agent::run(options, &workspace, stop).await,
+        Bench::Stream(options) => stream::run(options, &workspace, stop).await,
+        Bench::Search(options) => search::run(options, &workspace, stop).await,
     }
 }
 

@@ -37,6 +37,10 @@ pub(crate) enum Suite {
     Ssh,
     /// The real SDK clients against the built server
     Sdk,
+    /// Pages with the real chat hooks in a real browser against the built server
+    Browser,
+    /// Only by name: recorded streams of others beside ours; $DOCENT_GOLDEN names their folder
+    Golden,
     /// The built server against third-party model servers, and 500 jobs at once
     Models,
     /// The built server against a GitHub emulator and GitHub's description of its API
@@ -57,9 +61,16 @@ impl Suite {
         Self::Examples,
         Self::Ssh,
         Self::Sdk,
+        Self::Browser,
+        Self::Golden,
         Self::Models,
         Self::Forges,
     ];
+
+    /// Whether the project has all that it needs, or can install it. Any other is run when it is asked for by name.
+    pub(crate) const fn is_of_the_project(self) -> bool {
+        !matches!(self, Self::Golden)
+    }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -75,6 +86,8 @@ impl Suite {
             Self::Examples => "examples",
             Self::Ssh => "ssh",
             Self::Sdk => "sdk",
+            Self::Browser => "browser",
+            Self::Golden => "golden",
             Self::Models => "models",
             Self::Forges => "forges",
         }
@@ -112,6 +125,8 @@ impl<'a> Suites<'a> {
             Suite::Examples => self.examples(stop).await.map_err(Missing::Failed),
             Suite::Ssh => self.ssh(stop).await,
             Suite::Sdk => self.sdk(stop).await,
+            Suite::Browser => self.browser(stop).await,
+            Suite::Golden => self.golden(stop).await,
             Suite::Models => self.models(stop).await,
             Suite::Forges => self.forges(stop).await,
         };
@@ -129,8 +144,13 @@ impl<'a> Suites<'a> {
 
     async fn clippy(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
         self.tools.component("clippy", "clippy", stop).await?;
-        let arguments = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
-        Ok(self.cargo(&arguments, stop).await?)
+        let whole = ["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"];
+        // What the server only has when it is asked for.
+        let more = ["clippy", "--quiet", "--package", "docent-server", "--features", "embed", "--", "-D", "warnings"];
+        match self.cargo(&whole, stop).await? {
+            Outcome::Passed => Ok(self.cargo(&more, stop).await?),
+            other => Ok(other),
+        }
     }
 
     async fn language(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
@@ -217,6 +237,22 @@ impl<'a> Suites<'a> {
     async fn sdk(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.sdk(), stop).await?;
         self.stories("sdk::", &[("DOCENT_NODE", node)], stop).await
+    }
+
+    async fn browser(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let chromium = self.tools.chromium(stop).await?;
+        let node = self.tools.node_with(&self.workspace.root.join("tests/browser"), stop).await?;
+        self.stories("browser::", &[("DOCENT_NODE", node), ("DOCENT_CHROMIUM", chromium)], stop).await
+    }
+
+    /// What others recorded is theirs: it can be brought, and not installed.
+    async fn golden(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let folder = std::env::var_os("DOCENT_GOLDEN").filter(|folder| !folder.is_empty());
+        let missing = || Missing::Skip("$DOCENT_GOLDEN names no folder of recorded streams".to_owned());
+        let folder = PathBuf::from(folder.ok_or_else(missing)?);
+        // The test runs in another folder than we do.
+        let folder = folder.canonicalize().map_err(|error| format!("could not open {}: {error}", folder.display()))?;
+        self.stories("golden::", &[("DOCENT_GOLDEN", folder)], stop).await
     }
 
     async fn models(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {

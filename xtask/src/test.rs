@@ -40,7 +40,7 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
     let workspace = Workspace::read()?;
     let mut suites = Suites::new(&workspace, options.install);
     let mut summary = Summary::default();
-    for &suite in Suite::ALL {
+    for &suite in Suite::ALL.iter().filter(|suite| suite.is_of_the_project() || options.only.contains(suite)) {
         let start = Instant::now();
         let outcome = if let Some(why) = options.leaves_out(suite) {
             Outcome::Skipped(why.to_owned())

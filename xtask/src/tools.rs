@@ -63,6 +63,17 @@ impl<'a> Tools<'a> {
         self.debian(&["openssh-server"], stop).await
     }
 
+    /// Chromium, under any of the names it goes by.
+    pub(crate) async fn chromium(&self, stop: &mut Stop) -> Found<PathBuf> {
+        if let Some(chromium) = chromium_that_runs().await {
+            return Ok(chromium);
+        }
+        self.only_with_install("Chromium is missing (Debian: chromium)")?;
+        self.debian(&["chromium"], stop).await?;
+        let why = "the package chromium brought none that runs here";
+        chromium_that_runs().await.ok_or_else(|| Missing::Failed(why.to_owned()))
+    }
+
     /// A component of the Rust toolchain, by its name and the cargo command that it brings.
     pub(crate) async fn component(&self, component: &str, command: &str, stop: &mut Stop) -> Found<()> {
         if answers(Command::new(cargo()).args([command, "--version"])).await {
@@ -205,6 +216,17 @@ impl<'a> Tools<'a> {
 fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|file| file.is_file())
+}
+
+/// Some systems have a program of that name that only says where to get it.
+async fn chromium_that_runs() -> Option<PathBuf> {
+    for name in ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome"] {
+        let Some(found) = on_path(name) else { continue };
+        if answers(Command::new(&found).arg("--version")).await {
+            return Some(found);
+        }
+    }
+    None
 }
 
 /// Whether a command runs and ends well.

@@ -16,6 +16,12 @@ pub(crate) fn cpu(pid: u32) -> Duration {
     ticks(&fields[11..15])
 }
 
+/// The CPU time of a process alone, its threads that have ended included.
+pub(crate) fn own_cpu(pid: u32) -> Duration {
+    let fields = stat(&pid.to_string());
+    ticks(&fields[11..13])
+}
+
 /// The CPU time of our own children that have ended.
 pub(crate) fn cpu_of_children() -> Duration {
     let fields = stat("self");

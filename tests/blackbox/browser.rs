@@ -1,0 +1,98 @@
+//! Pages with the real chat hooks, in a real browser, on another origin than the server's.
+//!
+//! The pages and the stories are in `tests/browser`. This side runs the server over a model that can be held, and does what
+//! the stories ask for.
+
+use std::path::Path;
+
+use docent_tests::installation::KeyKind;
+use docent_tests::site::{PAGES, PROJECT};
+use docent_tests::{Server, Site, rig};
+use serde_json::{Value, json};
+
+use crate::sdk::{HeldModel, converse, pairs};
+
+/// Requests an hour, to begin with, and how many more each time that the limit is raised. Enough to wait for the docs.
+const LIMIT: usize = 300;
+
+/// Needs Chromium, node and the packages of `tests/browser`, which `cargo xtask test` brings. `$DOCENT_CHROMIUM` and
+/// `$DOCENT_NODE` name others.
+#[test]
+#[ignore = "needs Chromium and the packages of tests/browser: cargo xtask test --only browser"]
+fn pages_with_the_real_hooks_talk_to_the_assistant() {
+    let chromium = std::env::var_os("DOCENT_CHROMIUM").unwrap_or_else(|| "/usr/bin/chromium".into());
+    let mut command = rig::node("browser", "browser.mjs");
+    command.arg(chromium).arg(Path::new(env!("CARGO_TARGET_TMPDIR")).join("browser"));
+    let mut stage = Stage::set();
+    let status = converse(command, |asked| stage.answers(asked));
+    assert!(status.success(), "the pages found fault: {status}");
+    assert_eq!(stage.model.faults(), [""; 0], "what the model's service would not take");
+}
+
+/// The server and its model.
+struct Stage {
+    model: HeldModel,
+    // Nobody serves while the limit is raised.
+    site: Option<Site>,
+    limit: usize,
+}
+
+impl Stage {
+    fn set() -> Self {
+        let model = HeldModel::start();
+        let site = Site::with_env(PAGES, &pairs(&environment(&model, LIMIT)));
+        Self { model, site: Some(site), limit: LIMIT }
+    }
+
+    fn answers(&mut self, asked: &str) -> Value {
+        match asked.split_once(' ').unwrap_or((asked, "")) {
+            ("open", origin) => return self.opens_for(origin),
+            ("use-up", _) => self.uses_up_the_limit(),
+            ("raise", _) => self.raises_the_limit(),
+            _ => return self.model.answers(asked),
+        }
+        Value::Null
+    }
+
+    fn site(&self) -> &Site {
+        self.site.as_ref().expect("the server runs")
+    }
+
+    /// A key for pages of this origin, and one for those of another.
+    fn opens_for(&self, origin: &str) -> Value {
+        let site = self.site();
+        let mint = |origin: &str| site.installation.mint(PROJECT, KeyKind::Assistant, &["--allow-origin", origin]);
+        json!({
+            "server": site.server.url(),
+            "domain": PROJECT,
+            "key": mint(origin),
+            "elsewhere": mint("https://docs.example.com"),
+        })
+    }
+
+    fn uses_up_the_limit(&self) {
+        let search = json!({ "query": "webhook", "pageSize": 1 });
+        let refused = (0..=self.limit).any(|_| self.site().assistant().search(&search).status == 429);
+        assert!(refused, "{} requests were no limit", self.limit);
+    }
+
+    /// A new start with a higher limit, at the address that the pages know.
+    fn raises_the_limit(&mut self) {
+        self.limit += LIMIT;
+        let Site { server, repository, admin_key, assistant_key, installation } = self.site.take().expect("it runs");
+        let address = server.address().to_string();
+        server.kill();
+        let mut command = installation.command(["serve", "--listen", &address, "--data"]);
+        command.arg(installation.data()).envs(environment(&self.model, self.limit));
+        let server = Server::start(command, &installation.root().join("server.log"));
+        let site = Site { server, repository, admin_key, assistant_key, installation };
+        site.assistant().is_ready();
+        self.site = Some(site);
+    }
+}
+
+fn environment(model: &HeldModel, limit: usize) -> Vec<(String, String)> {
+    let mut variables = model.configures();
+    variables.push(("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_HOUR".to_owned(), limit.to_string()));
+    variables
+}

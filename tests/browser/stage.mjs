@@ -1,0 +1,19 @@
+// The other side of the stage, with what only pages in a browser ask for.
+import { Stage as Model } from '../sdk/stage.mjs';
+
+export class Stage extends Model {
+  /** Where the assistant is, with a key for pages of this origin and one for pages of another. */
+  opensFor(origin) {
+    return this.ask('open', origin);
+  }
+
+  /** Uses up what this hour allows. */
+  usesUpTheLimit() {
+    return this.ask('use-up');
+  }
+
+  /** Allows more. */
+  raisesTheLimit() {
+    return this.ask('raise');
+  }
+}

@@ -1,0 +1,89 @@
+// A chat server as people write them in Node, on a model that is made up.
+//
+//     node peer.mjs sdk      the chat SDK's own server code, from the model's stream to the response
+//     node peer.mjs plain    server-sent events by hand, as little code as can be
+//
+// Prints `listening on http://ADDR` and answers POST /?deltas=200&every=50: so many deltas, one every so many
+// milliseconds (0: as fast as it can).
+import http from 'node:http';
+
+const kind = process.argv[2];
+const answerers = { sdk: await bySdk(), plain: byHand };
+const answer = answerers[kind];
+if (!answer) {
+  console.error('usage: node peer.mjs sdk|plain');
+  process.exit(2);
+}
+
+const server = http.createServer(async (request, response) => {
+  let text = '';
+  request.setEncoding('utf8');
+  for await (const piece of request) text += piece;
+  const { searchParams } = new URL(request.url, 'http://peer');
+  const pace = { deltas: Number(searchParams.get('deltas') ?? 200), every: Number(searchParams.get('every') ?? 0) };
+  await answer(JSON.parse(text).messages, pace, response);
+});
+server.keepAliveTimeout = 120_000;
+server.listen({ host: '127.0.0.1', port: 0, backlog: 4096 }, () => {
+  console.log(`listening on http://127.0.0.1:${server.address().port}`);
+});
+// A reader who leaves in the middle is no reason to stop.
+process.on('unhandledRejection', () => {});
+
+function word(n) {
+  return `t${String(n % 100_000).padStart(5, '0')} `;
+}
+
+async function byHand(_messages, { deltas, every }, response) {
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-cache',
+    'x-vercel-ai-ui-message-stream': 'v1',
+  });
+  const send = (event) => response.write(`data: ${JSON.stringify(event)}\n\n`);
+  send({ type: 'start' });
+  send({ type: 'text-start', id: '0' });
+  for (let n = 0; n < deltas && !response.destroyed; n++) {
+    send({ type: 'text-delta', id: '0', delta: word(n) });
+    if (every) await new Promise((awake) => setTimeout(awake, every));
+  }
+  send({ type: 'text-end', id: '0' });
+  send({ type: 'finish', finishReason: 'stop' });
+  response.end('data: [DONE]\n\n');
+}
+
+async function bySdk() {
+  if (kind !== 'sdk') return undefined;
+  const sdk = await import('ai');
+  const { MockLanguageModelV4 } = await import('ai/test');
+  const usage = { inputTokens: { total: 10 }, outputTokens: { total: 200 } };
+  const chunks = (deltas) => [
+    { type: 'stream-start', warnings: [] },
+    { type: 'text-start', id: '0' },
+    ...Array.from({ length: deltas }, (_, n) => ({ type: 'text-delta', id: '0', delta: word(n) })),
+    { type: 'text-end', id: '0' },
+    { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage },
+  ];
+  const known = new Map();
+  return async (messages, { deltas, every }, response) => {
+    if (!known.has(deltas)) known.set(deltas, chunks(deltas));
+    const model = new MockLanguageModelV4({
+      doStream: async () => ({
+        stream: sdk.simulateReadableStream({
+          chunks: known.get(deltas),
+          initialDelayInMs: null,
+          chunkDelayInMs: every || null,
+        }),
+      }),
+    });
+    const left = new AbortController();
+    response.on('close', () => response.writableFinished || left.abort());
+    const result = sdk.streamText({
+      model,
+      messages: await sdk.convertToModelMessages(messages),
+      abortSignal: left.signal,
+      onError() {},
+    });
+    sdk.pipeUIMessageStreamToResponse({ response, stream: sdk.toUIMessageStream({ stream: result.stream }) });
+  };
+}

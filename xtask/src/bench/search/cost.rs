@@ -1,0 +1,102 @@
+//! What search costs, measured by programs of the search crate beside the engine alone.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::bench::search::sets::Set;
+use crate::bench::stream::table::{Row, Wanted};
+
+/// For how long questions are asked while the index changes, in seconds.
+const ASKING: &str = "10";
+/// The pages of the site of which one changes, and how often.
+const PAGES: &str = "10000";
+const CHANGES: &str = "100";
+const PEER: &str = "plain tantivy";
+
+/// Indexing, size and questions on a set.
+pub(super) fn of_set(release: &Path, set: &Set) -> Result<Vec<Row>, String> {
+    println!("what it costs on {} …", set.name);
+    let folder = tempfile::tempdir().map_err(|error| format!("no place for temporary files: {error}"))?;
+    let corpus = set.corpus(folder.path())?;
+    let mut command = Command::new(release.join("examples/plain"));
+    command.arg(corpus).arg(set.folder.join("queries.jsonl")).arg(ASKING);
+    let told: Value =
+        serde_json::from_str(&run(&mut command)?).map_err(|error| format!("plain prints no JSON: {error}"))?;
+    rows(&set.name, &told)
+}
+
+fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
+    let number = |path: &str| told.pointer(path).and_then(Value::as_f64).ok_or_else(|| format!("plain told no {path}"));
+    let (text, parsing) = (number("/textBytes")?, number("/parsingMillis")?);
+    let (whole, plain) = (number("/docent/wholeMillis")?, number("/plain/indexingMillis")?);
+    let mut rows = vec![
+        // The engine alone is given sections; ours reads pages, so what reading takes comes off.
+        Row::beside(
+            format!("{set}: indexing {} sections", number("/sections")?),
+            (whole - parsing).max(0.0),
+            "ms",
+            (PEER, plain),
+            Wanted::AtMost(1.0),
+        ),
+        Row::alone(format!("{set}: reading the pages"), parsing, "ms", Wanted::Nothing),
+        Row::alone(format!("{set}: index, times the text"), number("/docent/bytes")? / text, "", Wanted::AtMost(2.0)),
+        Row::alone(
+            format!("{set}: index of {PEER}, times the text"),
+            number("/plain/bytes")? / text,
+            "",
+            Wanted::Nothing,
+        ),
+    ];
+    for (share, most) in [("p50", 1.0), ("p99", 5.0)] {
+        let alone = number(&format!("/docent/query/{share}"))?;
+        let peer = (PEER, number(&format!("/plain/query/{share}"))?);
+        rows.push(Row::beside(format!("{set}: a question, {share}"), alone, "ms", peer, Wanted::Nothing));
+        let busy = number(&format!("/docent/queryWhileUpdating/{share}"))?;
+        rows.push(Row::alone(format!("{set}: while the index changes, {share}"), busy, "ms", Wanted::AtMost(most)));
+    }
+    Ok(rows)
+}
+
+/// The index brought up to date after one page of many changed.
+pub(super) fn of_a_change(release: &Path) -> Result<Vec<Row>, String> {
+    println!("one page of {PAGES} changed, {CHANGES} times …");
+    let told = run(Command::new(release.join("examples/reindex")).args([PAGES, CHANGES]))?;
+    let millis = |share: &str| {
+        after_a_change(&told, share).ok_or_else(|| format!("reindex does not tell {share} of `one page:`:\n{told}"))
+    };
+    Ok(vec![
+        Row::alone(format!("one page of {PAGES} changed, p50"), millis("p50")?, "ms", Wanted::AtMost(50.0)),
+        Row::alone(format!("one page of {PAGES} changed, p99"), millis("p99")?, "ms", Wanted::Nothing),
+    ])
+}
+
+/// A figure of the line `one page:     p50 6.1 ms, p90 7.0 ms, …`.
+fn after_a_change(told: &str, share: &str) -> Option<f64> {
+    let line = told.lines().find_map(|line| line.strip_prefix("one page:"))?;
+    let figure = line.split(',').find_map(|figure| figure.trim().strip_prefix(share))?;
+    figure.trim().strip_suffix(" ms")?.parse().ok()
+}
+
+fn run(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output().map_err(|error| format!("could not run {program}: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("{program}: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_found_in_what_the_programs_say() {
+        let told = "opened: 3 ms\none page:     p50 6.1 ms, p90 7.0 ms, p99 9.5 ms, worst 12.0 ms of 100 updates\n";
+        assert_eq!((after_a_change(told, "p50"), after_a_change(told, "p99")), (Some(6.1), Some(9.5)));
+        assert_eq!(after_a_change("one page: soon", "p50"), None);
+        assert!(rows("x", &serde_json::json!({})).is_err());
+    }
+}

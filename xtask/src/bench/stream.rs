@@ -1,0 +1,368 @@
+//! What a streamed reply costs, and how soon its first word is there.
+//!
+//! ```text
+//! readers ──▶ the SDK's server, plain Node, bare hyper           peers, with a model that is made up
+//!         ──▶ docent, model in-process                           the library crates in a program of their own
+//!         ──▶ docent, model over HTTP ──▶ a paced model server   the built binary
+//! ```
+//!
+//! All of them take turns in one run, so that whatever else the machine does meets each. CPU is that of the server's process
+//! alone, as the kernel counts it; it is what to trust on a machine that has other things to do. A server is started anew
+//! for each measurement.
+
+mod cores;
+mod docs;
+mod party;
+mod readers;
+pub(crate) mod table;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use docent_tests::Installation;
+use tokio::process::Command;
+
+use crate::bench::stream::cores::{Cores, open_files};
+use crate::bench::stream::docs::Docs;
+use crate::bench::stream::party::{Kind, Pace, Party, Programs, installation};
+use crate::bench::stream::readers::{Measured, Work, measure};
+use crate::bench::stream::table::{Row, Wanted, percentile, shown};
+use crate::child::{self, Ended, Stop};
+use crate::tools::{Missing, Tools};
+use crate::workspace::{Workspace, cargo};
+
+/// A token every 50 ms, for longer than anybody measures.
+const SLOW: Pace = Pace { deltas: 100_000, every: Duration::from_millis(50) };
+/// 200 deltas at once.
+const FAST: Pace = Pace { deltas: 200, every: Duration::ZERO };
+/// A short answer.
+const BRIEF: Pace = Pace { deltas: 20, every: Duration::ZERO };
+/// Tokens a second of a slow stream.
+const RATE: f64 = 20.0;
+/// Files a server has open that are no streams, generously.
+const OTHER_FILES: u64 = 200;
+
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Options {
+    /// Only these parts
+    #[arg(long, value_enum, value_delimiter = ',')]
+    only: Vec<Part>,
+    /// A short run, which shows less and trusts its figures less
+    #[arg(long)]
+    quick: bool,
+    /// Rounds of each part; the median counts
+    #[arg(long, default_value_t = 1)]
+    rounds: usize,
+    /// Pages of the docs for the time to the first word
+    #[arg(long, default_value_t = 10_000)]
+    pages: usize,
+    /// Install what the peers need when it is missing
+    #[arg(long)]
+    install: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Streams at 20 tokens a second: CPU a delta, memory a stream
+    Slow,
+    /// Replies as fast as they can be had: CPU a delta
+    Fast,
+    /// 10,000 streams on one core, each on time
+    Open,
+    /// The time our server adds before the first word
+    First,
+}
+
+impl Options {
+    fn does(&self, part: Part) -> bool {
+        self.only.is_empty() || self.only.contains(&part)
+    }
+
+    const fn seconds(&self) -> u64 {
+        if self.quick { 3 } else { 8 }
+    }
+}
+
+pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Stop) -> Result<ExitCode, String> {
+    if options.rounds == 0 || options.pages < 100 {
+        return Err("there must be at least one round, and a hundred pages".to_owned());
+    }
+    let peers = workspace.root.join("tests/streams");
+    let tools = Tools::new(workspace, options.install);
+    let node = match tools.node_with(&peers, stop).await {
+        Ok(node) => node,
+        Err(Missing::Skip(why) | Missing::Failed(why)) => return Err(format!("no peers to compare with: {why}")),
+    };
+    // Two builds: what the examples need must not change what the server is made of.
+    for what in [
+        &["--package", "docent-server"][..],
+        &["--package", "docent-tests", "--example", "stream_load", "--example", "paced_model"],
+        &["--package", "docent-examples", "--example", "stream_host"],
+    ] {
+        let mut build = Command::new(cargo());
+        build.args(["build", "--quiet", "--release"]).args(what).current_dir(&workspace.root);
+        match child::run(&mut build, stop).await? {
+            Ended::Well => {}
+            Ended::Badly(how) => return Err(format!("could not build what is measured: {how}")),
+            Ended::Stopped => return Ok(ExitCode::from(130)),
+        }
+    }
+    let release = workspace.target.join("release");
+    let programs = Programs { docent: release.join("docent"), examples: release.join("examples"), node, peers };
+    let stopped = Arc::new(AtomicBool::new(false));
+    let measured = {
+        let bench = Bench { options: options.clone(), programs, stopped: Arc::clone(&stopped) };
+        tokio::task::spawn_blocking(move || bench.parts())
+    };
+    tokio::pin!(measured);
+    let rows = tokio::select! {
+        rows = &mut measured => rows,
+        () = stop.hear() => {
+            stopped.store(true, Ordering::Relaxed);
+            println!("stopping after this measurement …");
+            measured.await
+        }
+    };
+    let rows = rows.map_err(|error| format!("a measurement failed: {error}"))??;
+    println!("\n{}", shown(&rows));
+    Ok(if stop.was_asked() { ExitCode::from(130) } else { ExitCode::SUCCESS })
+}
+
+struct Bench {
+    options: Options,
+    programs: Programs,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Bench {
+    fn parts(&self) -> Result<Vec<Row>, String> {
+        let files = open_files();
+        let mut rows = Vec::new();
+        let site = installation(&self.programs.docent, &small_site());
+        if self.options.does(Part::Slow) {
+            self.slow(&site, &mut rows)?;
+        }
+        if self.options.does(Part::Fast) {
+            self.fast(&site, &mut rows)?;
+        }
+        if self.options.does(Part::Open) {
+            self.open(&site, files, &mut rows)?;
+        }
+        drop(site);
+        if self.options.does(Part::First) {
+            self.first(&mut rows)?;
+        }
+        Ok(rows)
+    }
+
+    /// Slow streams. The SDK's server is asked for as many as it can serve, which is few.
+    fn slow(&self, site: &Installation, rows: &mut Vec<Row>) -> Result<(), String> {
+        println!("\n20 tokens a second a stream");
+        let mut sdk = f64::INFINITY;
+        for readers in [50, 200] {
+            let found = self.streams(Kind::Sdk, readers, Cores::All, site)?;
+            sdk = sdk.min(found.cpu_a_delta());
+        }
+        let counts: &[usize] = if self.options.quick { &[200, 1_000] } else { &[200, 1_000, 5_000] };
+        let mut memory = None;
+        for readers in counts.iter().copied() {
+            let plain = self.streams(Kind::Plain, readers, Cores::All, site)?;
+            for kind in [Kind::InProcess, Kind::BehindHttp] {
+                let ours = self.streams(kind, readers, Cores::All, site)?;
+                let what = |than: &str| format!("CPU a delta, {readers} slow streams, {}{than}", of(kind));
+                let cpu = ours.cpu_a_delta();
+                rows.push(Row::beside(what(""), cpu, "µs", ("SDK", sdk), Wanted::AtMost(1.0 / 30.0)));
+                let peer = ("plain Node", plain.cpu_a_delta());
+                rows.push(Row::beside(what(""), cpu, "µs", peer, Wanted::AtMost(0.5)));
+                let each = ours.grown as f64 / 1024.0 / readers as f64;
+                memory.get_or_insert_with(Vec::new).push((readers, kind, each, plain.grown));
+            }
+        }
+        for (readers, kind, each, plain) in memory.into_iter().flatten() {
+            let wanted = if readers >= 5_000 { Wanted::AtMost(24.0) } else { Wanted::Nothing };
+            let plain = plain as f64 / 1024.0 / readers as f64;
+            let what = format!("memory a stream, {readers} streams, {}", of(kind));
+            println!("  {what}: {each:.1} KB; plain Node {plain:.1} KB");
+            rows.push(Row::alone(what, each, "KB", wanted));
+        }
+        Ok(())
+    }
+
+    fn fast(&self, site: &Installation, rows: &mut Vec<Row>) -> Result<(), String> {
+        for readers in [1, 64] {
+            println!("\nfull speed, {readers} at a time, {} deltas a reply", FAST.deltas);
+            let work = Work::Again { readers, seconds: self.options.seconds() };
+            let cost = |kind| -> Result<f64, String> {
+                let measured = self.median(|| self.one(kind, FAST, work, Cores::All, site))?;
+                let Measured { counts, .. } = &measured;
+                println!(
+                    "  {:<26} {:>9.0} deltas/s, {:>7.0} replies/s, CPU {:>7.2} µs a delta, {:.2} cores{}",
+                    kind.name(),
+                    counts.deltas as f64 / counts.seconds,
+                    counts.replies as f64 / counts.seconds,
+                    measured.cpu_a_delta(),
+                    measured.core(),
+                    troubles(&measured)
+                );
+                Ok(measured.cpu_a_delta())
+            };
+            cost(Kind::Sdk)?;
+            let plain = cost(Kind::Plain)?;
+            for kind in [Kind::InProcess, Kind::BehindHttp] {
+                let what = format!("CPU a delta, full speed, {readers} at a time, {}", of(kind));
+                rows.push(Row::beside(what, cost(kind)?, "µs", ("plain Node", plain), Wanted::AtMost(1.0)));
+            }
+        }
+        Ok(())
+    }
+
+    /// 10,000 streams, the server on one core and everybody else on the others.
+    fn open(&self, site: &Installation, files: u64, rows: &mut Vec<Row>) -> Result<(), String> {
+        println!("\n10,000 streams at 20 tokens a second, the server on one core");
+        for kind in [Kind::Bare, Kind::InProcess, Kind::BehindHttp] {
+            let sockets = if kind == Kind::BehindHttp { 2 } else { 1 };
+            let most = usize::try_from(files.saturating_sub(OTHER_FILES) / sockets).unwrap_or(usize::MAX);
+            let readers = most.min(10_000);
+            if readers < 10_000 {
+                println!("  a process may have {files} files open here, so {} gets {readers} streams", kind.name());
+            }
+            let measured = self.streams(kind, readers, Cores::First, site)?;
+            let rate = |deltas: u64| deltas as f64 / measured.counts.seconds;
+            let late = |at: usize| 100.0 * measured.counts.late[at] as f64 / measured.counts.deltas.max(1) as f64;
+            let shares: Vec<String> =
+                [50, 100, 200].iter().zip(1..).map(|(ms, at)| format!("{:.2} % > {ms} ms", late(at))).collect();
+            println!(
+                "    late: {}; the slowest stream had {:.2} a second",
+                shares.join(", "),
+                rate(measured.counts.least)
+            );
+            let wanted = if kind == Kind::Bare { Wanted::Nothing } else { Wanted::AtLeast(19.9) };
+            let what = format!("tokens/s a stream, {readers} on one core, {}", of(kind));
+            rows.push(Row::alone(what, measured.rate(readers), "/s", wanted));
+            let what = format!("later than 100 ms, {readers} on one core, {}", of(kind));
+            rows.push(Row::alone(what, late(2), "%", Wanted::Nothing));
+        }
+        Ok(())
+    }
+
+    fn first(&self, rows: &mut Vec<Row>) -> Result<(), String> {
+        println!("\nthe first word, on {} pages", self.options.pages);
+        let docs = Docs::of(self.options.pages, 1_000);
+        let site = installation(&self.programs.docent, &docs.files);
+        for readers in [1, 20] {
+            let times = if self.options.quick { 200 } else { 1_000 } / readers;
+            let work = Work::First { readers, times, warm: 10 };
+            let measured = self.median(|| {
+                let mut party = self.start(Kind::BehindHttp, BRIEF, Cores::All, &site)?;
+                party.asks(&docs.questions);
+                measure(&self.programs.readers(), &party, work, Cores::All)
+            })?;
+            let ways = &measured.counts.ways;
+            let part = |of: fn(&[u64; 3]) -> u64| ways.iter().map(of).collect::<Vec<_>>();
+            let added = part(|[_, there, back]| there + back);
+            let milliseconds = |values: &[u64], share| percentile(values, share) as f64 / 1e3;
+            for (name, values) in [
+                ("added by docent", &added),
+                ("request to the model's request", &part(|way| way[1])),
+                ("model's first word to ours", &part(|way| way[2])),
+            ] {
+                println!(
+                    "  {readers:>2} at a time, {name:<32} p50 {:>7.2} ms, p99 {:>7.2} ms",
+                    milliseconds(values, 0.5),
+                    milliseconds(values, 0.99)
+                );
+            }
+            println!("    {} replies{}", ways.len(), troubles(&measured));
+            for (share, name, most) in [(0.5, "p50", 3.0), (0.99, "p99", 15.0)] {
+                let what = format!("added before the first word, {name}, {readers} at a time");
+                rows.push(Row::alone(what, milliseconds(&added, share), "ms", Wanted::AtMost(most)));
+            }
+        }
+        Ok(())
+    }
+
+    /// So many slow streams, and what they cost.
+    fn streams(&self, kind: Kind, readers: usize, cores: Cores, site: &Installation) -> Result<Measured, String> {
+        let work = Work::Open { readers, seconds: self.options.seconds() };
+        let measured = self.median(|| self.one(kind, SLOW, work, cores, site))?;
+        println!(
+            "  {:<26} {readers:>6} streams: {:>5.2} of {RATE:.0} tokens/s each, CPU {:>7.2} µs a delta, {:.2} cores, {:>6.1} KB a \
+             stream{}",
+            kind.name(),
+            measured.rate(readers),
+            measured.cpu_a_delta(),
+            measured.core(),
+            measured.grown as f64 / 1024.0 / readers as f64,
+            troubles(&measured)
+        );
+        Ok(measured)
+    }
+
+    fn one(&self, kind: Kind, pace: Pace, work: Work, cores: Cores, site: &Installation) -> Result<Measured, String> {
+        let party = self.start(kind, pace, cores, site)?;
+        let others = if cores == Cores::All { Cores::All } else { Cores::Others };
+        measure(&self.programs.readers(), &party, work, others)
+    }
+
+    fn start(&self, kind: Kind, pace: Pace, cores: Cores, site: &Installation) -> Result<Party, String> {
+        if self.stopped.load(Ordering::Relaxed) {
+            return Err("stopped".to_owned());
+        }
+        Party::start(kind, pace, &self.programs, site, cores)
+    }
+
+    /// The round in the middle, by what a delta cost.
+    fn median(&self, mut round: impl FnMut() -> Result<Measured, String>) -> Result<Measured, String> {
+        let mut rounds = (0..self.options.rounds).map(|_| round()).collect::<Result<Vec<_>, _>>()?;
+        rounds.sort_by(|one, other| one.cpu_a_delta().total_cmp(&other.cpu_a_delta()));
+        Ok(rounds.swap_remove(rounds.len() / 2))
+    }
+}
+
+const fn of(kind: Kind) -> &'static str {
+    match kind {
+        Kind::InProcess => "in-process",
+        Kind::BehindHttp => "over HTTP",
+        Kind::Sdk | Kind::Plain | Kind::Bare => kind.name(),
+    }
+}
+
+/// What went wrong, if anything.
+fn troubles(measured: &Measured) -> String {
+    let counts = &measured.counts;
+    if counts.refused + counts.broken == 0 {
+        return String::new();
+    }
+    format!("; {} refused, {} broken off", counts.refused, counts.broken)
+}
+
+/// A few pages with something to find.
+fn small_site() -> Vec<(String, String)> {
+    let text = "# Webhooks\n\n## Retries\n\nA delivery that fails is tried again five times, with longer and longer pauses \
+                between the tries.\n";
+    vec![("webhooks.md".to_owned(), text.to_owned())]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_is_measured_unless_parts_are_named() {
+        let options = |only| Options { only, quick: true, rounds: 1, pages: 100, install: false };
+        assert!([Part::Slow, Part::Fast, Part::Open, Part::First].iter().all(|part| options(Vec::new()).does(*part)));
+        let some = options(vec![Part::Open]);
+        assert!(some.does(Part::Open) && !some.does(Part::First));
+    }
+
+    #[test]
+    fn trouble_is_told_where_there_is_some() {
+        let mut measured = Measured::default();
+        assert_eq!(troubles(&measured), "");
+        measured.counts.refused = 2;
+        assert_eq!(troubles(&measured), "; 2 refused, 0 broken off");
+    }
+}

@@ -1,0 +1,300 @@
+//! The servers that are measured, each started anew for each measurement.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use docent_tests::installation::KeyKind;
+use docent_tests::{Assistant, Installation, Request, Server};
+
+use crate::bench::process;
+use crate::bench::stream::cores::Cores;
+
+/// The project of an installation that is asked.
+pub(crate) const PROJECT: &str = "bench";
+const QUESTION: &str = "How often is a delivery tried again that fails?";
+/// More than anybody asks.
+const MANY: &str = "100000000";
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// The chat SDK's own server.
+    Sdk,
+    /// Node without it.
+    Plain,
+    /// hyper without anything else.
+    Bare,
+    /// Docent with a model in the process.
+    InProcess,
+    /// `docent serve` with a model server behind HTTP.
+    BehindHttp,
+}
+
+impl Kind {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Sdk => "the SDK's server",
+            Self::Plain => "plain Node",
+            Self::Bare => "bare hyper",
+            Self::InProcess => "docent, model in-process",
+            Self::BehindHttp => "docent, model over HTTP",
+        }
+    }
+}
+
+/// What a model says: so many deltas, one every so often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pace {
+    pub(crate) deltas: u32,
+    pub(crate) every: Duration,
+}
+
+impl Pace {
+    fn arguments(self) -> [String; 2] {
+        [self.deltas.to_string(), self.every.as_millis().to_string()]
+    }
+}
+
+/// The programs that are started.
+#[derive(Debug)]
+pub(crate) struct Programs {
+    pub(crate) docent: PathBuf,
+    pub(crate) examples: PathBuf,
+    pub(crate) node: PathBuf,
+    pub(crate) peers: PathBuf,
+}
+
+impl Programs {
+    pub(crate) fn readers(&self) -> PathBuf {
+        self.examples.join("stream_load")
+    }
+}
+
+/// A server that listens, and how it is asked.
+#[derive(Debug)]
+pub(crate) struct Party {
+    // Dropped in this order: the server before its model.
+    running: Running,
+    _model: Option<Program>,
+    path: String,
+    key: Option<String>,
+    bodies: Vec<String>,
+    idle: u64,
+}
+
+#[derive(Debug)]
+enum Running {
+    Program(Program),
+    Docent(Server),
+}
+
+impl Party {
+    pub(crate) fn start(
+        kind: Kind,
+        pace: Pace,
+        programs: &Programs,
+        installation: &Installation,
+        cores: Cores,
+    ) -> Result<Self, String> {
+        let [deltas, every] = pace.arguments();
+        let mut model = None;
+        let (running, path, key) = match kind {
+            Kind::Sdk | Kind::Plain => {
+                let mut command = Command::new(&programs.node);
+                command.arg("peer.mjs").arg(if kind == Kind::Sdk { "sdk" } else { "plain" });
+                command.current_dir(&programs.peers).env("NODE_ENV", "production");
+                let path = format!("/?deltas={deltas}&every={every}");
+                (Running::Program(Program::start(command, cores)?), path, None)
+            }
+            Kind::Bare | Kind::InProcess => {
+                let mut command = Command::new(programs.examples.join("stream_host"));
+                command.arg(if kind == Kind::Bare { "bare" } else { "docent" }).args([deltas, every]);
+                let program = Program::start(command, cores)?;
+                let path = program.said("path").unwrap_or_else(|| "/".to_owned());
+                let key = program.said("key");
+                (Running::Program(program), path, key)
+            }
+            Kind::BehindHttp => {
+                let mut command = Command::new(programs.examples.join("paced_model"));
+                command.args([deltas, every]);
+                let others = if cores == Cores::All { Cores::All } else { Cores::Others };
+                let started = Program::start(command, others)?;
+                let (server, key) = docent(installation, started.address, cores)?;
+                model = Some(started);
+                let path = Assistant::new(&server, PROJECT, &key).path();
+                (Running::Docent(server), path, Some(key))
+            }
+        };
+        let mut party = Self { running, _model: model, path, key, bodies: vec![body(QUESTION)], idle: 0 };
+        party.warm_up();
+        party.idle = process::resident(party.pid());
+        Ok(party)
+    }
+
+    /// Asks these questions instead, one after the other.
+    pub(crate) fn asks(&mut self, questions: &[String]) {
+        self.bodies = questions.iter().map(|question| body(question)).collect();
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        match &self.running {
+            Running::Program(program) => program.child.id(),
+            Running::Docent(server) => server.pid(),
+        }
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        match &self.running {
+            Running::Program(program) => program.address,
+            Running::Docent(server) => server.address(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Header lines of its own that a request needs.
+    pub(crate) fn head(&self) -> String {
+        self.key.as_ref().map_or_else(String::new, |key| format!("Authorization: Bearer {key}\r\n"))
+    }
+
+    pub(crate) fn bodies(&self) -> &[String] {
+        &self.bodies
+    }
+
+    /// Its memory in bytes once it had answered for the first time.
+    pub(crate) fn idle(&self) -> u64 {
+        self.idle
+    }
+
+    /// A few streams that are left in the middle.
+    fn warm_up(&self) {
+        let mut request = Request::post(&self.path).header("Content-Type", "application/json");
+        if let Some(key) = &self.key {
+            request = request.bearer(key);
+        }
+        for n in 0..8 {
+            let request = request.clone().body(self.bodies[0].replace("{n}", &format!("warm-{n}")));
+            // Whether it answers well is seen when it is measured.
+            let _ = request.open(self.address());
+        }
+    }
+}
+
+/// The body of a question as the chat SDK sends it.
+fn body(question: &str) -> String {
+    let body = serde_json::json!({
+        "fp": "anonymous",
+        "id": "chat-{n}",
+        "messages": [{ "id": "m1", "role": "user", "parts": [{ "type": "text", "text": question }] }],
+        "trigger": "submit-message",
+    });
+    body.to_string()
+}
+
+/// The built server on an installation, with this model.
+fn docent(installation: &Installation, model: SocketAddr, cores: Cores) -> Result<(Server, String), String> {
+    let base = format!("http://{model}/v1");
+    let env = [
+        ("DOCENT_MODELS__SONNET__PROVIDER", "openai"),
+        ("DOCENT_MODELS__SONNET__MODEL", "paced-1"),
+        ("DOCENT_MODELS__SONNET__BASE_URL", &base),
+        ("DOCENT_LIMITS__ASSISTANT_REPLIES_AT_ONCE", MANY),
+        ("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_HOUR", MANY),
+        ("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_ADDRESS_PER_DAY", MANY),
+    ];
+    let key = installation.mint(PROJECT, KeyKind::Assistant, &[]);
+    // It has the cores of the thread that starts it.
+    let server = thread::scope(|scope| {
+        let starting = scope.spawn(|| cores.take().map(|()| installation.serve_with(&env)));
+        starting.join().unwrap_or_else(|_| Err("the server did not start".to_owned()))
+    })?;
+    Assistant::new(&server, PROJECT, &key).is_ready();
+    Ok((server, key))
+}
+
+/// A program that says `listening on http://ADDR`, and `name: value` before that.
+#[derive(Debug)]
+struct Program {
+    child: Child,
+    address: SocketAddr,
+    said: Vec<String>,
+}
+
+impl Program {
+    fn start(mut command: Command, cores: Cores) -> Result<Self, String> {
+        command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut child = cores.spawn(&mut command)?;
+        let mut stdout = BufReader::new(child.stdout.take().ok_or("a child has no stdout")?);
+        let mut said = Vec::new();
+        let heard = loop {
+            let mut line = String::new();
+            match stdout.read_line(&mut line) {
+                Ok(0) | Err(_) => break Err(format!("it ended before it listened: {command:?}")),
+                Ok(_) => {}
+            }
+            match listening(&line) {
+                Some(address) => break Ok(address),
+                None => said.push(line.trim().to_owned()),
+            }
+        };
+        // A pipe nobody reads would stop it when it is full.
+        thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
+        match heard {
+            Ok(address) => Ok(Self { child, address, said }),
+            Err(why) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                Err(why)
+            }
+        }
+    }
+
+    fn said(&self, name: &str) -> Option<String> {
+        self.said.iter().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(": ")?.to_owned()))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn listening(line: &str) -> Option<SocketAddr> {
+    line.trim().strip_prefix("listening on http://")?.parse().ok()
+}
+
+/// An installation with a small site.
+pub(crate) fn installation(docent: &Path, files: &[(String, String)]) -> Installation {
+    let installation = Installation::of(docent.to_owned());
+    let repository = installation.repository(PROJECT, files);
+    installation.add_project(PROJECT, &repository);
+    installation
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_says_where_it_listens() {
+        assert_eq!(listening("listening on http://127.0.0.1:80\n"), Some(SocketAddr::from(([127, 0, 0, 1], 80))));
+        for other in ["listening", "key: listening on http://127.0.0.1:80", "listening on http://here\n", ""] {
+            assert_eq!(listening(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_question_is_valid_json_whatever_it_holds() {
+        let body: serde_json::Value = serde_json::from_str(&body("a \"quoted\"\nword")).expect("JSON");
+        assert_eq!(body["messages"][0]["parts"][0]["text"], "a \"quoted\"\nword");
+    }
+}

@@ -1,0 +1,164 @@
+//! The readers: a program of their own, which counts while we look at what the server uses.
+
+use std::io::{BufRead, BufReader, Lines, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::bench::process;
+use crate::bench::stream::cores::Cores;
+use crate::bench::stream::party::Party;
+
+/// What the readers do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Work {
+    /// Each holds a stream.
+    Open { readers: usize, seconds: u64 },
+    /// Each asks again as soon as a reply has ended.
+    Again { readers: usize, seconds: u64 },
+    /// Each asks so often, after a few times that do not count.
+    First { readers: usize, times: usize, warm: usize },
+}
+
+/// What they have counted, in the program's own words.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Counts {
+    pub(crate) seconds: f64,
+    /// Streams that spoke, of those that were to be open.
+    pub(crate) speaking: u64,
+    pub(crate) deltas: u64,
+    pub(crate) replies: u64,
+    pub(crate) refused: u64,
+    pub(crate) broken: u64,
+    /// Deltas later than 20, 50, 100 and 200 ms.
+    pub(crate) late: [u64; 4],
+    /// The deltas of the stream that had the fewest.
+    pub(crate) least: u64,
+    pub(crate) median: u64,
+    /// Of each request, in microseconds: all of it to the first word, to the model, from the model's first word.
+    pub(crate) ways: Vec<[u64; 3]>,
+}
+
+/// What was counted, and what the server used meanwhile.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Measured {
+    pub(crate) counts: Counts,
+    pub(crate) cpu: Duration,
+    /// What the server's memory has grown by since it was started and had answered once, in bytes.
+    pub(crate) grown: u64,
+}
+
+impl Measured {
+    /// Microseconds of the server's CPU.
+    pub(crate) fn cpu_a_delta(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.counts.deltas.max(1) as f64
+    }
+
+    /// Deltas a second, of a stream on average.
+    pub(crate) fn rate(&self, streams: usize) -> f64 {
+        self.counts.deltas as f64 / self.counts.seconds / streams as f64
+    }
+
+    pub(crate) fn core(&self) -> f64 {
+        self.cpu.as_secs_f64() / self.counts.seconds
+    }
+}
+
+/// Sets the readers on a server and waits until they have counted.
+pub(crate) fn measure(program: &Path, party: &Party, work: Work, cores: Cores) -> Result<Measured, String> {
+    let task = task(party, work);
+    let mut command = Command::new(program);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut readers = Readers::of(cores.spawn(&mut command)?)?;
+    readers.hear(&task)?;
+    readers.say("begin")?;
+    let before = process::own_cpu(party.pid());
+    let counts = readers.say("end")?;
+    let cpu = process::own_cpu(party.pid()).saturating_sub(before);
+    let grown = process::resident(party.pid()).saturating_sub(party.idle());
+    let counts = serde_json::from_value(counts).map_err(|error| format!("the readers say something else: {error}"))?;
+    Ok(Measured { counts, cpu, grown })
+}
+
+fn task(party: &Party, work: Work) -> Value {
+    let (readers, work) = match work {
+        Work::Open { readers, seconds } => {
+            // A new one every millisecond, so that the streams do not keep step.
+            let ramp = readers.max(1_000);
+            (readers, json!({ "open": { "seconds": seconds, "ramp_ms": ramp, "warm_ms": 2_000 } }))
+        }
+        Work::Again { readers, seconds } => (readers, json!({ "again": { "seconds": seconds, "warm_ms": 1_500 } })),
+        Work::First { readers, times, warm } => (readers, json!({ "first": { "times": times, "warm": warm } })),
+    };
+    json!({
+        "address": party.address(),
+        "path": party.path(),
+        "head": party.head(),
+        "bodies": party.bodies(),
+        "readers": readers,
+        "work": work,
+    })
+}
+
+/// The program while it runs. Its streams stay open until this is dropped.
+struct Readers {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+    stdin: ChildStdin,
+}
+
+impl Readers {
+    fn of(mut child: Child) -> Result<Self, String> {
+        let stdout = child.stdout.take().ok_or("the readers have no stdout")?;
+        let stdin = child.stdin.take().ok_or("the readers have no stdin")?;
+        Ok(Self { child, lines: BufReader::new(stdout).lines(), stdin })
+    }
+
+    fn hear(&mut self, task: &Value) -> Result<(), String> {
+        writeln!(self.stdin, "{task}").map_err(|error| format!("could not tell the readers what to do: {error}"))
+    }
+
+    /// The next thing they say, which must be this.
+    fn say(&mut self, at: &str) -> Result<Value, String> {
+        let line = self.lines.next().ok_or("the readers ended before they had counted")?;
+        let line = line.map_err(|error| format!("could not hear the readers: {error}"))?;
+        let said: Value = serde_json::from_str(&line).map_err(|error| format!("the readers said `{line}`: {error}"))?;
+        if said["at"] == at { Ok(said) } else { Err(format!("the readers said `{line}` where `{at}` was due")) }
+    }
+}
+
+impl Drop for Readers {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_readers_say_is_read_as_they_say_it() {
+        let said = json!({
+            "at": "end", "seconds": 2.0, "speaking": 10, "deltas": 400, "replies": 2, "bytes": 9, "reads": 4,
+            "refused": 0, "broken": 1, "late": [4, 3, 2, 1], "latest": 201, "least": 38, "median": 40,
+            "ways": [[900, 500, 300]],
+        });
+        let counts: Counts = serde_json::from_value(said).expect("it is read");
+        assert_eq!((counts.late, counts.least, counts.ways.as_slice()), ([4, 3, 2, 1], 38, &[[900, 500, 300]][..]));
+        let measured = Measured { counts, cpu: Duration::from_millis(2), grown: 0 };
+        assert!((measured.cpu_a_delta() - 5.0).abs() < 1e-9);
+        assert!((measured.rate(10) - 20.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_server_that_answered_nothing_costs_nothing_a_delta() {
+        assert!(Measured::default().cpu_a_delta().abs() < 1e-9);
+    }
+}
