@@ -1,0 +1,31 @@
+#![no_main]
+//! Any bytes as the body of a question, version 2.
+
+use std::cell::RefCell;
+
+use docent_fuzz::{Street, is_told};
+use docent_http_v2::Face;
+use libfuzzer_sys::fuzz_target;
+
+use house::House;
+
+#[path = "../../crates/http-v2/src/tests/house.rs"]
+#[allow(dead_code, reason = "the face's own tests use more of it")]
+mod house;
+
+thread_local! {
+    static STREET: RefCell<Street<House>> = RefCell::new(Street::new(|runtime| runtime.block_on(House::new())));
+}
+
+fuzz_target!(|body: &[u8]| {
+    let body = body.to_vec();
+    let answer = STREET.with_borrow_mut(|street| {
+        street.visit(async |house: &House| {
+            house.model.replies("So, see [retries](/guides/retries).");
+            let ask = house.reader("/discovery/v2/assistant/acme/message");
+            ask.header("content-type", "application/json").bytes(body).await
+        })
+    });
+    assert!(is_told(answer.status), "{answer:?}");
+    assert!(answer.status != 200 || answer.body.ends_with("data: [DONE]\n\n"), "{answer:?}");
+});

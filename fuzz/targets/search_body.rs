@@ -1,0 +1,32 @@
+#![no_main]
+//! Any bytes as the body of a search, of a page that is wanted, and of feedback; the first byte says which.
+
+use std::cell::RefCell;
+
+use docent_fuzz::{Street, is_told};
+use docent_http_v2::Face;
+use libfuzzer_sys::fuzz_target;
+
+use house::House;
+
+#[path = "../../crates/http-v2/src/tests/house.rs"]
+#[allow(dead_code, reason = "the face's own tests use more of it")]
+mod house;
+
+const DOORS: [&str; 3] =
+    ["/discovery/v1/search/acme", "/discovery/v1/page/acme", "/discovery/v1/assistant/acme/feedback"];
+
+thread_local! {
+    static STREET: RefCell<Street<House>> = RefCell::new(Street::new(|runtime| runtime.block_on(House::new())));
+}
+
+fuzz_target!(|bytes: &[u8]| {
+    let Some((which, body)) = bytes.split_first() else { return };
+    let (door, body) = (DOORS[usize::from(*which) % DOORS.len()], body.to_vec());
+    let answer = STREET.with_borrow_mut(|street| {
+        street.visit(async |house: &House| {
+            house.reader(door).header("content-type", "application/json").bytes(body).await
+        })
+    });
+    assert!(is_told(answer.status), "{door} {answer:?}");
+});
