@@ -64,6 +64,19 @@ fn a_program_gets_one_json_value() {
 }
 
 #[test]
+fn questions_to_ask_next_stand_last_where_the_site_wishes_them() {
+    let wishes = (".docent/assistant.md", "---\nsuggestions: true\n---\n");
+    let installation = docs(&[PAGES, &[wishes]].concat());
+    let told = installation.must(&["ask", "acme", QUESTION]);
+    let (_, next) = told.stdout.split_once("\nAsk next\n").expect("questions under the sources");
+    let next: Vec<&str> = next.lines().map(str::trim).collect();
+    assert!((1..=3).contains(&next.len()), "{next:?}");
+
+    let told = installation.must(&["ask", "acme", QUESTION, "--json"]).json();
+    assert_eq!(told["suggestions"], serde_json::json!(next), "{told:#}");
+}
+
+#[test]
 fn a_conversation_goes_on_beside_a_server_that_knows_it_too() {
     let site = Site::start();
     let ask = |more: &[&str]| site.installation.run(&[&["ask", "acme"], more].concat());

@@ -33,6 +33,7 @@ struct Answer {
     message: Option<MessageId>,
     text: String,
     sources: Vec<Passage>,
+    suggestions: Vec<String>,
     end: Option<FinishReason>,
 }
 
@@ -92,6 +93,7 @@ async fn ask(app: &App, args: &AskArgs, paper: &mut Paper) -> Result<Option<Valu
         paper.note("the answer was cut: the model may not say more at once");
     }
     paper.sources(&answer.sources)?;
+    paper.suggestions(&answer.suggestions)?;
     paper.remark(&format!("to go on: docent ask {} --thread {} \"…\"", project.domain, reply.thread));
     Ok(Some(json!({
         "threadId": reply.thread,
@@ -99,6 +101,7 @@ async fn ask(app: &App, args: &AskArgs, paper: &mut Paper) -> Result<Option<Valu
         "answer": answer.text.trim_end(),
         "answered": is_answered(app, &project, reply.thread, answer.message).await?,
         "sources": answer.sources.iter().map(source).collect::<Vec<_>>(),
+        "suggestions": answer.suggestions,
         "finishReason": end.as_str(),
     })))
 }
@@ -122,6 +125,9 @@ impl Answer {
                 paper.words(&text)?;
             }
             StreamEvent::Source { passage, .. } => self.sources.push(Arc::unwrap_or_clone(passage)),
+            StreamEvent::Data { name: "suggestions", value: Value::Array(questions), .. } => {
+                self.suggestions = questions.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            }
             StreamEvent::Finish { reason, .. } => {
                 self.end = Some(reason);
                 paper.end_line()?;

@@ -70,6 +70,18 @@ impl<W: Write> Paper<W> {
         self.write(&text)
     }
 
+    /// What could be asked next.
+    pub(super) fn suggestions(&mut self, questions: &[String]) -> Result<(), Failure> {
+        if questions.is_empty() {
+            return Ok(());
+        }
+        let mut text = format!("\n{BOLD}Ask next{BOLD:#}\n");
+        for question in questions {
+            text.push_str(&format!("  {}\n", harmless(question)));
+        }
+        self.write(&text)
+    }
+
     /// What happens meanwhile, for whoever watches on a terminal.
     pub(super) fn note(&self, text: &str) {
         if self.has_watcher {
