@@ -90,13 +90,13 @@ impl Anchors {
 
     /// The anchor for a heading with these words.
     pub fn for_heading(&mut self, text: &str) -> String {
-        let base = self.style.slug(text);
+        let slug = self.style.slug(text);
         let (base, joint) = match self.style {
-            AnchorStyle::GitHub | AnchorStyle::VitePress => (base, '-'),
+            AnchorStyle::GitHub | AnchorStyle::VitePress => (slug.clone(), '-'),
             // `setup_1` is counted on: the next one is `setup_2`.
-            AnchorStyle::Python | AnchorStyle::PythonUnicode => (counted_off(&base).to_owned(), '_'),
+            AnchorStyle::Python | AnchorStyle::PythonUnicode => (counted_off(&slug).to_owned(), '_'),
         };
-        let mut anchor = self.style.slug(text);
+        let mut anchor = slug;
         if joint == '_' && anchor.is_empty() {
             anchor = "_1".to_owned();
         }

@@ -104,6 +104,34 @@ pub(crate) fn translate(
     Some(reading.out)
 }
 
+/// Where the signs stand (`!!!`, `???`, `===`) of marks whose insides are indented below them, in order; none in code.
+pub(crate) fn indented_marks(text: &str, body: usize) -> Vec<usize> {
+    if !["!!!", "???", "==="].iter().any(|sign| text.contains(sign)) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut fence = Fence::default();
+    // The last mark and how far it is indented, until the next line that is not blank tells whether it holds anything.
+    let mut last: Option<(usize, usize)> = None;
+    let mut at = body;
+    for line in text[body..].split_inclusive('\n') {
+        let start = at;
+        at += line.len();
+        if line.trim().is_empty() {
+            continue;
+        }
+        let column = columns(line);
+        found.extend(last.take().filter(|(_, outer)| column >= outer + 4).map(|(sign, _)| sign));
+        let words = line.trim_end_matches(['\n', '\r']);
+        let sign = words.len() - words.trim_start_matches([' ', '\t']).len();
+        let may_be = words[sign..].starts_with(['!', '?', '=']);
+        if fence.line(line) == FenceLine::Outside && may_be && (INDENTED.is_match(words) || TAB.is_match(words)) {
+            last = Some((start + sign, column));
+        }
+    }
+    found
+}
+
 /// Whether `{ .class }` in a text is a list of attributes, which nobody reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attributes {

@@ -154,11 +154,15 @@ impl FrontMatter {
     }
 }
 
+/// A block larger than this is read line by line: what it is written in costs more to read than a page does.
+const LARGEST: usize = 64 << 10;
+
 /// Reads the block at the top of a text, if there is one.
 pub(crate) fn read(text: &str, lines: &Lines) -> (FrontMatter, Option<Problem>) {
     let Some(Block { span, body, syntax }) = cut(text) else { return (FrontMatter::default(), None) };
     let inside = &text[body.clone()];
     let (read, name) = match syntax {
+        _ if inside.len() > LARGEST => (Err(format!("it is larger than {} KiB", LARGEST >> 10)), "read whole"),
         Syntax::Yaml => (front_matter_yaml::fields(inside), "YAML"),
         Syntax::Toml => (front_matter_toml::fields(inside), "TOML"),
         // YAML is JSON and more.

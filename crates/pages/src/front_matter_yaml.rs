@@ -31,6 +31,9 @@ pub(crate) fn fields(yaml: &str) -> Result<Vec<Field>, String> {
     .map_err(sentence)
 }
 
+/// How many fields lines may give.
+const MOST_FIELDS: usize = 5_000;
+
 /// What plain `name: value` lines say (with another sign for the colon, if so), for front matter that cannot be read.
 pub(crate) fn fields_by_line(text: &str, sign: char) -> Vec<Field> {
     text.lines()
@@ -43,6 +46,7 @@ pub(crate) fn fields_by_line(text: &str, sign: char) -> Vec<Field> {
             let value = if value.is_empty() { FieldValue::Empty } else { FieldValue::Text(value.to_owned()) };
             Some(Field { name: name.to_owned(), value })
         })
+        .take(MOST_FIELDS)
         .collect()
 }
 

@@ -39,6 +39,7 @@ mod parse_destination;
 mod parse_html;
 mod parse_lines;
 mod parse_markdown;
+mod parse_marks;
 mod parse_mdx;
 mod parse_script;
 mod parse_tags;

@@ -87,7 +87,19 @@ impl Navigation {
     ];
 
     /// Members that name what is in a node for readers.
-    pub(crate) const LABELS: [&'static str; 6] = ["tab", "anchor", "dropdown", "product", "item", "group"];
+    const LABELS: [&'static str; 6] = ["tab", "anchor", "dropdown", "product", "item", "group"];
+
+    /// How many bytes of a name are kept.
+    const LONGEST_LABEL: usize = 120;
+
+    /// How many names of groups are kept of those around a page, the outermost of them.
+    pub(crate) const MOST_GROUPS: usize = 10;
+
+    /// The names a node has for readers, each no longer than a reader would read.
+    pub(crate) fn labels(node: &Json) -> impl Iterator<Item = String> {
+        let labels = Self::LABELS.iter().filter_map(|name| node.get(name)?.text());
+        labels.map(|label| label[..label.floor_char_boundary(Self::LONGEST_LABEL)].to_owned())
+    }
 
     /// Reads a navigation file. Never fails: a file that is not JSON is an empty navigation with a problem.
     pub fn parse(path: &str, bytes: &[u8]) -> Self {
@@ -182,7 +194,8 @@ impl Place {
     fn inside(&self, node: &Json) -> Self {
         let mut place = self.clone();
         let text = |name: &str| node.get(name).and_then(Json::text);
-        place.groups.extend(Navigation::LABELS.iter().filter_map(|name| text(name)).map(str::to_owned));
+        place.groups.extend(Navigation::labels(node));
+        place.groups.truncate(Navigation::MOST_GROUPS);
         place.version = text("version").map(str::to_owned).or(place.version);
         place.language = text("language").map(str::to_owned).or(place.language);
         place

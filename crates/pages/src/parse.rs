@@ -6,11 +6,13 @@ use std::ops::Range;
 use satteri_pulldown_cmark::{Event, Tag};
 
 use crate::anchors::AnchorStyle;
+use crate::dialect::indented_marks;
 use crate::front_matter;
 use crate::page::{Format, Page, Problem};
-use crate::parse_blocks::{Blocks, Source, blocks};
+use crate::parse_blocks::{Blocks, MOST_HEADINGS, Source, blocks};
 use crate::parse_lines::Lines;
 use crate::parse_markdown;
+use crate::parse_marks;
 use crate::parse_mdx::{self, Constructs};
 
 /// A file's bytes as text of the very same length: a byte that is no UTF-8 becomes `?`, so that every span of a
@@ -51,15 +53,20 @@ pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: Anchor
     let body = front_matter.span.as_ref().map_or(bom(&text), |span| span.end);
 
     let head = 0..body;
+    let marks = parse_marks::costly(&text);
+    if let Some(at) = marks.first() {
+        let message = "there are so many marks of emphasis or of footnotes before this that some are read as text";
+        problems.push(Problem { line: lines.number(*at), message: message.to_owned() });
+    }
     let constructs = match format {
-        Format::Markdown => Constructs { taken: Vec::new(), ..Constructs::default() },
-        Format::Mdx => mdx_constructs(&text, head.clone(), &lines),
+        Format::Markdown => Constructs::default(),
+        Format::Mdx => mdx_constructs(&text, head.clone(), &marks, &lines),
     };
     let parsed = match format {
-        Format::Markdown => blanked(&text, head),
+        Format::Markdown => blanked(&text, head, &marks, &indented_marks(&text, body)),
         Format::Mdx => {
             let taken: Vec<_> = std::iter::once(head).chain(constructs.taken.iter().cloned()).collect();
-            parse_mdx::masked(&text, &taken).into()
+            parse_mdx::masked(&text, &taken, &marks).into()
         }
     };
     problems.extend(constructs.problems);
@@ -73,10 +80,14 @@ pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: Anchor
     };
     let read =
         parse_markdown::read(&parsed, format, |definitions, events| blocks(source, definitions, events, anchors));
-    let Blocks { headings, links, ids, sections, prose, code } = read.unwrap_or_else(|| {
+    let Blocks { headings, links, ids, sections, prose, code, unread } = read.unwrap_or_else(|| {
         problems.push(Problem { line: 1, message: "the page could not be read as Markdown".to_owned() });
         blocks(source, Vec::new(), &mut std::iter::empty(), anchors)
     });
+    problems.extend(unread.map(|at| {
+        let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
+        Problem { line: lines.number(at), message }
+    }));
 
     let first = headings.iter().find(|heading| heading.level == 1).map(|heading| heading.text.clone());
     let title = front_matter.title().map(|title| title.trim().to_owned()).or(first).filter(|title| !title.is_empty());
@@ -86,9 +97,12 @@ pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: Anchor
 }
 
 /// The first pass over an MDX page: where code stands, then the constructs around it.
-fn mdx_constructs(text: &str, head: Range<usize>, lines: &Lines) -> Constructs {
+fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], lines: &Lines) -> Constructs {
     let body = head.end;
-    let hidden = parse_mdx::masked(text, std::slice::from_ref(&head));
+    if !has_code(&text[body..]) {
+        return parse_mdx::constructs(text, body, &[head], lines);
+    }
+    let hidden = parse_mdx::masked(text, std::slice::from_ref(&head), marks);
     let found = parse_markdown::read(&hidden, Format::Mdx, |_, events| {
         let code = events.filter(|(event, _)| matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))));
         code.map(|(_, range)| range).collect::<Vec<_>>()
@@ -98,17 +112,35 @@ fn mdx_constructs(text: &str, head: Range<usize>, lines: &Lines) -> Constructs {
     parse_mdx::constructs(text, body, &code, lines)
 }
 
-/// `text` with a range blanked, line ends kept.
-fn blanked(text: &str, range: Range<usize>) -> Cow<'_, str> {
-    if range.is_empty() {
+/// Whether there is code on an MDX page at all, where nothing is code for being indented: most of what is made to be slow
+/// has none, and neither has it then to be read twice.
+fn has_code(text: &str) -> bool {
+    text.contains('`') || text.contains("~~~")
+}
+
+/// `text` with what stands at its beginning blanked, line ends kept, some marks hidden, and some signs as the bullets of
+/// items: what is indented below those belongs to them and is no code.
+fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], signs: &[usize]) -> Cow<'t, str> {
+    if head.is_empty() && marks.is_empty() && signs.is_empty() {
         return text.into();
     }
-    let mut out = String::with_capacity(text.len());
-    for byte in text[range.clone()].bytes() {
-        out.push(if matches!(byte, b'\n' | b'\r') { byte as char } else { ' ' });
+    let mut bytes = text.as_bytes().to_vec();
+    for mark in marks {
+        bytes[*mark] = parse_mdx::HIDDEN;
     }
-    out.push_str(&text[range.end..]);
-    out.into()
+    for sign in signs {
+        let after = &text[sign + 3..];
+        // An item begins where its first word does: no further in than what is below it.
+        let third = if after.starts_with(' ') && !after.starts_with("  ") { b' ' } else { parse_mdx::HIDDEN };
+        bytes[*sign..sign + 3].copy_from_slice(&[b'-', b' ', third]);
+    }
+    for byte in &mut bytes[head] {
+        if !matches!(*byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    // Only ASCII was written, over ASCII and over whole characters.
+    String::from_utf8(bytes).map_or(text.into(), Cow::Owned)
 }
 
 /// The length of a byte order mark.
@@ -221,6 +253,21 @@ AT&amp;T \< 5
     }
 
     #[test]
+    fn what_is_indented_below_a_mark_is_read() {
+        let text = "!!! note \"Mind *this*\"\n\n    Words of the note.\n\n    ```sh\n    run\n\n    again\n    ```\n\n        code\n\n\
+                    ??? tip\n    !!! danger\n        Inner [words](x.md).\n\n=== \"Tab\"\n\n    In the tab.\n\n\
+                    !!! note\n\nAfter.\n\n    still code\n\n```\n!!! note\n    a\n```\n";
+        let page = parse("a.md", text.as_bytes());
+        let prose: Vec<&str> = page.prose.iter().map(|range| &text[range.clone()]).collect();
+        for words in ["Words of the note.", "Inner ", "words", "In the tab.", "!!! note", "After."] {
+            assert!(prose.contains(&words), "{words}: {prose:?}");
+        }
+        let code: Vec<&str> = page.sections[0].code.iter().map(|code| code.text.as_str()).collect();
+        assert_eq!(code, ["run\n\nagain\n", "code\n", "still code\n", "!!! note\n    a\n"]);
+        assert_eq!(page.links[0].target, "x.md");
+    }
+
+    #[test]
     fn prose_is_what_a_reader_reads() {
         let text = "# The *head*\n\nOne [link](dest) `code` <b>two</b> {x}\n\n```\nno\n```\n";
         for (path, expected) in [
@@ -321,6 +368,7 @@ AT&amp;T \< 5
                     " title=\"", "\"", "'", "href=", "[a]", "(b)", "](", ")", "![", "[r]: x", "|", "|-|", "é", "漢", "\\", "&amp;", "&",
                     "import a from 'b'", "export const a = ", "{#id}", "<!--", "-->", "*", "**", "_", "~~", "<https://a.b>", "[^1]", "[^1]: ",
                     "\r\n", "\t", "\u{feff}", "\u{1a}", "word", "<script>", "</script>", "===", "{/*", "*/}", "${", "<", ">", "[ ] ", "\0",
+                    "!!! note\n", "??? a\n", "=== \"a\"\n",
                 ]),
                 0..60,
             ),

@@ -19,6 +19,12 @@ use crate::sections::{cleaned, code_block};
 /// A tag further into its line than this does not begin it, whatever is before it.
 const DEEPEST_INDENT: usize = 1_000;
 
+/// A page is cut at this many headings; what looks like more of them is text.
+pub(crate) const MOST_HEADINGS: usize = 20_000;
+
+/// Of a heading around a section, this much is kept with the section.
+const LONGEST_AROUND: usize = 300;
+
 /// What the events add up to.
 #[derive(Debug, Default)]
 pub(crate) struct Blocks {
@@ -28,6 +34,8 @@ pub(crate) struct Blocks {
     pub(crate) sections: Vec<Section>,
     pub(crate) prose: Vec<Range<usize>>,
     pub(crate) code: Vec<Range<usize>>,
+    /// Where the first heading stands that was one too many.
+    pub(crate) unread: Option<usize>,
 }
 
 /// The text in its two forms, and what was taken out of it.
@@ -180,6 +188,10 @@ impl Reading<'_> {
 
     fn start(&mut self, start: Start<'_>, range: Range<usize>) {
         match start {
+            Start::Heading { .. } if self.blocks.headings.len() >= MOST_HEADINGS => {
+                self.blocks.unread.get_or_insert(range.start);
+                self.paragraph();
+            }
             Start::Heading { .. } => {
                 self.close_section(range.start);
                 self.heading = Some(self.section.text.len());
@@ -244,7 +256,7 @@ impl Reading<'_> {
     }
 
     fn close_heading(&mut self, level: HeadingLevel, range: Range<usize>) {
-        let Some(words) = self.heading.take() else { return };
+        let Some(words) = self.heading.take() else { return self.paragraph() };
         let raw = self.source.text[range.clone()].lines().next().unwrap_or_default();
         let id = explicit_id(raw);
         let mut text = self.section.text.split_off(words.min(self.section.text.len()));
@@ -260,6 +272,9 @@ impl Reading<'_> {
         };
         let level = level as u8;
         self.path.retain(|(outer, _)| *outer < level);
+        if let Some((_, outer)) = self.path.last_mut() {
+            outer.truncate(outer.floor_char_boundary(LONGEST_AROUND));
+        }
         self.path.push((level, text.clone()));
         self.section.level = level;
         self.section.anchor = Some(anchor.clone());

@@ -8,16 +8,20 @@
 use std::ops::Range;
 
 use crate::page::Problem;
+use crate::parse::MOST_PROBLEMS;
 use crate::parse_lines::Lines;
-use crate::parse_script::{expression_end, module_end, paragraph_end};
+use crate::parse_script::{LONGEST_EXPRESSION, expression_end, module_end, paragraph_end};
 use crate::parse_tags::{Dialect, Tag, TagKind, literal, scan_tag};
 
 /// Stands for a hidden `{`, `<` or first letter of a line that must not read as a module statement.
-const HIDDEN: u8 = 0x1a;
+pub(crate) const HIDDEN: u8 = 0x1a;
 
 /// After this many `{` or `<` that lead nowhere, a page's others are text without a look: each look costs up to the
 /// longest construct there may be.
 const PATIENCE: usize = 100;
+
+/// How many bytes may be looked through for ends that are not there.
+const MOST_LOOKED_THROUGH: usize = 8 << 20;
 
 /// The constructs of a page, in order.
 #[derive(Debug, Default)]
@@ -32,7 +36,15 @@ pub(crate) struct Constructs {
 
 /// Finds the constructs of `text` from `start` on, outside of `code` (in order of where they start).
 pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines: &Lines) -> Constructs {
-    let mut search = Search { text, lines, found: Constructs::default(), misses: 0, at: start, paragraph_starts: true };
+    let mut search = Search {
+        text,
+        lines,
+        found: Constructs::default(),
+        misses: 0,
+        looked_through: 0,
+        at: start,
+        paragraph_starts: true,
+    };
     // What follows the front matter may begin with a blank line, and a paragraph begins behind it all the same.
     search.skip_blank_lines();
     let mut code = code.iter().peekable();
@@ -52,9 +64,13 @@ pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines:
     search.found
 }
 
-/// `text` with every byte that could start a construct hidden, and `taken` blanked. Same length, same lines.
-pub(crate) fn masked(text: &str, taken: &[Range<usize>]) -> String {
+/// `text` with every byte that could start a construct hidden, some marks too, and `taken` blanked. Same length, same
+/// lines.
+pub(crate) fn masked(text: &str, taken: &[Range<usize>], marks: &[usize]) -> String {
     let mut bytes = text.as_bytes().to_vec();
+    for mark in marks {
+        bytes[*mark] = HIDDEN;
+    }
     for range in taken {
         for byte in &mut bytes[range.clone()] {
             if !matches!(*byte, b'\n' | b'\r') {
@@ -100,6 +116,8 @@ struct Search<'t> {
     lines: &'t Lines,
     found: Constructs,
     misses: usize,
+    /// The bytes that misses cost.
+    looked_through: usize,
     at: usize,
     /// Whether a module statement may begin here: at the top of the page, and after a blank line.
     paragraph_starts: bool,
@@ -137,12 +155,13 @@ impl Search<'_> {
     }
 
     fn module_end(&mut self) -> usize {
-        if self.misses < PATIENCE {
+        if self.has_patience() {
             if let Some(end) = module_end(self.text, self.at) {
                 return end;
             }
             self.problem("this module statement opens something it never closes");
             self.misses += 1;
+            self.looked_through += self.text.len() - self.at;
         }
         paragraph_end(self.text, self.at)
     }
@@ -158,8 +177,9 @@ impl Search<'_> {
     }
 
     fn brace(&mut self) {
-        let end = if self.misses < PATIENCE { expression_end(self.text, self.at) } else { None };
+        let end = if self.has_patience() { expression_end(self.text, self.at) } else { None };
         let Some(end) = end else {
+            self.looked_through += LONGEST_EXPRESSION.min(self.text.len() - self.at);
             return self.miss("this `{` has no matching `}`: close it, or write `\\{` for a brace");
         };
         self.found.taken.push(self.at..end);
@@ -186,7 +206,7 @@ impl Search<'_> {
             self.at += length;
             return;
         }
-        let tag = if self.misses < PATIENCE { scan_tag(self.text, self.at, Dialect::Jsx) } else { None };
+        let tag = if self.has_patience() { scan_tag(self.text, self.at, Dialect::Jsx) } else { None };
         if let Some(tag) = tag {
             self.found.taken.push(tag.span.clone());
             self.at = tag.span.end;
@@ -200,6 +220,10 @@ impl Search<'_> {
         }
     }
 
+    fn has_patience(&self) -> bool {
+        self.misses < PATIENCE && self.looked_through < MOST_LOOKED_THROUGH
+    }
+
     fn miss(&mut self, message: &str) {
         if self.misses < PATIENCE {
             self.problem(message);
@@ -209,6 +233,9 @@ impl Search<'_> {
     }
 
     fn problem(&mut self, message: &str) {
+        if self.found.problems.len() >= MOST_PROBLEMS {
+            return;
+        }
         self.found.problems.push(Problem { line: self.lines.number(self.at), message: message.to_owned() });
     }
 }
@@ -236,11 +263,14 @@ fn is_module(rest: &str) -> bool {
     })
 }
 
-/// Tags that are never closed, or closed by another's name.
+/// Tags that are never closed, or closed by another's name; more than anybody is told are not looked for.
 fn check_balance(tags: &[Tag], lines: &Lines) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut open: Vec<&Tag> = Vec::new();
     for tag in tags {
+        if problems.len() >= MOST_PROBLEMS {
+            return problems;
+        }
         match tag.kind {
             TagKind::Whole => {}
             TagKind::Open => open.push(tag),
@@ -268,7 +298,7 @@ fn check_balance(tags: &[Tag], lines: &Lines) -> Vec<Problem> {
             },
         }
     }
-    problems.extend(open.into_iter().map(|tag| never_closed(tag, lines)));
+    problems.extend(open.into_iter().take(MOST_PROBLEMS).map(|tag| never_closed(tag, lines)));
     problems
 }
 
@@ -337,7 +367,7 @@ mod tests {
     fn masking_moves_nothing() {
         let text = "import a\né {b} <c>\n[x](<y z>) `{`";
         let taken = text.find("{b}").map(|at| at..at + 3);
-        let hidden = masked(text, taken.as_slice());
+        let hidden = masked(text, taken.as_slice(), &[]);
         assert_eq!(hidden.len(), text.len());
         assert_eq!(hidden.lines().count(), text.lines().count());
         assert!(!hidden.contains('{') && hidden.contains("(<y z>)") && !hidden.contains("import"));

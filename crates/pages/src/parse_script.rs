@@ -1,7 +1,7 @@
 //! As much JavaScript as it takes to find where a piece of it ends.
 
 /// How long one `{…}` may be. What looks like a longer one is text.
-const LONGEST_EXPRESSION: usize = 256 * 1024;
+pub(crate) const LONGEST_EXPRESSION: usize = 256 * 1024;
 
 /// The end of the expression that starts with the `{` at `at`, its `}` included.
 pub(crate) fn expression_end(text: &str, at: usize) -> Option<usize> {

@@ -1,13 +1,14 @@
 //! A snapshot of the files at one commit.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
 use crate::error::{GitError, PathRefused};
 use crate::id::{BlobId, CommitId};
+use crate::listings::Listing;
 use crate::mirror::Shared;
 use crate::name;
 use crate::odb::{self, tree};
@@ -75,30 +76,6 @@ pub enum Node {
     File(TreeFile),
 }
 
-/// A listing: files in the order of their paths' bytes.
-pub type Listing = Arc<[TreeFile]>;
-
-/// The last listings made, newest last. A job lists the same folder again and again.
-#[derive(Debug, Default)]
-pub(crate) struct Listings(Mutex<Vec<(ObjectId, String, Listing)>>);
-
-impl Listings {
-    const KEPT: usize = 8;
-
-    fn get(&self, tree: ObjectId, root: &str) -> Option<Listing> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.iter().find(|(id, at, _)| *id == tree && at == root).map(|(_, _, listing)| listing.clone())
-    }
-
-    fn put(&self, tree: ObjectId, root: &str, listing: &Listing) {
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= Self::KEPT {
-            kept.remove(0);
-        }
-        kept.push((tree, root.to_owned(), listing.clone()));
-    }
-}
-
 /// The files at one commit. Cheap to clone, shared by threads; the content is read from the mirror when asked for.
 ///
 /// Paths that are not UTF-8 are not listed and cannot be read or changed; a commit leaves them as they are.
@@ -145,26 +122,7 @@ impl Base {
         let Some(folder) = tree::at(&repo, self.tree, root)?.filter(|leaf| leaf.mode.is_tree()) else {
             return Ok(Listing::default());
         };
-        if let Some(listing) = self.shared.listings.get(folder.id, root) {
-            return Ok(listing);
-        }
-        let mut prefix = root.as_bytes().to_vec();
-        if !prefix.is_empty() {
-            prefix.push(b'/');
-        }
-        let mut files = Vec::new();
-        tree::walk(&repo, folder.id, &mut prefix, &mut |path, leaf| {
-            if let Ok(path) = std::str::from_utf8(path) {
-                files.push(TreeFile {
-                    path: path.to_owned(),
-                    blob: leaf.id.into(),
-                    mode: FileMode::from_entry(leaf.mode),
-                });
-            }
-        })?;
-        let listing = Listing::from(files);
-        self.shared.listings.put(folder.id, root, &listing);
-        Ok(listing)
+        self.shared.listings.list(&repo, folder.id, root)
     }
 
     /// What stands at `path`, `None` when nothing does.

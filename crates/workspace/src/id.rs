@@ -11,6 +11,8 @@ use thiserror::Error;
 #[error("an object id is 40 hexadecimal digits")]
 pub struct IdError;
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 macro_rules! id {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
@@ -43,7 +45,12 @@ macro_rules! id {
 
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+                let mut digits = [0; 40];
+                for (pair, byte) in digits.chunks_exact_mut(2).zip(self.0) {
+                    pair[0] = DIGITS[usize::from(byte >> 4)];
+                    pair[1] = DIGITS[usize::from(byte & 15)];
+                }
+                f.write_str(std::str::from_utf8(&digits).map_err(|_| fmt::Error)?)
             }
         }
 

@@ -38,6 +38,7 @@ mod create;
 mod diff;
 mod error;
 mod id;
+mod listings;
 mod lock;
 mod maintenance;
 mod merge;
@@ -56,11 +57,12 @@ mod wire;
 #[cfg(test)]
 mod tests;
 
-pub use base::{Base, FileMode, Listing, Node, TreeFile};
+pub use base::{Base, FileMode, Node, TreeFile};
 pub use create::create_repository;
 pub use diff::{FileDiff, FileStatus};
 pub use error::{GitError, MergeError, PathRefused, PushError, Tried, Why};
 pub use id::{BlobId, CommitId, IdError};
+pub use listings::Listing;
 pub use merge::Merged;
 pub use mirror::{CommitMeta, Mirror};
 pub use mirrors::{Limits, Mirrors};

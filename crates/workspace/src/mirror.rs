@@ -9,11 +9,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use gix::objs::Kind;
 
-use crate::base::{Base, Listings};
+use crate::base::Base;
 use crate::blobs::Blobs;
 use crate::diff::{self, FileDiff};
 use crate::error::{GitError, PushError};
 use crate::id::CommitId;
+use crate::listings::Listings;
 use crate::lock;
 use crate::maintenance;
 use crate::mirrors::Limits;

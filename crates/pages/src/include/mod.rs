@@ -7,8 +7,8 @@
 
 mod parts;
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
 
 use regex::Regex;
 
@@ -25,8 +25,11 @@ use parts::Part;
 /// How deep pieces may use pieces.
 const DEEPEST: usize = 8;
 
-/// How many pieces one page may use.
+/// How many pieces one page may use, those that are not there counted.
 const MOST: usize = 500;
+
+/// How many bytes may be looked through for parts of files.
+const MOST_LOOKED_THROUGH: usize = 16 << 20;
 
 /// How many bytes the pieces of one page may come to.
 const LARGEST: usize = 2 << 20;
@@ -60,7 +63,10 @@ pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -
         open: vec![file.to_owned()],
         left: LARGEST,
         count: 0,
+        looked_through: 0,
         misses: 0,
+        read: HashMap::new(),
+        noted: HashSet::new(),
     };
     work.put(file, text, None, "");
     Some(work.out)
@@ -81,8 +87,12 @@ struct Work<'w> {
     open: Vec<String>,
     left: usize,
     count: usize,
+    looked_through: usize,
     /// Tags that looked like pieces and were none.
     misses: usize,
+    /// Files that were asked for, those that are not there too.
+    read: HashMap<String, Option<Arc<[u8]>>>,
+    noted: HashSet<String>,
 }
 
 /// What a place in a text asks for.
@@ -176,7 +186,7 @@ impl Work<'_> {
     }
 
     /// What a line that is nothing else asks for: `<<< file` or `{% include %}`.
-    fn code_of<'t>(&self, file: &str, line: &'t str) -> Option<Wanted<'t>> {
+    fn code_of<'t>(&mut self, file: &str, line: &'t str) -> Option<Wanted<'t>> {
         static LIQUID: LazyLock<Regex> = LazyLock::new(|| {
             Regex::new(r#"^\s*\{%-?\s*(?:include|include-markdown|include_relative|include_cached)\s+["']?([^"'\s%]+)["']?[^%\n]*%\}\s*$"#)
                 .expect("the pattern is written out above")
@@ -194,7 +204,7 @@ impl Work<'_> {
             .filter_map(|base| joined(base, path))
             .collect();
         let form = Form::Page;
-        let there = has_page_ending(path) && candidates.iter().any(|file| self.tree.read(file).is_some());
+        let there = self.count < MOST && has_page_ending(path) && self.first_of(&candidates).is_some();
         there.then_some(Wanted { candidates, part: Part::Whole, form, values: Vec::new(), is_certain: false })
     }
 
@@ -224,7 +234,7 @@ impl Work<'_> {
             self.line(&text[from..next], origin, indent);
             if let Some(wanted) = wanted {
                 let alone = text[line.start..next].trim().is_empty();
-                let indent = if alone { deeper("", &self.open_line()) } else { indent.to_owned() };
+                let indent = if alone { deeper("", self.open_line()) } else { indent.to_owned() };
                 self.insert(&wanted, origin, &indent);
             }
             (from, at) = (stop, stop);
@@ -241,9 +251,24 @@ impl Work<'_> {
     }
 
     /// The line that was begun.
-    fn open_line(&self) -> String {
+    fn open_line(&self) -> &str {
         let text = &self.out.composed.text;
-        text[text.rfind('\n').map_or(0, |at| at + 1)..].to_owned()
+        &text[text.rfind('\n').map_or(0, |at| at + 1)..]
+    }
+
+    /// The bytes of a file of the tree, which is asked once for each.
+    fn file(&mut self, file: &str) -> Option<Arc<[u8]>> {
+        if let Some(read) = self.read.get(file) {
+            return read.clone();
+        }
+        let read: Option<Arc<[u8]>> = self.tree.read(file).map(Into::into);
+        self.read.insert(file.to_owned(), read.clone());
+        read
+    }
+
+    /// The first of these files that is there.
+    fn first_of(&mut self, candidates: &[String]) -> Option<(String, Arc<[u8]>)> {
+        candidates.iter().find_map(|file| Some((file.clone(), self.file(file)?)))
     }
 
     /// What the tag or comment at `at` asks for and where it ends; `None` when it asks for nothing.
@@ -323,27 +348,36 @@ impl Work<'_> {
 
     /// Adds what is wanted, or says why it cannot be.
     fn insert(&mut self, wanted: &Wanted<'_>, origin: usize, indent: &str) {
-        let found = wanted.candidates.iter().find_map(|file| Some((file.clone(), self.tree.read(file)?)));
-        let Some((file, bytes)) = found else {
+        self.count += 1;
+        if self.count > MOST {
+            if let Some(file) = wanted.candidates.first() {
+                self.problem(origin, || too_much(file));
+            }
+            return;
+        }
+        let Some((file, bytes)) = self.first_of(&wanted.candidates) else {
             if let Some(file) = wanted.candidates.first().filter(|_| wanted.is_certain) {
                 self.note(file);
-                self.problem(origin, format!("this uses `{file}`, and there is no such file"));
+                self.problem(origin, || format!("this uses `{file}`, and there is no such file"));
             }
             return;
         };
         self.note(&file);
-        self.count += 1;
         if self.open.contains(&file) {
-            return self.problem(origin, format!("`{file}` comes to contain itself; it is left out here"));
+            return self.problem(origin, || format!("`{file}` comes to contain itself; it is left out here"));
         }
-        if self.open.len() > DEEPEST || self.count > MOST || bytes.len() > self.left {
-            return self.problem(origin, format!("`{file}` is left out here: the page uses too much of other files"));
+        if wanted.part != Part::Whole {
+            self.looked_through += bytes.len() * wanted.part.readings(has_page_ending(&file));
+        }
+        let is_too_much = bytes.len() > self.left || self.looked_through > MOST_LOOKED_THROUGH;
+        if self.open.len() > DEEPEST || is_too_much {
+            return self.problem(origin, || too_much(&file));
         }
         let text = text_of(&bytes);
         let text = wanted.part.of(&text, has_page_ending(&file));
         let Some(text) = text else {
             return self
-                .problem(origin, format!("`{file}` has no part of this name or these lines; it is left out here"));
+                .problem(origin, || format!("`{file}` has no part of this name or these lines; it is left out here"));
         };
         self.left -= text.len().min(self.left);
         match &wanted.form {
@@ -371,7 +405,15 @@ impl Work<'_> {
         let body = &text[front.span.map_or(0, |span| span.end)..];
         let mut body = body.trim_matches(['\n', '\r', '\u{feff}']).to_owned();
         for (name, value) in values {
-            body = body.replace(&format!("{{{name}}}"), value).replace(&format!("{{props.{name}}}"), value);
+            for name in [format!("{{{name}}}"), format!("{{props.{name}}}")] {
+                let uses = body.matches(&name).count();
+                if uses * value.len() > self.left {
+                    self.problem(origin, || too_much(file));
+                } else if uses > 0 {
+                    self.left -= uses * value.len();
+                    body = body.replace(&name, value);
+                }
+            }
         }
         let alone = self.open_line().trim().is_empty();
         // A few words inside of a line stay in it.
@@ -401,16 +443,20 @@ impl Work<'_> {
     }
 
     fn note(&mut self, file: &str) {
-        if !self.out.included.iter().any(|known| known == file) {
+        if self.noted.insert(file.to_owned()) {
             self.out.included.push(file.to_owned());
         }
     }
 
-    fn problem(&mut self, line: usize, message: String) {
+    fn problem(&mut self, line: usize, message: impl FnOnce() -> String) {
         if self.out.problems.len() < 100 {
-            self.out.problems.push(Problem { line, message });
+            self.out.problems.push(Problem { line, message: message() });
         }
     }
+}
+
+fn too_much(file: &str) -> String {
+    format!("`{file}` is left out here: the page uses too much of other files")
 }
 
 /// The indent of a line inside of another indent.

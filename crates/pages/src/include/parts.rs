@@ -22,6 +22,16 @@ pub(super) enum Part<'t> {
 }
 
 impl Part<'_> {
+    /// How often a file is read from its beginning to find the part, about.
+    pub(super) fn readings(&self, is_page: bool) -> usize {
+        match self {
+            Self::Whole => 1,
+            Self::Lines(lines) => lines.len().max(1),
+            // Headings cost more to compare than lines do.
+            Self::Named(_, lines) => lines.len() + if is_page { 8 } else { 1 },
+        }
+    }
+
     /// The part of a text, without the marks around parts; `None` when there is no such part. `is_page` says whether
     /// headings are parts.
     pub(super) fn of<'t>(&self, text: &'t str, is_page: bool) -> Option<Cow<'t, str>> {

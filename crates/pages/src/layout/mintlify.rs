@@ -1,5 +1,7 @@
 //! `docs.json` and `mint.json`.
 
+use std::collections::HashSet;
+
 use super::roots::Root;
 use super::{Entries, Entry, FileProblem, Generator, Layout, joined};
 use crate::links::is_external;
@@ -43,11 +45,17 @@ pub(super) fn read(tree: &dyn Tree) -> Option<Layout> {
         navigation.problems.into_iter().map(|problem| FileProblem { file: file.to_owned(), problem }).collect();
     if let Ok(root) = navigation_json::read(&text_of(&bytes)) {
         let named = root.get("api").and_then(|api| api.get("openapi")).or_else(|| root.get("openapi"));
-        let mut walk = Walk { operations: Vec::new(), descriptions: named.map(files_of).unwrap_or_default() };
+        let descriptions = named.map(files_of).unwrap_or_default();
+        let mut walk = Walk { operations: Vec::new(), descriptions, shown: HashSet::new() };
         if let Some(contents) = root.get("navigation") {
             walk.node(contents, &Around::default());
         }
         layout.operations = walk.operations;
+        // What it does not name, or hides, is reached by its address alone, unless the site wants all of it found.
+        let indexing = root.get("seo").and_then(|seo| seo.get("indexing")).and_then(Json::text);
+        if indexing != Some("all") && !layout.entries.is_empty() {
+            layout.shown = Some(walk.shown);
+        }
         walk.descriptions.dedup();
         for address in walk.descriptions.iter().filter(|file| is_external(file)) {
             layout.problem(
@@ -75,10 +83,14 @@ struct Around {
     groups: Vec<String>,
     version: Option<String>,
     language: Option<String>,
+    /// Whether something around is hidden, and not searchable all the same.
+    is_hidden: bool,
 }
 
 struct Walk {
     operations: Vec<Operations>,
+    /// Pages that are named where nothing is hidden.
+    shown: HashSet<String>,
     descriptions: Vec<String>,
 }
 
@@ -93,9 +105,14 @@ impl Walk {
         let Value::Object(members) = &node.value else { return };
         let text = |name: &str| node.get(name).and_then(Json::text).map(str::to_owned);
         let mut inside = around.clone();
-        inside.groups.extend(Navigation::LABELS.iter().filter_map(|name| text(name)));
+        inside.groups.extend(Navigation::labels(node));
+        inside.groups.truncate(Navigation::MOST_GROUPS);
         inside.version = text("version").or(inside.version);
         inside.language = text("language").or(inside.language);
+        inside.is_hidden |= says(node, "hidden") && !says(node, "searchable");
+        if let Some(page) = text("root") {
+            self.page(&page, &inside);
+        }
         let named = node.get("openapi").map(files_of).unwrap_or_default();
         self.descriptions.extend(named.iter().cloned());
         if let Some(directory) = node.get("openapi").and_then(|openapi| openapi.get("directory")).and_then(Json::text) {
@@ -131,6 +148,7 @@ impl Walk {
             [file, method, path] if is_operation(method) => {
                 self.add(joined("", file), Some(format!("{} {path}", method.to_uppercase())), around);
             }
+            _ if !around.is_hidden => drop(self.shown.insert(page.trim_matches('/').to_owned())),
             _ => {}
         }
     }
@@ -145,6 +163,11 @@ impl Walk {
             language: around.language.clone(),
         });
     }
+}
+
+/// Whether a member of a node is `true`.
+fn says(node: &Json, name: &str) -> bool {
+    matches!(node.get(name).map(|json| &json.value), Some(Value::Other(value)) if value == "true")
 }
 
 fn is_operation(word: &str) -> bool {

@@ -19,7 +19,7 @@ mod starlight;
 mod vitepress;
 mod yaml;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ use crate::front_matter::FrontMatter;
 use crate::openapi::Cache;
 use crate::page::Problem;
 use crate::site::Tree;
-use crate::site_paths::{is_page, is_partial, site_path};
+use crate::site_paths::{is_page, is_partial, site_path, stem};
 pub(crate) use mintlify::Operations;
 use roots::Root;
 
@@ -82,6 +82,8 @@ pub struct Layout {
     roots: Vec<Root>,
     /// What the navigation says, by the key of a page (see [`Root::key`]).
     entries: HashMap<String, Entry>,
+    /// Paths of the pages that readers are meant to find, where the navigation decides that.
+    shown: Option<HashSet<String>>,
     /// Groups of what stands below a site path, where the navigation names folders; the longest path first.
     folders: Vec<(String, Vec<String>)>,
     redirects: Vec<(String, String)>,
@@ -216,6 +218,7 @@ impl Layout {
             home: home.to_owned(),
             roots,
             entries: HashMap::new(),
+            shown: None,
             folders: Vec::new(),
             redirects: Vec::new(),
             anchors: AnchorStyle::GitHub,
@@ -243,7 +246,13 @@ impl Layout {
             return Place { site_path: site_path(file), ..Place::default() };
         };
         let path = root.path(file, front);
-        let entry = root.key(file, front, &path).and_then(|key| self.entries.get(&key));
+        let key = root.key(file, front, &path);
+        // A page may be named by its file, by what it is served at, and by the index that it is.
+        let is_shown = self
+            .shown
+            .as_ref()
+            .is_none_or(|shown| shown.contains(path.as_str()) || stem(file).is_some_and(|stem| shown.contains(stem)));
+        let entry = key.and_then(|key| self.entries.get(&key));
         let groups = match entry {
             Some(entry) => entry.groups.clone(),
             None => self.groups_of_folder(root, file, &path),
@@ -260,7 +269,7 @@ impl Layout {
             language: own(front.language())
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
-            listed: !is_partial(file) && root.lists(file) && !front.hides(),
+            listed: !is_partial(file) && root.lists(file) && is_shown && !front.hides(),
             site_path: path,
         }
     }

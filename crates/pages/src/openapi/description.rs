@@ -83,22 +83,37 @@ impl Description {
         let mut found = Vec::new();
         for (group, webhooks) in [("paths", false), ("webhooks", true), ("x-webhooks", true)] {
             let Some(paths) = self.root.get(group).and_then(Value::as_object) else { continue };
-            for (path, around) in paths {
-                let around = self.resolved(around);
-                for method in METHODS {
-                    let Some(value) =
-                        around.get(method).map(|value| self.resolved(value)).filter(|value| value.is_object())
-                    else {
-                        continue;
-                    };
-                    let key =
-                        if webhooks { format!("WEBHOOK {path}") } else { format!("{} {path}", method.to_uppercase()) };
-                    let tag = value.get("tags").and_then(|tags| tags.get(0)).and_then(Value::as_str);
-                    found.push(Operation { key, method, path, value, around, tag });
-                }
-            }
+            found.extend(paths.iter().flat_map(|(path, around)| self.operations_of(path, around, webhooks)));
         }
         found
+    }
+
+    fn operations_of<'d>(
+        &'d self,
+        path: &'d str,
+        around: &'d Value,
+        webhooks: bool,
+    ) -> impl Iterator<Item = Operation<'d>> {
+        let around = self.resolved(around);
+        METHODS.into_iter().filter_map(move |method| {
+            let value = around.get(method).map(|value| self.resolved(value)).filter(|value| value.is_object())?;
+            let key = if webhooks { format!("WEBHOOK {path}") } else { format!("{} {path}", method.to_uppercase()) };
+            let tag = value.get("tags").and_then(|tags| tags.get(0)).and_then(Value::as_str);
+            Some(Operation { key, method, path, value, around, tag })
+        })
+    }
+
+    /// The operation that is called `GET /users/{id}` or `WEBHOOK name`.
+    pub(crate) fn operation(&self, key: &str) -> Option<Operation<'_>> {
+        let (method, path) = key.split_once(' ')?;
+        let groups: &[(&str, bool)] = match method {
+            "WEBHOOK" => &[("webhooks", true), ("x-webhooks", true)],
+            _ => &[("paths", false)],
+        };
+        groups.iter().find_map(|(group, webhooks)| {
+            let (path, around) = self.root.get(*group)?.as_object()?.get_key_value(path)?;
+            self.operations_of(path, around, *webhooks).find(|operation| operation.key == key)
+        })
     }
 
     /// A value, or what it refers to inside of this file.

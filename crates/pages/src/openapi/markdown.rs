@@ -1,12 +1,23 @@
 //! An operation as a page of Markdown.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use super::description::{Description, Operation, is_true};
-use super::schema::{Fields, one_line, told};
+use super::schema::{Fields, cut, one_line, told, written};
 
 /// An example longer than this shows nothing that its schema does not.
 const LONGEST_EXAMPLE: usize = 4_000;
+
+/// How many parameters of one operation are shown.
+const MOST_PARAMETERS: usize = 400;
+
+/// How many bytes of a description of an operation, a body or an answer are shown.
+const LONGEST_ABOUT: usize = 64 << 10;
+
+/// A page larger than this has enough of it.
+const LARGEST: usize = 256 << 10;
 
 /// A page, written.
 #[derive(Debug)]
@@ -33,7 +44,7 @@ pub(super) fn page(description: &Description, operation: &Operation<'_>) -> Writ
         page.paragraph("**Deprecated.**");
     }
     if let Some(about) = about {
-        page.paragraph(&nested(about));
+        page.paragraph(&nested(cut(about, LONGEST_ABOUT)));
     }
     page.parameters(operation);
     page.body(operation);
@@ -51,7 +62,7 @@ fn nested(text: &str) -> String {
 
 /// The first paragraph in a line, cut at a length that search results show.
 fn first_words(text: &str) -> String {
-    let paragraph = one_line(text.trim().split("\n\n").next().unwrap_or_default());
+    let paragraph = one_line(cut(text.trim(), 4_000).split("\n\n").next().unwrap_or_default());
     match paragraph.char_indices().nth(300) {
         Some((at, _)) => format!("{}…", paragraph[..at].trim_end()),
         None => paragraph,
@@ -66,7 +77,7 @@ struct Page<'d> {
 
 impl<'d> Page<'d> {
     fn paragraph(&mut self, text: &str) {
-        if !text.trim().is_empty() {
+        if !text.trim().is_empty() && self.out.len() < LARGEST {
             self.out.push_str(text.trim_end());
             self.out.push_str("\n\n");
         }
@@ -75,15 +86,17 @@ impl<'d> Page<'d> {
     fn parameters(&mut self, operation: &Operation<'d>) {
         let listed = |holder: &'d Value| holder.get("parameters").and_then(Value::as_array).into_iter().flatten();
         let own: Vec<&Value> = listed(operation.value).map(|parameter| self.description.resolved(parameter)).collect();
-        let is_own = |other: &Value| {
-            own.iter().any(|own| own.get("name") == other.get("name") && own.get("in") == other.get("in"))
-        };
+        fn identity(parameter: &Value) -> (Option<&str>, Option<&str>) {
+            (parameter.get("name").and_then(Value::as_str), parameter.get("in").and_then(Value::as_str))
+        }
+        let known: HashSet<_> = own.iter().map(|parameter| identity(parameter)).collect();
         let shared = listed(operation.around)
             .map(|parameter| self.description.resolved(parameter))
-            .filter(|other| !is_own(other));
+            .filter(|other| !known.contains(&identity(other)));
         let all: Vec<&Value> = shared
             .chain(own.iter().copied())
             .filter(|parameter| parameter.get("in").and_then(Value::as_str) != Some("body"))
+            .take(MOST_PARAMETERS)
             .collect();
         if all.is_empty() {
             return;
@@ -115,7 +128,7 @@ impl<'d> Page<'d> {
         if let Some(body) = operation.value.get("requestBody") {
             let body = self.description.resolved(body);
             self.paragraph("## Request body");
-            self.paragraph(body.get("description").and_then(Value::as_str).unwrap_or_default());
+            self.paragraph(cut(body.get("description").and_then(Value::as_str).unwrap_or_default(), LONGEST_ABOUT));
             self.content(body);
             return;
         }
@@ -125,7 +138,7 @@ impl<'d> Page<'d> {
             && let Some(body) = parameters.find(|parameter| parameter.get("in").and_then(Value::as_str) == Some("body"))
         {
             self.paragraph("## Request body");
-            self.paragraph(body.get("description").and_then(Value::as_str).unwrap_or_default());
+            self.paragraph(cut(body.get("description").and_then(Value::as_str).unwrap_or_default(), LONGEST_ABOUT));
             self.schema(body.get("schema"));
         }
     }
@@ -135,10 +148,13 @@ impl<'d> Page<'d> {
         let Some(responses) = responses.filter(|responses| !responses.is_empty()) else { return };
         self.paragraph("## Responses");
         for (code, response) in responses {
+            if self.out.len() >= LARGEST {
+                return;
+            }
             let response = self.description.resolved(response);
             let about = response.get("description").and_then(Value::as_str).unwrap_or_default();
             self.paragraph(&format!("### {code}"));
-            self.paragraph(&nested(about));
+            self.paragraph(&nested(cut(about, LONGEST_ABOUT)));
             match response.get("schema") {
                 Some(schema) => self.schema(Some(schema)),
                 None => self.content(response),
@@ -158,9 +174,10 @@ impl<'d> Page<'d> {
         let examples = media.get("examples").and_then(Value::as_object);
         let named = examples.and_then(|examples| self.description.resolved(examples.values().next()?).get("value"));
         if let Some(example) = media.get("example").or(named) {
-            let text = example
-                .as_str()
-                .map_or_else(|| serde_json::to_string_pretty(example).unwrap_or_default(), str::to_owned);
+            let text = match example.as_str() {
+                Some(text) => cut(text, LONGEST_EXAMPLE + 1).to_owned(),
+                None => written(example, LONGEST_EXAMPLE, |out, value| serde_json::to_writer_pretty(out, value)),
+            };
             if text.len() <= LONGEST_EXAMPLE && !text.contains("```") {
                 self.paragraph(&format!("```json\n{text}\n```"));
             }

@@ -9,7 +9,7 @@ mod description;
 mod markdown;
 mod schema;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::anchors::slug;
 use crate::front_matter;
@@ -33,6 +33,9 @@ const MOST_LOOKED_INTO: usize = 8;
 /// A description larger than this is not read.
 const LARGEST: usize = 32 << 20;
 
+/// How many bytes the pages of one description may come to, about.
+const MOST_WRITTEN: usize = 64 << 20;
+
 /// The pages of a description; none when the file is something else.
 pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     if bytes.len() > LARGEST || !description::may_be(bytes) {
@@ -49,13 +52,12 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
     read.included = claims.iter().map(|claim| claim.page.clone()).collect();
     read.included.dedup();
     let shown: HashSet<&str> = claims.iter().map(|claim| claim.operation.as_str()).collect();
-    let listed: Vec<&Operations> =
-        layout.operations().iter().filter(|listed| listed.file.as_deref().is_none_or(|named| named == file)).collect();
+    let listed = Listed::of(layout, file);
     let follows_navigation = !layout.operations().is_empty();
-    let mut paths = HashSet::new();
+    let mut paths = HashMap::new();
+    let mut written_bytes = 0;
     for operation in operations.iter().filter(|operation| !shown.contains(operation.key.as_str())) {
-        let entry =
-            listed.iter().find(|listed| listed.operation.as_ref().is_none_or(|wanted| *wanted == operation.key));
+        let entry = listed.entry(&operation.key);
         if follows_navigation && entry.is_none() {
             continue;
         }
@@ -64,11 +66,47 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
             read.problems.push(Problem { line: 1, message });
             break;
         }
+        if written_bytes > MOST_WRITTEN {
+            let message = "the operations of this say too much all in all; the rest have no page";
+            read.problems.push(Problem { line: 1, message: message.to_owned() });
+            break;
+        }
         let written = markdown::page(&description, operation);
-        let place = place(layout, file, &description, operation, entry.copied(), &written, &mut paths);
+        written_bytes += written.markdown.len();
+        let place = place(layout, file, &description, operation, entry, &written, &mut paths);
         read.pages.push(page(layout, file, place, &written));
     }
     read
+}
+
+/// What the navigation says of the operations of one description.
+struct Listed<'l> {
+    /// Of each operation, and where in the navigation that is said.
+    named: HashMap<&'l str, (usize, &'l Operations)>,
+    /// Of all of them.
+    all: Option<(usize, &'l Operations)>,
+}
+
+impl<'l> Listed<'l> {
+    fn of(layout: &'l Layout, file: &str) -> Self {
+        let mut listed = Self { named: HashMap::new(), all: None };
+        for (at, entry) in layout.operations().iter().enumerate() {
+            if entry.file.as_deref().is_some_and(|named| named != file) {
+                continue;
+            }
+            match &entry.operation {
+                Some(operation) => drop(listed.named.entry(operation).or_insert((at, entry))),
+                None => drop(listed.all.get_or_insert((at, entry))),
+            }
+        }
+        listed
+    }
+
+    /// What comes first in the navigation of what it says of an operation.
+    fn entry(&self, key: &str) -> Option<&'l Operations> {
+        let found = self.named.get(key).copied().into_iter().chain(self.all).min_by_key(|(at, _)| *at);
+        found.map(|(_, entry)| entry)
+    }
 }
 
 fn place(
@@ -78,7 +116,7 @@ fn place(
     operation: &Operation<'_>,
     entry: Option<&Operations>,
     written: &Written,
-    taken: &mut HashSet<String>,
+    taken: &mut HashMap<String, usize>,
 ) -> Place {
     let folder = match (entry.and_then(|entry| entry.directory.as_deref()), layout.generator()) {
         (Some(directory), _) => directory.trim_matches('/').to_owned(),
@@ -88,11 +126,12 @@ fn place(
     let parts = [folder.as_str(), &slug(operation.tag.unwrap_or_default()), &slug(&written.title)];
     let path = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
     let mut site_path = path.clone();
-    let mut count = 1;
-    while !taken.insert(site_path.clone()) {
-        count += 1;
+    while taken.contains_key(&site_path) {
+        let count = taken.entry(path.clone()).or_insert(1);
+        *count += 1;
         site_path = format!("{path}-{count}");
     }
+    taken.insert(site_path.clone(), 1);
     let mut groups = match entry {
         Some(entry) => entry.groups.clone(),
         None => description.title().map(str::to_owned).into_iter().collect(),
@@ -191,9 +230,8 @@ pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn T
     for file in &files {
         let Some(bytes) = tree.read(file).filter(|bytes| bytes.len() <= LARGEST) else { continue };
         let Ok(Some(description)) = layout.cache().get(file, &bytes) else { continue };
-        let operations = description.operations();
-        let Some(found) = operations.iter().find(|known| known.key == operation) else { continue };
-        let written = markdown::page(&description, found);
+        let Some(found) = description.operation(&operation) else { continue };
+        let written = markdown::page(&description, &found);
         let markdown = match format {
             Format::Mdx => markdown::escaped(&written.markdown),
             Format::Markdown => written.markdown,

@@ -1,5 +1,8 @@
 //! A schema as a list of fields for reading.
 
+use std::cell::Cell;
+use std::io;
+
 use serde_json::Value;
 
 use super::description::{Description, is_true, reference};
@@ -10,20 +13,31 @@ const DEEPEST: usize = 5;
 /// How many fields one operation shows.
 const MOST_FIELDS: usize = 400;
 
+/// How many schemas one operation looks into, those that references lead to again counted again.
+const MOST_LOOKED_INTO: usize = 4_000;
+
 /// How many values of an enumeration are shown.
 const MOST_VALUES: usize = 40;
+
+/// How many bytes of a value are shown.
+const LONGEST_VALUE: usize = 200;
+
+/// How many bytes a field or a parameter may say of itself.
+const LONGEST_TOLD: usize = 2_000;
 
 /// Writes schemas of one operation; what there is to write is bounded over all of them.
 pub(super) struct Fields<'d> {
     description: &'d Description,
     left: usize,
+    /// Schemas that may still be looked into.
+    looks: Cell<usize>,
     /// The references we are inside of.
     open: Vec<&'d str>,
 }
 
 impl<'d> Fields<'d> {
     pub(super) fn of(description: &'d Description) -> Self {
-        Self { description, left: MOST_FIELDS, open: Vec::new() }
+        Self { description, left: MOST_FIELDS, looks: Cell::new(MOST_LOOKED_INTO), open: Vec::new() }
     }
 
     /// The fields of a schema as a list; empty for one that has none.
@@ -38,10 +52,16 @@ impl<'d> Fields<'d> {
         self.kind_within(schema, 0)
     }
 
+    fn may_look(&self) -> bool {
+        let left = self.looks.get();
+        self.looks.set(left.saturating_sub(1));
+        left > 0
+    }
+
     fn kind_within(&self, schema: &'d Value, depth: usize) -> String {
         let named = reference(schema).and_then(|pointer| pointer.rsplit('/').next());
         let schema = self.description.resolved(schema);
-        if depth > DEEPEST {
+        if depth > DEEPEST || !self.may_look() {
             return "…".to_owned();
         }
         let own = match schema.get("type") {
@@ -79,7 +99,7 @@ impl<'d> Fields<'d> {
     }
 
     fn fields(&mut self, schema: &'d Value, depth: usize, out: &mut String) {
-        if depth > DEEPEST || self.left == 0 {
+        if depth > DEEPEST || self.left == 0 || !self.may_look() {
             return;
         }
         let pointer = reference(schema);
@@ -141,7 +161,7 @@ impl<'d> Fields<'d> {
 pub(super) fn told(shape: &Value) -> String {
     let mut parts = Vec::new();
     if let Some(text) = shape.get("description").and_then(Value::as_str) {
-        parts.push(one_line(text));
+        parts.push(one_line(cut(text, LONGEST_TOLD)));
     }
     if let Some(values) = shape.get("enum").and_then(Value::as_array) {
         let values: Vec<String> = values.iter().take(MOST_VALUES).map(|value| format!("`{}`", plain(value))).collect();
@@ -156,11 +176,52 @@ pub(super) fn told(shape: &Value) -> String {
 
 /// A value in a line.
 fn plain(value: &Value) -> String {
-    let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    let text = one_line(&text).replace('`', "'");
-    match text.char_indices().nth(200) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
+    let text = match value.as_str() {
+        Some(text) => one_line(cut(text, 2 * LONGEST_VALUE)),
+        None => one_line(&written(value, 2 * LONGEST_VALUE, |out, value| serde_json::to_writer(out, value))),
+    };
+    let text = text.replace('`', "'");
+    match cut(&text, LONGEST_VALUE) {
+        start if start.len() < text.len() => format!("{start}…"),
+        whole => whole.to_owned(),
+    }
+}
+
+/// The beginning of a text, no more than so many bytes of it.
+pub(super) fn cut(text: &str, most: usize) -> &str {
+    &text[..text.floor_char_boundary(most)]
+}
+
+/// A value as JSON, of which no more is written than is asked for and a little.
+pub(super) fn written(
+    value: &Value,
+    most: usize,
+    write: impl FnOnce(&mut Beginning, &Value) -> serde_json::Result<()>,
+) -> String {
+    let mut beginning = Beginning { bytes: Vec::new(), most };
+    // It fails once there is enough.
+    let _ = write(&mut beginning, value);
+    String::from_utf8_lossy(&beginning.bytes).into_owned()
+}
+
+/// Takes what is written until it is enough.
+pub(super) struct Beginning {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for Beginning {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.bytes.len() > self.most {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        let taken = bytes.len().min(self.most + 1 - self.bytes.len());
+        self.bytes.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

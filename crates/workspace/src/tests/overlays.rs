@@ -364,8 +364,11 @@ proptest! {
         let docs = overlay.files("docs").unwrap();
         prop_assert_eq!(docs.iter().filter(|file| file.mode.is_file()).map(|file| &file.path).collect::<Vec<_>>(), in_docs);
 
-        // The commit holds the tree git makes of the same files.
+        // The commit holds the tree git makes of the same files, and is listed by what it changes of the listing before.
         let commit = mirror.commit(&overlay, &meta(&[overlay.commit()])).unwrap();
+        for (root, seen) in [("", overlay.files("").unwrap()), ("docs", docs)] {
+            prop_assert_eq!(&*mirror.base(commit).unwrap().files(root).unwrap(), &seen[..]);
+        }
         let mirror_dir = world.mirrors_root.join(world.remote().folder());
         let scratch = tempfile::tempdir().unwrap();
         git(scratch.path(), &["init", "-q"]);
