@@ -265,6 +265,21 @@ impl Set {
         println!("{:<14} {count:>5} {ndcg:>8.4} {mrr:>7.4} {five:>7.4} {twenty:>7.4} {a:>6.3} {b:>6.3}", self.name);
     }
 
+    /// The score of the best passage that a set's index has for each of these questions, rising.
+    fn best_scores(&self, set: &Set, options: &Options) -> Vec<f32> {
+        let snapshot = set.index.snapshot();
+        let best_of = |question: &Question| {
+            let query = Query { text: question.text.clone(), limit: 8, ..Query::default() };
+            let found = futures::executor::block_on(snapshot.find_with(&query, &options.settings));
+            let ignored =
+                |path: &str| self.name == set.name && set.ids.get(path).is_some_and(|id| question.ignore.contains(id));
+            found.iter().find(|passage| !ignored(&passage.path)).map_or(0.0, |passage| passage.score)
+        };
+        let mut best: Vec<f32> = self.questions.iter().map(best_of).collect();
+        best.sort_by(f32::total_cmp);
+        best
+    }
+
     fn time(&self, options: &Options) {
         let snapshot = self.index.snapshot();
         let mut all: Vec<Duration> = Vec::new();
@@ -297,38 +312,31 @@ fn told(set: &str, what: &str, took: &mut [Duration]) {
     println!("{set:<14} {what:<11} p50 {:?} p90 {:?} p99 {:?}", at(0.5), at(0.9), at(0.99));
 }
 
-/// The score of the best passage, for each set's questions in each set's index: what a threshold would let through.
+/// The score of the best passage, for each set's questions in each set's index, and what a threshold would let through.
 fn scores(sets: &[Set], options: &Options) {
     println!("best score, 10th 25th 50th 75th 90th percentile");
+    let (mut own, mut foreign) = (Vec::new(), Vec::new());
     for asked in sets {
         for set in sets {
-            let snapshot = set.index.snapshot();
-            let mut best: Vec<f32> = asked
-                .questions
-                .iter()
-                .map(|question| {
-                    let query = Query { text: question.text.clone(), limit: 8, ..Query::default() };
-                    let found = snapshot.search_with(&query, &options.settings);
-                    let ignored = |path: &str| {
-                        asked.name == set.name && set.ids.get(path).is_some_and(|id| question.ignore.contains(id))
-                    };
-                    found.iter().find(|passage| !ignored(&passage.path)).map_or(0.0, |passage| passage.score)
-                })
-                .collect();
-            best.sort_by(f32::total_cmp);
+            let best = asked.best_scores(set, options);
             let at = |share: f32| best[((best.len() - 1) as f32 * share) as usize];
-            let own = if asked.name == set.name { "*" } else { " " };
-            println!(
-                "{own} {:<12} in {:<12} {:.2} {:.2} {:.2} {:.2} {:.2}",
-                asked.name,
-                set.name,
-                at(0.1),
-                at(0.25),
-                at(0.5),
-                at(0.75),
-                at(0.9)
-            );
+            let percentiles: Vec<String> =
+                [0.1, 0.25, 0.5, 0.75, 0.9].map(|share| format!("{:.2}", at(share))).to_vec();
+            let is_own = asked.name == set.name;
+            let mark = if is_own { "*" } else { " " };
+            println!("{mark} {:<12} in {:<12} {}", asked.name, set.name, percentiles.join(" "));
+            if is_own { own.push(best) } else { foreign.push(best) }
         }
+    }
+    println!("let through by a threshold: of questions about these docs, and about others; each set counts alike");
+    for threshold in (1..=14_u8).map(|step| f32::from(step) * 0.05) {
+        let let_through = |all: &[Vec<f32>]| {
+            let share = |best: &Vec<f32>| {
+                best.iter().filter(|score| **score >= threshold).count() as f32 / best.len().max(1) as f32
+            };
+            all.iter().map(share).sum::<f32>() / all.len().max(1) as f32
+        };
+        println!("{threshold:.2} {:.3} {:.3}", let_through(&own), let_through(&foreign));
     }
 }
 

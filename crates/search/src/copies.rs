@@ -12,25 +12,77 @@ const SLACK: u32 = 3;
 
 /// The print of a section's text. Its lowest bit says whether it is exact.
 pub(crate) fn print(text: &str) -> u64 {
-    let words: Vec<u64> = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty() && !word.bytes().all(|byte| byte.is_ascii_digit()))
-        .map(|word| match word.is_ascii() {
-            true => key_of_letters(word.as_bytes()),
-            false => key(word.chars().flat_map(char::to_lowercase)),
-        })
-        .collect();
+    let mut words = Vec::with_capacity(text.len() / 6);
+    each_word(text, |word| words.push(word));
     if words.len() < FEWEST_WORDS {
         return words.iter().fold(words.len() as u64, |print, word| mixed(print ^ word)) | 1;
     }
-    let mut votes = [0_i32; 64];
+    let mut votes = Votes::new();
     for three in words.windows(3) {
-        let hash = mixed(three[0].wrapping_mul(3) ^ three[1].wrapping_mul(5) ^ three[2].wrapping_mul(7));
-        for (bit, vote) in votes.iter_mut().enumerate() {
-            *vote += if hash >> bit & 1 == 1 { 1 } else { -1 };
+        votes.add(mixed(three[0].wrapping_mul(3) ^ three[1].wrapping_mul(5) ^ three[2].wrapping_mul(7)));
+    }
+    votes.most() & !1
+}
+
+/// Gives a number for each word of a text to `each`, in order, without those that are numbers themselves. The same in
+/// every build, and letters of either case count the same.
+fn each_word(text: &str, mut each: impl FnMut(u64)) {
+    for word in text.split(|c: char| if c.is_ascii() { !c.is_ascii_alphanumeric() } else { !c.is_alphanumeric() }) {
+        if !word.is_ascii() {
+            each(key(word.chars().flat_map(char::to_lowercase)));
+        } else if word.bytes().any(|byte| !byte.is_ascii_digit()) {
+            each(key_of_letters(word.as_bytes()));
         }
     }
-    votes.iter().enumerate().fold(0, |print, (bit, vote)| print | u64::from(*vote > 0) << bit) & !1
+}
+
+/// How often each bit was set. Counted in bytes, eight bits of a hash at a time, and added up before a byte is full.
+struct Votes {
+    bytes: [u64; 8],
+    left: u8,
+    counts: [u32; 64],
+    of: u32,
+}
+
+/// By eight bits: a byte for each, 1 where the bit is set.
+const SPREAD: [u64; 256] = {
+    let mut spread = [0; 256];
+    let mut bits = 0;
+    while bits < 256 * 8 {
+        spread[bits / 8] |= (((bits / 8) >> (bits % 8) & 1) as u64) << (bits % 8 * 8);
+        bits += 1;
+    }
+    spread
+};
+
+impl Votes {
+    fn new() -> Self {
+        Self { bytes: [0; 8], left: u8::MAX, counts: [0; 64], of: 0 }
+    }
+
+    fn add(&mut self, hash: u64) {
+        for (bytes, bits) in self.bytes.iter_mut().zip(hash.to_le_bytes()) {
+            *bytes += SPREAD[usize::from(bits)];
+        }
+        self.of += 1;
+        self.left -= 1;
+        if self.left == 0 {
+            self.add_up();
+        }
+    }
+
+    fn add_up(&mut self) {
+        let bytes = self.bytes.iter().flat_map(|bytes| bytes.to_le_bytes());
+        self.counts.iter_mut().zip(bytes).for_each(|(count, byte)| *count += u32::from(byte));
+        (self.bytes, self.left) = ([0; 8], u8::MAX);
+    }
+
+    /// The bits that were set more often than not.
+    fn most(mut self) -> u64 {
+        self.add_up();
+        let counts = self.counts.iter().enumerate();
+        counts.fold(0, |most, (bit, count)| most | u64::from(2 * count > self.of) << bit)
+    }
 }
 
 /// Whether two prints are those of texts that say the same.
@@ -73,5 +125,32 @@ mod tests {
         assert!(!are_copies(print("a b"), print("b a")));
         assert!(are_copies(print(""), print("")));
         assert!(is_telling(print(TEXT)) && !is_telling(print("Run `npm i`.")));
+    }
+
+    #[test]
+    fn votes_are_counted_bit_by_bit() {
+        for number in [1, 3, 254, 255, 256, 1_000] {
+            let mut votes = Votes::new();
+            let mut counted = [0; 64];
+            for hash in (1..=number).map(mixed) {
+                votes.add(hash);
+                counted.iter_mut().enumerate().for_each(|(bit, count)| *count += hash >> bit & 1);
+            }
+            let bits = counted.iter().enumerate();
+            let most = bits.fold(0, |most, (bit, count)| most | u64::from(2 * count > number) << bit);
+            assert_eq!(votes.most(), most, "{number}");
+        }
+    }
+
+    #[test]
+    fn case_does_not_matter_and_numbers_do_not_count() {
+        let words = |text: &str| {
+            let mut words = Vec::new();
+            each_word(text, |word| words.push(word));
+            words
+        };
+        assert_eq!(words("Retry 24 CONFIGURATIONS, \u{c4}pfel v2"), words("retry configurations \u{e4}pfel 7 V2"));
+        assert_ne!(words("configuration"), words("configurations"));
+        assert!(words("12.5 -").is_empty());
     }
 }

@@ -10,7 +10,8 @@ use crate::links::{Mention, mentions};
 use crate::lookup::documents_of;
 use crate::manifest::ManifestPage;
 use crate::schema::{Fields, LINK, PAGE, SECTION};
-use crate::vocabulary::{Vocabulary, Word};
+use crate::segment_writer::SegmentWriter;
+use crate::vocabulary::{Number, Vocabulary, Word};
 
 /// Code beyond this much of a section says nothing more of what it is about.
 const MOST_CODE: usize = 8_000;
@@ -19,23 +20,26 @@ const LANGUAGE_TEXT: usize = 4_000;
 /// Stands for a section in the stored outline of a page. For private use, so no text has it.
 const SECTION_HERE: char = '\u{f8fe}';
 
-/// Makes the documents of a page: its own, one for each section, and one for each link. `source` is the page's text.
-pub(crate) fn documents(
+/// Writes the documents of a page: one for each section, its own, and one for each link. `source` is the page's text.
+pub(crate) fn write(
     fields: &Fields,
     vocabulary: &mut Vocabulary,
+    writer: &mut SegmentWriter,
     entry: &ManifestPage,
     page: &Page,
     source: &str,
-) -> Vec<TantivyDocument> {
-    vocabulary.keep_small();
+) -> tantivy::Result<()> {
     let language = language(entry, page);
-    let mut writing = Writing { fields, entry, language, vocabulary, everything: Vec::new(), words: Vec::new() };
-    // The page's own document comes first; what it says in all is known once its sections are read.
-    let mut documents = vec![TantivyDocument::default()];
-    documents.extend((0..).zip(&page.sections).map(|(at, section)| writing.section(section, at)));
-    documents[0] = writing.page(page, source);
-    documents.extend(mentions(page, &entry.path).iter().map(|mention| writing.link(mention)));
-    documents
+    let (everything, words) = (Vec::new(), Vec::new());
+    let mut writing = Writing { fields, entry, language, vocabulary, writer, everything, words };
+    for (at, section) in (0..).zip(&page.sections) {
+        writing.section(section, at)?;
+    }
+    writing.page(page, source)?;
+    for mention in mentions(page, &entry.path) {
+        writing.link(&mention)?;
+    }
+    Ok(())
 }
 
 /// The language a page's words are stemmed by: the one it says, or else the one it seems to be in.
@@ -64,6 +68,7 @@ struct Writing<'w> {
     entry: &'w ManifestPage,
     language: Language,
     vocabulary: &'w mut Vocabulary,
+    writer: &'w mut SegmentWriter,
     /// The words of the page.
     everything: Vec<Word>,
     /// Those of the text at hand.
@@ -71,10 +76,11 @@ struct Writing<'w> {
 }
 
 impl Writing<'_> {
-    fn page(&mut self, page: &Page, source: &str) -> TantivyDocument {
+    /// Comes after the sections: then it is known what the page says in all.
+    fn page(&mut self, page: &Page, source: &str) -> tantivy::Result<()> {
         let (fields, entry) = (self.fields, self.entry);
-        let mut document = self.document(PAGE);
-        document.add_text(fields.stemming, self.language.code());
+        self.begin(PAGE);
+        self.writer.mark(fields.stemming, self.language.code().as_bytes());
         let headings: Vec<&str> =
             page.headings.iter().map(|heading| heading.text.as_str()).filter(|text| *text != entry.title).collect();
         let names = [page.front_matter.sidebar_title(), entry.nav_title.as_deref()];
@@ -84,74 +90,81 @@ impl Writing<'_> {
                 titles.push(name);
             }
         }
-        titles.iter().for_each(|title| self.add(&mut document, fields.title, title));
-        self.add(&mut document, fields.path, &entry.path);
-        if let Some(description) = &entry.description {
-            self.add(&mut document, fields.description, description);
-        }
-        headings.iter().for_each(|heading| self.add(&mut document, fields.headings, heading));
+        self.say(fields.title, &titles);
+        self.say(fields.path, &[&entry.path]);
+        self.say(fields.description, entry.description.as_deref().as_slice());
+        self.say(fields.headings, &headings);
         let mut everything = std::mem::take(&mut self.everything);
         for text in titles.into_iter().chain(entry.description.as_deref()).chain(headings) {
             self.vocabulary.add_words(text, self.language, &mut everything);
         }
-        document.add_text(fields.whole, self.vocabulary.counted(&everything));
-        document.add_text(fields.spelled, self.vocabulary.spelled(&everything));
-        document.add_text(fields.content, outline(page, source));
-        document
+        self.writer.say(fields.whole, everything.iter().map(|word| word.map(|forms| forms.stem)));
+        self.writer.say(fields.spelled, everything.iter().map(|word| word.map(|forms| forms.spelled)));
+        let mut kept = TantivyDocument::default();
+        let outline = outline(page, source);
+        kept.add_u64(fields.page, entry.id);
+        kept.add_text(fields.content, &outline);
+        self.writer.end(&kept, outline.len())
     }
 
-    fn section(&mut self, section: &Section, at: u64) -> TantivyDocument {
+    fn section(&mut self, section: &Section, at: u64) -> tantivy::Result<()> {
         let fields = self.fields;
-        let mut document = self.document(SECTION);
-        document.add_u64(fields.section, at);
-        document.add_u64(fields.print, copies::print(&section.markdown));
+        self.begin(SECTION);
         let trail = trail(self.entry, section);
-        trail.iter().for_each(|heading| self.add(&mut document, fields.heading, heading));
-        let mut body = std::mem::take(&mut self.words);
-        body.clear();
-        for text in std::iter::once(&self.entry.title).chain(&trail) {
-            self.vocabulary.add_words(text, self.language, &mut body);
-        }
-        let own = body.len();
-        self.vocabulary.add_words(&section.text, self.language, &mut body);
-        self.everything.extend_from_slice(&body[own..]);
-        document.add_text(fields.body, self.vocabulary.in_order(&body));
-        body.clear();
-        code(section).for_each(|text| self.vocabulary.add_words(text, self.language, &mut body));
-        if !body.is_empty() {
-            self.everything.extend_from_slice(&body);
-            document.add_text(fields.code, self.vocabulary.in_order(&body));
-        }
-        self.words = body;
-        document.add_text(fields.content, &section.markdown);
-        document.add_text(fields.trail, trail.join("\n"));
-        if let Some(anchor) = &section.anchor {
-            document.add_text(fields.anchor, anchor);
-        }
-        document
-    }
-
-    fn link(&mut self, mention: &Mention) -> TantivyDocument {
-        let mut document = self.document(LINK);
-        for target in &mention.targets {
-            document.add_u64(self.fields.target, *target);
-        }
-        self.add(&mut document, self.fields.link, &mention.text);
-        document
-    }
-
-    fn document(&self, kind: &str) -> TantivyDocument {
-        let mut document = TantivyDocument::default();
-        document.add_u64(self.fields.page, self.entry.id);
-        document.add_text(self.fields.kind, kind);
-        document
-    }
-
-    fn add(&mut self, document: &mut TantivyDocument, field: Field, text: &str) {
         self.words.clear();
-        self.vocabulary.add_words(text, self.language, &mut self.words);
-        document.add_text(field, self.vocabulary.in_order(&self.words));
+        self.vocabulary.add_words(&self.entry.title, self.language, &mut self.words);
+        let title = self.words.len();
+        trail.iter().for_each(|heading| self.vocabulary.add_words(heading, self.language, &mut self.words));
+        self.writer.say(fields.heading, stems(&self.words[title..]));
+        let above = self.words.len();
+        self.vocabulary.add_words(&section.text, self.language, &mut self.words);
+        self.everything.extend_from_slice(&self.words[above..]);
+        self.writer.say(fields.body, stems(&self.words));
+        self.words.clear();
+        code(section).for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
+        if !self.words.is_empty() {
+            self.everything.extend_from_slice(&self.words);
+            self.writer.say(fields.code, stems(&self.words));
+        }
+        let mut kept = TantivyDocument::default();
+        kept.add_u64(fields.page, self.entry.id);
+        kept.add_u64(fields.section, at);
+        kept.add_u64(fields.print, copies::print(&section.markdown));
+        kept.add_text(fields.content, &section.markdown);
+        kept.add_text(fields.trail, trail.join("\n"));
+        if let Some(anchor) = &section.anchor {
+            kept.add_text(fields.anchor, anchor);
+        }
+        self.writer.end(&kept, section.markdown.len())
     }
+
+    fn link(&mut self, mention: &Mention) -> tantivy::Result<()> {
+        self.begin(LINK);
+        self.say(self.fields.link, &[&mention.text]);
+        let mut kept = TantivyDocument::default();
+        kept.add_u64(self.fields.page, self.entry.id);
+        for target in &mention.targets {
+            kept.add_u64(self.fields.target, *target);
+        }
+        self.writer.end(&kept, 0)
+    }
+
+    /// Begins a document of a kind.
+    fn begin(&mut self, kind: &str) {
+        self.writer.mark(self.fields.page, &self.entry.id.to_be_bytes());
+        self.writer.mark(self.fields.kind, kind.as_bytes());
+    }
+
+    /// Says texts of the document at hand, as one.
+    fn say(&mut self, field: Field, texts: &[&str]) {
+        self.words.clear();
+        texts.iter().for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
+        self.writer.say(field, stems(&self.words));
+    }
+}
+
+fn stems(words: &[Word]) -> impl Iterator<Item = Option<Number>> {
+    words.iter().map(|word| word.map(|forms| forms.stem))
 }
 
 /// What the code of a section says: file names and text, in order.
@@ -165,12 +178,11 @@ fn code(section: &Section) -> impl Iterator<Item = &str> {
 }
 
 /// The headings above a section; the page's own title says nothing new.
-fn trail(entry: &ManifestPage, section: &Section) -> Vec<String> {
-    let mut headings = section.headings.as_slice();
-    if headings.first() == Some(&entry.title) {
-        headings = &headings[1..];
+fn trail<'s>(entry: &ManifestPage, section: &'s Section) -> &'s [String] {
+    match section.headings.as_slice() {
+        [first, others @ ..] if *first == entry.title => others,
+        headings => headings,
     }
-    headings.to_vec()
 }
 
 /// A whole page as Markdown for reading, from what is stored of it. `None` when there is no such page.

@@ -11,20 +11,16 @@ use tantivy::directory::{
 };
 use tantivy::fastfield::write_alive_bitset;
 use tantivy::index::{IndexSettings, SegmentComponent, SegmentId, SegmentMeta};
-use tantivy::indexer::{SingleSegmentIndexWriter, merge_filtered_segments};
+use tantivy::indexer::merge_filtered_segments;
 use tantivy::schema::IndexRecordOption;
-use tantivy::{BitSet, DocSet, Index, ReloadPolicy, Searcher, TantivyDocument, TantivyError, Term};
+use tantivy::{BitSet, DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
 
 use crate::generations::Segment;
 use crate::generations_packs::Files;
 use crate::schema::Fields;
-use crate::vocabulary::{READY, ready};
 
 /// The engine's list of segments.
 const META: &str = "meta.json";
-/// Where a segment is made of few documents, the engine need not lay out room for many.
-const SMALL_ROOM: usize = 2 << 20;
-const LARGE_ROOM: usize = 8 << 20;
 /// How much stored text is compressed together, in bytes.
 const STORE_BLOCK: usize = 6 << 10;
 
@@ -46,7 +42,7 @@ fn opened(fields: &Fields, segments: &[Segment]) -> tantivy::Result<Index> {
     meta.segments = segments.iter().map(|segment| meta_of(&index, segment)).collect::<tantivy::Result<_>>()?;
     let text = serde_json::to_vec(&meta).map_err(io::Error::from)?;
     ram.atomic_write(Path::new(META), &text)?;
-    Ok(with_words(index))
+    Ok(index)
 }
 
 /// What the engine wants to know of a segment. The documents that do not count become a file of its kind.
@@ -69,12 +65,7 @@ fn meta_of(index: &Index, segment: &Segment) -> tantivy::Result<SegmentMeta> {
     Ok(meta)
 }
 
-fn with_words(index: Index) -> Index {
-    index.tokenizers().register(READY, ready());
-    index
-}
-
-fn settings() -> IndexSettings {
+pub(crate) fn settings() -> IndexSettings {
     IndexSettings {
         // There are as many threads at work as there are cores already.
         docstore_compress_dedicated_thread: false,
@@ -103,63 +94,11 @@ pub(crate) fn documents_of(searcher: &Searcher, fields: &Fields, pages: &[u64]) 
     Ok(found)
 }
 
-/// How much is about to be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Expected {
-    Little,
-    Much,
-}
-
-/// A segment in the making, in memory.
-pub(crate) struct SegmentWriter {
-    ram: RamDirectory,
-    writer: SingleSegmentIndexWriter,
-    documents: u32,
-}
-
 /// A segment that is made and not yet on the disk.
 pub(crate) struct Made {
     pub(crate) id: String,
     pub(crate) documents: u32,
     pub(crate) files: Vec<(String, OwnedBytes)>,
-}
-
-impl SegmentWriter {
-    pub(crate) fn new(fields: &Fields, expected: Expected) -> tantivy::Result<Self> {
-        let ram = RamDirectory::default();
-        let room = match expected {
-            Expected::Little => SMALL_ROOM,
-            Expected::Much => LARGE_ROOM,
-        };
-        let builder = Index::builder().schema(fields.schema.clone()).settings(settings()).tokenizers(tokenizers());
-        let writer = builder.single_segment_index_writer(ram.clone(), room)?;
-        Ok(Self { ram, writer, documents: 0 })
-    }
-
-    pub(crate) fn add(&mut self, document: TantivyDocument) -> tantivy::Result<()> {
-        self.documents += 1;
-        self.writer.add_document(document)
-    }
-
-    /// How much memory it takes, in bytes.
-    pub(crate) fn memory(&self) -> usize {
-        self.writer.mem_usage()
-    }
-
-    /// `None` when nothing was added.
-    pub(crate) fn finish(self) -> tantivy::Result<Option<Made>> {
-        if self.documents == 0 {
-            return Ok(None);
-        }
-        let index = self.writer.finalize()?;
-        made(&index, &self.ram)
-    }
-}
-
-fn tokenizers() -> tantivy::tokenizer::TokenizerManager {
-    let tokenizers = tantivy::tokenizer::TokenizerManager::default();
-    tokenizers.register(READY, ready());
-    tokenizers
 }
 
 /// Makes one segment of several, without the documents that do not count. `None` when none of them counts.
@@ -171,7 +110,7 @@ pub(crate) fn merged(fields: &Fields, segments: &[Segment]) -> tantivy::Result<O
     let keep_all = from.iter().map(|_| None).collect();
     let ram = RamDirectory::default();
     let index = merge_filtered_segments(&from, settings(), keep_all, ram.clone())?;
-    made(&index, &ram)
+    index.searchable_segment_metas()?.pop().map(|meta| files_of(&meta, &ram)).transpose()
 }
 
 /// What a segment is stored in, where it has it.
@@ -184,9 +123,8 @@ const COMPONENTS: [SegmentComponent; 6] = [
     SegmentComponent::Store,
 ];
 
-/// Takes the files of an index's only segment.
-fn made(index: &Index, ram: &RamDirectory) -> tantivy::Result<Option<Made>> {
-    let Some(meta) = index.searchable_segment_metas()?.pop() else { return Ok(None) };
+/// Takes the files of a segment.
+pub(crate) fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Result<Made> {
     let mut files = Vec::new();
     for component in COMPONENTS {
         let path = meta.relative_path(component);
@@ -196,7 +134,7 @@ fn made(index: &Index, ram: &RamDirectory) -> tantivy::Result<Option<Made>> {
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(Some(Made { id: meta.id().uuid_string(), documents: meta.max_doc(), files }))
+    Ok(Made { id: meta.id().uuid_string(), documents: meta.max_doc(), files })
 }
 
 /// The files of several segments as one folder. What the engine writes beside them stays in memory.

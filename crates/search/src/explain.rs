@@ -102,9 +102,9 @@ fn matches(
 ) -> tantivy::Result<()> {
     let mut tally = lookup.empty(scored);
     for word in &question.words {
+        let found = lookup.find(word)?;
         for text in lookup.texts(scored) {
-            lookup.add(scored, text, word, &mut tally)?;
-            tally.settle(text.weight, None);
+            lookup.score(scored, text, &found, None, &mut tally)?;
             each(word, place(lookup, text.field), &|number| tally.score(number));
             tally.clear();
         }

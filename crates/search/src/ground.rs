@@ -5,6 +5,7 @@
 //! out here and not when the link is indexed.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
@@ -13,7 +14,9 @@ use tantivy::{DocAddress, DocId, Searcher, SegmentReader};
 
 use crate::generations::Segment;
 use crate::languages::Language;
+use crate::readers::Readers;
 use crate::schema::Fields;
+use crate::tally::Tables;
 
 /// Speaks of no page: deleted, or a link that leads nowhere.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -39,6 +42,9 @@ pub(crate) struct Ground {
     pub(crate) documents: usize,
     /// Sections that count.
     pub(crate) sections: usize,
+    /// What questions are counted in, sections and pages each on their own. Snapshots that follow one another share it.
+    pub(crate) section_tables: Arc<Tables>,
+    pub(crate) page_tables: Arc<Tables>,
 }
 
 #[derive(Debug)]
@@ -47,6 +53,9 @@ pub(crate) struct SegmentGround {
     pub(crate) first: usize,
     /// Which page each document speaks of.
     pub(crate) page: Vec<u32>,
+    /// Whether every page and every section of it counts.
+    pub(crate) is_whole: bool,
+    pub(crate) readers: Arc<Readers>,
 }
 
 impl Ground {
@@ -94,8 +103,10 @@ impl Ground {
     fn read(&mut self, reader: &SegmentReader, fields: &Fields, keys: &HashMap<u64, u32>) -> tantivy::Result<()> {
         let columns = Columns::of(reader, fields)?;
         let mut page = vec![NOWHERE; reader.max_doc() as usize];
+        let mut is_whole = !reader.has_deletes();
         for document in (0..reader.max_doc()).filter(|document| !reader.is_deleted(*document)) {
             let Some(own) = columns.page.first(document).and_then(|id| self.numbers.get(&id)).copied() else {
+                is_whole = false;
                 continue;
             };
             let spoken_of = match columns.kind(document) {
@@ -109,14 +120,14 @@ impl Ground {
             page[document as usize] = spoken_of;
             self.count(&columns, document, spoken_of, 1);
         }
-        self.add(page);
+        self.add(page, is_whole, Arc::new(Readers::open(reader, fields)?));
         Ok(())
     }
 
-    fn add(&mut self, page: Vec<u32>) {
+    fn add(&mut self, page: Vec<u32>, is_whole: bool, readers: Arc<Readers>) {
         let first = self.documents;
         self.documents += page.len();
-        self.segments.push(SegmentGround { first, page });
+        self.segments.push(SegmentGround { first, page, is_whole, readers });
     }
 
     /// Counts a document that speaks of a page, or, with -1, does so no more.
@@ -192,6 +203,8 @@ impl Ground {
             linked_from: self.linked_from.clone(),
             link_words: self.link_words.clone(),
             sections: self.sections,
+            section_tables: Arc::clone(&self.section_tables),
+            page_tables: Arc::clone(&self.page_tables),
             ..Self::default()
         };
         let readers = old.searcher.segment_readers().iter();
@@ -218,9 +231,13 @@ impl Ground {
                 ground.read(reader, fields, keys)?;
                 continue;
             };
-            let mut page = self.segments[at].page.clone();
-            now.deleted_since(&old.segments[at]).for_each(|document| page[document as usize] = NOWHERE);
-            ground.add(page);
+            let known = &self.segments[at];
+            let (mut page, mut is_whole) = (known.page.clone(), known.is_whole);
+            for document in now.deleted_since(&old.segments[at]) {
+                page[document as usize] = NOWHERE;
+                is_whole = false;
+            }
+            ground.add(page, is_whole, Arc::clone(&known.readers));
         }
         ground.finish(new.searcher, fields)?;
         Ok(ground)

@@ -23,7 +23,7 @@ impl Snapshot {
     pub fn highlighter(&self, question: &str) -> Highlighter {
         let languages = &self.ground.languages;
         let understood = self.searcher().map(|searcher| {
-            let lexicon = Lexicon::new(searcher, &self.fields, languages);
+            let lexicon = Lexicon::new(searcher, &self.fields, &self.ground);
             Question::of(question, &lexicon, self.synonyms())
         });
         let words = understood.and_then(Result::ok).map(|question| question.words).unwrap_or_default();

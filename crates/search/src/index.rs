@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
 
+use crate::background;
 use crate::compaction::{self, LATER};
 use crate::embedder::Embedder;
 use crate::error::SearchError;
@@ -110,12 +111,17 @@ impl Index {
     /// Tidies up in the index's files what updates have left to be done later, and waits for it. Nothing depends on it
     /// but the time questions take.
     pub fn settle(&self) {
+        self.wait();
+        self.0.compact();
+    }
+
+    /// Waits for what is being tidied up at the moment.
+    pub(crate) fn wait(&self) {
         let running = self.0.compacting().take();
         if let Some(running) = running {
             // A panic of that thread was told when it happened.
             let _ = running.join();
         }
-        self.0.compact();
     }
 
     fn compact_later(&self) {
@@ -126,7 +132,11 @@ impl Index {
         }
         let open = Arc::clone(&self.0);
         let thread = std::thread::Builder::new().name("search-compaction".to_owned());
-        match thread.spawn(move || open.compact()) {
+        let work = move || {
+            background::stand_back();
+            open.compact();
+        };
+        match thread.spawn(work) {
             Ok(running) => *compacting = Some(running),
             Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "no thread to tidy up an index on"),
         }

@@ -1,7 +1,12 @@
 //! The words an index holds: whether it knows one, and which are like one it does not know.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use tantivy::schema::Field;
 use tantivy::{Searcher, Term};
 
+use crate::ground::Ground;
 use crate::languages::Language;
 use crate::schema::Fields;
 use crate::spelling;
@@ -13,23 +18,37 @@ const MOST_LOOKED_AT: usize = 20_000;
 pub(crate) struct Lexicon<'s> {
     searcher: &'s Searcher,
     fields: &'s Fields,
-    languages: &'s [Language],
+    ground: &'s Ground,
+    /// What was asked for before: whether a word with this stem stands anywhere.
+    asked: RefCell<HashMap<String, bool>>,
 }
 
 impl<'s> Lexicon<'s> {
-    pub(crate) fn new(searcher: &'s Searcher, fields: &'s Fields, languages: &'s [Language]) -> Self {
-        Self { searcher, fields, languages }
+    pub(crate) fn new(searcher: &'s Searcher, fields: &'s Fields, ground: &'s Ground) -> Self {
+        Self { searcher, fields, ground, asked: RefCell::default() }
     }
 
     /// The languages that words of pages are stemmed by; English when there are no pages.
     pub(crate) fn languages(&self) -> &'s [Language] {
-        if self.languages.is_empty() { &[Language::English] } else { self.languages }
+        if self.ground.languages.is_empty() { &[Language::English] } else { &self.ground.languages }
     }
 
     /// Whether a word with this stem stands anywhere.
     pub(crate) fn holds_stem(&self, stem: &str) -> tantivy::Result<bool> {
+        if let Some(known) = self.asked.borrow().get(stem) {
+            return Ok(*known);
+        }
+        let mut holds = false;
         for field in [self.fields.whole, self.fields.path, self.fields.link] {
-            if self.searcher.doc_freq(&Term::from_field_text(field, stem))? > 0 {
+            holds = holds || self.is_in(field, stem)?;
+        }
+        self.asked.borrow_mut().insert(stem.to_owned(), holds);
+        Ok(holds)
+    }
+
+    fn is_in(&self, field: Field, stem: &str) -> tantivy::Result<bool> {
+        for text in self.ground.segments.iter().filter_map(|segment| segment.readers.text(field)) {
+            if text.index.terms().get(stem.as_bytes())?.is_some() {
                 return Ok(true);
             }
         }
@@ -56,7 +75,7 @@ impl<'s> Lexicon<'s> {
         let mut found: Vec<(usize, u32, String)> = Vec::new();
         let mut known_letters = Vec::new();
         self.each_beginning_with(first.encode_utf8(&mut [0; 4]), |known, pages| {
-            if known.len().abs_diff(word.len()) <= slips * 4 {
+            if spelling::may_be_near(word, known, slips) {
                 known_letters.clear();
                 known_letters.extend(known.chars());
                 if let Some(slips) = spelling::distance(&letters, &known_letters, slips) {

@@ -13,6 +13,7 @@
 
 mod allowed;
 mod answering;
+mod background;
 mod compaction;
 pub mod conformance;
 mod copies;
@@ -38,8 +39,10 @@ mod passages;
 mod query;
 mod question;
 mod ranking;
+mod readers;
 mod redirects;
 mod schema;
+mod segment_writer;
 mod settings;
 mod showing;
 mod snapshot;

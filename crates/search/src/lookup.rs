@@ -6,13 +6,14 @@
 use std::collections::HashSet;
 
 use tantivy::fieldnorm::FieldNormReader;
-use tantivy::postings::Postings;
+use tantivy::postings::{Postings, TermInfo};
 use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, Term};
 
 use crate::ground::{Ground, NOWHERE};
 use crate::question::{Question, Word};
+use crate::readers::Text;
 use crate::schema::Fields;
 use crate::settings::Settings;
 use crate::tally::Tally;
@@ -45,24 +46,86 @@ pub(crate) enum Scored {
     Pages,
 }
 
+/// Where a word is listed: one of its forms in one field of one segment.
+pub(crate) struct Listed {
+    field: Field,
+    segment: usize,
+    /// What the form counts against the word.
+    share: f32,
+    info: TermInfo,
+}
+
+/// Everywhere a word is listed.
+pub(crate) struct Found(Vec<Listed>);
+
+impl Found {
+    fn in_field(&self, field: Field) -> impl Iterator<Item = &Listed> {
+        self.0.iter().filter(move |listed| listed.field == field)
+    }
+}
+
+/// What everything scores that holds a word of the question.
+pub(crate) struct Tallies {
+    pub(crate) sections: Tally,
+    pub(crate) pages: Tally,
+    /// Where the words are listed, by their numbers.
+    pub(crate) found: Vec<Found>,
+}
+
 impl Lookup<'_> {
-    /// What everything of a kind scores that holds a word of the question.
-    pub(crate) fn tally(&self, scored: Scored, question: &Question) -> tantivy::Result<Tally> {
-        let mut tally = self.empty(scored);
-        for (number, word) in question.words.iter().enumerate() {
+    /// What everything scores that holds a word of the question.
+    pub(crate) fn tallies(&self, question: &Question) -> tantivy::Result<Tallies> {
+        let found = question.words.iter().map(|word| self.find(word)).collect::<tantivy::Result<Vec<_>>>()?;
+        let tally = |scored| -> tantivy::Result<Tally> {
+            let mut tally = self.empty(scored);
             for text in self.texts(scored) {
-                self.add(scored, text, word, &mut tally)?;
                 let counts = text.field == self.fields.body || scored == Scored::Pages;
-                tally.settle(text.weight, counts.then_some(number));
+                for (number, found) in found.iter().enumerate() {
+                    self.score(scored, text, found, counts.then_some(number), &mut tally)?;
+                }
+            }
+            Ok(tally)
+        };
+        Ok(Tallies { sections: tally(Scored::Sections)?, pages: tally(Scored::Pages)?, found })
+    }
+
+    /// Finds where a word is listed.
+    pub(crate) fn find(&self, word: &Word) -> tantivy::Result<Found> {
+        let fields = self.fields;
+        let on_pages = [fields.title, fields.description, fields.headings, fields.heading, fields.body, fields.code];
+        let mut found = Vec::new();
+        for form in &word.forms {
+            for (segment, ground) in self.ground.segments.iter().enumerate() {
+                let mut look_up = |field: Field| -> tantivy::Result<bool> {
+                    let Some(text) = ground.readers.text(field) else { return Ok(false) };
+                    let info = text.index.terms().get(form.stem.as_bytes())?;
+                    let is_there = info.is_some();
+                    found.extend(info.map(|info| Listed { field, segment, share: form.share, info }));
+                    Ok(is_there)
+                };
+                look_up(fields.path)?;
+                look_up(fields.link)?;
+                // What no page holds, no part of a page holds.
+                if look_up(fields.whole)? {
+                    for field in on_pages {
+                        look_up(field)?;
+                    }
+                }
             }
         }
-        Ok(tally)
+        Ok(Found(found))
     }
 
     pub(crate) fn empty(&self, scored: Scored) -> Tally {
         match scored {
-            Scored::Sections => Tally::new(self.ground.documents, self.ground.sections, self.settings.k1_section),
-            Scored::Pages => Tally::new(self.ground.pages.len(), self.ground.pages.len(), self.settings.k1_page),
+            Scored::Sections => {
+                let (documents, sections) = (self.ground.documents, self.ground.sections);
+                Tally::new(documents, sections, self.settings.k1_section, &self.ground.section_tables)
+            }
+            Scored::Pages => {
+                let pages = self.ground.pages.len();
+                Tally::new(pages, pages, self.settings.k1_page, &self.ground.page_tables)
+            }
         }
     }
 
@@ -87,50 +150,136 @@ impl Lookup<'_> {
         all.into_iter().filter(|text| text.weight > 0.0).collect()
     }
 
+    /// Adds what a word in a field is worth to everything that has it there. With the number of a word, it is met there.
+    pub(crate) fn score(
+        &self,
+        scored: Scored,
+        text: Weighed,
+        found: &Found,
+        word: Option<usize>,
+        tally: &mut Tally,
+    ) -> tantivy::Result<()> {
+        let listed: Vec<&Listed> = found.in_field(text.field).collect();
+        // Of several forms one thing may have more than one, and what links say of a page stands in several documents:
+        // then how often a word stands there is added up before it is weighed.
+        let is_summed = text.field == self.fields.link
+            || !self.without.is_empty()
+            || listed.windows(2).any(|two| two[0].segment >= two[1].segment);
+        if is_summed {
+            for listed in listed {
+                self.count(scored, text, listed, tally)?;
+            }
+            tally.settle(text.weight, word);
+            return Ok(());
+        }
+        let mut holding = 0;
+        for listed in &listed {
+            holding += self.holding_alive(listed)?;
+        }
+        let rarity = tally.rarity(holding, word);
+        for listed in listed {
+            self.score_at_once(scored, text, listed, rarity, word, tally)?;
+        }
+        Ok(())
+    }
+
+    /// How many documents hold a word, those that do not count left out.
+    fn holding_alive(&self, listed: &Listed) -> tantivy::Result<usize> {
+        let ground = &self.ground.segments[listed.segment];
+        if ground.is_whole {
+            return Ok(listed.info.doc_freq as usize);
+        }
+        let Some(text) = ground.readers.text(listed.field) else { return Ok(0) };
+        let mut postings = text.index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::Basic)?;
+        let mut holding = 0;
+        while postings.block_len() > 0 {
+            holding += postings.docs().iter().filter(|document| ground.page[**document as usize] != NOWHERE).count();
+            postings.advance();
+        }
+        Ok(holding)
+    }
+
+    /// Scores all documents of a list. No other list has the same documents.
+    fn score_at_once(
+        &self,
+        scored: Scored,
+        text: Weighed,
+        listed: &Listed,
+        rarity: f32,
+        word: Option<usize>,
+        tally: &mut Tally,
+    ) -> tantivy::Result<()> {
+        let ground = &self.ground.segments[listed.segment];
+        let Some(Text { index, norms }) = ground.readers.text(text.field) else { return Ok(()) };
+        let k1 = tally.k1();
+        let saturation = self.by_length(scored, text, |by_length| k1 / (listed.share * by_length));
+        let most = text.weight * rarity * (k1 + 1.0);
+        let mut postings = index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::WithFreqs)?;
+        while postings.block_len() > 0 {
+            for (document, often) in postings.docs().iter().zip(postings.freqs()) {
+                let page = ground.page[*document as usize];
+                if page == NOWHERE {
+                    continue;
+                }
+                let at = match scored {
+                    Scored::Sections => ground.first + *document as usize,
+                    Scored::Pages => page as usize,
+                };
+                let often = *often as f32;
+                let saturation = saturation[usize::from(norms.fieldnorm_id(*document))];
+                tally.add_score(at, most * often / (often + saturation), word);
+            }
+            postings.advance();
+        }
+        Ok(())
+    }
+
     /// Adds how often a word stands in a field, for everything that has it.
-    pub(crate) fn add(&self, scored: Scored, text: Weighed, word: &Word, tally: &mut Tally) -> tantivy::Result<()> {
+    fn count(&self, scored: Scored, text: Weighed, listed: &Listed, tally: &mut Tally) -> tantivy::Result<()> {
+        let ground = &self.ground.segments[listed.segment];
+        let Some(Text { index, norms }) = ground.readers.text(text.field) else { return Ok(()) };
+        let all_count = self.without.is_empty();
+        let shares = self.by_length(scored, text, |by_length| listed.share * by_length);
+        let in_links = self.length_counts(scored, text);
+        let mut postings = index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::WithFreqs)?;
+        while postings.block_len() > 0 {
+            for (document, often) in postings.docs().iter().zip(postings.freqs()) {
+                let page = ground.page[*document as usize];
+                if page == NOWHERE || !all_count && self.without.contains(&(ground.first + *document as usize)) {
+                    continue;
+                }
+                let often = *often as f32;
+                if text.field == self.fields.link {
+                    // What is said of a page in all links to it is one text.
+                    let length = self.ground.link_words[page as usize] as f32;
+                    tally.add(page as usize, often * listed.share * in_links(length));
+                } else {
+                    let at = match scored {
+                        Scored::Sections => ground.first + *document as usize,
+                        Scored::Pages => page as usize,
+                    };
+                    tally.add(at, often * shares[usize::from(norms.fieldnorm_id(*document))]);
+                }
+            }
+            postings.advance();
+        }
+        Ok(())
+    }
+
+    /// What a word in a text of some length counts: more in a short one.
+    fn length_counts(&self, scored: Scored, text: Weighed) -> impl Fn(f32) -> f32 + use<> {
         let of = match scored {
             Scored::Sections => self.ground.sections,
             Scored::Pages => self.ground.pages.len(),
         };
         let average = self.ground.average_length(text.field, of);
-        let all_count = self.without.is_empty();
-        let by_length = |length: f32| 1.0 / (1.0 - text.b + text.b * length / average);
-        for form in &word.forms {
-            let term = Term::from_field_text(text.field, &form.stem);
-            for (reader, ground) in self.searcher.segment_readers().iter().zip(&self.ground.segments) {
-                let index = reader.inverted_index(text.field)?;
-                let Some(mut postings) = index.read_block_postings(&term, IndexRecordOption::WithFreqs)? else {
-                    continue;
-                };
-                let norms = reader.get_fieldnorms_reader(text.field)?;
-                let shares: [f32; 256] =
-                    std::array::from_fn(|id| form.share * by_length(FieldNormReader::id_to_fieldnorm(id as u8) as f32));
-                while postings.block_len() > 0 {
-                    for (document, often) in postings.docs().iter().zip(postings.freqs()) {
-                        let page = ground.page[*document as usize];
-                        if page == NOWHERE || !all_count && self.without.contains(&(ground.first + *document as usize))
-                        {
-                            continue;
-                        }
-                        let often = *often as f32;
-                        if text.field == self.fields.link {
-                            // What is said of a page in all links to it is one text.
-                            let length = self.ground.link_words[page as usize] as f32;
-                            tally.add(page as usize, often * form.share * by_length(length));
-                        } else {
-                            let at = match scored {
-                                Scored::Sections => ground.first + *document as usize,
-                                Scored::Pages => page as usize,
-                            };
-                            tally.add(at, often * shares[usize::from(norms.fieldnorm_id(*document))]);
-                        }
-                    }
-                    postings.advance();
-                }
-            }
-        }
-        Ok(())
+        move |length| 1.0 / (1.0 - text.b + text.b * length / average)
+    }
+
+    /// The same for all lengths that the index tells apart, made into something else.
+    fn by_length(&self, scored: Scored, text: Weighed, make: impl Fn(f32) -> f32) -> [f32; 256] {
+        let counts = self.length_counts(scored, text);
+        std::array::from_fn(|id| make(counts(FieldNormReader::id_to_fieldnorm(id as u8) as f32)))
     }
 
     /// Adds to the scores of these sections, given with their numbers, what words of the question that stand beside each
@@ -138,12 +287,14 @@ impl Lookup<'_> {
     pub(crate) fn add_together(
         &self,
         question: &Question,
+        found: &[Found],
         rarities: &[f32],
         sections: &mut [(f32, usize)],
     ) -> tantivy::Result<()> {
         sections.sort_unstable_by_key(|(_, number)| *number);
-        let words: Vec<(&Word, f32)> =
-            question.words.iter().zip(rarities.iter().copied()).filter(|(word, _)| !word.is_extra).collect();
+        let words = question.words.iter().zip(found).zip(rarities.iter().copied());
+        let words: Vec<(&Found, f32)> =
+            words.filter(|((word, _), _)| !word.is_extra).map(|((_, found), rarity)| (found, rarity)).collect();
         let gap = self.settings.together_gap as u32;
         for (segment, ground) in self.ground.segments.iter().enumerate() {
             let from = sections.partition_point(|(_, number)| *number < ground.first);
@@ -154,8 +305,8 @@ impl Lookup<'_> {
             }
             let documents: Vec<u32> = sections.iter().map(|(_, number)| (number - ground.first) as u32).collect();
             let mut before: Option<(Vec<Vec<u32>>, f32)> = None;
-            for (word, rarity) in &words {
-                let places = self.places(segment, word, &documents)?;
+            for (found, rarity) in &words {
+                let places = self.places(segment, found, &documents)?;
                 if let Some((before, rarity_before)) = &before {
                     let worth = self.settings.together * rarity.min(*rarity_before);
                     for ((left, right), (score, _)) in before.iter().zip(&places).zip(sections.iter_mut()) {
@@ -170,14 +321,14 @@ impl Lookup<'_> {
     }
 
     /// Where in the bodies of these documents a word stands, in order.
-    fn places(&self, segment: usize, word: &Word, documents: &[u32]) -> tantivy::Result<Vec<Vec<u32>>> {
+    fn places(&self, segment: usize, found: &Found, documents: &[u32]) -> tantivy::Result<Vec<Vec<u32>>> {
         let mut places = vec![Vec::new(); documents.len()];
-        let index = self.searcher.segment_readers()[segment].inverted_index(self.fields.body)?;
-        for form in &word.forms {
-            let term = Term::from_field_text(self.fields.body, &form.stem);
-            let Some(mut postings) = index.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)? else {
-                continue;
-            };
+        let Some(text) = self.ground.segments[segment].readers.text(self.fields.body) else { return Ok(places) };
+        let mut lists = 0;
+        for listed in found.in_field(self.fields.body).filter(|listed| listed.segment == segment) {
+            lists += 1;
+            let option = IndexRecordOption::WithFreqsAndPositions;
+            let mut postings = text.index.read_postings_from_terminfo(&listed.info, option)?;
             for (document, places) in documents.iter().zip(&mut places) {
                 if postings.doc() < *document {
                     postings.seek(*document);
@@ -187,7 +338,7 @@ impl Lookup<'_> {
                 }
             }
         }
-        if word.forms.len() > 1 {
+        if lists > 1 {
             places.iter_mut().for_each(|places| places.sort_unstable());
         }
         Ok(places)

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::languages::Language;
 use crate::question::Question;
-use crate::words;
+use crate::words::{self, Beginnings};
 
 /// How many characters a passage may have.
 pub(crate) const LONGEST_PASSAGE: usize = 2_000;
@@ -19,8 +19,7 @@ const AGAIN: f32 = 0.02;
 pub(crate) struct Sought {
     /// By stem: which word of the question it stands for, and what it counts.
     stems: HashMap<String, (usize, f32)>,
-    /// The first bytes of the stems.
-    letters: Vec<u8>,
+    begins: Beginnings,
 }
 
 impl Sought {
@@ -37,8 +36,8 @@ impl Sought {
     }
 
     fn with(stems: HashMap<String, (usize, f32)>) -> Self {
-        let letters = stems.keys().filter_map(|stem| stem.bytes().next()).collect();
-        Self { stems, letters }
+        let begins = Beginnings::of(stems.keys().map(String::as_str));
+        Self { stems, begins }
     }
 }
 
@@ -87,7 +86,7 @@ fn best_run(lengths: &[usize], held: &[Vec<(usize, f32)>], room: usize) -> Range
 /// The words sought that a paragraph holds, each once, with what it counts.
 fn held(paragraph: &str, sought: &Sought, language: Language) -> Vec<(usize, f32)> {
     let mut found: Vec<(usize, f32)> = Vec::new();
-    words::each_stem_beginning(paragraph, language, &sought.letters, |stem| {
+    words::each_stem_beginning(paragraph, language, &sought.begins, |stem| {
         if let Some(word) = sought.stems.get(stem)
             && found.iter().all(|(known, _)| *known != word.0)
         {

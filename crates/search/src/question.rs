@@ -107,14 +107,19 @@ impl Question {
 
     /// Whether a title is the question: the same words, fillers too, in whatever order.
     pub(crate) fn is_title(&self, title: &str) -> bool {
-        let mut shared: Vec<usize> = Vec::new();
-        let mut others = false;
-        words::each_stem(title, self.language, |stem| match self.stems.iter().position(|known| known == stem) {
-            Some(at) if !shared.contains(&at) => shared.push(at),
-            Some(_) => {}
-            None => others = true,
+        let mut shared = vec![false; self.stems.len()];
+        let mut others = self.stems.is_empty();
+        words::each_word(title, |word| {
+            // One word of its own is enough: making stems is what costs.
+            if let Some(word) = word.filter(|_| !others) {
+                let stem = words::stem(&words::lower(word), self.language);
+                match self.stems.iter().position(|known| *known == stem) {
+                    Some(at) => shared[at] = true,
+                    None => others = true,
+                }
+            }
         });
-        !others && !shared.is_empty() && shared.len() == self.stems.len()
+        !others && !shared.contains(&false)
     }
 
     pub(crate) fn is_empty(&self) -> bool {

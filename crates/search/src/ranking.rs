@@ -17,7 +17,7 @@ use docent_types::Passage;
 use crate::allowed::Allowed;
 use crate::answering::meets;
 use crate::lexicon::Lexicon;
-use crate::lookup::{Lookup, Scored, documents_of};
+use crate::lookup::{Found, Lookup, Tallies, documents_of};
 use crate::manifest::ManifestPage;
 use crate::query::Query;
 use crate::question::Question;
@@ -113,7 +113,7 @@ impl<'s> Search<'s> {
     ) -> tantivy::Result<Option<Self>> {
         let Some(searcher) = snapshot.searcher().filter(|_| query.limit > 0) else { return Ok(None) };
         let (fields, ground) = (&snapshot.fields, &snapshot.ground);
-        let lexicon = Lexicon::new(searcher, fields, &ground.languages);
+        let lexicon = Lexicon::new(searcher, fields, ground);
         let question = Question::of(&query.text, &lexicon, snapshot.synonyms())?;
         let lookup = Lookup { searcher, fields, ground, settings, without };
         let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_extra);
@@ -128,11 +128,10 @@ impl<'s> Search<'s> {
 
     /// The pages that fit, best first.
     pub(crate) fn ranked(&self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate<'s>>> {
-        let sections = self.lookup.tally(Scored::Sections, &self.question)?;
-        let pages = self.lookup.tally(Scored::Pages, &self.question)?;
+        let Tallies { sections, pages, found } = self.lookup.tallies(&self.question)?;
         let mut allowed = Allowed::new(self.snapshot, &self.query.filter);
         let mut candidates = Candidates::new(self.snapshot);
-        for hit in self.best_sections(&sections, &mut allowed)? {
+        for hit in self.best_sections(&sections, &found, &mut allowed)? {
             if let Some(candidate) = candidates.of(self.snapshot.ground.page_of(hit.1)) {
                 candidate.sections.push(hit);
             }
@@ -171,36 +170,31 @@ impl<'s> Search<'s> {
     }
 
     /// The sections that score best, best first.
-    fn best_sections(&self, tally: &Tally, allowed: &mut Allowed<'_>) -> tantivy::Result<Vec<(f32, usize)>> {
+    fn best_sections(
+        &self,
+        tally: &Tally,
+        found: &[Found],
+        allowed: &mut Allowed<'_>,
+    ) -> tantivy::Result<Vec<(f32, usize)>> {
         let settings = self.lookup.settings;
         let all = self.sum_of_asked(tally.rarities(), u32::MAX).max(f32::MIN_POSITIVE);
         let gain = |number| 1.0 + settings.coverage * self.sum_of_asked(tally.rarities(), tally.met(number)) / all;
-        let mut best: Vec<(f32, usize)> = tally
-            .found()
-            .filter(|number| allowed.is_open() || allowed.is_allowed(self.snapshot.ground.page_of(*number)))
-            .map(|number| (tally.score(number), number))
-            .collect();
-        let higher = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        let fits = |number: &usize| allowed.is_open() || allowed.is_allowed(self.snapshot.ground.page_of(*number));
         // No gain lifts a section from far below.
-        keep_best(&mut best, 2 * MOST_SECTIONS, higher);
+        let mut best = best_of(tally, 2 * MOST_SECTIONS, fits);
         best.iter_mut().for_each(|(score, number)| *score *= gain(*number));
         keep_best(&mut best, MOST_SECTIONS, higher);
         let top = (settings.together_top as usize).min(best.len());
         if settings.together > 0.0 && self.question.words.len() > 1 && top > 0 {
             best.select_nth_unstable_by(top - 1, higher);
-            self.lookup.add_together(&self.question, tally.rarities(), &mut best[..top])?;
+            self.lookup.add_together(&self.question, found, tally.rarities(), &mut best[..top])?;
         }
         best.sort_unstable_by(higher);
         Ok(best)
     }
 
     fn best_pages(&self, tally: &Tally, allowed: &mut Allowed<'_>) -> Vec<u32> {
-        let mut best: Vec<(f32, usize)> = tally
-            .found()
-            .filter(|page| allowed.is_open() || allowed.is_allowed(*page as u32))
-            .map(|page| (tally.score(page), page))
-            .collect();
-        keep_best(&mut best, MOST_PAGES, |a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let best = best_of(tally, MOST_PAGES, |page| allowed.is_open() || allowed.is_allowed(*page as u32));
         best.into_iter().map(|(_, page)| page as u32).collect()
     }
 
@@ -254,9 +248,8 @@ impl<'s> Search<'s> {
     /// Which of its page's sections a section is.
     pub(crate) fn ordinal(&self, number: usize) -> tantivy::Result<u64> {
         let address = self.snapshot.ground.address(number);
-        let reader = self.lookup.searcher.segment_reader(address.segment_ord);
-        let column = reader.fast_fields().u64(self.snapshot.fields.name(self.snapshot.fields.section))?;
-        Ok(column.first(address.doc_id).unwrap_or_default())
+        let segment = self.snapshot.ground.segments.get(address.segment_ord as usize);
+        Ok(segment.and_then(|segment| segment.readers.section.first(address.doc_id)).unwrap_or_default())
     }
 }
 
@@ -285,6 +278,29 @@ impl<'s> Candidates<'s> {
     }
 }
 
+/// What scores most of all that fits, with its number; in no order.
+fn best_of(tally: &Tally, most: usize, mut fits: impl FnMut(&usize) -> bool) -> Vec<(f32, usize)> {
+    let mut best = Vec::with_capacity(2 * most);
+    let mut least = 0.0;
+    for number in tally.found() {
+        let score = tally.score(number);
+        if score >= least && fits(&number) {
+            best.push((score, number));
+            if best.len() == 2 * most {
+                keep_best(&mut best, most, higher);
+                least = best.iter().map(|(score, _)| *score).fold(f32::INFINITY, f32::min);
+            }
+        }
+    }
+    keep_best(&mut best, most, higher);
+    best
+}
+
+/// What scores more comes first, and of equals the lower number.
+fn higher(a: &(f32, usize), b: &(f32, usize)) -> std::cmp::Ordering {
+    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
+}
+
 fn keep_best<T>(found: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> std::cmp::Ordering) {
     if found.len() > most {
         found.select_nth_unstable_by(most, order);
@@ -296,12 +312,11 @@ fn keep_best<T>(found: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> std::
 /// not enough to hide a better answer.
 fn nearness(near: Option<&str>, path: &str) -> f32 {
     let Some(near) = near.map(|near| near.trim_matches('/')) else { return 1.0 };
-    let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.len());
+    let is_below = |here: usize| path.starts_with(&near[..here]) && path.as_bytes().get(here) == Some(&b'/');
     if near == path {
         1.1
-    } else if folder(near)
-        .is_some_and(|here| folder(path).is_some_and(|there| there == here || there.starts_with(&format!("{here}/"))))
-    {
+    } else if folder(near).is_some_and(is_below) {
         1.05
     } else {
         1.0

@@ -9,8 +9,6 @@ use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
 
-use crate::vocabulary::READY;
-
 #[derive(Debug, Clone)]
 pub(crate) struct Fields {
     pub(crate) schema: Schema,
@@ -54,8 +52,9 @@ pub(crate) struct Fields {
 impl Fields {
     pub(crate) fn new() -> Self {
         let mut schema = Schema::builder();
+        // Words are made before they get to the engine: it is never handed a text.
         let mut text = |name: &str, option: IndexRecordOption| {
-            let indexing = TextFieldIndexing::default().set_tokenizer(READY).set_index_option(option);
+            let indexing = TextFieldIndexing::default().set_tokenizer("raw").set_index_option(option);
             schema.add_text_field(name, TextOptions::default().set_indexing_options(indexing))
         };
         let mut stemmed = |name: &str| text(name, IndexRecordOption::WithFreqs);
@@ -109,6 +108,11 @@ impl Fields {
         ]
     }
 
+    /// What is kept of the places where a field's words stand.
+    pub(crate) fn has_places(&self, field: Field) -> IndexRecordOption {
+        self.schema.get_field_entry(field).field_type().index_record_option().unwrap_or_default()
+    }
+
     pub(crate) fn name(&self, field: Field) -> &str {
         self.schema.get_field_name(field)
     }
@@ -121,7 +125,7 @@ impl Fields {
 }
 
 /// Goes up when documents are made otherwise though the fields are the same.
-const FILLED: u32 = 2;
+const FILLED: u32 = 3;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";

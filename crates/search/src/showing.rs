@@ -75,7 +75,7 @@ impl<'s> Showing<'s> {
         let mut is_copy = false;
         for (score, number) in candidate.sections.iter().take(MOST_STAND_INS) {
             let address = ground.address(*number);
-            let print = self.print(address)?;
+            let print = self.print(address);
             let Some(twin) = self.twin(print) else {
                 shown.section = Some(address);
                 shown.print = print;
@@ -110,10 +110,9 @@ impl<'s> Showing<'s> {
         self.shown.iter().position(|shown| shown.print.is_some_and(|known| are_copies(known, print)))
     }
 
-    fn print(&self, address: DocAddress) -> tantivy::Result<Option<u64>> {
-        let reader = self.search.lookup.searcher.segment_reader(address.segment_ord);
-        let column = reader.fast_fields().u64(self.search.snapshot.fields.name(self.search.snapshot.fields.print))?;
-        Ok(column.first(address.doc_id))
+    fn print(&self, address: DocAddress) -> Option<u64> {
+        let segment = self.search.snapshot.ground.segments.get(address.segment_ord as usize)?;
+        segment.readers.print.first(address.doc_id)
     }
 
     /// Whether of two copies the asker would rather read the first: the one in the version and the language of the page

@@ -15,6 +15,21 @@ pub(crate) fn slips(word: &str) -> Option<usize> {
     Some(if length < TWO_SLIPS { 1 } else { 2 })
 }
 
+/// Whether so few slips may make one word of the other: told at a glance, by their lengths and by which letters they have.
+/// Counting the slips takes far longer, and most words are nowhere near.
+pub(crate) fn may_be_near(a: &str, b: &str, most: usize) -> bool {
+    if !a.is_ascii() || !b.is_ascii() {
+        return a.len().abs_diff(b.len()) <= most * 4;
+    }
+    // A slip brings in one letter at most, and takes out one at most.
+    let letters = |word: &str| word.bytes().fold(0_u32, |letters, letter| letters | 1 << (letter & 31));
+    let (a_has, b_has) = (letters(a), letters(b));
+    let most_letters = most as u32;
+    a.len().abs_diff(b.len()) <= most
+        && (a_has & !b_has).count_ones() <= most_letters
+        && (b_has & !a_has).count_ones() <= most_letters
+}
+
 /// How many slips make one word of the other, `None` when more than `most`: a letter too many, one too few, a wrong one,
 /// or two next to each other in the wrong order.
 pub(crate) fn distance(a: &[char], b: &[char], most: usize) -> Option<usize> {
@@ -102,6 +117,11 @@ mod tests {
             let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
             let slips = counted(&a, &b);
             prop_assert_eq!(distance(&a, &b, most), (slips <= most).then_some(slips));
+        }
+
+        #[test]
+        fn what_is_near_is_not_passed_over(a in "[a-e\u{e4}]{0,7}", b in "[a-e\u{e4}]{0,7}", most in 1_usize..3) {
+            prop_assert!(between(&a, &b, most).is_none() || may_be_near(&a, &b, most));
         }
 
         #[test]

@@ -1,5 +1,7 @@
 //! Sums by number, of sections or of pages.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 /// What everything scores, and which words of the question it holds.
 #[derive(Debug)]
 pub(crate) struct Tally {
@@ -12,7 +14,17 @@ pub(crate) struct Tally {
     rarities: Vec<f32>,
     of: f32,
     k1: f32,
+    /// Where the table came from and goes back to.
+    tables: Arc<Tables>,
 }
+
+/// Tables that questions have been counted in, for the next: one has a place for every section of the docs, and to lay
+/// it out anew for each question would take longer than to fill it.
+#[derive(Debug, Default)]
+pub(crate) struct Tables(Mutex<Vec<Vec<Entry>>>);
+
+/// How many tables are kept. More questions than this at the same time lay out their own.
+const MOST_TABLES: usize = 8;
 
 /// What one number stands for.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,15 +41,17 @@ pub(crate) const MOST_WORDS: usize = 32;
 
 impl Tally {
     /// For numbers below `size`, of which `of` are in use.
-    pub(crate) fn new(size: usize, of: usize, k1: f32) -> Self {
-        Self {
-            all: vec![Entry::default(); size],
-            touched: Vec::new(),
-            found: Vec::new(),
-            rarities: Vec::new(),
-            of: of as f32,
-            k1,
-        }
+    pub(crate) fn new(size: usize, of: usize, k1: f32, tables: &Arc<Tables>) -> Self {
+        let known = tables.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let all = match known {
+            Some(mut all) => {
+                all.resize(size, Entry::default());
+                all
+            }
+            None => vec![Entry::default(); size],
+        };
+        let (touched, found, rarities) = (Vec::new(), Vec::new(), Vec::new());
+        Self { all, touched, found, rarities, of: of as f32, k1, tables: Arc::clone(tables) }
     }
 
     pub(crate) fn add(&mut self, at: usize, often: f32) {
@@ -51,11 +65,8 @@ impl Tally {
     /// A word is done in a field: how often it stands there becomes a score, by how rare it is. With the number of a word,
     /// it is met where it stands; the first field it is settled for tells how rare it is.
     pub(crate) fn settle(&mut self, weight: f32, word: Option<usize>) {
-        let rarity = rarity(self.of, self.touched.len() as f32);
-        let bit = word.filter(|word| *word < MOST_WORDS).map_or(0, |word| 1_u32 << word);
-        if word.is_some_and(|word| word == self.rarities.len()) {
-            self.rarities.push(rarity);
-        }
+        let rarity = self.rarity(self.touched.len(), word);
+        let bit = bit(word);
         for at in self.touched.drain(..) {
             let entry = &mut self.all[at as usize];
             let often = std::mem::take(&mut entry.often);
@@ -67,12 +78,36 @@ impl Tally {
         }
     }
 
+    /// How rare a word is that `holding` have. With the number of a word: the first such says how rare that word is.
+    pub(crate) fn rarity(&mut self, holding: usize, word: Option<usize>) -> f32 {
+        let rarity = rarity(self.of, holding as f32);
+        if word.is_some_and(|word| word == self.rarities.len()) {
+            self.rarities.push(rarity);
+        }
+        rarity
+    }
+
+    /// Adds to a score. With the number of a word, it is met there.
+    pub(crate) fn add_score(&mut self, at: usize, score: f32, word: Option<usize>) {
+        let entry = &mut self.all[at];
+        if entry.score == 0.0 {
+            self.found.push(at as u32);
+        }
+        entry.score += score;
+        entry.met |= bit(word);
+    }
+
     /// Everything as it was in the beginning.
     pub(crate) fn clear(&mut self) {
         for at in self.found.drain(..) {
             self.all[at as usize] = Entry::default();
         }
         self.rarities.clear();
+    }
+
+    /// How soon more of the same word stops counting.
+    pub(crate) fn k1(&self) -> f32 {
+        self.k1
     }
 
     pub(crate) fn score(&self, at: usize) -> f32 {
@@ -91,6 +126,23 @@ impl Tally {
     pub(crate) fn found(&self) -> impl Iterator<Item = usize> {
         self.found.iter().map(|at| *at as usize)
     }
+}
+
+impl Drop for Tally {
+    fn drop(&mut self) {
+        for at in self.touched.drain(..).chain(self.found.drain(..)) {
+            self.all[at as usize] = Entry::default();
+        }
+        let mut tables = self.tables.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if tables.len() < MOST_TABLES {
+            tables.push(std::mem::take(&mut self.all));
+        }
+    }
+}
+
+/// The bit that stands for a word.
+fn bit(word: Option<usize>) -> u32 {
+    word.filter(|word| *word < MOST_WORDS).map_or(0, |word| 1 << word)
 }
 
 /// How much a word tells that `holding` of `of` have: the logarithm BM25 weighs it by.
@@ -115,7 +167,8 @@ mod tests {
 
     #[test]
     fn a_rare_word_scores_more_than_a_common_one_and_more_of_it_ever_less() {
-        let mut tally = Tally::new(4, 4, 1.2);
+        let tables = Arc::default();
+        let mut tally = Tally::new(4, 4, 1.2, &tables);
         tally.add(0, 1.0);
         tally.settle(1.0, Some(0));
         (0..4).for_each(|at| tally.add(at, if at == 2 { 9.0 } else { 1.0 }));
@@ -126,5 +179,18 @@ mod tests {
         assert!((sum_of(tally.rarities(), tally.met(0)) - tally.rarities().iter().sum::<f32>()).abs() < 1e-6);
         tally.clear();
         assert_eq!((tally.score(0), tally.met(0), tally.found().count()), (0.0, 0, 0));
+    }
+    #[test]
+    fn a_table_that_was_used_is_as_good_as_a_new_one() {
+        let tables = Arc::default();
+        let mut used = Tally::new(3, 3, 1.2, &tables);
+        used.add_score(2, 1.0, Some(4));
+        used.add(1, 1.0);
+        drop(used);
+        for size in [2, 5] {
+            let tally = Tally::new(size, size, 1.2, &tables);
+            assert!((0..size).all(|at| tally.score(at) == 0.0 && tally.met(at) == 0), "{size}");
+            assert_eq!((tally.found().count(), tally.rarities().len()), (0, 0));
+        }
     }
 }

@@ -196,8 +196,10 @@ fn only_what_changed_is_read_again() {
 
 #[test]
 fn a_change_of_the_navigation_reaches_the_pages_it_names() {
-    let nav =
-        |version: &str| format!(r#"{{"navigation": {{"versions": [{{"version": "{version}", "pages": ["a"]}}]}}}}"#);
+    let nav = |version: &str| {
+        let versions = format!(r#"{{"versions": [{{"version": "{version}", "pages": ["a"]}}]}}"#);
+        format!(r#"{{"seo": {{"indexing": "all"}}, "navigation": {versions}}}"#)
+    };
     let mut docs = Docs::of(&[("a.md", "# Alpha\n\nsame words"), ("b.md", "# Beta\n\nsame words")]);
     docs.write("docs.json", &nav("v1"));
     let site = Site::of(&docs);

@@ -9,12 +9,14 @@ use std::sync::{Mutex, PoisonError};
 
 use docent_pages::{SitePage, read_file};
 
-use crate::documents::documents;
-use crate::engine::{Expected, Made, SegmentWriter};
+use crate::background;
+use crate::documents;
+use crate::engine::Made;
 use crate::error::SearchError;
 use crate::generations::{Generations, Segment};
 use crate::manifest::{ManifestFile, ManifestOddity, ManifestPage};
 use crate::schema::Fields;
+use crate::segment_writer::SegmentWriter;
 use crate::update_plan::{Listing, Plan, Planned};
 use crate::vocabulary::Vocabulary;
 
@@ -23,10 +25,14 @@ const LARGEST_FILE: usize = if cfg!(test) { 64 << 10 } else { 8 << 20 };
 /// How much of what is odd about one file is told.
 const MOST_ODDITIES: usize = 20;
 /// A segment in the making is written out when it takes this much memory.
-const LARGEST_SEGMENT: usize = 32 << 20;
+const LARGEST_SEGMENT: usize = 64 << 20;
 /// This many files are read without further threads.
 const FEW: usize = 16;
-const MOST_THREADS: usize = 8;
+/// Into how many batches files are dealt, and so how many threads read at most. Each makes a segment, and few segments
+/// are not made one later: that would cost as much again as writing them.
+const MOST_BATCHES: usize = 4;
+/// No batch has more files.
+const LARGEST_BATCH: usize = 4_096;
 /// The bits of a page's number that tell it from the other pages of its file.
 const PAGE_BITS: u32 = 24;
 
@@ -65,12 +71,13 @@ impl Reading<'_> {
                 |batch| self.batch(*batch, &mut Vocabulary::default(), &mut count),
             );
         }
-        let cores = || std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
+        let cores = || std::thread::available_parallelism().map_or(2, usize::from);
         let threads = if self.threads == 0 { cores() } else { self.threads }.min(batches.len());
         let next = AtomicUsize::new(0);
         let stop = AtomicBool::new(false);
         let results = Mutex::new(Vec::with_capacity(batches.len()));
         let work = |read: Sender<()>| {
+            background::stand_back();
             let mut vocabulary = Vocabulary::default();
             while let Some((number, batch)) = take(&next, &batches).filter(|_| !stop.load(Ordering::Relaxed)) {
                 // Nobody listens once this thread is the last: then nothing is lost.
@@ -106,7 +113,7 @@ impl Reading<'_> {
     /// The files in runs, each with its first file's number.
     fn batches(&self) -> Vec<(u64, &[Planned])> {
         let files = self.plan.read.as_slice();
-        let size = if files.len() <= FEW { FEW } else { files.len().div_ceil(MOST_THREADS).clamp(FEW, 512) };
+        let size = if files.len() <= FEW { FEW } else { files.len().div_ceil(MOST_BATCHES).clamp(FEW, LARGEST_BATCH) };
         let starts = (self.first..).step_by(size);
         starts.zip(files.chunks(size)).collect()
     }
@@ -117,7 +124,6 @@ impl Reading<'_> {
         vocabulary: &mut Vocabulary,
         read: &mut dyn FnMut(),
     ) -> Result<Indexed, SearchError> {
-        let expected = if files.len() <= FEW { Expected::Little } else { Expected::Much };
         let engine = |error| self.generations.engine("write", error);
         let mut indexed = Indexed::default();
         let mut writer: Option<SegmentWriter> = None;
@@ -126,20 +132,21 @@ impl Reading<'_> {
             for (entry, page) in file.pages.iter().zip(&pages).filter(|(entry, _)| entry.listed) {
                 let writer = match &mut writer {
                     Some(writer) => writer,
-                    none => none.insert(SegmentWriter::new(self.fields, expected).map_err(engine)?),
+                    none => {
+                        vocabulary.keep_small();
+                        none.insert(SegmentWriter::new(self.fields).map_err(engine)?)
+                    }
                 };
-                for document in documents(self.fields, vocabulary, entry, &page.page, &page.text) {
-                    writer.add(document).map_err(engine)?;
-                }
+                documents::write(self.fields, vocabulary, writer, entry, &page.page, &page.text).map_err(engine)?;
             }
             indexed.files.push(file);
             read();
             if let Some(full) = writer.take_if(|writer| writer.memory() > LARGEST_SEGMENT) {
-                indexed.segments.extend(self.write(full.finish().map_err(engine)?)?);
+                indexed.segments.extend(self.write(full.finish(vocabulary).map_err(engine)?)?);
             }
         }
         if let Some(writer) = writer {
-            indexed.segments.extend(self.write(writer.finish().map_err(engine)?)?);
+            indexed.segments.extend(self.write(writer.finish(vocabulary).map_err(engine)?)?);
         }
         Ok(indexed)
     }

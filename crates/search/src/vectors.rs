@@ -22,8 +22,8 @@ const MARK: &[u8; 8] = b"DOCVEC\x001";
 /// Longer vectors would not fit the sums they are compared by.
 pub(crate) const MOST_DIMENSIONS: usize = 8192;
 const HEAD: usize = 8 + 8 + 8 + 16 + 4;
-/// What the most and the least of a question's vector become.
-const QUESTION_RANGE: f32 = 2047.0;
+/// What the most and the least of a vector become that others are compared with.
+const COMPARED_RANGE: f32 = 2047.0;
 
 /// A section's vector, to be kept.
 #[derive(Debug, Clone, PartialEq)]
@@ -60,6 +60,22 @@ impl Rounded {
     }
 }
 
+/// A vector that others are compared with, in sixteen bits a number.
+#[derive(Debug)]
+pub(crate) struct Compared {
+    scale: f32,
+    numbers: Vec<i16>,
+}
+
+impl Compared {
+    pub(crate) fn of(vector: &[f32]) -> Self {
+        let largest = vector.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
+        let scale = if largest > 0.0 && largest.is_finite() { largest / COMPARED_RANGE } else { 1.0 };
+        // The quotient is within ±2047.
+        Self { scale, numbers: vector.iter().map(|number| (number / scale).round() as i16).collect() }
+    }
+}
+
 /// Vectors that were written together.
 #[derive(Debug)]
 pub(crate) struct VectorFile {
@@ -70,9 +86,19 @@ pub(crate) struct VectorFile {
 }
 
 impl VectorFile {
+    fn row(&self, row: usize) -> &[i8] {
+        &self.numbers[row * self.dimensions..][..self.dimensions]
+    }
+
     fn vector(&self, row: usize) -> Rounded {
-        let numbers = self.numbers[row * self.dimensions..][..self.dimensions].to_vec();
-        Rounded { scale: self.scales[row], numbers }
+        Rounded { scale: self.scales[row], numbers: self.row(row).to_vec() }
+    }
+
+    fn alike(&self, with: &Compared, row: usize) -> f32 {
+        if self.dimensions != with.numbers.len() {
+            return 0.0;
+        }
+        dot(&with.numbers, self.row(row)) as f32 * with.scale * self.scales[row]
     }
 
     /// The bytes of a file. All vectors must be equally long.
@@ -196,28 +222,44 @@ impl Vectors {
         kept
     }
 
-    /// How much each vector is alike to a question's, -1 to 1, by its number. Vectors of another length are not alike.
-    pub(crate) fn compare(&self, question: &[f32]) -> Vec<f32> {
-        let largest = question.iter().fold(0.0_f32, |largest, number| largest.max(number.abs()));
-        let scale = if largest > 0.0 && largest.is_finite() { largest / QUESTION_RANGE } else { 1.0 };
-        let question: Vec<i16> = question.iter().map(|number| (number / scale).round() as i16).collect();
-        let mut alike = Vec::with_capacity(self.len());
+    /// How much each vector is alike to one, -1 to 1, by its number. Vectors of another length are not alike.
+    pub(crate) fn compare(&self, with: &Compared) -> Vec<f32> {
+        let files = self.files.iter();
+        files.flat_map(|file| (0..file.heads.len()).map(|row| file.alike(with, row))).collect()
+    }
+
+    /// As `compare`, for some vectors only, whose numbers rise.
+    pub(crate) fn compare_some(&self, with: &Compared, rising: &[u32]) -> Vec<f32> {
+        let mut alike = Vec::with_capacity(rising.len());
+        let (mut rest, mut first) = (rising, 0);
         for file in &self.files {
-            if file.dimensions != question.len() || question.is_empty() {
-                alike.extend(std::iter::repeat_n(0.0, file.heads.len()));
-                continue;
-            }
-            let rows = file.numbers.chunks_exact(file.dimensions).zip(&file.scales);
-            alike.extend(rows.map(|(row, row_scale)| dot(&question, row) as f32 * scale * row_scale));
+            let of_file = rest.partition_point(|number| (*number as usize) < first + file.heads.len());
+            let (here, further) = rest.split_at(of_file);
+            alike.extend(here.iter().map(|number| file.alike(with, *number as usize - first)));
+            (rest, first) = (further, first + file.heads.len());
         }
         alike
+    }
+
+    /// The direction of the vector of a number, to compare others with; `None` when there is none.
+    pub(crate) fn direction(&self, mut number: usize) -> Option<Compared> {
+        for file in &self.files {
+            if number < file.heads.len() {
+                let vector: Vec<f32> = file.row(number).iter().map(|number| f32::from(*number)).collect();
+                let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+                let unit: Vec<f32> = vector.iter().map(|number| number / length).collect();
+                return (length > 0.0).then(|| Compared::of(&unit));
+            }
+            number -= file.heads.len();
+        }
+        None
     }
 }
 
 /// The sum of products. Written so that compilers make vector instructions of it: both fit sixteen bits, their product
 /// thirty-two. The sum does too: up to 2047 × 127 × 8192.
-fn dot(question: &[i16], row: &[i8]) -> i32 {
-    question.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
+fn dot(with: &[i16], row: &[i8]) -> i32 {
+    with.iter().zip(row).map(|(a, b)| i32::from(*a) * i32::from(*b)).sum()
 }
 
 /// A number that stands for a text, the same in every build.
@@ -259,17 +301,33 @@ mod tests {
     fn a_question_is_as_alike_as_its_vector_is() {
         let bytes = VectorFile::bytes_of("mine", &[embedded(1, &[0.6, 0.8, 0.0]), embedded(2, &[0.0, -1.0, 0.0])]);
         let vectors = read(&bytes, "mine").expect("vectors");
-        let alike = vectors.compare(&[0.0, 1.0, 0.0]);
+        let alike = vectors.compare(&Compared::of(&[0.0, 1.0, 0.0]));
         assert!((alike[0] - 0.8).abs() < 0.005 && (alike[1] + 1.0).abs() < 0.005, "{alike:?}");
-        assert_eq!(vectors.compare(&[1.0]), [0.0, 0.0], "vectors of another length are not alike");
-        assert_eq!(vectors.compare(&[]), [0.0, 0.0]);
+        assert_eq!(vectors.compare(&Compared::of(&[1.0])), [0.0, 0.0], "vectors of another length are not alike");
+        assert_eq!(vectors.compare(&Compared::of(&[])), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn sections_are_compared_with_each_other_across_files() {
+        let file = |vectors: &[Embedded]| {
+            let bytes = VectorFile::bytes_of("mine", vectors);
+            Arc::new(VectorFile::parse(&bytes, "mine").expect("a whole file").expect("of this embedder"))
+        };
+        let first = file(&[embedded(1, &[3.0, 4.0]), embedded(2, &[0.0, 2.0])]);
+        let vectors = Vectors { files: vec![first, file(&[embedded(3, &[0.6, 0.8]), embedded(4, &[0.0, 0.0])])] };
+        let third = vectors.direction(2).expect("it has one");
+        let alike = vectors.compare_some(&third, &[1, 2]);
+        assert!((alike[0] - 1.6).abs() < 0.02 && (alike[1] - 1.0).abs() < 0.01, "{alike:?}");
+        let first = vectors.direction(0).expect("it has one");
+        assert!((vectors.compare_some(&first, &[2])[0] - 1.0).abs() < 0.01, "a direction has no length");
+        assert!(vectors.direction(3).is_none() && vectors.direction(4).is_none());
     }
 
     #[test]
     fn the_largest_vectors_do_not_overflow() {
         let long = vec![1.0; MOST_DIMENSIONS];
         let vectors = read(&VectorFile::bytes_of("m", &[embedded(1, &long)]), "m").expect("vectors");
-        assert!((vectors.compare(&long)[0] - MOST_DIMENSIONS as f32).abs() < 1.0);
+        assert!((vectors.compare(&Compared::of(&long))[0] - MOST_DIMENSIONS as f32).abs() < 1.0);
     }
 
     proptest! {
@@ -291,7 +349,7 @@ mod tests {
             prop_assume!(length > 0.1);
             let vector: Vec<f32> = vector.iter().map(|number| number / length).collect();
             let vectors = read(&VectorFile::bytes_of("m", &[embedded(1, &vector)]), "m").expect("vectors");
-            prop_assert!((vectors.compare(&vector)[0] - 1.0).abs() < 0.02);
+            prop_assert!((vectors.compare(&Compared::of(&vector))[0] - 1.0).abs() < 0.02);
         }
     }
 }

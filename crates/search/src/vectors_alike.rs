@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::embedder::Role;
 use crate::ranking::SectionId;
 use crate::snapshot::Snapshot;
-use crate::vectors::Vectors;
+use crate::vectors::{Compared, Vectors};
 use crate::vectors_embed::stamps;
 
 /// How many sections of a page may be shown because they are alike.
@@ -51,6 +51,8 @@ impl Placed {
 pub(crate) struct Alike {
     placed: Arc<Placed>,
     by_row: Vec<f32>,
+    /// How alike a section usually is to the question, -1 to 1.
+    usual: f32,
     /// By the numbers of the pages.
     pages: Vec<PageAlike>,
 }
@@ -72,12 +74,12 @@ impl PageAlike {
 
 impl Alike {
     fn new(placed: Arc<Placed>, question: &[f32], pages: usize) -> Self {
-        let mut by_row = placed.vectors.compare(question);
+        let mut by_row = placed.vectors.compare(&Compared::of(question));
         let counting = placed.sections.iter().zip(&by_row).filter(|(section, _)| section.is_some());
         let sum: f32 = counting.map(|(_, alike)| alike).sum();
         // How alike anything is to anything differs from model to model.
         let usual = sum / placed.rows.len().max(1) as f32;
-        by_row.iter_mut().for_each(|alike| *alike = (*alike - usual) / (1.0 - usual).max(f32::EPSILON));
+        by_row.iter_mut().for_each(|alike| *alike = beyond(usual, *alike));
         let mut of_pages = vec![PageAlike::default(); pages];
         for (section, alike) in placed.sections.iter().zip(&by_row) {
             if let Some((section, page)) = section
@@ -86,7 +88,7 @@ impl Alike {
                 of_page.add(*alike, *section);
             }
         }
-        Self { placed, by_row, pages: of_pages }
+        Self { placed, by_row, usual, pages: of_pages }
     }
 
     /// How much one section is alike; `None` when it has no vector.
@@ -105,6 +107,27 @@ impl Alike {
         self.best(page).next().map(|(alike, _)| alike)
     }
 
+    /// How much some pages are alike to the question and, for `share` as much, to one of the sections: each as the section
+    /// of it that is most alike to both. `None` for a page without vectors, and for all when that section has none.
+    pub(crate) fn also_to(&self, section: SectionId, share: f32, pages: &[u32]) -> Vec<Option<f32>> {
+        let mut places = vec![None; self.pages.len()];
+        pages.iter().zip(0..).for_each(|(page, place)| places[*page as usize] = Some(place));
+        let row = self.placed.rows.get(&section);
+        let direction = row.and_then(|row| self.placed.vectors.direction(*row as usize));
+        let mut alike: Vec<Option<f32>> = vec![None; pages.len()];
+        let Some(direction) = direction else { return alike };
+        let place_of = |section: &Option<(SectionId, u32)>| section.and_then(|(_, page)| *places.get(page as usize)?);
+        let rows = (0..u32::MAX).zip(&self.placed.sections);
+        let (rows, of_pages): (Vec<u32>, Vec<usize>) = rows.filter_map(|(row, at)| Some((row, place_of(at)?))).unzip();
+        let to_section = self.placed.vectors.compare_some(&direction, &rows);
+        for ((row, place), to_section) in rows.iter().zip(of_pages).zip(to_section) {
+            let to_both = self.by_row[*row as usize] + share * beyond(self.usual, to_section);
+            let known: &mut Option<f32> = &mut alike[place];
+            *known = Some(known.map_or(to_both, |known| known.max(to_both)));
+        }
+        alike
+    }
+
     /// The pages that are most alike, best first, of those that are at `least` so much alike and `allowed`.
     pub(crate) fn nearest(&self, most: usize, least: f32, mut allowed: impl FnMut(u32) -> bool) -> Vec<u32> {
         let pages = (0..self.pages.len() as u32).filter_map(|page| Some((self.of_page(page)?, page)));
@@ -117,6 +140,11 @@ impl Alike {
         pages.sort_unstable_by(order);
         pages.into_iter().map(|(_, page)| page).collect()
     }
+}
+
+/// How much more alike than usual: 0 for as much as usual, 1 for what says the very same.
+fn beyond(usual: f32, alike: f32) -> f32 {
+    (alike - usual) / (1.0 - usual).max(f32::EPSILON)
 }
 
 impl Snapshot {

@@ -7,6 +7,10 @@
 //!
 //! Looked at are the best pages by words and the most alike ones. A page that shares no word with the question comes in by
 //! what it means, and scores by that alone.
+//!
+//! That is done twice. A question is a few words, and much may be like it by chance; the section that answers it best says at
+//! length what it is about. So the second time likeness is that to the question and to this section together: what else
+//! answers the question is about the same. What a page meets of the question is not changed by it.
 
 use crate::allowed::Allowed;
 use crate::lookup::documents_of;
@@ -20,7 +24,7 @@ const TOGETHER: usize = 50;
 /// How many pages come in because they are alike, and how much they have to be: some page is always the nearest, also of
 /// those that have nothing to do with the question.
 const MOST_NEAREST: usize = 50;
-const LEAST_ALIKE: f32 = 0.3;
+const LEAST_ALIKE: f32 = 0.2;
 /// A question of so many telling words is one that words and vectors are asked about alike.
 const USUAL_WORDS: f32 = 5.0;
 
@@ -54,17 +58,33 @@ impl<'s> Search<'s> {
         }
         let likeness: Vec<_> = fused.iter().map(|candidate| alike.of_page(candidate.number)).collect();
         let words: Vec<_> = fused.iter().map(|candidate| Some(candidate.score)).collect();
-        let stands_out = standing_out(&words).into_iter().zip(standing_out(&likeness));
-        for ((candidate, alike_of_page), (words, likeness)) in fused.iter_mut().zip(&likeness).zip(stands_out) {
-            candidate.score = (1.0 - share) * words + share * likeness;
-            if let Some(alike) = alike_of_page {
-                candidate.meets = (1.0 - share) * candidate.meets + share * alike.clamp(0.0, 1.0);
+        let words = standing_out(&words);
+        score(&mut fused, &words, &likeness, share);
+        for (candidate, likeness) in fused.iter_mut().zip(&likeness) {
+            if let Some(likeness) = likeness {
+                candidate.meets = (1.0 - share) * candidate.meets + share * likeness.clamp(0.0, 1.0);
             }
             self.order_sections(candidate, alike, share)?;
+        }
+        if let Some(best) = self.best_section(&fused)? {
+            let pages: Vec<u32> = fused.iter().map(|candidate| candidate.number).collect();
+            let likeness = alike.also_to(best, self.lookup.settings.alike_best, &pages);
+            if likeness.iter().any(Option::is_some) {
+                score(&mut fused, &words, &likeness, share);
+            }
         }
         fused.sort_by(|a, b| b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path)));
         fused.append(&mut rest);
         Ok(fused)
+    }
+
+    /// The section that answers best as far as is known.
+    fn best_section(&self, fused: &[Candidate<'_>]) -> tantivy::Result<Option<SectionId>> {
+        let best = fused.iter().max_by(|a, b| a.score.total_cmp(&b.score).then_with(|| b.page.path.cmp(&a.page.path)));
+        let Some((page, section)) = best.and_then(|best| Some((best.page.id, best.sections.first()?.1))) else {
+            return Ok(None);
+        };
+        Ok(Some(SectionId { page, section: self.ordinal(section)? }))
     }
 
     /// What likeness counts for this question: more the more words it has. A word or two name something, and pages that
@@ -99,6 +119,13 @@ impl<'s> Search<'s> {
         let all = documents_of(self.lookup.searcher, &self.snapshot.fields, candidate.page.id, SECTION)?;
         let number = |section: SectionId| Some(self.snapshot.ground.document(*all.get(section.section as usize)?));
         Ok(alike.best(candidate.number).filter_map(|(alike, section)| Some((alike, number(section)?))).collect())
+    }
+}
+
+/// Scores pages by how their words and their likeness stand out.
+fn score(pages: &mut [Candidate<'_>], words: &[f32], likeness: &[Option<f32>], share: f32) {
+    for ((candidate, words), likeness) in pages.iter_mut().zip(words).zip(standing_out(likeness)) {
+        candidate.score = (1.0 - share) * words + share * likeness;
     }
 }
 

@@ -9,7 +9,7 @@ use docent_types::BoxError;
 use futures::executor::block_on;
 
 use crate::conformance::Twin;
-use crate::{EmbedSummary, Embedder, Filter, Index, Query, Role, SearchError, Source, SourceFile};
+use crate::{EmbedSummary, Embedder, Filter, Index, Query, Role, SearchError, Settings, Source, SourceFile};
 
 /// A docs tree in memory.
 struct Docs {
@@ -177,6 +177,61 @@ fn a_page_that_shares_no_word_is_found_by_what_it_means() {
     let query = Query { text: "outdated".to_owned(), limit: 10, filter, ..Query::default() };
     assert!(block_on(index.snapshot().find(&query)).is_empty(), "a filter holds for it as for others");
     assert!(found(&index, "weather").is_empty(), "some page is always the nearest");
+}
+
+/// Pages on three subjects: two that are akin, and one that only sounds like what is asked.
+#[derive(Debug)]
+struct Subjects;
+
+#[async_trait]
+impl Embedder for Subjects {
+    fn id(&self) -> &'static str {
+        "subjects"
+    }
+
+    fn dimensions(&self) -> usize {
+        4
+    }
+
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+        let passage = |text: &str| match text {
+            text if text.contains("Renewal") => vec![0.6, 0.8, 0.0, 0.0],
+            text if text.contains("Crop") => vec![0.65, 0.0, 0.76, 0.0],
+            text if text.contains("Rotation") => vec![0.8, 0.6, 0.0, 0.0],
+            _ => vec![0.0, 0.0, 0.0, 1.0],
+        };
+        let vector = |text: &&str| if role == Role::Question { vec![1.0, 0.0, 0.0, 0.0] } else { passage(text) };
+        Ok(texts.iter().map(vector).collect())
+    }
+}
+
+#[test]
+fn what_is_about_the_same_as_the_best_answer_comes_before_what_only_sounds_alike() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let index = Index::open_with(dir.path(), Some(Arc::new(Subjects))).expect("an index");
+    let others: Vec<String> = (0..6).map(|number| format!("other{number}.md")).collect();
+    let mut pages = vec![
+        ("rotation.md", "# Rotation\n\nTurn them weekly.\n"),
+        ("renewal.md", "# Renewal\n\nFresh certificates.\n"),
+        ("crop.md", "# Crop\n\nCorn after beans.\n"),
+    ];
+    pages.extend(others.iter().map(|path| (path.as_str(), "# Weather\n\nRain.\n")));
+    update(&index, &pages);
+    embed(&index);
+    let query = Query { text: "turn weekly".to_owned(), limit: 10, ..Query::default() };
+    let found_with = |settings: &Settings| {
+        let found = block_on(index.snapshot().find_with(&query, settings));
+        found.into_iter().map(|passage| (passage.path, passage.score)).collect::<Vec<_>>()
+    };
+    let found = found_with(&Settings::default());
+    let paths = |found: &[(String, f32)]| found.iter().map(|(path, _)| path.clone()).collect::<Vec<_>>();
+    assert_eq!(paths(&found), ["rotation", "renewal", "crop"]);
+    let mut by_question_alone = Settings::default();
+    by_question_alone.set("alike_best", 0.0).expect("there is one");
+    let before = found_with(&by_question_alone);
+    assert_eq!(paths(&before), ["rotation", "crop", "renewal"]);
+    let sum = |found: &[(String, f32)]| found.iter().map(|(_, score)| score).sum::<f32>();
+    assert!((sum(&found) - sum(&before)).abs() < 1e-4, "pages meet as much of the question: {found:?} {before:?}");
 }
 
 #[test]

@@ -1,27 +1,15 @@
 //! Texts to the words an index takes, for indexing many of them.
 //!
-//! The same words come again and again: each spelling is cut to its stem once, and from then on is a number. What the
-//! engine gets is a text of ready words, a line for each:
-//!
-//! ```text
-//! backup⏎⇥⇥retri⏎⏎limit⏎     backup three times, retri, a place without a word, limit
-//! ```
+//! The same words come again and again: each spelling is cut to its stem once, and from then on is a number.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 
 use foldhash::fast::RandomState;
 use rust_stemmers::Stemmer;
-use tantivy::tokenizer::{TextAnalyzer, Token, TokenStream, Tokenizer};
 
 use crate::languages::Language;
 use crate::words;
-
-/// The analyzer of texts of ready words.
-pub(crate) const READY: &str = "ready";
-/// Ends a word; no word has it.
-const END: u8 = b'\n';
-/// Stands for the last word once more; no word has it.
-const AGAIN: u8 = b'\t';
 
 /// A vocabulary of more spellings than this is begun anew with the next page.
 const MOST_SPELLINGS: usize = 200_000;
@@ -30,11 +18,56 @@ const MOST_SPELLINGS: usize = 200_000;
 #[derive(Debug, Default)]
 pub(crate) struct Vocabulary {
     /// By spelling, for each language on its own.
-    spellings: Vec<HashMap<Box<str>, Word, RandomState>>,
+    spellings: Vec<Spellings>,
     known: usize,
     texts: Texts,
-    /// By text: how often it stands in what is counted at the moment.
-    counts: Vec<u32>,
+}
+
+/// The spellings of one language that were met. Most words are short, and a short one is compared as a number, where it
+/// stands in the table.
+#[derive(Debug, Default)]
+struct Spellings {
+    short: HashMap<u128, Forms, RandomState>,
+    long: HashMap<Box<str>, Forms, RandomState>,
+}
+
+impl Spellings {
+    fn get(&self, word: &str) -> Option<Forms> {
+        match packed(word) {
+            Some(word) => self.short.get(&word).copied(),
+            None => self.long.get(word).copied(),
+        }
+    }
+
+    fn insert(&mut self, word: &str, forms: Forms) {
+        match packed(word) {
+            Some(word) => self.short.insert(word, forms),
+            None => self.long.insert(word.into(), forms),
+        };
+    }
+}
+
+/// A word of at most fifteen bytes as a number: its bytes, and how many.
+fn packed(word: &str) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes.get_mut(..word.len()).filter(|_| word.len() < 16)?.copy_from_slice(word.as_bytes());
+    bytes[15] = word.len() as u8;
+    Some(u128::from_le_bytes(bytes))
+}
+
+/// Stands for a text. Counted from 1, so that no number takes no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Number(NonZeroU32);
+
+impl Number {
+    /// The same, counted from 0.
+    pub(crate) fn get(self) -> usize {
+        self.0.get() as usize - 1
+    }
+
+    fn of(place: usize) -> Self {
+        Self(NonZeroU32::MIN.saturating_add(u32::try_from(place).unwrap_or(u32::MAX)))
+    }
 }
 
 /// A word: how it is spelled in lower case, and its stem, by their numbers. No word stands for one that is too long.
@@ -42,8 +75,8 @@ pub(crate) type Word = Option<Forms>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Forms {
-    spelled: u32,
-    stem: u32,
+    pub(crate) spelled: Number,
+    pub(crate) stem: Number,
 }
 
 impl Vocabulary {
@@ -51,19 +84,19 @@ impl Vocabulary {
     pub(crate) fn add_words(&mut self, text: &str, language: Language, to: &mut Vec<Word>) {
         let place = language as usize;
         if self.spellings.len() <= place {
-            self.spellings.resize_with(place + 1, HashMap::default);
+            self.spellings.resize_with(place + 1, Spellings::default);
         }
         let (spellings, texts, known) = (&mut self.spellings[place], &mut self.texts, &mut self.known);
         let mut stemmer = None;
         words::each_word(text, |word| {
-            let forms = word.and_then(|word| match spellings.get(word) {
-                Some(known) => *known,
+            let forms = word.map(|word| match spellings.get(word) {
+                Some(known) => known,
                 None => {
                     let stemmer = stemmer.get_or_insert_with(|| Stemmer::create(language.algorithm()));
                     let lower = words::lower(word);
                     let stem = texts.number(&words::indexed_stem(&lower, stemmer));
-                    let forms = Some(Forms { spelled: texts.number(&lower), stem });
-                    spellings.insert(word.into(), forms);
+                    let forms = Forms { spelled: texts.number(&lower), stem };
+                    spellings.insert(word, forms);
                     *known += 1;
                     forms
                 }
@@ -72,56 +105,25 @@ impl Vocabulary {
         });
     }
 
-    /// The stems of words, each at its place.
-    pub(crate) fn in_order(&self, words: &[Word]) -> String {
-        let mut ready = String::with_capacity(words.len() * 7);
-        for word in words {
-            if let Some(forms) = word {
-                ready.push_str(self.texts.of(forms.stem));
-            }
-            ready.push(char::from(END));
-        }
-        ready
+    /// The text a number stands for.
+    pub(crate) fn text(&self, number: Number) -> &str {
+        &self.texts.by_number[number.get()]
     }
 
-    /// The stems of words, as often as they stand there; their places are lost.
-    pub(crate) fn counted(&mut self, words: &[Word]) -> String {
-        let counted = self.count(words, |forms| forms.stem);
-        let mut ready = String::with_capacity(counted.len() * 8 + words.len());
-        for (stem, often) in counted {
-            ready.push_str(self.texts.of(stem));
-            ready.push(char::from(END));
-            ready.extend(std::iter::repeat_n(char::from(AGAIN), often as usize - 1));
-        }
-        ready
-    }
-
-    /// Words as they are spelled, each once.
-    pub(crate) fn spelled(&mut self, words: &[Word]) -> String {
-        let counted = self.count(words, |forms| forms.spelled);
-        let mut ready = String::with_capacity(counted.len() * 9);
-        for (spelled, _) in counted {
-            ready.push_str(self.texts.of(spelled));
-            ready.push(char::from(END));
-        }
-        ready
-    }
-
-    /// How often each form stands among words, in the order they come first.
-    fn count(&mut self, words: &[Word], form: impl Fn(&Forms) -> u32) -> Vec<(u32, u32)> {
-        self.counts.resize(self.texts.by_number.len(), 0);
-        let mut found = Vec::new();
-        for number in words.iter().flatten().map(form) {
-            let count = &mut self.counts[number as usize];
-            if *count == 0 {
-                found.push((number, 0));
-            }
-            *count += 1;
-        }
-        for (number, often) in &mut found {
-            *often = std::mem::take(&mut self.counts[*number as usize]);
-        }
-        found
+    /// All numbers, in order of their texts.
+    pub(crate) fn in_order_of_text(&self) -> Vec<Number> {
+        // Most texts differ in their first letters, and numbers are compared sooner than texts.
+        let beginning = |text: &str| {
+            let bytes = text.as_bytes();
+            let mut first = [0; 8];
+            let length = bytes.len().min(8);
+            first[..length].copy_from_slice(&bytes[..length]);
+            u64::from_be_bytes(first)
+        };
+        let texts = self.texts.by_number.iter().enumerate();
+        let mut order: Vec<(u64, Number)> = texts.map(|(place, text)| (beginning(text), Number::of(place))).collect();
+        order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.text(a.1).cmp(self.text(b.1))));
+        order.into_iter().map(|(_, number)| number).collect()
     }
 
     /// Forgets all words when they have become too many. The numbers of words count no more.
@@ -135,76 +137,19 @@ impl Vocabulary {
 /// Texts by number, each once.
 #[derive(Debug, Default)]
 struct Texts {
-    numbers: HashMap<Box<str>, u32, RandomState>,
+    numbers: HashMap<Box<str>, Number, RandomState>,
     by_number: Vec<Box<str>>,
 }
 
 impl Texts {
-    fn number(&mut self, text: &str) -> u32 {
+    fn number(&mut self, text: &str) -> Number {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
-        let number = self.by_number.len() as u32;
+        let number = Number::of(self.by_number.len());
         self.numbers.insert(text.into(), number);
         self.by_number.push(text.into());
         number
-    }
-
-    fn of(&self, number: u32) -> &str {
-        &self.by_number[number as usize]
-    }
-}
-
-pub(crate) fn ready() -> TextAnalyzer {
-    TextAnalyzer::builder(Ready::default()).build()
-}
-
-/// Reads texts of ready words.
-#[derive(Debug, Clone, Default)]
-struct Ready(Token);
-
-impl Tokenizer for Ready {
-    type TokenStream<'a> = Reading<'a>;
-
-    fn token_stream<'a>(&'a mut self, text: &'a str) -> Reading<'a> {
-        self.0.reset();
-        Reading { text, at: 0, token: &mut self.0 }
-    }
-}
-
-struct Reading<'a> {
-    text: &'a str,
-    at: usize,
-    token: &'a mut Token,
-}
-
-impl TokenStream for Reading<'_> {
-    fn advance(&mut self) -> bool {
-        loop {
-            let rest = &self.text.as_bytes()[self.at..];
-            // Before the first word this comes round to 0.
-            self.token.position = self.token.position.wrapping_add(1);
-            if rest.first() == Some(&AGAIN) {
-                self.at += 1;
-                return true;
-            }
-            let Some(length) = rest.iter().position(|byte| *byte == END) else { return false };
-            let word = &self.text[self.at..self.at + length];
-            self.at += length + 1;
-            if !word.is_empty() {
-                self.token.text.clear();
-                self.token.text.push_str(word);
-                return true;
-            }
-        }
-    }
-
-    fn token(&self) -> &Token {
-        self.token
-    }
-
-    fn token_mut(&mut self) -> &mut Token {
-        self.token
     }
 }
 
@@ -214,69 +159,51 @@ mod tests {
 
     use super::*;
 
-    /// Words with their places, as the engine reads them.
-    fn read(ready: &str) -> Vec<(String, usize)> {
-        let mut analyzer = super::ready();
-        let mut stream = analyzer.token_stream(ready);
-        let mut found = Vec::new();
-        while stream.advance() {
-            found.push((stream.token().text.clone(), stream.token().position));
-        }
-        found
+    /// The stems of a text, each with its place.
+    fn known(vocabulary: &mut Vocabulary, text: &str, language: Language) -> Vec<(String, usize)> {
+        let mut words = Vec::new();
+        vocabulary.add_words(text, language, &mut words);
+        let places = words.iter().enumerate();
+        places.filter_map(|(place, word)| Some((vocabulary.text((*word)?.stem).to_owned(), place))).collect()
     }
 
     fn stems(text: &str, language: Language) -> Vec<(String, usize)> {
         let mut analyzer = words::stemmed();
         let marked = format!("{}{text}", language.mark());
-        let mut stream = analyzer.token_stream(&marked);
+        let mut stream = tantivy::tokenizer::TextAnalyzer::token_stream(&mut analyzer, &marked);
         let mut found = Vec::new();
-        while stream.advance() {
-            found.push((stream.token().text.clone(), stream.token().position));
+        while tantivy::tokenizer::TokenStream::advance(&mut stream) {
+            let token = tantivy::tokenizer::TokenStream::token(&stream);
+            found.push((token.text.clone(), token.position));
         }
         found
     }
 
     #[test]
-    fn words_are_counted_or_kept_in_order() {
-        let mut vocabulary = Vocabulary::default();
-        let mut words = Vec::new();
-        vocabulary.add_words("Retry the retries: retry", Language::English, &mut words);
-        assert_eq!(vocabulary.in_order(&words), "retri\nthe\nretri\nretri\n");
-        assert_eq!(vocabulary.counted(&words), "retri\n\t\tthe\n");
-        assert_eq!(vocabulary.spelled(&words), "retry\nthe\nretries\n");
-        let read = read(&vocabulary.counted(&words));
-        assert_eq!(read.iter().map(|(word, _)| word.as_str()).collect::<Vec<_>>(), ["retri", "retri", "retri", "the"]);
-    }
-
-    #[test]
     fn the_same_spelling_has_a_stem_in_each_language() {
         let mut vocabulary = Vocabulary::default();
-        let (mut english, mut german) = (Vec::new(), Vec::new());
-        vocabulary.add_words("häusern", Language::English, &mut english);
-        vocabulary.add_words("häusern", Language::German, &mut german);
-        assert_eq!(
-            (vocabulary.in_order(&english), vocabulary.in_order(&german)),
-            ("hausern\n".into(), "haus\n".into())
-        );
+        assert_eq!(known(&mut vocabulary, "häusern", Language::English), [("hausern".to_owned(), 0)]);
+        assert_eq!(known(&mut vocabulary, "häusern", Language::German), [("haus".to_owned(), 0)]);
     }
 
     proptest! {
         #[test]
-        fn ready_words_are_those_of_the_text(texts in proptest::collection::vec("(\\PC|[a-z]{1,3}[ _.-]|[A-Za-z]{61,70} ){0,40}", 1..4)) {
+        fn words_are_those_of_the_text(texts in proptest::collection::vec("(\\PC|[a-z]{1,3}[ _.-]|[A-Za-z]{61,70} ){0,40}", 1..4)) {
             let mut vocabulary = Vocabulary::default();
             for text in texts {
                 for language in [Language::English, Language::French] {
-                    let mut words = Vec::new();
-                    vocabulary.add_words(&text, language, &mut words);
-                    let expected = stems(&text, language);
-                    prop_assert_eq!(&read(&vocabulary.in_order(&words)), &expected);
-                    let mut counted: Vec<String> = read(&vocabulary.counted(&words)).into_iter().map(|(word, _)| word).collect();
-                    let mut expected: Vec<String> = expected.into_iter().map(|(word, _)| word).collect();
-                    counted.sort();
-                    expected.sort();
-                    prop_assert_eq!(counted, expected);
+                    prop_assert_eq!(known(&mut vocabulary, &text, language), stems(&text, language));
                 }
             }
+        }
+
+        #[test]
+        fn numbers_come_in_order_of_their_texts(text in "([a-c\u{e4}\u{4e00}]{1,12} ){0,30}") {
+            let mut vocabulary = Vocabulary::default();
+            vocabulary.add_words(&text, Language::English, &mut Vec::new());
+            let texts: Vec<&str> = vocabulary.in_order_of_text().into_iter().map(|number| vocabulary.text(number)).collect();
+            prop_assert!(texts.windows(2).all(|two| two[0] < two[1]), "{:?}", texts);
+            prop_assert_eq!(texts.len(), vocabulary.texts.by_number.len());
         }
     }
 }

@@ -36,25 +36,38 @@ pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
     cut(text, Letters::InPairsAndSingly, &mut |word, _| each(Some(word).filter(|word| word.len() <= LONGEST_WORD)));
 }
 
-/// Gives the stems of those words of a text to `each`, in order, that may have a stem beginning with one of `letters`:
-/// making stems is what costs.
-pub(crate) fn each_stem_beginning(text: &str, language: Language, letters: &[u8], mut each: impl FnMut(&str)) {
+/// Gives the stems of those words of a text to `each`, in order, that may have a stem beginning so: making stems is what
+/// costs.
+pub(crate) fn each_stem_beginning(text: &str, language: Language, begins: &Beginnings, mut each: impl FnMut(&str)) {
     cut(text, Letters::InPairsAndSingly, &mut |word, _| {
-        let first = word.as_bytes().first().map_or(0, u8::to_ascii_lowercase);
-        if word.len() <= LONGEST_WORD && (!first.is_ascii() || letters.contains(&first)) {
+        if word.len() <= LONGEST_WORD && begins.may_begin(word) {
             each(&stem(&lower(word), language));
         }
     });
 }
 
-/// Gives the stems of a text to `each`, in order.
-pub(crate) fn each_stem(text: &str, language: Language, mut each: impl FnMut(&str)) {
-    let mut analyzer = stemmed();
-    let marked = format!("{}{text}", language.mark());
-    let mut stream = analyzer.token_stream(&marked);
-    while stream.advance() {
-        each(&stream.token().text);
+/// What stems begin with: their first two letters.
+#[derive(Debug, Default)]
+pub(crate) struct Beginnings(Vec<[u8; 2]>);
+
+impl Beginnings {
+    pub(crate) fn of<'s>(stems: impl Iterator<Item = &'s str>) -> Self {
+        Self(stems.filter(|stem| !stem.is_empty()).map(|stem| first_two(stem.as_bytes())).collect())
     }
+
+    /// Whether one of the stems may be that of a word. Stemming may make `i` of `y`, and an accent goes.
+    fn may_begin(&self, word: &str) -> bool {
+        let [first, second] = first_two(word.as_bytes());
+        let is_plain = first.is_ascii() && second.is_ascii();
+        !is_plain || self.0.iter().any(|stem| stem[0] == first && (stem[1] == second || stem[1] == 0))
+    }
+}
+
+fn first_two(word: &[u8]) -> [u8; 2] {
+    let letter = |at: usize| {
+        word.get(at).map_or(0, |byte| if byte.eq_ignore_ascii_case(&b'y') { b'i' } else { byte.to_ascii_lowercase() })
+    };
+    [letter(0), letter(1)]
 }
 
 /// The stem of one word.
@@ -341,8 +354,27 @@ mod tests {
 
     fn stems(text: &str, language: Language) -> Vec<String> {
         let mut found = Vec::new();
-        each_stem(text, language, |stem| found.push(stem.to_owned()));
+        let mut analyzer = stemmed();
+        let marked = format!("{}{text}", language.mark());
+        let mut stream = analyzer.token_stream(&marked);
+        while stream.advance() {
+            found.push(stream.token().text.clone());
+        }
         found
+    }
+
+    #[test]
+    fn a_stem_begins_as_its_word_does() {
+        for (word, stem, may) in [
+            ("skies", "ski", true),
+            ("Dying", "die", true),
+            ("b", "b", true),
+            ("béton", "beton", true),
+            ("retry", "reset", true),
+            ("retry", "run", false),
+        ] {
+            assert_eq!(Beginnings::of([stem].into_iter()).may_begin(word), may, "{word} {stem}");
+        }
     }
 
     #[test]
@@ -395,6 +427,14 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn every_word_may_have_the_stem_it_has(word in "[a-zA-Z]{1,9}(ing|ies|ed|es|ment|eux|lich|y)?") {
+            for language in [Language::English, Language::French, Language::German, Language::Spanish] {
+                let stem = stem(&lower(&word), language);
+                prop_assert!(Beginnings::of([stem.as_str()].into_iter()).may_begin(&word), "{} {}", word, stem);
+            }
+        }
+
         #[test]
         fn any_text_is_cut(text in "\\PC*") {
             let mut words = Vec::new();

@@ -85,6 +85,8 @@ fn after_fifty_kills_the_index_opens_and_the_next_update_succeeds() {
         if kill % 5 == 0 {
             index.settle();
         }
+        // Nobody else is at work in the folder then.
+        index.wait();
         let left = super::names(dir.path());
         let packs = left.iter().filter(|name| name.ends_with(".pack")).count();
         assert_eq!(packs, index.snapshot().state().expect("a state").segments.len(), "{left:?}");

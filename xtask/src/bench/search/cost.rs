@@ -40,6 +40,13 @@ fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
             (PEER, plain),
             Wanted::AtMost(1.0),
         ),
+        Row::beside(
+            format!("{set}: indexing, of all cores"),
+            (number("/docent/settledCpuMillis")? - number("/parsingCpuMillis")?).max(0.0),
+            "ms",
+            (PEER, number("/plain/indexingCpuMillis")?),
+            Wanted::Nothing,
+        ),
         Row::alone(format!("{set}: reading the pages"), parsing, "ms", Wanted::Nothing),
         Row::alone(format!("{set}: index, times the text"), number("/docent/bytes")? / text, "", Wanted::AtMost(2.0)),
         Row::alone(
@@ -55,6 +62,8 @@ fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
         rows.push(Row::beside(format!("{set}: a question, {share}"), alone, "ms", peer, Wanted::Nothing));
         let busy = number(&format!("/docent/queryWhileUpdating/{share}"))?;
         rows.push(Row::alone(format!("{set}: while the index changes, {share}"), busy, "ms", Wanted::AtMost(most)));
+        let floor = number(&format!("/plain/queryWhileUpdating/{share}"))?;
+        rows.push(Row::alone(format!("{set}: {PEER} meanwhile, {share}"), floor, "ms", Wanted::Nothing));
     }
     Ok(rows)
 }
