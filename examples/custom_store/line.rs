@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_jobs::memory::MemoryStore;
-use docent_jobs::{Change, EntryBody, Gate, IdempotencyKey, Row, Store, WriteError};
+use docent_jobs::{Change, Decide, EntryBody, Gate, IdempotencyKey, Pruning, Row, Store, WriteError};
 use docent_types::{JobId, Quota, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Line {
     Create { row: Row, entries: Vec<EntryBody>, gate: GateLine },
     Change { id: JobId, next: Row, entries: Vec<EntryBody>, gate: GateLine },
+    Hold { id: JobId, next: Row, entries: Vec<EntryBody>, now: Timestamp },
+    Prune { now: Timestamp, journals_before: Option<Timestamp>, jobs_before: Option<Timestamp>, limit: usize },
 }
 
 /// A [`Gate`], written down.
@@ -36,14 +38,23 @@ impl Line {
     /// Does the write again. It went through once, on a store in the same state, so it goes through again.
     pub(crate) async fn replay(self, memory: &MemoryStore) -> Result<(), WriteError> {
         match self {
-            Self::Create { row, entries, gate } => memory.create(row, entries, gate.into()).await?,
+            Self::Create { row, entries, gate } => drop(memory.create(row, entries, gate.into()).await?),
             Self::Change { id, next, entries, gate } => {
-                let change = Change { next, entries };
-                memory.change(id, gate.into(), Arc::new(move |_| Ok(change.clone()))).await?
+                drop(memory.change(id, gate.into(), decided(next, entries)).await?);
             }
-        };
+            Self::Hold { id, next, entries, now } => drop(memory.hold(id, now, decided(next, entries)).await?),
+            Self::Prune { now, journals_before, jobs_before, limit } => {
+                memory.prune(Pruning { now, journals_before, jobs_before, limit }).await?;
+            }
+        }
         Ok(())
     }
+}
+
+/// The decision whose outcome this was.
+fn decided(next: Row, entries: Vec<EntryBody>) -> Decide {
+    let change = Change { next, entries };
+    Arc::new(move |_| Ok(change.clone()))
 }
 
 impl From<Gate> for GateLine {

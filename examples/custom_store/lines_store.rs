@@ -11,7 +11,9 @@ use std::sync::{Arc, Mutex as Cell, PoisonError};
 
 use async_trait::async_trait;
 use docent_jobs::memory::MemoryStore;
-use docent_jobs::{Change, Decide, Entry, EntryBody, Gate, JobQuery, Row, Store, WriteError, Written};
+use docent_jobs::{
+    Change, Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
+};
 use docent_types::{AgentJob, JobId, StoreError, Timestamp};
 use tokio::fs::File;
 use tokio::io::{AsyncSeekExt, AsyncWriteExt};
@@ -76,20 +78,20 @@ impl State {
     }
 }
 
-/// A decision that can be asked afterwards what it came to.
-fn remembering(decide: Decide) -> (Decide, Arc<Cell<Option<Change>>>) {
-    let seen = Arc::new(Cell::new(None));
+/// A decision that can be asked afterwards what it came to, each time.
+fn remembering(decide: Decide) -> (Decide, Arc<Cell<Vec<Change>>>) {
+    let seen = Arc::new(Cell::new(Vec::new()));
     let remember = Arc::clone(&seen);
     let decide = move |row: &Row| {
         let change = decide(row)?;
-        *remember.lock().unwrap_or_else(PoisonError::into_inner) = Some(change.clone());
+        remember.lock().unwrap_or_else(PoisonError::into_inner).push(change.clone());
         Ok(change)
     };
     (Arc::new(decide), seen)
 }
 
-fn taken(seen: &Cell<Option<Change>>) -> Option<Change> {
-    seen.lock().unwrap_or_else(PoisonError::into_inner).take()
+fn taken(seen: &Cell<Vec<Change>>) -> Vec<Change> {
+    std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 #[async_trait]
@@ -108,20 +110,31 @@ impl Store for LinesStore {
         let mut state = self.state().await?;
         let (decide, seen) = remembering(decide);
         let written = state.memory.change(id, gate.clone(), decide).await?;
-        if let Some(Change { next, entries }) = taken(&seen) {
-            state.append(&Line::Change { id, next, entries, gate: gate.into() }).await?;
+        for Change { next, entries } in taken(&seen) {
+            state.append(&Line::Change { id, next, entries, gate: gate.clone().into() }).await?;
         }
         Ok(written)
     }
 
-    async fn claim(&self, now: Timestamp, decide: Decide) -> Result<Option<Row>, StoreError> {
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
         let mut state = self.state().await?;
         let (decide, seen) = remembering(decide);
-        let claimed = state.memory.claim(now, decide).await?;
-        if let Some(Change { next, entries }) = taken(&seen) {
-            // Which job was chosen is in the outcome, so a claim is replayed as the change that it is.
-            let gate = Gate { now, quota: None, key: None };
-            state.append(&Line::Change { id: next.id(), next, entries, gate: gate.into() }).await?;
+        let held = state.memory.hold(id, now, decide).await?;
+        for Change { next, entries } in taken(&seen) {
+            state.append(&Line::Hold { id, next, entries, now }).await?;
+        }
+        Ok(held)
+    }
+
+    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+        let mut state = self.state().await?;
+        let (decide, seen) = remembering(decide);
+        let claimed = state.memory.claim(claiming, decide).await?;
+        let now = claiming.now;
+        for Change { next, entries } in taken(&seen) {
+            // Which jobs were chosen is in the outcome, so a claim is replayed as the changes that it is. Whose turn it is
+            // begins anew with a restart.
+            state.append(&Line::Hold { id: next.id(), next, entries, now }).await?;
         }
         Ok(claimed)
     }
@@ -144,5 +157,18 @@ impl Store for LinesStore {
 
     async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
         self.state().await?.memory.leased().await
+    }
+
+    async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError> {
+        let mut state = self.state().await?;
+        let pruned = state.memory.prune(pruning).await?;
+        let Pruning { now, journals_before, jobs_before, limit } = pruning;
+        state.append(&Line::Prune { now, journals_before, jobs_before, limit }).await?;
+        Ok(pruned)
+    }
+
+    /// One process has the file open, so nobody else writes.
+    fn changes(&self) -> Option<u64> {
+        Some(0)
     }
 }

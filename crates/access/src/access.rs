@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::address::AddressRange;
 use crate::admit::{Action, Credentials, Denial, Principal, admit};
 use crate::key::KeyKind;
+use crate::known::Known;
 use crate::ports::{Keys, Projects};
 use crate::record::Scope;
 use crate::throttle::Throttle;
@@ -76,14 +77,14 @@ impl AssistantLimits {
 pub struct Access {
     limits: AssistantLimits,
     throttle: Arc<Throttle>,
-    keys: Arc<dyn Keys>,
-    projects: Arc<dyn Projects>,
+    known: Arc<Known>,
     clock: Arc<dyn Clock>,
 }
 
 impl Access {
     pub fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>, clock: Arc<dyn Clock>) -> Self {
-        Self { keys, projects, clock, limits: AssistantLimits::default(), throttle: Arc::default() }
+        let known = Arc::new(Known::new(keys, projects));
+        Self { known, clock, limits: AssistantLimits::default(), throttle: Arc::default() }
     }
 
     /// The same with other limits.
@@ -103,7 +104,7 @@ impl Access {
     ) -> Result<(Principal, Project), AccessError> {
         let id = ProjectId::parse(project).ok();
         let find = async || match &id {
-            Some(id) => self.projects.by_id(id).await,
+            Some(id) => self.known.project(id).await,
             None => Ok(None),
         };
         self.enter(credentials, KeyKind::Admin, need, find).await
@@ -119,7 +120,7 @@ impl Access {
     ) -> Result<(Principal, Project), AccessError> {
         let domain = Domain::parse(domain).ok();
         let find = async || match &domain {
-            Some(domain) => self.projects.by_domain(domain).await,
+            Some(domain) => self.known.domain(domain).await,
             None => Ok(None),
         };
         let entered = self.enter(credentials, KeyKind::Assistant, need, find).await?;
@@ -133,16 +134,16 @@ impl Access {
         credentials: &Credentials<'_>,
         kind: KeyKind,
         need: Scope,
-        find: impl AsyncFnOnce() -> Result<Option<Project>, StoreError>,
+        find: impl AsyncFnOnce() -> Result<Option<Arc<Project>>, StoreError>,
     ) -> Result<(Principal, Project), AccessError> {
         // Who shows nothing that could be a key costs no look into the store.
         let hash = credentials.key()?.hash();
-        let record = self.keys.by_hash(&hash).await?;
+        let record = self.known.key(&hash).await?;
         let project = find().await?;
         let action = Action { kind, need, project: project.as_ref().map(|project| &project.id) };
-        let principal = admit(record.as_ref(), credentials, &action, self.clock.now())?;
+        let principal = admit(record.as_deref(), credentials, &action, self.clock.now())?;
         match project {
-            Some(project) => Ok((principal, project)),
+            Some(project) => Ok((principal, Arc::unwrap_or_clone(project))),
             None => Err(Denial::OtherProject { need: kind }.into()),
         }
     }

@@ -28,6 +28,7 @@ where
     a_key_needs_a_project_and_is_added_once(&*make().await).await;
     a_revoked_key_stays_revoked(&*make().await).await;
     a_removed_project_takes_its_keys_with_it(&*make().await).await;
+    every_change_is_told(&*make().await).await;
 }
 
 /// A project with a local repository, served under the domain of the same name.
@@ -61,6 +62,35 @@ async fn add<S: Projects>(store: &S, name: &str) -> Project {
     let project = sample_project(name);
     store.add(project.clone()).await.expect("the project is added");
     project
+}
+
+/// What the storage says of changes, as soon as it can.
+async fn told<S: Keys + Projects>(store: &S) -> (u64, u64) {
+    loop {
+        if let Some(told) = Keys::changes(store).zip(Projects::changes(store)) {
+            return told;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+async fn every_change_is_told<S: Keys + Projects>(store: &S) {
+    let mut last = told(store).await;
+    let mut moved = async |what: &str| {
+        let now = told(store).await;
+        assert!(now > last, "{what}: {now:?} after {last:?}");
+        assert_eq!(told(store).await, now, "{what} is one change");
+        last = now;
+    };
+    store.add(sample_project("acme")).await.expect("the project is added");
+    moved("adding a project").await;
+    let (_, record) = sample_key("acme", 1);
+    store.insert(record.clone()).await.expect("the key is added");
+    moved("adding a key").await;
+    store.revoke(&record.id, NOW).await.expect("revokes");
+    moved("revoking a key").await;
+    store.remove(&record.grant.project, NOW).await.expect("removes");
+    moved("removing a project").await;
 }
 
 pub async fn a_project_is_found_by_id_and_by_domain<S: Projects>(store: &S) {

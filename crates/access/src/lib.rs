@@ -2,7 +2,7 @@
 //!
 //! A caller shows a [`Key`]; what is known of it is a [`KeyRecord`]; whether it may do what it asks is one pure
 //! decision, [`admit`], whose every outcome is a [`Principal`] or a [`Denial`]. [`Access`] looks up what the decision
-//! needs. This crate refuses to know HTTP (it reads the bytes of two header values and an address) and jobs.
+//! needs, and keeps it while the storage says that nothing has changed. This crate refuses to know HTTP (it reads the bytes of two header values and an address) and jobs.
 //!
 //! A key is `docent_admin_` or `docent_assistant_`, 32 random base62 characters, and 6 base62 characters of the CRC-32
 //! of all that precedes them, so that a mistyped key is told from an unknown one without asking anybody. Only the
@@ -18,6 +18,7 @@ mod address;
 mod admit;
 pub mod conformance;
 mod key;
+mod known;
 pub mod memory;
 mod origin;
 mod ports;

@@ -18,6 +18,7 @@ pub struct MemoryAccess {
 
 #[derive(Debug, Default)]
 struct State {
+    changes: u64,
     projects: BTreeMap<ProjectId, Project>,
     keys: Vec<KeyRecord>,
 }
@@ -25,6 +26,12 @@ struct State {
 impl MemoryAccess {
     pub fn new() -> Self {
         Self::default()
+    }
+
+    fn changed(&self) -> MutexGuard<'_, State> {
+        let mut state = self.state();
+        state.changes += 1;
+        state
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -35,7 +42,7 @@ impl MemoryAccess {
 #[async_trait]
 impl Keys for MemoryAccess {
     async fn insert(&self, record: KeyRecord) -> Result<(), StoreError> {
-        let mut state = self.state();
+        let mut state = self.changed();
         let project = &record.grant.project;
         if !state.projects.contains_key(project) {
             return Err(StoreError::new("add the key", format!("there is no project `{project}`")));
@@ -58,19 +65,23 @@ impl Keys for MemoryAccess {
     }
 
     async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
-        let mut state = self.state();
+        let mut state = self.changed();
         let record = state.keys.iter_mut().find(|record| record.id == *id);
         Ok(record.map(|record| {
             record.revoked_at.get_or_insert(now);
             record.clone()
         }))
     }
+
+    fn changes(&self) -> Option<u64> {
+        Some(self.state().changes)
+    }
 }
 
 #[async_trait]
 impl Projects for MemoryAccess {
     async fn add(&self, project: Project) -> Result<(), AddError> {
-        let mut state = self.state();
+        let mut state = self.changed();
         if state.projects.contains_key(&project.id) {
             return Err(AddError::IdTaken(project.id));
         }
@@ -82,7 +93,7 @@ impl Projects for MemoryAccess {
     }
 
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
-        let mut state = self.state();
+        let mut state = self.changed();
         for record in state.keys.iter_mut().filter(|record| record.grant.project == *id) {
             record.revoked_at.get_or_insert(now);
         }
@@ -99,6 +110,10 @@ impl Projects for MemoryAccess {
 
     async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError> {
         Ok(self.state().projects.values().find(|project| project.domain == *domain).cloned())
+    }
+
+    fn changes(&self) -> Option<u64> {
+        Keys::changes(self)
     }
 }
 

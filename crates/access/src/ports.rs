@@ -24,6 +24,11 @@ pub trait Keys: Send + Sync + fmt::Debug + 'static {
     /// Revokes a key for good and gives its record, or `None` when there is no such key. A key that was revoked before
     /// keeps the moment of the first time.
     async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError>;
+
+    /// A number that moves when a key may have changed: with each write through this storage before it returns, and
+    /// within 200 milliseconds when another process has written. `None` when that cannot be told at the moment: what was
+    /// read before is then no good. Answers at once.
+    fn changes(&self) -> Option<u64>;
 }
 
 /// Why a project was not added.
@@ -53,4 +58,7 @@ pub trait Projects: Send + Sync + fmt::Debug + 'static {
     async fn by_id(&self, id: &ProjectId) -> Result<Option<Project>, StoreError>;
 
     async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError>;
+
+    /// A number that moves when a project may have changed, as [`Keys::changes`] does for keys.
+    fn changes(&self) -> Option<u64>;
 }

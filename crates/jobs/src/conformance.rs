@@ -5,6 +5,9 @@
 
 mod gates;
 mod leases;
+mod pruning;
+mod same;
+mod turns;
 mod writes;
 
 use std::future::Future;
@@ -17,7 +20,7 @@ use serde_json::json;
 use crate::entry::{Entry, EntryBody, Instruction};
 use crate::row::Row;
 use crate::state::{self, Shown};
-use crate::store::{Decide, Gate, IdempotencyKey, Store, WriteError, Written};
+use crate::store::{Claiming, Decide, Gate, IdempotencyKey, Store, WriteError, Written};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -46,6 +49,25 @@ where
     leases::what_falls_due_next_is_known(make().await).await;
     leases::leases_of_the_dead_are_found_and_taken(make().await).await;
     writes::jobs_are_listed_newest_first(make().await).await;
+    turns::projects_take_turns(make().await).await;
+    turns::a_long_queue_does_not_starve_a_short_one(make().await).await;
+    turns::a_project_runs_no_more_than_its_cap(make().await).await;
+    turns::a_batch_is_like_one_claim_after_another(make().await).await;
+    turns::a_deep_lane_gives_one_at_a_time(make().await).await;
+    turns::an_older_job_that_waits_lets_a_younger_one_of_its_lane_go_first(make().await).await;
+    turns::who_waits_for_a_lane_goes_on_when_its_holder_ends_in_any_way(make().await).await;
+    turns::holding_a_job_is_refused_as_a_change_is(make().await).await;
+    pruning::journals_of_ended_jobs_go_and_their_ends_stay(make().await).await;
+    pruning::a_job_is_forgotten_with_its_journal(make().await).await;
+    pruning::what_lives_is_left_alone(make().await).await;
+    pruning::pruning_goes_in_steps(make().await).await;
+    same::any_history_gives_what_the_twin_gives(make().await).await;
+}
+
+/// Tells a long history, drawn by this number, to a store and to its twin in memory; they must say the same. For a store
+/// that wants more of them than [`run`] tells.
+pub async fn history(store: Arc<dyn Store>, number: u64) {
+    same::same_history(store, number, 1000).await;
 }
 
 /// An active job of project `acme` with a branch of its own, created `n` milliseconds (below 10^12) after the epoch.
@@ -142,7 +164,19 @@ fn lease(holder: &str, until: Timestamp) -> Decide {
 }
 
 async fn claim(store: &Arc<dyn Store>, now: Timestamp) -> Option<Row> {
-    store.claim(now, lease("node", now.plus(HOUR))).await.expect("the store answers")
+    claim_for(store, now, "node", now.plus(HOUR)).await
+}
+
+async fn claim_for(store: &Arc<dyn Store>, now: Timestamp, holder: &str, until: Timestamp) -> Option<Row> {
+    let claiming = Claiming { now, cap_per_project: usize::MAX, most: 1 };
+    let mut claimed = store.claim(claiming, lease(holder, until)).await.expect("the store answers");
+    assert!(claimed.len() <= 1);
+    claimed.pop()
+}
+
+/// Lets a decision be about who holds the job.
+async fn hold(store: &Arc<dyn Store>, n: u128, decide: Decide) -> Row {
+    store.hold(id(n), NOW, decide).await.expect("the change is written")
 }
 
 async fn change(store: &Arc<dyn Store>, n: u128, decide: Decide) -> Written {

@@ -1,7 +1,43 @@
 //! Named points at which a debug build can be made to die, to prove that a job survives it.
 //!
 //! `DOCENT_CRASH_AT=pushed` aborts the process the first time that point is reached, `DOCENT_CRASH_AT=pushed:3` the
-//! third time. Release builds have no such points.
+//! third time. A simulation has itself told of each with [`watch`]. Release builds have no such points.
+
+use std::rc::Rc;
+
+/// All the points there are.
+pub const POINTS: [&str; 12] = [
+    "submitted",
+    "claimed",
+    "prepared",
+    "model-replied",
+    "tools-ran",
+    "compacted",
+    "checked",
+    "committed",
+    "pushed",
+    "pull-request-opened",
+    "recorded",
+    "completed",
+];
+
+/// What is told of the points that a thread reaches. When it unwinds, it takes the code that reached the point with it.
+pub type Watcher = Rc<dyn Fn(&str)>;
+
+#[cfg(debug_assertions)]
+thread_local! {
+    static WATCHER: std::cell::RefCell<Option<Watcher>> = const { std::cell::RefCell::new(None) };
+}
+
+/// From here on `watcher` is told of the points that this thread reaches; `None`: nobody is.
+#[cfg(debug_assertions)]
+pub fn watch(watcher: Option<Watcher>) {
+    WATCHER.set(watcher);
+}
+
+/// Nothing, in a release build.
+#[cfg(not(debug_assertions))]
+pub fn watch(_watcher: Option<Watcher>) {}
 
 /// Dies here, if told to.
 #[cfg(debug_assertions)]
@@ -10,6 +46,10 @@ pub fn point(name: &str) {
     use std::sync::atomic::{AtomicI64, Ordering};
 
     static ORDER: OnceLock<Option<(String, AtomicI64)>> = OnceLock::new();
+    debug_assert!(POINTS.contains(&name), "{name} is no point that anybody knows of");
+    if let Some(watcher) = WATCHER.with_borrow(Clone::clone) {
+        watcher(name);
+    }
     let order = ORDER.get_or_init(|| {
         let text = std::env::var("DOCENT_CRASH_AT").ok()?;
         let (name, nth) = text.split_once(':').unwrap_or((&text, "1"));

@@ -6,17 +6,18 @@ use std::time::Duration;
 
 use docent_types::{
     AgentJob, BranchName, CallError, Clock, Ids, JobId, JobStatus, Message, Project, ProjectId, Quota, Refusal,
-    RefusalKind, Source,
+    RefusalKind, Source, StoreError,
 };
 use tokio::sync::{Notify, broadcast};
+use tokio_util::sync::CancellationToken;
 
 use crate::crash;
 use crate::entry::Instruction;
 use crate::request::Fingerprint;
 use crate::row::Row;
 use crate::state;
-use crate::store::{Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};
-use crate::watch::{Watch, Watchers};
+use crate::store::{Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written};
+use crate::watch::{Listener, Watch, Watchers};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -32,6 +33,15 @@ impl Default for JobLimits {
     fn default() -> Self {
         Self { creates_per_hour: 100, messages_per_hour: 100 }
     }
+}
+
+/// How long what is over is kept; `None` is for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Retention {
+    /// The journal of an ended job. Without it the job still shows how it ended, and takes no more instructions.
+    pub journals: Option<Duration>,
+    /// An ended job, with its journal.
+    pub jobs: Option<Duration>,
 }
 
 /// A request for a job, already admitted.
@@ -55,6 +65,8 @@ pub(crate) struct Signals {
     pub(crate) work: Arc<Notify>,
     pub(crate) stopped: broadcast::Sender<JobId>,
     pub(crate) watchers: Arc<Watchers>,
+    /// The process goes down: whoever only waits is sent away.
+    pub(crate) draining: CancellationToken,
 }
 
 /// The jobs of all projects.
@@ -75,8 +87,8 @@ impl fmt::Debug for Jobs {
 
 impl Jobs {
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, limits: JobLimits) -> Self {
-        let signals =
-            Signals { work: Arc::new(Notify::new()), stopped: broadcast::channel(256).0, watchers: Arc::default() };
+        let (work, stopped) = (Arc::new(Notify::new()), broadcast::channel(256).0);
+        let signals = Signals { work, stopped, watchers: Arc::default(), draining: CancellationToken::new() };
         Self { store, clock, ids, limits, signals }
     }
 
@@ -156,6 +168,37 @@ impl Jobs {
     /// A job of a project. A job of another project is not found.
     pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<AgentJob, JobError> {
         Ok(self.row(project, id).await?.job)
+    }
+
+    /// A job of a project as soon as it is not active any more; as it is then when it still is after `within`, or when the
+    /// engine beside drains. Whoever waits costs the store nothing while only this process writes.
+    pub async fn settled(&self, project: &ProjectId, id: JobId, within: Duration) -> Result<AgentJob, JobError> {
+        let mut listener = Listener::new(Arc::clone(&self.signals.watchers), &*self.store, id);
+        let wait = async {
+            loop {
+                let job = self.job(project, id).await?;
+                if job.status != JobStatus::Active {
+                    return Ok(job);
+                }
+                while listener.next(&*self.store).await.is_some() {}
+            }
+        };
+        tokio::select! {
+            settled = wait => return settled,
+            () = tokio::time::sleep(within) => {}
+            () = self.signals.draining.cancelled() => {}
+        }
+        self.job(project, id).await
+    }
+
+    /// Forgets one step's worth of what has been over for longer than it is kept.
+    pub async fn prune(&self, keep: Retention) -> Result<Pruned, StoreError> {
+        /// Entries and jobs in one step.
+        const STEP: usize = 1000;
+        let now = self.clock.now();
+        let before = |kept: Option<Duration>| kept.map(|kept| now.minus(kept));
+        let (journals_before, jobs_before) = (before(keep.journals), before(keep.jobs));
+        self.store.prune(Pruning { now, journals_before, jobs_before, limit: STEP }).await
     }
 
     /// An id as a caller wrote it.

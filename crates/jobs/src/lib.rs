@@ -30,10 +30,12 @@ mod worker;
 
 pub use engine::{Engine, EngineConfig};
 pub use entry::{Entry, EntryBody, Instruction};
-pub use jobs::{JobError, JobLimits, Jobs, NewJob};
+pub use jobs::{JobError, JobLimits, Jobs, NewJob, Retention};
 pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, wanted_branch};
 pub use row::{Attempt, Lease, Row};
 pub use state::{Outcome, Shown};
-pub use store::{ByKey, Change, Decide, Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};
+pub use store::{
+    ByKey, Change, Claiming, Decide, Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written,
+};
 pub use watch::{News, Watch};
 pub use worker::{Failure, Halted, Handle, Voice, Worker};

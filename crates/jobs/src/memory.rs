@@ -5,11 +5,14 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_types::{AgentJob, JobId, JobStatus, Quota, Standing, StoreError, Timestamp};
+use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Quota, Standing, StoreError, Timestamp};
 
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
-use crate::store::{Change, Decide, Gate, IdempotencyKey, JobQuery, Store, WriteError, Written};
+use crate::state;
+use crate::store::{
+    Change, Claiming, Decide, Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written,
+};
 
 /// Jobs and journals in memory, behind one mutex.
 #[derive(Debug, Default)]
@@ -19,9 +22,19 @@ pub struct MemoryStore {
 
 #[derive(Debug, Default)]
 struct State {
-    jobs: BTreeMap<JobId, (Row, Vec<Entry>)>,
+    jobs: BTreeMap<JobId, Job>,
+    /// When each project was served last, in jobs given out.
+    served: HashMap<ProjectId, u64>,
+    turn: u64,
     uses: HashMap<String, VecDeque<Timestamp>>,
     answers: HashMap<(String, String), Answer>,
+}
+
+#[derive(Debug)]
+struct Job {
+    row: Row,
+    journal: Vec<Entry>,
+    ended_at: Option<Timestamp>,
 }
 
 #[derive(Debug)]
@@ -62,11 +75,12 @@ impl State {
     /// Counts one use, or says how long until there is one.
     fn count(&mut self, quota: &Quota, now: Timestamp) -> Result<Standing, WriteError> {
         let uses = self.uses.entry(quota.bucket.clone()).or_default();
-        let start = now.minus(quota.window);
-        uses.retain(|at| *at > start);
-        let limit = quota.limit as usize;
-        if uses.len() >= limit {
-            return Err(WriteError::Limited(stand(quota, uses, now)));
+        // Twice the window, so that a clock that is behind still counts what it must.
+        let forgotten = now.minus(quota.window.saturating_mul(2));
+        uses.retain(|at| *at > forgotten);
+        let before = stand(quota, uses, now);
+        if before.remaining == 0 {
+            return Err(WriteError::Limited(before));
         }
         let place = uses.partition_point(|at| *at <= now);
         uses.insert(place, now);
@@ -75,21 +89,50 @@ impl State {
 
     fn write(&mut self, mut row: Row, seq: u64, now: Timestamp, bodies: Vec<EntryBody>) -> AgentJob {
         row.last_seq = seq + bodies.len() as u64;
-        let job = row.job.clone();
-        let slot = self.jobs.entry(row.id()).or_insert_with(|| (row.clone(), Vec::new()));
-        slot.1.extend((seq + 1..).zip(bodies).map(|(seq, body)| Entry { seq, at: now, body }));
-        slot.0 = row;
-        job
+        let shown = row.job.clone();
+        let slot = self.jobs.entry(row.id());
+        let slot = slot.or_insert_with(|| Job { row: row.clone(), journal: Vec::new(), ended_at: None });
+        slot.journal.extend((seq + 1..).zip(bodies).map(|(seq, body)| Entry { seq, at: now, body }));
+        slot.ended_at = (shown.status != JobStatus::Active).then(|| slot.ended_at.unwrap_or(now));
+        slot.row = row;
+        shown
+    }
+
+    /// The job whose turn it is.
+    fn next(&self, claiming: Claiming) -> Option<&Row> {
+        let now = claiming.now;
+        let living = || self.jobs.values().map(|job| &job.row).filter(|row| is_living(row, now));
+        let held: HashSet<_> = living().map(Row::lane).collect();
+        let mut running = HashMap::<_, usize>::new();
+        living().for_each(|row| *running.entry(&row.job.project).or_default() += 1);
+        let free = self.jobs.values().map(|job| &job.row).filter(|row| {
+            row.job.status == JobStatus::Active
+                && row.attempt.not_before <= now
+                && !held.contains(&row.lane())
+                && running.get(&row.job.project).copied().unwrap_or(0) < claiming.cap_per_project
+        });
+        free.min_by_key(|row| (self.served.get(&row.job.project), &row.job.project, row.id()))
+    }
+
+    /// Ended jobs, those that ended first before others.
+    fn ended(&self, before: Option<Timestamp>) -> Vec<JobId> {
+        let Some(before) = before else { return Vec::new() };
+        let ended = self.jobs.iter().filter_map(|(id, job)| Some((job.ended_at.filter(|at| *at < before)?, *id)));
+        let mut ended: Vec<_> = ended.collect();
+        ended.sort_unstable();
+        ended.into_iter().map(|(_, id)| id).collect()
     }
 }
 
-/// `uses` are those inside the window, oldest first.
+/// `uses` are sorted, oldest first.
 fn stand(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> Standing {
-    let limit = quota.limit as usize;
-    let remaining = u32::try_from(limit.saturating_sub(uses.len())).unwrap_or(u32::MAX);
-    let retry_after = match uses.len().checked_sub(limit) {
+    let start = now.minus(quota.window);
+    let first = uses.partition_point(|at| *at <= start);
+    let (used, limit) = (uses.len() - first, quota.limit as usize);
+    let remaining = u32::try_from(limit.saturating_sub(used)).unwrap_or(u32::MAX);
+    let retry_after = match used.checked_sub(limit) {
         None => Duration::ZERO,
-        Some(over) => uses.get(over).map_or(quota.window, |at| at.plus(quota.window).since(now)),
+        Some(over) => uses.get(first + over).map_or(quota.window, |at| at.plus(quota.window).since(now)),
     };
     Standing { limit: quota.limit, window: quota.window, remaining, retry_after }
 }
@@ -121,7 +164,7 @@ impl Store for MemoryStore {
         if let Some(written) = state.answered(&gate)? {
             return Ok(written);
         }
-        let (row, _) = state.jobs.get(&id).ok_or(WriteError::NotFound)?;
+        let row = &state.jobs.get(&id).ok_or(WriteError::NotFound)?.row;
         let seq = row.last_seq;
         let Change { next, entries } = decide(row).map_err(WriteError::Refused)?;
         let standing = gate.quota.as_ref().map(|quota| state.count(quota, gate.now)).transpose()?;
@@ -132,27 +175,36 @@ impl Store for MemoryStore {
         Ok(Written { job, repeat: false, standing })
     }
 
-    async fn claim(&self, now: Timestamp, decide: Decide) -> Result<Option<Row>, StoreError> {
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
         let mut state = self.state();
-        let rows = || state.jobs.values().map(|(row, _)| row);
-        let held: HashSet<_> = rows().filter(|row| is_living(row, now)).map(Row::lane).collect();
-        let free = rows().find(|row| {
-            row.job.status == JobStatus::Active && row.attempt.not_before <= now && !held.contains(&row.lane())
-        });
-        let Some(row) = free else { return Ok(None) };
-        let (id, seq) = (row.id(), row.last_seq);
-        let Change { next, entries } = decide(row).map_err(|refusal| StoreError::new("lease a job", refusal))?;
-        state.write(next, seq, now, entries);
-        Ok(state.jobs.get(&id).map(|(row, _)| row.clone()))
+        let row = state.jobs.get(&id).map(|job| job.row.clone()).ok_or(WriteError::NotFound)?;
+        let Change { next, entries } = decide(&row).map_err(WriteError::Refused)?;
+        state.write(next, row.last_seq, now, entries);
+        state.jobs.get(&id).map(|job| job.row.clone()).ok_or(WriteError::NotFound)
+    }
+
+    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+        let mut state = self.state();
+        let mut claimed = Vec::new();
+        while claimed.len() < claiming.most {
+            let Some(row) = state.next(claiming).cloned() else { break };
+            let Change { next, entries } = decide(&row).map_err(|refusal| StoreError::new("lease a job", refusal))?;
+            state.write(next, row.last_seq, claiming.now, entries);
+            state.turn += 1;
+            let turn = state.turn;
+            state.served.insert(row.job.project.clone(), turn);
+            claimed.extend(state.jobs.get(&row.id()).map(|job| job.row.clone()));
+        }
+        Ok(claimed)
     }
 
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
-        Ok(self.state().jobs.get(&id).map(|(row, _)| row.clone()))
+        Ok(self.state().jobs.get(&id).map(|job| job.row.clone()))
     }
 
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
         let state = self.state();
-        let journal = state.jobs.get(&id).map_or(&[][..], |(_, journal)| journal);
+        let journal = state.jobs.get(&id).map_or(&[][..], |job| &job.journal);
         Ok(journal.iter().filter(|entry| entry.seq > after).take(limit as usize).cloned().collect())
     }
 
@@ -163,13 +215,13 @@ impl Store for MemoryStore {
                 && query.status.is_none_or(|status| job.status == status)
                 && query.after.is_none_or(|after| job.id < after)
         };
-        let newest_first = state.jobs.values().rev().map(|(row, _)| &row.job).filter(fits);
+        let newest_first = state.jobs.values().rev().map(|job| &job.row.job).filter(fits);
         Ok(newest_first.skip(query.skip as usize).take(query.limit as usize).cloned().collect())
     }
 
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let state = self.state();
-        let active = state.jobs.values().map(|(row, _)| row).filter(|row| row.job.status == JobStatus::Active);
+        let active = state.jobs.values().map(|job| &job.row).filter(|row| row.job.status == JobStatus::Active);
         let due = active.map(|row| match &row.lease {
             Some(lease) if lease.until > now => lease.until,
             _ => row.attempt.not_before,
@@ -179,7 +231,38 @@ impl Store for MemoryStore {
 
     async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
         let state = self.state();
-        Ok(state.jobs.values().map(|(row, _)| row).filter(|row| row.lease.is_some()).map(Row::id).collect())
+        Ok(state.jobs.values().map(|job| &job.row).filter(|row| row.lease.is_some()).map(Row::id).collect())
+    }
+
+    async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError> {
+        let mut state = self.state();
+        let mut pruned = Pruned::default();
+        let mut left = pruning.limit;
+        for id in state.ended(pruning.journals_before.max(pruning.jobs_before)) {
+            let Some(job) = state.jobs.get_mut(&id) else { continue };
+            let gone = job.journal.len().saturating_sub(1).min(left);
+            let upto = job.row.pruned_to + gone as u64;
+            job.row = state::prune(&job.row, upto).map_err(|refusal| StoreError::new("prune a journal", refusal))?;
+            job.journal.drain(..gone);
+            pruned.entries += gone;
+            left -= gone;
+            pruned.more |= job.journal.len() > 1;
+        }
+        for id in state.ended(pruning.jobs_before) {
+            let whole = state.jobs.get(&id).is_some_and(|job| job.journal.len() > 1);
+            if left == 0 || whole {
+                pruned.more = true;
+                break;
+            }
+            state.jobs.remove(&id);
+            pruned.jobs += 1;
+            left -= 1;
+        }
+        Ok(pruned)
+    }
+
+    fn changes(&self) -> Option<u64> {
+        Some(0)
     }
 }
 

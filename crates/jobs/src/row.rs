@@ -36,6 +36,14 @@ pub struct Row {
     pub last_seq: u64,
     /// Sequence number of the newest instruction.
     pub last_instruction: u64,
+    /// Journal entries up to this sequence number were deleted, as nobody wants to keep them; 0 while it is whole.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pruned_to: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Row {

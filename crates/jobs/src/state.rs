@@ -32,7 +32,7 @@ pub fn create(job: AgentJob, instruction: Instruction) -> (Row, Vec<EntryBody>) 
     ];
     let attempt = Attempt { failed: 0, not_before: job.created_at };
     let last = entries.len() as u64;
-    (Row { job, lease: None, last_token: 0, attempt, last_seq: last, last_instruction: last }, entries)
+    (Row { job, lease: None, last_token: 0, attempt, last_seq: last, last_instruction: last, pruned_to: 0 }, entries)
 }
 
 /// One more instruction: an active job hears it at its next step, an ended one is active again.
@@ -44,6 +44,12 @@ pub fn follow_up(row: &Row, instruction: Instruction, now: Timestamp) -> Result<
             return Err(Refusal::conflict("the job is archived, which is final: create a new job for further work"));
         }
         JobStatus::Active => {}
+        JobStatus::Completed | JobStatus::Failed if row.pruned_to > 0 => {
+            return Err(Refusal::conflict(
+                "the job ended so long ago that its journal was deleted, and with it what was done: create a new job for \
+                 further work",
+            ));
+        }
         JobStatus::Completed | JobStatus::Failed => {
             next.job.status = JobStatus::Active;
             next.job.halt = None;
@@ -187,6 +193,15 @@ pub fn orphan(row: &Row) -> Result<Change, Refusal> {
     let why = "the process that worked on it died".to_owned();
     let not_before = row.attempt.not_before;
     Ok(Change { next, entries: vec![EntryBody::Retry { why, not_before }] })
+}
+
+/// Gives up entries of an ended job's journal up to this one. The newest stays: it tells of the end.
+pub fn prune(row: &Row, upto: u64) -> Result<Row, Refusal> {
+    if row.job.status == JobStatus::Active {
+        return Err(Refusal::conflict("the job is active, and its journal is what it goes on from"));
+    }
+    let upto = upto.min(row.last_seq.saturating_sub(1)).max(row.pruned_to);
+    Ok(Row { pruned_to: upto, ..row.clone() })
 }
 
 /// How long to wait before the attempt after `failed` failures and one more: one second, doubled each time, at most five

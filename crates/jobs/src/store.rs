@@ -10,6 +10,8 @@ use thiserror::Error;
 
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
+#[cfg(doc)]
+use crate::state;
 
 /// What must hold for a caller's write to be accepted: counted and remembered in the same transaction as the write.
 #[derive(Debug, Clone)]
@@ -81,22 +83,71 @@ pub struct JobQuery {
     pub limit: u32,
 }
 
+/// Which jobs to give out, and how many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claiming {
+    pub now: Timestamp,
+    /// Living leases on the jobs of one project, at most.
+    pub cap_per_project: usize,
+    /// Jobs leased at once, at most.
+    pub most: usize,
+}
+
+/// What of ended jobs nobody wants to keep. `None` keeps it for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pruning {
+    pub now: Timestamp,
+    /// The journals of jobs that ended before this.
+    pub journals_before: Option<Timestamp>,
+    /// The jobs that ended before this, with their journals.
+    pub jobs_before: Option<Timestamp>,
+    /// Entries and jobs deleted in one step, together, at most.
+    pub limit: usize,
+}
+
+/// What one step of pruning came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pruned {
+    pub entries: usize,
+    pub jobs: usize,
+    /// Whether there is more that could go.
+    pub more: bool,
+}
+
 /// Storage of jobs and journals.
 ///
-/// Every method that writes returns only when what it wrote would survive the loss of power. Writes to one job happen
-/// one after another, in the order in which they return. Entries get their sequence numbers here, without gaps.
+/// Writes to one job happen one after another, in the order in which they return. Entries get their sequence numbers
+/// here, without gaps. What a method wrote is seen, whole, by every read that begins after it returned. How it outlives
+/// the loss of power is one of two promises:
+///
+/// - **flushed**: it survives, with everything that was written before it. [`create`](Store::create),
+///   [`change`](Store::change).
+/// - **ordered**: it survives at the latest with the next flushed write; until then it may be lost, but never without
+///   all that was written after it. [`claim`](Store::claim), [`hold`](Store::hold), [`prune`](Store::prune). A lease
+///   that is lost with the power is a lease that nobody holds any more, so it need not wait for a disk.
+///
+/// The death of the process alone loses neither.
 #[async_trait]
 pub trait Store: Send + Sync + fmt::Debug + 'static {
-    /// Adds a job with its first entries: idempotency key, quota, row and journal in one transaction. The key is
+    /// Adds a job with its first entries, flushed: idempotency key, quota, row and journal in one transaction. The key is
     /// looked at first (a repeat uses no quota), then the quota.
     async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError>;
 
-    /// Applies `decide` to the row: idempotency key, then the decision, then the quota, in one transaction.
+    /// Applies `decide` to the row, flushed: idempotency key, then the decision, then the quota, in one transaction.
     async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError>;
 
-    /// Leases one job that is active, due at `now`, has no living lease, and whose lane no living lease holds;
-    /// oldest first. `decide` makes the leased row. `None` when there is none.
-    async fn claim(&self, now: Timestamp, decide: Decide) -> Result<Option<Row>, StoreError>;
+    /// Applies `decide` to the row, for what only says who holds the job and until when. Ordered. Gives the row as it was
+    /// written.
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError>;
+
+    /// Leases jobs that are active, due at `now`, have no living lease, and whose lane no living lease holds. Ordered.
+    /// `decide` makes each leased row.
+    ///
+    /// Projects take turns: the next job comes from the project that was served least recently, among those that have
+    /// such a job and fewer living leases than the cap; one that was never served goes first, and of several the one
+    /// whose id sorts first. Inside a project the oldest goes first. The rows come in the order in which they were given
+    /// out; none when there is nothing to give.
+    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError>;
 
     /// The row, or `None`.
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError>;
@@ -113,4 +164,13 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
 
     /// The jobs that hold a lease, run out or not.
     async fn leased(&self) -> Result<Vec<JobId>, StoreError>;
+
+    /// Deletes one step's worth of what [`Pruning`] names, those that ended first before others. Ordered. [`state::prune`]
+    /// says what becomes of a row whose journal is deleted: its newest entry, which tells of the end, stays with the row.
+    async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError>;
+
+    /// A number that moves after somebody else has written to the same storage, within 200 milliseconds: another process,
+    /// not this one through this store. `None` when that cannot be told at the moment; ask again a little later. Answers
+    /// at once.
+    fn changes(&self) -> Option<u64>;
 }

@@ -16,8 +16,11 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use crate::entry::Entry;
 use crate::store::Store;
 
-/// How often the store is asked when nobody says that there is something new.
+/// How often it is asked whether others write, when nobody here says that there is something new.
 const LOOK: Duration = Duration::from_secs(1);
+/// Of so many times the job itself is looked at once, whoever wrote: a caller that went away in the middle of its write
+/// has told nobody of it.
+const LOOKS: u32 = 5;
 /// Entries read at once: as many as a listener that is slower than the job holds in memory.
 const PAGE: u32 = 64;
 /// Signals kept for a listener that is slower than the job. What it misses of them it finds in the journal.
@@ -81,12 +84,53 @@ impl Watchers {
     }
 }
 
-/// One listener of one job.
-pub struct Watch {
-    store: Arc<dyn Store>,
+/// Somebody's place among the listeners of a job.
+pub(crate) struct Listener {
     watchers: Arc<Watchers>,
     id: JobId,
     signals: Receiver<Signal>,
+    /// What the store said of others when this listener last looked, and how often it has not looked since.
+    changes: Option<u64>,
+    quiet: u32,
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        self.watchers.leave(self.id);
+    }
+}
+
+impl Listener {
+    /// From here on nothing is missed, so what is there already is read after this.
+    pub(crate) fn new(watchers: Arc<Watchers>, store: &dyn Store, id: JobId) -> Self {
+        let signals = watchers.subscribe(id);
+        Self { watchers, id, signals, changes: store.changes(), quiet: 0 }
+    }
+
+    /// The next thing that is said live; `None` when it is time to look into the store.
+    pub(crate) async fn next(&mut self, store: &dyn Store) -> Option<(u64, JobEvent)> {
+        loop {
+            match tokio::time::timeout(LOOK, self.signals.recv()).await {
+                Ok(Ok(Signal::Live { after, event })) => return Some((after, event)),
+                Ok(Ok(Signal::Wrote) | Err(RecvError::Lagged(_))) => return None,
+                Ok(Err(RecvError::Closed)) => self.signals = self.watchers.subscribe(self.id),
+                Err(_) => {
+                    let before = std::mem::replace(&mut self.changes, store.changes());
+                    self.quiet += 1;
+                    if before.is_none() || before != self.changes || self.quiet >= LOOKS {
+                        self.quiet = 0;
+                        return None;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One listener of one job.
+pub struct Watch {
+    store: Arc<dyn Store>,
+    listener: Listener,
     /// Sequence number of the newest entry that was given.
     given: u64,
     ready: VecDeque<Entry>,
@@ -96,21 +140,14 @@ pub struct Watch {
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch").field("id", &self.id).field("given", &self.given).finish_non_exhaustive()
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.watchers.leave(self.id);
+        f.debug_struct("Watch").field("id", &self.listener.id).field("given", &self.given).finish_non_exhaustive()
     }
 }
 
 impl Watch {
     pub(crate) fn new(store: Arc<dyn Store>, watchers: Arc<Watchers>, id: JobId, after: u64) -> Self {
-        // Before the first look into the store, so that nothing falls between the two.
-        let signals = watchers.subscribe(id);
-        Self { store, watchers, id, signals, given: after, ready: VecDeque::new(), stale: true }
+        let listener = Listener::new(watchers, &*store, id);
+        Self { store, listener, given: after, ready: VecDeque::new(), stale: true }
     }
 
     /// The next thing to hear; `None` once the job is not active and all of its journal was given. Nothing is lost when
@@ -127,12 +164,11 @@ impl Watch {
                 }
                 continue;
             }
-            match tokio::time::timeout(LOOK, self.signals.recv()).await {
+            match self.listener.next(&*self.store).await {
                 // What was said before an entry that was already given is over.
-                Ok(Ok(Signal::Live { after, .. })) if after < self.given => {}
-                Ok(Ok(Signal::Live { event, .. })) => return Ok(Some(News::Live(event))),
-                Ok(Ok(Signal::Wrote) | Err(RecvError::Lagged(_))) | Err(_) => self.stale = true,
-                Ok(Err(RecvError::Closed)) => self.signals = self.watchers.subscribe(self.id),
+                Some((after, _)) if after < self.given => {}
+                Some((_, event)) => return Ok(Some(News::Live(event))),
+                None => self.stale = true,
             }
         }
     }
@@ -140,8 +176,8 @@ impl Watch {
     /// Reads what is new. `true`: nothing is, and nothing will be unless somebody speaks up.
     async fn look(&mut self) -> Result<bool, StoreError> {
         // The state is read first: an entry written after that is found by the next look.
-        let ended = self.store.row(self.id).await?.is_none_or(|row| row.job.status != JobStatus::Active);
-        let page = self.store.entries(self.id, self.given, PAGE).await?;
+        let ended = self.store.row(self.listener.id).await?.is_none_or(|row| row.job.status != JobStatus::Active);
+        let page = self.store.entries(self.listener.id, self.given, PAGE).await?;
         // Nobody speaks up after the end, so whoever has heard it looks once more at once.
         self.stale = ended || page.len() == PAGE as usize;
         self.ready.extend(page);

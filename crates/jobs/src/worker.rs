@@ -191,6 +191,17 @@ impl Handle {
         self.write(decide).await
     }
 
+    /// Gives the job back untouched.
+    pub(crate) async fn release(&self) -> Result<(), Halted> {
+        let token = self.token;
+        let release = Arc::new(move |row: &Row| state::release(row, token));
+        match self.store.hold(self.row.id(), self.clock.now(), release).await {
+            Err(WriteError::Store(error)) => Err(Halted::Store(error)),
+            Err(_) => Err(Halted::Lost),
+            Ok(_) => Ok(()),
+        }
+    }
+
     pub(crate) fn token(&self) -> u64 {
         self.token
     }

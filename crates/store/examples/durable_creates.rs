@@ -52,7 +52,7 @@ async fn create(
             Instruction { messages: vec![Message::text(Role::User, "Replace \"colour\" with \"color\"")] };
         let (row, entries) = state::create(AgentJob { id, ..sample_job(caller) }, instruction);
         let bucket = format!("agent-jobs:p{}", caller % 100);
-        let quota = Quota { bucket, limit: 1_000_000, window: Duration::from_millis(200) };
+        let quota = Quota { bucket, limit: 1_000_000, window: Duration::from_secs(3600) };
         let scope = quota.bucket.clone();
         let key = IdempotencyKey { scope, key: id.to_string(), fingerprint: [7; 32], keep: Duration::from_secs(60) };
         let gate = Gate { now, quota: Some(quota), key: Some(key) };

@@ -1,62 +1,72 @@
 //! Jobs and journals.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
-use docent_jobs::{Change, Decide, Entry, EntryBody, Gate, JobQuery, Row, Store, WriteError, Written};
+use docent_jobs::{
+    Change, Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
+};
 use docent_types::{AgentJob, BoxError, JobId, JobStatus, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
 
 use crate::error::Abort;
 use crate::gate;
+use crate::prune;
+use crate::queue::{self, Place};
 use crate::sqlite::SqliteStore;
+use crate::writer::Lasting;
 
 #[async_trait]
 impl Store for SqliteStore {
     async fn create(&self, mut row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
         row.last_seq = entries.len() as u64;
-        self.write("create the job", move |connection| {
+        self.write_rows("create the job", Lasting::Flushed, move |connection| {
             gated(connection, &gate, |connection| {
-                insert(connection, &row)?;
+                insert(connection, &row, gate.now)?;
                 append(connection, row.id(), 0, gate.now, &entries)?;
-                Ok(row.job)
+                Ok(row)
             })
         })
         .await
     }
 
     async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
-        self.write("change the job", move |connection| {
+        self.write_rows("change the job", Lasting::Flushed, move |connection| {
             gated(connection, &gate, |connection| {
                 let row = find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
                 let change = decide(&row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
-                Ok(apply(connection, &row, change, gate.now)?.job)
+                apply(connection, &row, change, gate.now)
             })
         })
         .await
     }
 
-    async fn claim(&self, now: Timestamp, decide: Decide) -> Result<Option<Row>, StoreError> {
-        self.write("lease a job", move |connection| {
-            let due = connection
-                .prepare_cached(
-                    "SELECT body FROM jobs
-                     WHERE status = 'active' AND not_before <= ?1 AND (lease_until IS NULL OR lease_until <= ?1)
-                       AND NOT EXISTS (
-                         SELECT 1 FROM jobs AS held
-                         WHERE held.repository = jobs.repository AND held.branch = jobs.branch AND held.lease_until > ?1
-                       )
-                     ORDER BY id LIMIT 1",
-                )?
-                .query_row([now.millis()], |row| row.get::<_, String>(0))
-                .optional()?;
-            let Some(body) = due else { return Ok(None) };
-            let row: Row = serde_json::from_str(&body)?;
-            let change = decide(&row).map_err(BoxError::from)?;
-            Ok::<_, Abort<StoreError>>(Some(apply(connection, &row, change, now)?))
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+        self.write_rows("change who holds the job", Lasting::Ordered, move |connection| {
+            let row = find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
+            let change = decide(&row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
+            let row = apply(connection, &row, change, now)?;
+            Ok((row.clone(), vec![row]))
+        })
+        .await
+    }
+
+    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+        self.write_rows("lease jobs", Lasting::Ordered, move |connection| {
+            let rows = queue::claim(connection, claiming, |row| {
+                apply(connection, row, decide(row).map_err(BoxError::from)?, claiming.now)
+            })?;
+            Ok((rows.clone(), rows))
         })
         .await
     }
 
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
+        if self.others().is_some()
+            && let Some(row) = self.seen().row(id)
+        {
+            return Ok(Some(row));
+        }
         self.read("read the job", move |connection| find(connection, id)).await
     }
 
@@ -85,8 +95,10 @@ impl Store for SqliteStore {
         self.read("look for what falls due", move |connection| {
             let due: Option<i64> = connection
                 .prepare_cached(
-                    "SELECT min(CASE WHEN lease_until > ?1 THEN lease_until ELSE not_before END) FROM jobs
-                     WHERE status = 'active' AND (lease_until > ?1 OR not_before > ?1)",
+                    "SELECT min(due) FROM (
+                       SELECT min(lease_until) AS due FROM jobs WHERE place = 'leased' AND lease_until > ?1
+                       UNION ALL SELECT min(not_before) FROM jobs WHERE place = 'later' AND not_before > ?1
+                     )",
                 )?
                 .query_row([now.millis()], |row| row.get(0))?;
             Ok(due.map(Timestamp::from_millis))
@@ -96,12 +108,22 @@ impl Store for SqliteStore {
 
     async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
         self.read("list the leased jobs", move |connection| {
-            let mut statement =
-                connection.prepare_cached("SELECT id FROM jobs WHERE status = 'active' AND lease_until IS NOT NULL")?;
+            let mut statement = connection.prepare_cached("SELECT id FROM jobs WHERE lease_until IS NOT NULL")?;
             let ids = statement.query_map([], |row| row.get::<_, String>(0))?;
             Ok(ids.collect::<Result<Vec<_>, _>>()?.iter().filter_map(|id| JobId::parse(id)).collect())
         })
         .await
+    }
+
+    async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError> {
+        let seen = Arc::clone(self.seen());
+        let forget = move |(_, touched): &(Pruned, Vec<JobId>)| touched.iter().for_each(|id| seen.forget(*id));
+        let step = move |connection: &Connection| prune::step(connection, pruning);
+        Ok(self.write_then("prune the journals", Lasting::Ordered, step, forget).await?.0)
+    }
+
+    fn changes(&self) -> Option<u64> {
+        self.others()
     }
 }
 
@@ -109,17 +131,18 @@ impl Store for SqliteStore {
 fn gated(
     connection: &Connection,
     gate: &Gate,
-    write: impl FnOnce(&Connection) -> Result<AgentJob, Abort<WriteError>>,
-) -> Result<Written, Abort<WriteError>> {
+    write: impl FnOnce(&Connection) -> Result<Row, Abort<WriteError>>,
+) -> Result<(Written, Vec<Row>), Abort<WriteError>> {
     if let Some(written) = gate::answered(connection, gate)? {
-        return Ok(written);
+        return Ok((written, Vec::new()));
     }
-    let job = write(connection)?;
+    let row = write(connection)?;
+    let job = row.job.clone();
     let standing = gate.quota.as_ref().map(|quota| gate::count(connection, quota, gate.now)).transpose()?;
     if let Some(key) = &gate.key {
         gate::remember(connection, key, gate.now, &job)?;
     }
-    Ok(Written { job, repeat: false, standing })
+    Ok((Written { job, repeat: false, standing }, vec![row]))
 }
 
 fn find(connection: &Connection, id: JobId) -> Result<Option<Row>, BoxError> {
@@ -128,11 +151,14 @@ fn find(connection: &Connection, id: JobId) -> Result<Option<Row>, BoxError> {
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
 }
 
-fn insert(connection: &Connection, row: &Row) -> Result<(), Abort<WriteError>> {
+fn insert(connection: &Connection, row: &Row, now: Timestamp) -> Result<(), Abort<WriteError>> {
+    let place = queue::place_of_new(connection, row, now)?;
     connection
         .prepare_cached(
-            "INSERT INTO jobs (id, project, status, repository, branch, created_at, not_before, lease_until, last_seq, body)
-             VALUES (:id, :project, :status, :repository, :branch, :created_at, :not_before, :lease_until, :last_seq, :body)",
+            "INSERT INTO jobs (id, project, status, repository, branch, created_at, not_before, lease_until, last_seq,
+                               place, ended_at, body)
+             VALUES (:id, :project, :status, :repository, :branch, :created_at, :not_before, :lease_until, :last_seq,
+                     :place, :ended_at, :body)",
         )?
         .execute(named_params! {
             ":id": row.id().to_string(),
@@ -144,8 +170,13 @@ fn insert(connection: &Connection, row: &Row) -> Result<(), Abort<WriteError>> {
             ":not_before": row.attempt.not_before.millis(),
             ":lease_until": row.lease.as_ref().map(|lease| lease.until.millis()),
             ":last_seq": row.last_seq,
+            ":place": place.map(Place::name),
+            ":ended_at": (row.job.status != JobStatus::Active).then(|| now.millis()),
             ":body": serde_json::to_string(row)?,
         })?;
+    if place == Some(Place::Ready) {
+        queue::wake(connection, row.job.project.as_str())?;
+    }
     Ok(())
 }
 
@@ -154,10 +185,23 @@ fn apply<E>(connection: &Connection, row: &Row, change: Change, now: Timestamp) 
     let Change { mut next, entries } = change;
     next.last_seq = row.last_seq + entries.len() as u64;
     append(connection, row.id(), row.last_seq, now, &entries)?;
+    if stays(row, &next) {
+        // No index knows of the difference.
+        connection.prepare_cached("UPDATE jobs SET last_seq = ?2, body = ?3 WHERE id = ?1")?.execute((
+            row.id().to_string(),
+            next.last_seq,
+            serde_json::to_string(&next)?,
+        ))?;
+        return Ok(next);
+    }
+    let place = queue::place_of(&next, now);
     connection
         .prepare_cached(
             "UPDATE jobs SET status = :status, repository = :repository, branch = :branch, not_before = :not_before,
-                    lease_until = :lease_until, last_seq = :last_seq, body = :body
+                    lease_until = :lease_until, last_seq = :last_seq, body = :body,
+                    place = CASE WHEN place = 'behind' AND :place = 'ready' THEN place ELSE :place END,
+                    ended_at = CASE WHEN :place IS NULL THEN coalesce(ended_at, :now) END,
+                    kept = :kept
              WHERE id = :id",
         )?
         .execute(named_params! {
@@ -168,9 +212,22 @@ fn apply<E>(connection: &Connection, row: &Row, change: Change, now: Timestamp) 
             ":not_before": next.attempt.not_before.millis(),
             ":lease_until": next.lease.as_ref().map(|lease| lease.until.millis()),
             ":last_seq": next.last_seq,
+            ":place": place.map(Place::name),
+            ":now": now.millis(),
+            ":kept": next.pruned_to + 1 < next.last_seq,
             ":body": serde_json::to_string(&next)?,
         })?;
+    queue::wrote(connection, &next, place)?;
     Ok(next)
+}
+
+/// Whether a job that is active waits, or is worked on, as before.
+fn stays(row: &Row, next: &Row) -> bool {
+    row.job.status == JobStatus::Active
+        && next.job.status == JobStatus::Active
+        && row.lease == next.lease
+        && row.attempt.not_before == next.attempt.not_before
+        && row.lane() == next.lane()
 }
 
 fn append<E>(

@@ -13,7 +13,7 @@ const COLUMNS: &str = "id, hash, created_at, revoked_at, body";
 #[async_trait]
 impl Keys for SqliteStore {
     async fn insert(&self, record: KeyRecord) -> Result<(), StoreError> {
-        self.write("add the key", move |connection| {
+        self.write_access("add the key", move |connection| {
             let project = &record.grant.project;
             let known = connection
                 .prepare_cached("SELECT 1 FROM projects WHERE id = ?1")?
@@ -61,7 +61,7 @@ impl Keys for SqliteStore {
 
     async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError> {
         let id = id.clone();
-        self.write("revoke the key", move |connection| {
+        self.write_access("revoke the key", move |connection| {
             connection
                 .prepare_cached("UPDATE keys SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL")?
                 .execute((id.as_str(), now.millis()))?;
@@ -70,6 +70,10 @@ impl Keys for SqliteStore {
             Ok::<_, Abort<StoreError>>(found)
         })
         .await
+    }
+
+    fn changes(&self) -> Option<u64> {
+        self.access_changes()
     }
 }
 

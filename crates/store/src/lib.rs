@@ -2,8 +2,10 @@
 //!
 //! One database file, in write-ahead mode with `synchronous=FULL`. One thread writes: it takes every command that is
 //! waiting, gives each a savepoint of its own, and commits them together, so that one flush to the disk serves many
-//! callers and a refused command undoes nothing but itself. A caller has its answer only after the commit. A few
-//! threads read, each on its own read-only connection.
+//! callers and a refused command undoes nothing but itself. A caller has its answer only after the commit. Commands that
+//! ask only for order (who holds a job, what is pruned) are committed without a flush when nobody beside them wants one.
+//! A few threads read, each on its own read-only connection, and what this process wrote last is known without reading.
+//! One thread moves the log into the database beside the writer.
 //!
 //! Any number of processes may have the file open. Those that write take turns, so that a short command beside a busy
 //! server waits for one commit and not for a lull.
@@ -11,14 +13,20 @@
 //! What is asked for by value has a column; the rest of a thing is JSON. This crate knows no rule about jobs: it
 //! applies the decisions it is handed.
 
+mod backup;
+mod checkpoint;
 mod error;
 mod gate;
 mod jobs;
 mod keys;
 mod projects;
+mod prune;
 mod pulls;
+mod queue;
 mod readers;
 mod schema;
+mod seen;
+mod sizes;
 mod sqlite;
 mod threads;
 mod turn;
@@ -27,6 +35,8 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use backup::{Backup, BackupError, Existing};
 pub use error::OpenError;
+pub use sizes::Sizes;
 pub use sqlite::SqliteStore;
 pub use writer::Writes;

@@ -12,7 +12,7 @@ use crate::sqlite::SqliteStore;
 #[async_trait]
 impl Projects for SqliteStore {
     async fn add(&self, project: Project) -> Result<(), AddError> {
-        self.write("add the project", move |connection| {
+        self.write_access("add the project", move |connection| {
             if find(connection, "id = ?1", project.id.as_str())?.is_some() {
                 return Err(Abort::Refused(AddError::IdTaken(project.id)));
             }
@@ -31,7 +31,7 @@ impl Projects for SqliteStore {
 
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
         let id = id.clone();
-        self.write("remove the project", move |connection| {
+        self.write_access("remove the project", move |connection| {
             let found = find(connection, "id = ?1", id.as_str())?;
             keys::revoke_all(connection, &id, now)?;
             connection.prepare_cached("DELETE FROM projects WHERE id = ?1")?.execute([id.as_str()])?;
@@ -57,6 +57,10 @@ impl Projects for SqliteStore {
     async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError> {
         let domain = domain.clone();
         self.read("look up the domain", move |connection| find(connection, "domain = ?1", domain.as_str())).await
+    }
+
+    fn changes(&self) -> Option<u64> {
+        self.access_changes()
     }
 }
 

@@ -1,15 +1,19 @@
 //! The store: one writer, a few readers, one file.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use docent_jobs::Row;
 use docent_types::{BoxError, JobStatus, StoreError};
 use rusqlite::Connection;
 
+use crate::checkpoint::Checkpoints;
 use crate::error::{Abort, OpenError};
 use crate::readers::Readers;
-use crate::schema::{mark, open_for_reading, open_for_writing};
+use crate::schema::{mark, open_for_checkpoints, open_for_reading, open_for_writing};
+use crate::seen::Seen;
 use crate::turn::Turn;
-use crate::writer::{Writer, Writes};
+use crate::writer::{Lasting, Writer, Writes};
 
 /// Reads at the same time, at most.
 const READERS: usize = 4;
@@ -21,7 +25,10 @@ const READERS: usize = 4;
 pub struct SqliteStore {
     // The readers go first, so that the last connection to close is one that may tidy up the log.
     readers: Readers,
+    checkpoints: Checkpoints,
     writer: Writer,
+    seen: Arc<Seen>,
+    path: PathBuf,
 }
 
 impl SqliteStore {
@@ -31,13 +38,17 @@ impl SqliteStore {
         let connection = open_for_writing(path)?;
         let turn = Turn::of(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
         let readers = (0..READERS).map(|_| open_for_reading(path)).collect::<Result<_, _>>()?;
-        Ok(Self { readers: Readers::start(readers)?, writer: Writer::start(connection, turn)? })
+        let seen = Arc::new(Seen::new());
+        let writer = Writer::start(connection, turn, Arc::clone(&seen))?;
+        let checkpoints = Checkpoints::start(open_for_checkpoints(path)?)?;
+        Ok(Self { readers: Readers::start(readers)?, checkpoints, writer, seen, path: path.to_owned() })
     }
 
     /// Carries out what is waiting, moves the log into the database and closes it. Whatever is asked of the store
     /// later fails.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.readers.close();
+        self.checkpoints.close();
         self.writer.close().await
     }
 
@@ -83,7 +94,67 @@ impl SqliteStore {
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
     {
-        self.writer.write(doing, work).await
+        self.writer.write(doing, Lasting::Flushed, work, |_| ()).await
+    }
+
+    /// Like [`write`](Self::write), saying how it is to last; `done` hears what it came to, in the order of the commits.
+    pub(crate) async fn write_then<T, E, F, D>(
+        &self,
+        doing: &'static str,
+        lasting: Lasting,
+        work: F,
+        done: D,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
+        D: FnOnce(&T) + Send + 'static,
+    {
+        self.writer.write(doing, lasting, work, done).await
+    }
+
+    /// Like [`write`](Self::write), for what changes keys or projects.
+    pub(crate) async fn write_access<T, E, F>(&self, doing: &'static str, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
+    {
+        let seen = Arc::clone(&self.seen);
+        self.writer.write(doing, Lasting::Flushed, work, move |_| seen.changed_access()).await
+    }
+
+    /// For what writes jobs: the rows that `work` gives beside its answer are known from then on.
+    pub(crate) async fn write_rows<T, E, F>(&self, doing: &'static str, lasting: Lasting, work: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnOnce(&Connection) -> Result<(T, Vec<Row>), Abort<E>> + Send + 'static,
+    {
+        let seen = Arc::clone(&self.seen);
+        let know = move |(_, rows): &(T, Vec<Row>)| rows.iter().for_each(|row| seen.wrote(row));
+        Ok(self.writer.write(doing, lasting, work, know).await?.0)
+    }
+
+    /// How often others were found to have written, when that is known at the moment.
+    pub(crate) fn others(&self) -> Option<u64> {
+        self.seen.others(|| self.writer.look())
+    }
+
+    /// How often keys and projects may have changed.
+    pub(crate) fn access_changes(&self) -> Option<u64> {
+        // A change of our own is counted before its caller hears of it, so it is read first.
+        let own = self.seen.access();
+        Some(self.others()? + own)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn seen(&self) -> &Arc<Seen> {
+        &self.seen
     }
 
     pub(crate) async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>

@@ -1,21 +1,28 @@
 //! What the whole store promises.
 
+mod copies;
 mod faults;
+mod known;
+mod lasting;
 mod processes;
+mod queues;
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use docent_access::{Keys, Projects};
 use docent_jobs::conformance::sample_job;
-use docent_jobs::{EntryBody, Gate, IdempotencyKey, Instruction, Row, Shown, Store, WriteError, Written, state};
+use docent_jobs::{
+    Claiming, EntryBody, Gate, IdempotencyKey, Instruction, Row, Shown, Store, WriteError, Written, state,
+};
 use docent_types::{AgentJob, Message, Quota, Role, StoreError, Timestamp};
 
 use crate::SqliteStore;
 use crate::error::Abort;
+use crate::writer::Lasting;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -71,6 +78,12 @@ async fn append(store: &SqliteStore, row: &Row, n: usize) -> Result<Written, Wri
     store.change(row.id(), open_gate(), Arc::new(decide)).await
 }
 
+async fn claim(store: &SqliteStore, most: usize) -> Vec<Row> {
+    let lease = |row: &Row| state::lease(row, "node", NOW.plus(Duration::from_secs(30)));
+    let claiming = Claiming { now: NOW, cap_per_project: usize::MAX, most };
+    store.claim(claiming, Arc::new(lease)).await.expect("the store answers")
+}
+
 /// Holds the writer in the middle of a transaction until the sender is dropped.
 async fn hold_the_writer(store: &Arc<SqliteStore>) -> Sender<()> {
     let (release, released) = channel::<()>();
@@ -113,6 +126,17 @@ async fn keeps_the_promises_of_the_job_store() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn long_histories_are_the_same_in_memory_and_on_the_disk() {
+    // What is told is about order, and needs no disk that is waited for.
+    let quick = Some(Path::new("/dev/shm")).filter(|folder| folder.is_dir());
+    for number in 2..14 {
+        let folder = quick.map_or_else(tempfile::tempdir, tempfile::tempdir_in).expect("a folder");
+        let store = Arc::new(SqliteStore::open(folder.path().join("docent.db")).expect("opens"));
+        docent_jobs::conformance::history(store, number).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn keeps_the_promises_of_keys_and_projects() {
     let street = Street::default();
     docent_access::conformance::run(|| street.open()).await;
@@ -133,8 +157,7 @@ async fn what_waits_is_committed_together() {
     let house = House::new();
     let store = house.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
-    let lease = |row: &Row| state::lease(row, "node", NOW.plus(Duration::from_secs(30)));
-    let row = store.claim(NOW, Arc::new(lease)).await.expect("the store answers").expect("a job is due");
+    let row = claim(&store, 1).await.remove(0);
     let before = store.writes();
     let release = hold_the_writer(&store).await;
     let appends: Vec<_> = (0..64)

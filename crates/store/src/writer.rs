@@ -9,7 +9,8 @@
 //! ```
 //!
 //! While one group is flushed the next one gathers, so the more there is to do, the larger the groups. Answers wait for
-//! the commit, refusals too: what refused a command may be a neighbour's write that is not durable yet.
+//! the commit, refusals too: what refused a command may be a neighbour's write that is not durable yet. A group in which
+//! nobody asks for more than order is committed without a flush.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,10 +23,20 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::error::{Abort, Closed, NotCommitted, OpenError, Panicked};
+use crate::seen::Seen;
 use crate::turn::Turn;
 
 /// Commands in one transaction, at most.
 const GROUP: usize = 512;
+
+/// How a command outlives the loss of power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lasting {
+    /// With the next commit that is flushed: the log is written in order, and flushing it flushes all of it.
+    Ordered,
+    /// Before it is answered.
+    Flushed,
+}
 
 /// How much was written since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,6 +45,8 @@ pub struct Writes {
     pub commands: u64,
     /// Transactions they were committed in.
     pub commits: u64,
+    /// Of these, the ones that waited for the disk.
+    pub flushes: u64,
 }
 
 #[derive(Debug)]
@@ -47,33 +60,43 @@ pub(crate) struct Writer {
 struct Written {
     commands: AtomicU64,
     commits: AtomicU64,
+    flushes: AtomicU64,
 }
 
 enum Message {
     Command(Box<dyn Command>),
+    Look,
     Close(oneshot::Sender<Result<(), StoreError>>),
 }
 
 /// A piece of work with somebody waiting for it.
 trait Command: Send {
+    fn lasting(&self) -> Lasting;
     /// Does the work; says whether what it wrote is to be kept.
     fn run(&mut self, connection: &Connection) -> bool;
     fn answer(self: Box<Self>, committed: Result<(), NotCommitted>);
 }
 
-struct Asked<T, E, F> {
+struct Asked<T, E, F, D> {
     doing: &'static str,
+    lasting: Lasting,
     work: Option<F>,
+    done: D,
     result: Option<Result<T, Abort<E>>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
 
-impl<T, E, F> Command for Asked<T, E, F>
+impl<T, E, F, D> Command for Asked<T, E, F, D>
 where
     T: Send,
     E: From<StoreError> + Send,
     F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send,
+    D: FnOnce(&T) + Send,
 {
+    fn lasting(&self) -> Lasting {
+        self.lasting
+    }
+
     fn run(&mut self, connection: &Connection) -> bool {
         let Some(work) = self.work.take() else { return false };
         let result = catch_unwind(AssertUnwindSafe(|| work(connection)));
@@ -87,7 +110,7 @@ where
         let answer = match (committed, self.result) {
             // Its own failure says more than what became of the group.
             (_, Some(Err(Abort::Failed(source)))) => Err(Abort::Failed(source)),
-            (Ok(()), Some(result)) => result,
+            (Ok(()), Some(result)) => result.inspect(self.done),
             (Ok(()), None) => Err(Abort::Failed(Closed.into())),
             (Err(error), _) => Err(Abort::Failed(error.into())),
         };
@@ -97,25 +120,35 @@ where
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, turn: Turn) -> Result<Self, OpenError> {
+    pub(crate) fn start(connection: Connection, turn: Turn, seen: Arc<Seen>) -> Result<Self, OpenError> {
         let (queue, commands) = channel();
         let written = Arc::new(Written::default());
         let count = Arc::clone(&written);
-        let write = move || serve(connection, &turn, &commands, &count);
+        // It was opened to flush.
+        let pen = Pen { connection, turn, seen, lasting: Lasting::Flushed, version: None };
+        let write = move || serve(pen, &commands, &count);
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(write);
         let thread = Some(thread.map_err(|source| OpenError::Thread { source })?);
         Ok(Self { queue, thread, written })
     }
 
-    /// Does `work` in a transaction, and returns when that is durable. `doing` completes "could not …".
-    pub(crate) async fn write<T, E, F>(&self, doing: &'static str, work: F) -> Result<T, E>
+    /// Does `work` in a transaction, and returns when that is as durable as it is asked to be. Right after the commit, in
+    /// the order of the commits, `done` hears what it came to. `doing` completes "could not …".
+    pub(crate) async fn write<T, E, F, D>(
+        &self,
+        doing: &'static str,
+        lasting: Lasting,
+        work: F,
+        done: D,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
+        D: FnOnce(&T) + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let command = Asked { doing, work: Some(work), result: None, reply };
+        let command = Asked { doing, lasting, work: Some(work), done, result: None, reply };
         let closed = || E::from(StoreError::new(doing, Closed));
         self.queue.send(Message::Command(Box::new(command))).map_err(|_| closed())?;
         answer.await.unwrap_or_else(|_| Err(closed()))
@@ -130,9 +163,15 @@ impl Writer {
         }
     }
 
+    /// Asks whether others have written.
+    pub(crate) fn look(&self) {
+        let _ = self.queue.send(Message::Look);
+    }
+
     pub(crate) fn writes(&self) -> Writes {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        Writes { commands: read(&self.written.commands), commits: read(&self.written.commits) }
+        let Written { commands, commits, flushes } = &*self.written;
+        Writes { commands: read(commands), commits: read(commits), flushes: read(flushes) }
     }
 }
 
@@ -148,60 +187,106 @@ impl Drop for Writer {
     }
 }
 
-fn serve(connection: Connection, turn: &Turn, commands: &Receiver<Message>, written: &Written) {
+fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written) {
     let mut closing = None;
     while closing.is_none() {
         let Ok(first) = commands.recv() else { return };
-        let mut group = Vec::new();
+        let (mut group, mut look) = (Vec::new(), false);
         let mut next = Some(first);
         while let Some(message) = next.take() {
             match message {
                 Message::Command(command) => group.push(command),
+                Message::Look => look = true,
                 Message::Close(reply) => closing = Some(reply),
             }
             if closing.is_none() && group.len() < GROUP {
                 next = commands.try_recv().ok();
             }
         }
+        if look {
+            // A look that fails leaves what is known to grow old.
+            let _ = pen.look();
+        }
         if !group.is_empty() {
-            let committed = commit(&connection, turn, &mut group);
+            let lasting = group.iter().map(|command| command.lasting()).max().unwrap_or(Lasting::Flushed);
+            let committed = pen.write(lasting, &mut group);
             written.commands.fetch_add(group.len() as u64, Ordering::Relaxed);
             written.commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
+            written.flushes.fetch_add(u64::from(committed.is_ok() && lasting == Lasting::Flushed), Ordering::Relaxed);
             for command in group {
                 command.answer(committed.clone());
             }
         }
     }
+    pen.seen.close();
     // Passive: closing waits for nobody else who has the file open.
-    let checkpoint = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-    drop(connection);
+    let checkpoint = pen.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    drop(pen);
     if let Some(reply) = closing {
         let _ = reply.send(checkpoint.map_err(|error| StoreError::new("checkpoint the database", error)));
     }
 }
 
-fn commit(connection: &Connection, turn: &Turn, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
-    let run = |sql| connection.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop);
-    let begun = turn.take(|| run("BEGIN IMMEDIATE"))?;
-    begun.map_err(|error| NotCommitted::Begin(Arc::new(error)))?;
-    let commit = || {
+/// What writes, and what it knows of the database between two transactions.
+struct Pen {
+    connection: Connection,
+    turn: Turn,
+    seen: Arc<Seen>,
+    /// How the next commit is to last.
+    lasting: Lasting,
+    version: Option<i64>,
+}
+
+impl Pen {
+    /// One transaction, with a savepoint for each command.
+    fn write(&mut self, lasting: Lasting, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
+        let failed = |error| NotCommitted::Begin(Arc::new(error));
+        self.last(lasting).map_err(failed)?;
+        self.turn.take(|| self.run("BEGIN IMMEDIATE"))?.map_err(failed)?;
+        // Nobody else writes from here on, so this is what is known until the commit.
+        let begun = self.look().map_err(failed);
+        let committed =
+            begun.and_then(|()| self.commit(group).unwrap_or_else(|error| Err(NotCommitted::Commit(Arc::new(error)))));
+        if !self.connection.is_autocommit() {
+            // If even this fails, the next BEGIN does, and says so.
+            let _ = self.run("ROLLBACK");
+        }
+        committed
+    }
+
+    /// Says how the next commits are to last. Between two transactions, as SQLite refuses it inside one; and prepared
+    /// anew each time, as it takes effect when it is prepared.
+    fn last(&mut self, lasting: Lasting) -> rusqlite::Result<()> {
+        if lasting != self.lasting {
+            self.connection.execute_batch(match lasting {
+                Lasting::Flushed => "PRAGMA synchronous = FULL",
+                Lasting::Ordered => "PRAGMA synchronous = NORMAL",
+            })?;
+            self.lasting = lasting;
+        }
+        Ok(())
+    }
+
+    fn look(&mut self) -> rusqlite::Result<()> {
+        self.seen.look(&self.connection, &mut self.version)
+    }
+
+    fn commit(&self, group: &mut [Box<dyn Command>]) -> rusqlite::Result<Result<(), NotCommitted>> {
         for command in group {
-            run("SAVEPOINT command")?;
-            let keep = command.run(connection);
-            if connection.is_autocommit() {
+            self.run("SAVEPOINT command")?;
+            let keep = command.run(&self.connection);
+            if self.connection.is_autocommit() {
                 return Ok(Err(NotCommitted::RolledBack));
             }
             if !keep {
-                run("ROLLBACK TO command")?;
+                self.run("ROLLBACK TO command")?;
             }
-            run("RELEASE command")?;
+            self.run("RELEASE command")?;
         }
-        run("COMMIT").map(Ok)
-    };
-    let committed = commit().unwrap_or_else(|error| Err(NotCommitted::Commit(Arc::new(error))));
-    if !connection.is_autocommit() {
-        // If even this fails, the next BEGIN does, and says so.
-        let _ = run("ROLLBACK");
+        self.run("COMMIT").map(Ok)
     }
-    committed
+
+    fn run(&self, sql: &str) -> rusqlite::Result<()> {
+        self.connection.prepare_cached(sql)?.execute([]).map(drop)
+    }
 }

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use docent_forge::{Ending, NewRecord, PullRequests, Record, Request, State};
-use docent_jobs::{Change, Decide, Entry, EntryBody, Gate, JobQuery, Row, Store, WriteError, Written};
+use docent_jobs::{
+    Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
+};
 use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -105,19 +107,17 @@ impl Store for CordedStore {
         self.cord.write(self.store.change(id, gate, decide)).await
     }
 
-    async fn claim(&self, now: Timestamp, decide: Decide) -> Result<Option<Row>, StoreError> {
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+        self.cord.write(self.store.hold(id, now, decide)).await
+    }
+
+    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+        let rows = self.cord.read(self.store.claim(claiming, decide)).await;
         // A claim that finds nothing writes nothing.
-        let claimed = Arc::new(AtomicUsize::new(0));
-        let counted = Arc::clone(&claimed);
-        let decide: Decide = Arc::new(move |row: &Row| {
-            counted.fetch_add(1, Ordering::SeqCst);
-            decide(row) as Result<Change, _>
-        });
-        let row = self.cord.read(self.store.claim(now, decide)).await;
-        if claimed.load(Ordering::SeqCst) > 0 {
+        if rows.as_ref().is_ok_and(|rows| !rows.is_empty()) {
             self.cord.write(std::future::ready(())).await;
         }
-        row
+        rows
     }
 
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
@@ -138,6 +138,14 @@ impl Store for CordedStore {
 
     async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
         self.cord.read(self.store.leased()).await
+    }
+
+    async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError> {
+        self.cord.write(self.store.prune(pruning)).await
+    }
+
+    fn changes(&self) -> Option<u64> {
+        self.store.changes()
     }
 }
 

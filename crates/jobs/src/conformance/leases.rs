@@ -6,7 +6,7 @@ use std::time::Duration;
 use docent_types::{AgentJob, JobStatus, Source};
 
 use super::{
-    HOUR, NOW, after, append, change, claim, create, created, id, journal, lease, open, row, sample_job, work,
+    HOUR, NOW, after, append, change, claim, claim_for, create, created, hold, id, journal, open, row, sample_job, work,
 };
 use crate::entry::EntryBody;
 use crate::row::Row;
@@ -15,10 +15,10 @@ use crate::store::{Store, WriteError};
 
 pub(super) async fn a_late_write_is_refused(store: Arc<dyn Store>) {
     created(&store, 1).await;
-    let first = store.claim(NOW, lease("slow", after(Duration::from_secs(30)))).await;
-    let old = first.expect("the store answers").expect("a job is due").last_token;
-    let rescue = store.claim(after(Duration::from_secs(30)), lease("quick", after(HOUR))).await;
-    let rescued = rescue.expect("the store answers").expect("the lease ran out");
+    let first = claim_for(&store, NOW, "slow", after(Duration::from_secs(30))).await;
+    let old = first.expect("a job is due").last_token;
+    let rescue = claim_for(&store, after(Duration::from_secs(30)), "quick", after(HOUR)).await;
+    let rescued = rescue.expect("the lease ran out");
     assert!(rescued.last_token > old);
     let late = store.change(id(1), open(), append(old, vec![work(1)])).await;
     assert!(matches!(late, Err(WriteError::Refused(_))));
@@ -83,7 +83,7 @@ pub(super) async fn a_lane_is_leased_once(store: Arc<dyn Store>) {
         create(&store, job, open()).await.expect("a job is created");
     }
     let short = after(Duration::from_secs(30));
-    let first = store.claim(NOW, lease("node", short)).await.expect("the store answers").expect("a job is due");
+    let first = claim_for(&store, NOW, "node", short).await.expect("a job is due");
     assert_eq!(first.id(), id(1));
     assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(3)), "job 2 waits for its lane");
     assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(4)));
@@ -97,10 +97,11 @@ pub(super) async fn a_lane_is_leased_once(store: Arc<dyn Store>) {
 pub(super) async fn a_lease_that_ran_out_is_claimed_again(store: Arc<dyn Store>) {
     created(&store, 1).await;
     let until = after(Duration::from_secs(30));
-    let first = store.claim(NOW, lease("gone", until)).await.expect("the store answers").expect("a job is due");
+    let first = claim_for(&store, NOW, "gone", until).await.expect("a job is due");
     let renewed = until.plus(Duration::from_secs(30));
     let token = first.last_token;
-    change(&store, 1, Arc::new(move |row: &Row| state::renew(row, token, renewed))).await;
+    let held = hold(&store, 1, Arc::new(move |row: &Row| state::renew(row, token, renewed))).await;
+    assert_eq!(held, row(&store, 1).await, "what is given is what is written");
     assert_eq!(claim(&store, until).await, None, "it was renewed");
     let rescued = claim(&store, renewed).await.expect("it ran out");
     assert_eq!((rescued.id(), rescued.attempt.failed, rescued.last_token), (id(1), 1, token + 1));
@@ -108,7 +109,7 @@ pub(super) async fn a_lease_that_ran_out_is_claimed_again(store: Arc<dyn Store>)
     assert!(matches!(last.body, EntryBody::Leased { rescued: true, .. }));
     assert_eq!(last.at, renewed);
     let token = rescued.last_token;
-    change(&store, 1, Arc::new(move |row: &Row| state::release(row, token))).await;
+    hold(&store, 1, Arc::new(move |row: &Row| state::release(row, token))).await;
     assert_eq!(claim(&store, renewed).await.map(|row| row.attempt.failed), Some(1), "given back, not lost");
 }
 
@@ -119,7 +120,7 @@ pub(super) async fn what_falls_due_next_is_known(store: Arc<dyn Store>) {
     created(&store, 2).await;
     assert_eq!(next(NOW).await, None, "what is due already is no wait");
     let until = after(Duration::from_secs(30));
-    let first = store.claim(NOW, lease("node", until)).await.expect("the store answers").expect("a job is due");
+    let first = claim_for(&store, NOW, "node", until).await.expect("a job is due");
     assert_eq!(next(NOW).await, Some(until));
     let second = claim(&store, NOW).await.expect("a job is due");
     let sooner = after(Duration::from_secs(5));
@@ -139,7 +140,7 @@ pub(super) async fn leases_of_the_dead_are_found_and_taken(store: Arc<dyn Store>
     assert!(leased().await.is_empty());
     let first = claim(&store, NOW).await.expect("a job is due");
     assert_eq!(leased().await, [first.id()]);
-    change(&store, 1, Arc::new(state::orphan)).await;
+    hold(&store, 1, Arc::new(state::orphan)).await;
     assert!(leased().await.is_empty());
     let again = claim(&store, NOW).await.expect("it need not wait for the lease to run out");
     assert_eq!((again.id(), again.attempt.failed, again.last_token), (first.id(), 1, first.last_token + 1));

@@ -54,6 +54,79 @@ async fn child_writes_until_it_is_killed() {
     }
 }
 
+/// Creates jobs, and works on them as an engine does: leases some at once, renews, writes down, finishes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "a child of the tests below"]
+async fn child_works_until_it_is_killed() {
+    let Some((store, first)) = told() else { return };
+    let creates = tokio::spawn({
+        let store = Arc::clone(&store);
+        async move {
+            for n in first.. {
+                create(&store, sample_job(n), open_gate()).await.expect("a job is created");
+                println!("acknowledged {n}");
+            }
+        }
+    });
+    loop {
+        for row in claim(&store, 4).await {
+            let (n, token) = (row.id().uuid().as_u128(), row.last_token);
+            println!("leased {n}");
+            let until = NOW.plus(Duration::from_secs(60));
+            let renew = Arc::new(move |row: &Row| state::renew(row, token, until));
+            store.hold(row.id(), NOW, renew).await.expect("the lease is renewed");
+            println!("renewed {n}");
+            if n % 3 == 0 && token == 1 {
+                let release = Arc::new(move |row: &Row| state::release(row, token));
+                store.hold(row.id(), NOW, release).await.expect("the job is given back");
+                continue;
+            }
+            append(&store, &row, 1).await.expect("the entry is written");
+            let outcome = state::Outcome::Completed { message: "done".to_owned() };
+            let finish = move |row: &Row| state::finish(row, token, u64::MAX, &outcome, Vec::new(), Shown::default());
+            store.change(row.id(), open_gate(), Arc::new(finish)).await.expect("the job is finished");
+            println!("finished {n}");
+        }
+        assert!(!creates.is_finished(), "goes on until it is killed");
+    }
+}
+
+#[tokio::test]
+async fn whatever_was_going_on_a_kill_leaves_whole_and_in_order() {
+    let house = House::new();
+    for round in 0..5 {
+        let first = 1_000_000 * (round + 1);
+        let mut child = child("child_works_until_it_is_killed", &house.path, first);
+        let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let mut said = lines.map_while(Result::ok).filter_map(|line| {
+            let (word, number) = line.split_once(' ')?;
+            Some((word.to_owned(), number.parse::<u128>().ok()?))
+        });
+        let mut heard: Vec<_> = said.by_ref().take(40 + 31 * round as usize).collect();
+        child.kill().expect("is killed");
+        heard.extend(said);
+        child.wait().expect("ends");
+        let store = house.open();
+        store.check().await.expect("sound");
+        for (word, n) in &heard {
+            let row = store.row(sample_job(*n).id).await.expect("the store answers").expect("there");
+            let journal = store.entries(row.id(), 0, 100).await.expect("the store answers");
+            assert!(journal.iter().map(|entry| entry.seq).eq(1..=row.last_seq), "job {n}: no gap and nothing torn");
+            let leases = journal.iter().filter(|entry| matches!(entry.body, EntryBody::Leased { .. })).count() as u64;
+            assert_eq!(leases, row.last_token, "job {n}: each token has its entry");
+            match word.as_str() {
+                "finished" => assert_eq!(row.job.status, docent_types::JobStatus::Completed, "job {n}"),
+                "leased" | "renewed" => assert!(row.last_token > 0, "job {n}"),
+                _ => {}
+            }
+        }
+        assert!(heard.iter().any(|(word, _)| word == "finished"), "{heard:?}");
+        for id in store.leased().await.expect("the store answers") {
+            store.hold(id, NOW, Arc::new(state::orphan)).await.expect("is taken back");
+        }
+    }
+}
+
 #[tokio::test]
 #[ignore = "a child of the tests below"]
 async fn child_tries_150_creations() {

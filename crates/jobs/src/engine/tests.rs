@@ -1,0 +1,352 @@
+//! Stories of an engine on a store in memory.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use async_trait::async_trait;
+use docent_types::{
+    AgentJob, Clock, Domain, FixedIds, ForgeKind, JobEvent, JobStatus, ManualClock, Message, Project, ProjectId, Role,
+    Timestamp,
+};
+use tokio::sync::Semaphore;
+
+use super::*;
+use crate::entry::{Entry, EntryBody};
+use crate::jobs::{JobLimits, NewJob, Retention};
+use crate::memory::MemoryStore;
+use crate::watch::News;
+
+/// Plays what its script says, one line an attempt; waits at the gate when the script says so.
+#[derive(Debug)]
+struct Scripted {
+    script: Vec<&'static str>,
+    next: AtomicUsize,
+    gate: Semaphore,
+    entered: Semaphore,
+}
+
+#[async_trait]
+impl Worker for Scripted {
+    async fn work(&self, handle: &mut Handle) -> Result<Outcome, Failure> {
+        let line = self.script.get(self.next.fetch_add(1, Ordering::SeqCst)).copied().unwrap_or("done");
+        let newest = handle.read().await?.iter().rev().find_map(|entry| match entry.body {
+            EntryBody::Instruction(_) => Some(entry.seq),
+            _ => None,
+        });
+        handle.heard(newest.unwrap_or_default());
+        if !line.starts_with("retry") && line != "panic" {
+            handle.record(line, serde_json::json!({}));
+            handle.sync().await?;
+        }
+        self.entered.add_permits(1);
+        match line {
+            "panic" => panic!("as the script says"),
+            "retry" => return Err(not_today(None)),
+            "retry after 90 s" => return Err(not_today(Some(90))),
+            "retry after a day" => return Err(not_today(Some(86_400))),
+            "wait" => self.gate.acquire().await.expect("open").forget(),
+            "step" => {
+                self.gate.acquire().await.expect("open").forget();
+                handle.may_go_on()?;
+            }
+            _ => {}
+        }
+        Ok(Outcome::Completed { message: line.to_owned() })
+    }
+}
+
+fn not_today(after: Option<u64>) -> Failure {
+    let after = after.map(Duration::from_secs);
+    Failure::Retry { why: "not today".to_owned(), halt: Halt::Error, after, attempts: None }
+}
+
+struct World {
+    jobs: Jobs,
+    worker: Arc<Scripted>,
+    clock: ManualClock,
+    drain: CancellationToken,
+    engine: tokio::task::JoinHandle<()>,
+}
+
+impl World {
+    fn with(script: &[&'static str]) -> Self {
+        Self::of(script, EngineConfig { attempts: 3, ..EngineConfig::new("test") })
+    }
+
+    fn of(script: &[&'static str], config: EngineConfig) -> Self {
+        let clock = ManualClock::at(Timestamp::from_millis(1_000_000));
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::default());
+        let ids = Arc::new(FixedIds::default());
+        let jobs = Jobs::new(store, Arc::new(clock.clone()), ids, JobLimits::default());
+        let worker = Arc::new(Scripted {
+            script: script.to_vec(),
+            next: AtomicUsize::new(0),
+            gate: Semaphore::new(0),
+            entered: Semaphore::new(0),
+        });
+        let drain = CancellationToken::new();
+        let engine = Engine::new(jobs.clone(), Arc::clone(&worker) as Arc<dyn Worker>, config);
+        let engine = tokio::spawn(engine.run(drain.clone()));
+        Self { jobs, worker, clock, drain, engine }
+    }
+
+    async fn submit(&self, branch: Option<&str>) -> AgentJob {
+        let project = project();
+        let new = NewJob {
+            project: &project,
+            messages: vec![Message::text(Role::User, "do it")],
+            branch: branch.map(|name| docent_types::BranchName::parse(name).expect("a name")),
+            as_draft: false,
+            model: "sonnet".to_owned(),
+        };
+        self.jobs.submit(new, None).await.expect("accepted").job
+    }
+
+    async fn reaches(&self, job: &AgentJob, status: JobStatus) -> AgentJob {
+        loop {
+            let now = self.jobs.job(&job.project, job.id).await.expect("is there");
+            if now.status == status {
+                return now;
+            }
+            tokio::task::yield_now().await;
+            // Lets a paused clock jump to the engine's next wake-up.
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    async fn entered(&self, times: u32) {
+        self.worker.entered.acquire_many(times).await.expect("open").forget();
+    }
+}
+
+fn project() -> Project {
+    Project {
+        id: ProjectId::parse("acme").expect("a name"),
+        domain: Domain::parse("acme").expect("a name"),
+        repository: "/repo".to_owned(),
+        branch: "main".to_owned(),
+        docs_root: String::new(),
+        forge: ForgeKind::Local,
+        token_env: None,
+        base_url: None,
+        context: std::collections::BTreeMap::default(),
+        created_at: Timestamp::default(),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_is_run_to_its_end() {
+    let world = World::with(&["done"]);
+    let job = world.submit(None).await;
+    let ended = world.reaches(&job, JobStatus::Completed).await;
+    assert_eq!(ended.message.as_deref(), Some("done"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_instruction_that_comes_while_it_works_is_worked_on_before_it_ends() {
+    let world = World::with(&["wait", "second"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    let more = vec![Message::text(Role::User, "and that")];
+    world.jobs.follow_up(&job.project, job.id, more, None).await.expect("accepted");
+    world.worker.gate.add_permits(1);
+    let ended = world.reaches(&job, JobStatus::Completed).await;
+    assert_eq!(ended.message.as_deref(), Some("second"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn archiving_stops_the_worker_where_it_is() {
+    let world = World::with(&["wait"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    let archived = world.jobs.archive(&job.project, job.id).await.expect("archived");
+    assert_eq!(archived.status, JobStatus::Archived);
+    // The worker never gets through the gate, and still the engine comes to rest.
+    world.drain.cancel();
+    world.engine.await.expect("drained");
+}
+
+#[tokio::test(start_paused = true)]
+async fn draining_gives_the_job_back_between_two_steps() {
+    let world = World::with(&["step"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    world.drain.cancel();
+    world.worker.gate.add_permits(1);
+    world.engine.await.expect("drained");
+    let row = world.jobs.store.row(job.id).await.expect("reads").expect("is there");
+    assert_eq!((row.job.status, row.lease, row.attempt.failed), (JobStatus::Active, None, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_attempt_is_tried_again_and_a_job_that_only_fails_is_given_up() {
+    let world = World::with(&["retry", "panic", "retry", "never"]);
+    let job = world.submit(None).await;
+    for _ in 0..3 {
+        world.entered(1).await;
+        world.clock.advance(Duration::from_secs(600));
+    }
+    let ended = world.reaches(&job, JobStatus::Failed).await;
+    assert!(ended.message.as_deref().is_some_and(|text| text.contains("after 3 attempts")), "{:?}", ended.message);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_waits_as_long_as_it_is_asked_to() {
+    let world = World::with(&["retry after 90 s", "done"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    let entries = loop {
+        let entries = world.jobs.store.entries(job.id, 0, 100).await.expect("reads");
+        if matches!(entries.last().map(|entry| &entry.body), Some(EntryBody::Retry { .. })) {
+            break entries;
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    };
+    let Some(EntryBody::Retry { not_before, .. }) = entries.last().map(|entry| entry.body.clone()) else { panic!() };
+    let wait = not_before.since(world.clock.now());
+    assert!((90..=100).contains(&wait.as_secs()), "{wait:?}");
+    world.clock.advance(wait);
+    world.reaches(&job, JobStatus::Completed).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_that_is_asked_to_wait_for_too_long_is_the_last() {
+    let world = World::with(&["retry after a day"]);
+    let job = world.submit(None).await;
+    let ended = world.reaches(&job, JobStatus::Failed).await;
+    let message = "Gave up: not today, and asks to be left alone for 1440 minutes.";
+    assert_eq!(ended.message.as_deref(), Some(message));
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_watches_hears_the_journal_and_what_is_live_to_the_end() {
+    let world = World::with(&["wait"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    let mut watch = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
+    world.jobs.signals.watchers.live(job.id, u64::MAX, || JobEvent::Delta { at: 0, text: "hm".to_owned() });
+    world.worker.gate.add_permits(1);
+    let (mut kinds, mut live) = (Vec::new(), 0);
+    while let Some(news) = watch.next().await.expect("reads") {
+        match news {
+            News::Live(_) => live += 1,
+            News::Entry(entry) => kinds.push((entry.seq, entry.body)),
+        }
+    }
+    assert_eq!(live, 1);
+    assert!(kinds.iter().map(|(seq, _)| *seq).eq(1..=kinds.len() as u64), "no gap: {kinds:?}");
+    let last = kinds.last().map(|(_, body)| body);
+    assert!(matches!(last, Some(EntryBody::Transition { to: JobStatus::Completed, .. })), "{last:?}");
+    // Whoever hears of the end knows at once that it is the end.
+    let mut all = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
+    let start = tokio::time::Instant::now();
+    while all.next().await.expect("reads").is_some() {}
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    // Nobody goes on after what was never written.
+    assert!(world.jobs.watch(&job.project, job.id, kinds.len() as u64 + 1).await.is_err());
+    // From the last entry on there is nothing more to hear.
+    let mut again = world.jobs.watch(&job.project, job.id, kinds.len() as u64).await.expect("is there");
+    assert_eq!(again.next().await.expect("reads"), None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn two_jobs_never_work_on_one_branch_at_a_time() {
+    let world = World::with(&["wait", "wait"]);
+    let first = world.submit(Some("docs")).await;
+    world.entered(1).await;
+    let second = world.submit(Some("docs")).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(world.worker.entered.available_permits(), 0, "the second waits");
+    world.worker.gate.add_permits(1);
+    world.reaches(&first, JobStatus::Completed).await;
+    world.entered(1).await;
+    world.worker.gate.add_permits(1);
+    world.reaches(&second, JobStatus::Completed).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn free_places_are_filled_at_once_and_no_more_than_there_are() {
+    let world = World::of(&["wait"; 9], EngineConfig { workers: 3, ..EngineConfig::new("test") });
+    let mut jobs = Vec::new();
+    for _ in 0..5 {
+        jobs.push(world.submit(None).await);
+    }
+    world.entered(3).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(world.worker.entered.available_permits(), 0, "the others wait for a place");
+    world.worker.gate.add_permits(5);
+    for job in &jobs {
+        world.reaches(job, JobStatus::Completed).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_project_has_no_more_places_than_it_is_given() {
+    let world = World::of(&["wait"; 9], EngineConfig { per_project: 1, ..EngineConfig::new("test") });
+    let first = world.submit(None).await;
+    let second = world.submit(None).await;
+    world.entered(1).await;
+    tokio::time::sleep(Duration::from_secs(5)).await;
+    assert_eq!(world.worker.entered.available_permits(), 0, "the second waits");
+    world.worker.gate.add_permits(2);
+    world.reaches(&first, JobStatus::Completed).await;
+    world.reaches(&second, JobStatus::Completed).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_job_hears_of_its_end_at_once() {
+    let world = World::with(&["wait"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    let begun = tokio::time::Instant::now();
+    let settled = |within| world.jobs.settled(&job.project, job.id, Duration::from_secs(within));
+    assert_eq!(settled(30).await.expect("is there").status, JobStatus::Active);
+    assert_eq!(begun.elapsed(), Duration::from_secs(30), "and not before, when it goes on");
+    let waiting = settled(30);
+    tokio::pin!(waiting);
+    assert!(futures::poll!(&mut waiting).is_pending());
+    world.worker.gate.add_permits(1);
+    assert_eq!(waiting.await.expect("is there").status, JobStatus::Completed);
+    assert!(begun.elapsed() < Duration::from_secs(31));
+    let ended = tokio::time::Instant::now();
+    assert_eq!(settled(30).await.expect("is there").status, JobStatus::Completed);
+    assert_eq!(ended.elapsed(), Duration::ZERO);
+    let stranger = ProjectId::parse("other").expect("a name");
+    assert!(world.jobs.settled(&stranger, job.id, Duration::from_secs(30)).await.is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_a_job_is_sent_away_when_the_process_goes_down() {
+    let world = World::with(&["step"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    let waiting = world.jobs.settled(&job.project, job.id, Duration::from_secs(60));
+    tokio::pin!(waiting);
+    assert!(futures::poll!(&mut waiting).is_pending());
+    let begun = tokio::time::Instant::now();
+    world.drain.cancel();
+    assert_eq!(waiting.await.expect("is there").status, JobStatus::Active);
+    assert!(begun.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_over_is_forgotten_when_its_time_has_come() {
+    let world = World::with(&["done", "done"]);
+    let job = world.submit(None).await;
+    world.reaches(&job, JobStatus::Completed).await;
+    let day = Duration::from_secs(24 * 3600);
+    let keep = Retention { journals: Some(30 * day), jobs: Some(365 * day) };
+    world.clock.advance(30 * day);
+    assert_eq!(world.jobs.prune(keep).await.expect("prunes").entries, 0);
+    world.clock.advance(day);
+    assert_eq!(world.jobs.prune(Retention::default()).await.expect("prunes").entries, 0, "kept for ever");
+    assert!(world.jobs.prune(keep).await.expect("prunes").entries > 0);
+    let known = world.jobs.job(&job.project, job.id).await.expect("is there");
+    assert_eq!(known.message.as_deref(), Some("done"));
+    let mut watch = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
+    let told = watch.next().await.expect("reads");
+    assert!(matches!(told, Some(News::Entry(Entry { body: EntryBody::Transition { .. }, .. }))), "{told:?}");
+    assert_eq!(watch.next().await.expect("reads"), None);
+    world.clock.advance(365 * day);
+    assert_eq!(world.jobs.prune(keep).await.expect("prunes").jobs, 1);
+    assert!(world.jobs.job(&job.project, job.id).await.is_err());
+}

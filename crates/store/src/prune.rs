@@ -1,0 +1,95 @@
+//! Deleting what nobody wants to keep, a little at a time.
+
+use std::time::{Duration, Instant};
+
+use docent_jobs::{Pruned, Pruning, Row, state};
+use docent_types::{BoxError, JobId, StoreError};
+use rusqlite::{Connection, OptionalExtension};
+
+use crate::error::Abort;
+
+/// How long one step may hold the writer.
+const STEP: Duration = Duration::from_millis(20);
+/// Free pages that are kept.
+const SPARE: i64 = 256;
+/// Entries deleted before the time is looked at again.
+const BITE: usize = 64;
+
+/// One step: as much as fits into the limit and into [`STEP`]. Gives the jobs it touched, too.
+pub(crate) fn step(connection: &Connection, pruning: Pruning) -> Result<(Pruned, Vec<JobId>), Abort<StoreError>> {
+    let begun = Instant::now();
+    let (mut pruned, mut touched) = (Pruned::default(), Vec::new());
+    let left = |pruned: &Pruned| pruning.limit.saturating_sub(pruned.entries + pruned.jobs);
+    let journals_before = pruning.journals_before.max(pruning.jobs_before).map(|before| before.millis());
+    let jobs_before = pruning.jobs_before.map(|before| before.millis());
+    forget_uses(connection, pruning)?;
+    while let Some((rowid, row)) = first_over(connection, true, journals_before)? {
+        if left(&pruned) == 0 || begun.elapsed() > STEP {
+            return Ok((Pruned { more: true, ..pruned }, touched));
+        }
+        touched.push(row.id());
+        pruned.entries += bite(connection, rowid, &row, left(&pruned).min(BITE))?;
+    }
+    while let Some((rowid, row)) = first_over(connection, false, jobs_before)? {
+        if left(&pruned) == 0 || begun.elapsed() > STEP {
+            return Ok((Pruned { more: true, ..pruned }, touched));
+        }
+        connection.prepare_cached("DELETE FROM entries WHERE job = ?1")?.execute([row.id().to_string()])?;
+        connection.prepare_cached("DELETE FROM jobs WHERE rowid = ?1")?.execute([rowid])?;
+        touched.push(row.id());
+        pruned.jobs += 1;
+    }
+    pruned.more = !shrink(connection, begun)?;
+    Ok((pruned, touched))
+}
+
+/// Gives pages that are free back to the file system, as far as time allows; says whether that is done. Some are kept,
+/// for what is written next.
+fn shrink(connection: &Connection, begun: Instant) -> rusqlite::Result<bool> {
+    let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+    if number("auto_vacuum")? != 2 {
+        return Ok(true);
+    }
+    while number("freelist_count")? > SPARE {
+        if begun.elapsed() > STEP {
+            return Ok(false);
+        }
+        connection.execute_batch("PRAGMA incremental_vacuum(32)")?;
+    }
+    Ok(true)
+}
+
+/// The job that ended first, before this moment, of those that have a journal to prune or of those that have not.
+fn first_over(connection: &Connection, kept: bool, before: Option<i64>) -> Result<Option<(i64, Row)>, BoxError> {
+    let Some(before) = before else { return Ok(None) };
+    let found: Option<(i64, String)> = connection
+        .prepare_cached("SELECT rowid, body FROM jobs WHERE kept = ?1 AND ended_at < ?2 ORDER BY ended_at, id LIMIT 1")?
+        .query_row((kept, before), |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    found.map(|(rowid, body)| Ok((rowid, serde_json::from_str(&body)?))).transpose()
+}
+
+/// Deletes the oldest entries of a journal, at most so many, and says how many.
+fn bite(connection: &Connection, rowid: i64, row: &Row, most: usize) -> Result<usize, Abort<StoreError>> {
+    let next = state::prune(row, row.pruned_to + most as u64).map_err(BoxError::from)?;
+    let deleted = connection
+        .prepare_cached("DELETE FROM entries WHERE job = ?1 AND seq <= ?2")?
+        .execute((row.id().to_string(), next.pruned_to))?;
+    let kept = next.pruned_to + 1 < next.last_seq;
+    connection.prepare_cached("UPDATE jobs SET kept = ?2, body = ?3 WHERE rowid = ?1")?.execute((
+        rowid,
+        kept,
+        serde_json::to_string(&next)?,
+    ))?;
+    Ok(deleted)
+}
+
+/// Uses in buckets that are not used any more; those of the others are forgotten as they are used.
+fn forget_uses(connection: &Connection, pruning: Pruning) -> rusqlite::Result<()> {
+    connection
+        .prepare_cached(
+            "DELETE FROM uses WHERE (bucket, n) IN (SELECT bucket, n FROM uses WHERE forget_at <= ?1 LIMIT ?2)",
+        )?
+        .execute((pruning.now.millis(), pruning.limit))?;
+    Ok(())
+}

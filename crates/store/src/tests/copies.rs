@@ -1,0 +1,98 @@
+//! Copies made while the store is in use, and how large it is.
+
+use docent_jobs::Pruning;
+
+use super::*;
+use crate::{BackupError, Existing};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_copy_is_one_moment_of_a_store_that_is_written_to() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let writer = tokio::spawn({
+        let (store, stop) = (Arc::clone(&store), Arc::clone(&stop));
+        async move {
+            let mut n = 1;
+            while !stop.load(std::sync::atomic::Ordering::SeqCst) {
+                n += 1;
+                create(&store, sample_job(n), open_gate()).await.expect("a job is created");
+            }
+            n
+        }
+    });
+    let copy = house.path.with_file_name("copy.db");
+    let made = store.backup(&copy, Existing::Refuse).await.expect("is copied");
+    stop.store(true, std::sync::atomic::Ordering::SeqCst);
+    let last = writer.await.expect("no panic");
+    assert_eq!(made.bytes, std::fs::metadata(&copy).expect("there").len());
+    let copied = SqliteStore::open(&copy).expect("is a database like any");
+    copied.check().await.expect("sound");
+    let there: Vec<bool> = which_are_there(&copied, last).await;
+    let (first, rest) = there.split_first().expect("one at least");
+    assert!(*first, "what was there before is in the copy");
+    let end = rest.iter().position(|there| !there).unwrap_or(rest.len());
+    assert!(rest[end..].iter().all(|there| !there), "and of the later ones none without those before it");
+    assert_eq!(claim(&copied, 1).await.len(), 1, "work goes on from the copy");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&copy).expect("there").permissions().mode() & 0o777, 0o600);
+    }
+}
+
+/// Which of the jobs from 1 to `last` are there.
+async fn which_are_there(store: &SqliteStore, last: u128) -> Vec<bool> {
+    let mut there = Vec::new();
+    for n in 1..=last {
+        there.push(store.row(sample_job(n).id).await.expect("the store answers").is_some());
+    }
+    there
+}
+
+#[tokio::test]
+async fn a_copy_replaces_only_what_it_is_told_to() {
+    let house = House::new();
+    let store = house.open();
+    let copy = house.path.with_file_name("copy.db");
+    std::fs::write(&copy, "something dear").expect("writes");
+    let refused = store.backup(&copy, Existing::Refuse).await.expect_err("there is something");
+    assert!(matches!(&refused, BackupError::Exists { path } if *path == copy), "{refused}");
+    assert_eq!(std::fs::read_to_string(&copy).expect("there"), "something dear");
+    std::fs::write(copy.with_extension("db.tmp"), "left behind by one that was killed").expect("writes");
+    store.backup(&copy, Existing::Replace).await.expect("is copied");
+    store.backup(&copy, Existing::Replace).await.expect("is copied again");
+    SqliteStore::open(&copy).expect("is a database like any");
+    assert!(!copy.with_extension("db.tmp").exists());
+    let nowhere = house.path.with_file_name("no such folder").join("deeper").join("copy.db");
+    std::fs::write(house.path.with_file_name("no such folder"), "a file").expect("writes");
+    let failed = store.backup(&nowhere, Existing::Refuse).await.expect_err("there is no such folder");
+    assert!(matches!(failed, BackupError::Write { .. }));
+}
+
+#[tokio::test]
+async fn what_is_pruned_is_given_back() {
+    let house = House::new();
+    let store = house.open();
+    for n in 1..=20 {
+        let job = AgentJob { message: Some("x".repeat(200_000)), ..sample_job(n) };
+        create(&store, job, open_gate()).await.expect("a job is created");
+        let archive = Arc::new(|row: &Row| state::archive(row, NOW));
+        store.change(sample_job(n).id, open_gate(), archive).await.expect("the change is written");
+    }
+    let before = store.sizes().await.expect("measures");
+    assert_eq!((before.jobs, before.active_jobs, before.entries, before.shrinks), (20, 0, 60, true));
+    let later = Some(NOW.plus(Duration::from_secs(1)));
+    let pruning = Pruning { now: NOW, journals_before: later, jobs_before: None, limit: 1000 };
+    while store.prune(pruning).await.expect("prunes").more {}
+    assert_eq!(store.sizes().await.expect("measures").pruned_jobs, 20);
+    let pruning = Pruning { jobs_before: later, ..pruning };
+    while store.prune(pruning).await.expect("prunes").more {}
+    store.close().await.expect("closes");
+    drop(store);
+    let after = house.open().sizes().await.expect("measures");
+    assert_eq!((after.jobs, after.entries), (0, 0));
+    assert!(after.file_bytes < before.file_bytes.max(before.log_bytes) / 2, "{after:?} after {before:?}");
+    assert!(after.free_bytes <= 256 * 4096, "{after:?}");
+}

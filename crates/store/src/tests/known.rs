@@ -1,0 +1,117 @@
+//! What is known without reading, and for how long.
+
+use super::*;
+
+/// Waits until the store can tell whether others have written.
+async fn told(store: &SqliteStore) -> u64 {
+    loop {
+        if let Some(told) = Store::changes(store) {
+            return told;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_row_that_was_written_here_is_known() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    told(&store).await;
+    let known = store.seen().row(sample_job(1).id).expect("known");
+    let read = store.read("read", |connection| {
+        Ok(connection.query_row("SELECT body FROM jobs", [], |row| row.get::<_, String>(0))?)
+    });
+    let read: Row = serde_json::from_str(&read.await.expect("reads")).expect("a row");
+    assert_eq!(known, read);
+    let row = claim(&store, 1).await.remove(0);
+    assert_eq!(store.seen().row(row.id()), Some(row.clone()), "each write is known");
+    append(&store, &row, 1).await.expect("the entry is written");
+    assert_eq!(store.row(row.id()).await.expect("the store answers").expect("there").last_seq, 4);
+    let refused = append(&store, &Row { last_token: 0, ..row.clone() }, 1).await;
+    assert!(refused.is_err());
+    assert_eq!(store.seen().row(row.id()).expect("known").last_seq, 4, "what was refused is not");
+}
+
+#[tokio::test]
+async fn what_others_write_is_noticed_and_then_read() {
+    let house = House::new();
+    let (server, other) = (house.open(), house.open());
+    create(&server, sample_job(1), open_gate()).await.expect("a job is created");
+    let before = told(&server).await;
+    assert!(server.seen().row(sample_job(1).id).is_some());
+    let archive = Arc::new(|row: &Row| state::archive(row, NOW));
+    other.change(sample_job(1).id, open_gate(), archive).await.expect("the change is written");
+    let written = std::time::Instant::now();
+    while told(&server).await == before {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert!(written.elapsed() < Duration::from_secs(5), "soon: 200 ms on a machine that has nothing else to do");
+    let row = server.row(sample_job(1).id).await.expect("the store answers").expect("there");
+    assert_eq!(row.job.archived_at, Some(NOW));
+    let now = told(&server).await;
+    create(&server, sample_job(2), open_gate()).await.expect("a job is created");
+    assert_eq!(told(&server).await, now, "what is written here is no news");
+}
+
+#[tokio::test]
+async fn a_key_that_another_process_revokes_is_refused_soon() {
+    use docent_access::{Access, AccessError, Credentials, Scope};
+    let house = House::new();
+    let (server, tool) = (house.open(), house.open());
+    let project = docent_access::conformance::sample_project("acme");
+    tool.add(project).await.expect("the project is added");
+    let (key, record) = docent_access::conformance::sample_key("acme", 1);
+    tool.insert(record.clone()).await.expect("the key is added");
+    let clock = Arc::new(docent_types::ManualClock::at(NOW));
+    let access = Access::new(Arc::clone(&server) as _, Arc::clone(&server) as _, clock);
+    let header = format!("Bearer {}", key.expose());
+    let enter = async || {
+        let credentials = Credentials { authorization: Some(header.as_bytes()), origin: None, ip: None };
+        access.agent(&credentials, "acme", Scope::Read).await.map(drop)
+    };
+    for _ in 0..100 {
+        enter().await.expect("lets in");
+    }
+    tool.revoke(&record.id, NOW).await.expect("revokes");
+    let revoked = std::time::Instant::now();
+    loop {
+        match enter().await {
+            Err(AccessError::Denied(_)) => break,
+            Ok(()) => assert!(revoked.elapsed() < Duration::from_secs(5)),
+            Err(error) => panic!("{error}"),
+        }
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn only_so_much_is_known() {
+    let seen = crate::seen::Seen::new();
+    let row = |n| state::create(sample_job(n), Instruction { messages: Vec::new() }).0;
+    for n in 1..=10_000 {
+        seen.wrote(&row(n));
+    }
+    let known = (1..=10_000).filter(|n| seen.row(sample_job(*n).id).is_some()).count();
+    assert!((2048..=4096).contains(&known), "{known}");
+    assert!(seen.row(sample_job(10_000).id).is_some(), "the newest are");
+    let mut long = row(10_000);
+    long.job.message = Some("x".repeat(100_000));
+    seen.wrote(&long);
+    assert_eq!(seen.row(sample_job(10_000).id), None, "what is long is read");
+}
+
+#[tokio::test]
+async fn reads_do_not_wait_for_the_writer() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    let release = hold_the_writer(&store).await;
+    // Longer than what was looked at before is relied on.
+    while Store::changes(&*store).is_some() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(store.row(sample_job(1).id).await.expect("the store answers").is_some());
+    assert_eq!(store.entries(sample_job(1).id, 0, 9).await.expect("the store answers").len(), 2);
+    drop(release);
+}

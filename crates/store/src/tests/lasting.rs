@@ -1,0 +1,55 @@
+//! What waits for the disk and what does not.
+
+use super::*;
+
+/// What the writer's connection is set to inside a command that asks for this.
+async fn synchronous(store: &SqliteStore, lasting: Lasting) -> i64 {
+    let read = |connection: &rusqlite::Connection| {
+        Ok::<_, Abort<StoreError>>(connection.pragma_query_value(None, "synchronous", |row| row.get(0))?)
+    };
+    store.write_then("look", lasting, read, |_| ()).await.expect("the store answers")
+}
+
+#[tokio::test]
+async fn order_alone_does_not_wait_for_the_disk() {
+    let house = House::new();
+    let store = house.open();
+    for _ in 0..2 {
+        assert_eq!(synchronous(&store, Lasting::Flushed).await, 2);
+        assert_eq!(synchronous(&store, Lasting::Ordered).await, 1);
+    }
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    let before = store.writes();
+    let row = claim(&store, 1).await.remove(0);
+    let token = row.last_token;
+    let renew = Arc::new(move |row: &Row| state::renew(row, token, NOW.plus(Duration::from_secs(60))));
+    store.hold(row.id(), NOW, renew).await.expect("the lease is renewed");
+    let release = Arc::new(move |row: &Row| state::release(row, token));
+    store.hold(row.id(), NOW, release).await.expect("the job is given back");
+    let after = store.writes();
+    assert_eq!((after.commits - before.commits, after.flushes - before.flushes), (3, 0));
+    create(&store, sample_job(2), open_gate()).await.expect("a job is created");
+    assert_eq!(store.writes().flushes, after.flushes + 1, "and all that was written before is flushed with it");
+}
+
+#[tokio::test]
+async fn a_group_lasts_as_long_as_the_most_careful_in_it() {
+    let house = House::new();
+    let store = house.open();
+    create(&store, sample_job(1), open_gate()).await.expect("a job is created");
+    let row = claim(&store, 1).await.remove(0);
+    let release = hold_the_writer(&store).await;
+    let before = store.writes();
+    let token = row.last_token;
+    let renew = Arc::new(move |row: &Row| state::renew(row, token, NOW.plus(Duration::from_secs(60))));
+    let (renewing, creating) = (Arc::clone(&store), Arc::clone(&store));
+    let renewed = tokio::spawn(async move { renewing.hold(sample_job(1).id, NOW, renew).await });
+    let created = tokio::spawn(async move { create(&creating, sample_job(2), open_gate()).await });
+    let_them_ask().await;
+    drop(release);
+    renewed.await.expect("no panic").expect("the lease is renewed");
+    created.await.expect("no panic").expect("a job is created");
+    let after = store.writes();
+    // The one that held the writer is counted when it ends.
+    assert_eq!((after.commits - before.commits, after.flushes - before.flushes), (2, 2));
+}

@@ -1,0 +1,79 @@
+//! What a claim costs does not grow with what waits.
+
+use super::*;
+use crate::queue;
+
+/// Many jobs that wait, put there without asking anybody: half of them in lanes of their own, half in one.
+async fn fill(store: &SqliteStore, jobs: u32) {
+    let (row, _) = state::create(sample_job(1), Instruction { messages: Vec::new() });
+    let body = serde_json::to_string(&row).expect("is JSON");
+    let id = row.id().to_string();
+    let fill = move |connection: &rusqlite::Connection| {
+        connection.execute(
+            "WITH RECURSIVE n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1),
+                  made (n, id, branch) AS (
+                    SELECT n, printf('00000000-0000-0000-0000-%012x', n), CASE n % 2 WHEN 0 THEN 'one' ELSE 'own-' || n END
+                    FROM n
+                  )
+             INSERT INTO jobs (id, project, status, repository, branch, created_at, not_before, last_seq, place, body)
+             SELECT id, 'acme', 'active', '/srv/git/docs.git', branch, 0, 0, 2, 'ready',
+                    replace(replace(?2, ?3, id), 'docent/1', branch)
+             FROM made",
+            (jobs, body, id),
+        )?;
+        queue::wake(connection, "acme")?;
+        Ok::<_, Abort<StoreError>>(())
+    };
+    store.write("set the scene", fill).await.expect("the scene is set");
+}
+
+#[tokio::test]
+async fn every_question_of_a_claim_is_answered_by_an_index() {
+    let house = House::new();
+    let store = house.open();
+    fill(&store, 1000).await;
+    let plans = store.read("explain", |connection| {
+        // Statistics could hide what a fresh database would do, so there are none.
+        let mut plans = Vec::new();
+        for sql in queue::QUESTIONS {
+            let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
+            let rows = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>, _>>()?;
+            plans.push((*sql, rows));
+        }
+        Ok(plans)
+    });
+    for (sql, plan) in plans.await.expect("explains") {
+        let plan = plan.join("; ");
+        assert!(plan.contains("INDEX"), "{sql}\n{plan}");
+        assert!(!plan.contains("TEMP B-TREE"), "{sql}\n{plan}");
+        let scans = plan.contains("SCAN jobs") || plan.contains("SCAN queues");
+        assert!(!scans, "{sql}\n{plan}");
+    }
+}
+
+/// How many jobs two claims pass over, where so many wait.
+async fn passed_over(jobs: u32) -> usize {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = Arc::new(SqliteStore::open(folder.path().join("docent.db")).expect("opens"));
+    fill(&store, jobs).await;
+    // The first finds the lane that many are in; each after it has nothing of that left to do.
+    let mut rows = claim(&store, 8).await;
+    let begun = store.writes();
+    rows.extend(claim(&store, 8).await);
+    assert_eq!(rows.len(), 16);
+    let in_one_lane = rows.iter().filter(|row| row.job.source.branch == "one").count();
+    assert_eq!(in_one_lane, 1, "of one lane there is one");
+    assert_eq!(store.writes().commits - begun.commits, 1);
+    let behind = |connection: &rusqlite::Connection| {
+        Ok(connection.query_row("SELECT count(*) FROM jobs WHERE place = 'behind'", [], |row| row.get(0))?)
+    };
+    store.read("count", behind).await.expect("counts")
+}
+
+#[tokio::test]
+async fn a_claim_looks_at_no_job_twice_and_at_few() {
+    let few = passed_over(1_000).await;
+    let many = passed_over(20_000).await;
+    assert_eq!(few, many, "as many were passed over where twenty times as many wait");
+    assert!(many <= 32, "{many}");
+}
