@@ -14,7 +14,7 @@ use crate::config::AuthorConfig;
 use crate::ports::{Forges, Projects};
 use crate::progress::Progress;
 use crate::record::Record;
-use crate::repositories::{Repositories, blocking};
+use crate::repositories::Repositories;
 use crate::session::Session;
 use crate::stop::{Stop, failed};
 
@@ -56,7 +56,7 @@ impl Author {
     ) -> Result<T, E> {
         // Nobody closes it.
         let _place = self.places.acquire().await;
-        blocking(work).await
+        self.repositories.does(work).await
     }
 
     /// What a job works with, as it is now.

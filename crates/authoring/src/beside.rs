@@ -11,7 +11,7 @@ use docent_workspace::{Base, CommitId, GitError, Mirror};
 use futures::future::join_all;
 
 use crate::docs::inside;
-use crate::repositories::{Repositories, blocking};
+use crate::repositories::Repositories;
 use crate::stop::told;
 
 /// Trees by name.
@@ -30,7 +30,7 @@ pub(crate) async fn look_beside(
 ) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
     let looks = project.context.iter().map(async |(name, url)| {
         let found = match tokio::time::timeout(PATIENCE, repositories.fetch_beside(project, url)).await {
-            Ok(Ok(mirror)) => blocking(move || tip(&mirror)).await.map_err(|error| told(&error)),
+            Ok(Ok(mirror)) => repositories.does(move || tip(&mirror)).await.map_err(|error| told(&error)),
             Ok(Err(error)) => Err(told(&error)),
             Err(_) => Err(format!("it took longer than {} s", PATIENCE.as_secs())),
         };

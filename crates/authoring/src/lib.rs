@@ -40,6 +40,7 @@ mod repositories;
 mod session;
 mod stop;
 mod tell;
+mod transport;
 mod words;
 
 #[cfg(test)]
@@ -54,3 +55,4 @@ pub use ports::{Forges, Projects};
 pub use pulls::{MergeError, Pulls};
 pub use repositories::{Repositories, TokenOf};
 pub use tell::tell;
+pub use transport::{Transport, Work};

@@ -9,7 +9,6 @@ use docent_workspace::{CommitId, GitError, PushError};
 use crate::prepare::holds;
 use crate::progress::Turn;
 use crate::record::{Ended, Part, Record};
-use crate::repositories::blocking;
 use crate::session::{Session, parse};
 use crate::stop::{Stop, again, failed};
 use crate::words;
@@ -25,10 +24,9 @@ impl Session<'_> {
             return Ok(());
         }
         let mirror = self.mirror().await?;
-        let remote = self.author.repositories.remote(&self.project).await?;
         let branch = self.handle.job().source.branch.clone();
         let expected = turn.remote.as_deref().map(parse).transpose()?;
-        match blocking(move || mirror.push(&remote, &branch, made, expected)).await {
+        match self.author.repositories.push(&self.project, mirror, branch, made, expected).await {
             Ok(_) => {}
             Err(PushError::Moved { .. }) if self.was_pushed(made).await? => {}
             Err(PushError::Moved { .. }) => {

@@ -9,7 +9,7 @@ use thiserror::Error;
 use uuid::Uuid;
 
 use crate::ports::Projects;
-use crate::repositories::{Repositories, blocking, signed};
+use crate::repositories::{Repositories, signed};
 
 /// Pull requests of the local forge.
 #[derive(Debug, Clone)]
@@ -68,7 +68,7 @@ impl Pulls {
     pub async fn changes(&self, project: &Project, record: &Record) -> Result<Vec<FileDiff>, GitError> {
         let mirror = self.repositories.fetch(project).await?;
         let Some((from, to)) = span(&mirror, record)? else { return Ok(Vec::new()) };
-        blocking(move || mirror.diff(from, to)).await
+        self.repositories.does(move || mirror.diff(from, to)).await
     }
 
     /// Merges it into its base and says so in the store. Doing it again after a crash in between finds the merge made.
@@ -86,7 +86,7 @@ impl Pulls {
         let remote = self.repositories.remote(project).await?;
         let message = format!("Merge pull request {}: {}\n", record.number, record.title);
         let (base, meta) = (record.base.clone(), signed(self.clock.now().seconds(), message, Vec::new()));
-        blocking(move || mirror.merge(&remote, to, &base, &meta)).await.map_err(explain)?;
+        self.repositories.does(move || mirror.merge(&remote, to, &base, &meta)).await.map_err(explain)?;
         self.repositories.announce_change();
         self.end(record, State::Merged, Some((from, to))).await
     }

@@ -5,13 +5,14 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_types::Project;
-use docent_workspace::{CommitId, CommitMeta, Credentials, GitError, Mirror, Mirrors, Remote};
+use docent_workspace::{CommitId, CommitMeta, Credentials, GitError, Mirror, Mirrors, PushError, Pushed, Remote};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 
 use crate::address::is_same_host;
 use crate::docs::Docs;
+use crate::transport::Transport;
 
 /// What opens a project's repository; `None` when nothing is needed, or nothing is configured.
 pub type TokenOf = Arc<dyn Fn(&Project) -> BoxFuture<'static, Result<Option<Credentials>, GitError>> + Send + Sync>;
@@ -19,7 +20,7 @@ pub type TokenOf = Arc<dyn Fn(&Project) -> BoxFuture<'static, Result<Option<Cred
 /// Mirrors of the projects' repositories. Clones share them.
 #[derive(Clone)]
 pub struct Repositories {
-    mirrors: Arc<Mirrors>,
+    transport: Arc<dyn Transport>,
     token_of: TokenOf,
     changed: Arc<Notify>,
     /// The mirrors of repositories that may be read beside a project's own, by address, as this process fetched them.
@@ -28,7 +29,7 @@ pub struct Repositories {
 
 impl fmt::Debug for Repositories {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Repositories").field("mirrors", &self.mirrors).finish_non_exhaustive()
+        f.debug_struct("Repositories").field("transport", &self.transport).finish_non_exhaustive()
     }
 }
 
@@ -40,7 +41,12 @@ impl Repositories {
 
     /// `token_of` is asked at each use, so that a changed token counts at once.
     pub fn new(mirrors: Mirrors, token_of: TokenOf) -> Self {
-        Self { mirrors: Arc::new(mirrors), token_of, changed: Arc::new(Notify::new()), beside: Arc::default() }
+        Self::reached_by(Arc::new(mirrors), token_of)
+    }
+
+    /// As [`new`](Self::new), with git behind a transport of the caller's own.
+    pub fn reached_by(transport: Arc<dyn Transport>, token_of: TokenOf) -> Self {
+        Self { transport, token_of, changed: Arc::new(Notify::new()), beside: Arc::default() }
     }
 
     /// The address of a project's repository, with what opens it.
@@ -57,12 +63,12 @@ impl Repositories {
 
     /// The mirror as the repository is now.
     pub async fn fetch(&self, project: &Project) -> Result<Mirror, GitError> {
-        self.mirrors.fetch(&self.remote(project).await?).await
+        self.transport.fetch(&self.remote(project).await?).await
     }
 
     /// The mirror of a repository that may be read beside the project's own, as it is now.
     pub async fn fetch_beside(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
-        let mirror = self.mirrors.fetch(&self.remote_beside(project, url).await?).await?;
+        let mirror = self.transport.fetch(&self.remote_beside(project, url).await?).await?;
         self.mirrors_beside().insert(url.to_owned(), mirror.clone());
         Ok(mirror)
     }
@@ -93,7 +99,7 @@ impl Repositories {
 
     /// The docs as the repository was when it was last fetched, by any process; `None` when it never was, or cannot be read.
     pub fn fetched_docs(&self, project: &Project) -> Option<Docs> {
-        let mirror = self.mirrors.open_existing(&Remote::new(project.repository.clone()))?;
+        let mirror = self.transport.fetched(&Remote::new(project.repository.clone()))?;
         Docs::at_tip(&mirror, project).ok()
     }
 
@@ -105,23 +111,34 @@ impl Repositories {
     pub(crate) fn announce_change(&self) {
         self.changed.notify_one();
     }
+
+    /// Moves a branch of a project's repository.
+    pub(crate) async fn push(
+        &self,
+        project: &Project,
+        mirror: Mirror,
+        branch: String,
+        commit: CommitId,
+        expected: Option<CommitId>,
+    ) -> Result<Pushed, PushError> {
+        let remote = self.remote(project).await?;
+        self.transport.push(mirror, remote, branch, commit, expected).await
+    }
+
+    /// Does work on a mirror, which blocks, where it is in nobody's way.
+    pub(crate) async fn does<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let (tells, told) = oneshot::channel();
+        // Nobody listens when the job was stopped meanwhile.
+        self.transport.does(Box::new(move || drop(tells.send(work())))).await;
+        match told.await {
+            Ok(result) => result,
+            // Nobody did it: the process is going down.
+            Err(_) => std::future::pending().await,
+        }
+    }
 }
 
 /// What a commit of ours says of itself.
 pub(crate) fn signed(seconds: i64, message: String, parents: Vec<CommitId>) -> CommitMeta {
     CommitMeta { name: "Docent".to_owned(), email: "docent@localhost".to_owned(), seconds, message, parents }
-}
-
-/// Runs git work, which blocks, off the runtime's own threads.
-pub(crate) async fn blocking<T: Send + 'static, E: Send + 'static>(
-    work: impl FnOnce() -> Result<T, E> + Send + 'static,
-) -> Result<T, E> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(result) => result,
-        // The runtime is going down, or the work panicked: the same as if we had.
-        Err(error) => match error.try_into_panic() {
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => std::future::pending().await,
-        },
-    }
 }

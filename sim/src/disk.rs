@@ -1,0 +1,185 @@
+//! The disk that all processes share, and what of it outlives the power.
+//!
+//! Behind it is the store's twin in memory, which is what everybody sees. Beside it goes a log of the commands in the
+//! order in which they were carried out, and how much of that log is flushed. When the power fails, the log is cut
+//! somewhere behind that point, and what is left of it is carried out anew: what was flushed is there, of the rest the
+//! beginning.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use docent_jobs::memory::MemoryStore;
+use docent_jobs::{Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Row, Store, WriteError, Written};
+use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
+use futures::FutureExt;
+
+use crate::chance::Chance;
+use crate::world::lock;
+
+#[derive(Debug, Default)]
+pub(crate) struct Disk(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    memory: Arc<MemoryStore>,
+    log: Vec<Command>,
+    /// How much of the log the power cannot take.
+    flushed: usize,
+    /// The newest entry of each job's journal that is flushed.
+    lasting: BTreeMap<JobId, u64>,
+    /// Jobs written to since the last flush.
+    touched: BTreeSet<JobId>,
+    /// Commands ever carried out, by who asked for them.
+    writes: BTreeMap<String, u64>,
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").field("log", &self.log.len()).field("flushed", &self.flushed).finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone)]
+enum Command {
+    Create(Box<(Row, Vec<EntryBody>, Gate)>),
+    Change(JobId, Gate, Decide),
+    Hold(JobId, Timestamp, Decide),
+    Claim(Claiming, Decide),
+}
+
+/// The memory behind the disk never waits for anything.
+fn at_once<T>(answer: impl Future<Output = T>) -> T {
+    answer.now_or_never().expect("memory answers at once")
+}
+
+impl Disk {
+    pub(crate) fn create(
+        &self,
+        by: &str,
+        row: Row,
+        entries: Vec<EntryBody>,
+        gate: Gate,
+    ) -> Result<Written, WriteError> {
+        let mut state = lock(&self.0);
+        let id = row.id();
+        let command = Command::Create(Box::new((row.clone(), entries.clone(), gate.clone())));
+        let written = at_once(state.memory.create(row, entries, gate))?;
+        if !written.repeat {
+            state.logged(by, command, [id]);
+        }
+        Ok(written)
+    }
+
+    pub(crate) fn change(&self, by: &str, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+        let mut state = lock(&self.0);
+        let written = at_once(state.memory.change(id, gate.clone(), Arc::clone(&decide)))?;
+        if !written.repeat {
+            state.logged(by, Command::Change(id, gate, decide), [id]);
+        }
+        Ok(written)
+    }
+
+    pub(crate) fn hold(&self, by: &str, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+        let mut state = lock(&self.0);
+        let row = at_once(state.memory.hold(id, now, Arc::clone(&decide)))?;
+        state.logged(by, Command::Hold(id, now, decide), [id]);
+        Ok(row)
+    }
+
+    pub(crate) fn claim(&self, by: &str, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+        let mut state = lock(&self.0);
+        let rows = at_once(state.memory.claim(claiming, Arc::clone(&decide)))?;
+        if !rows.is_empty() {
+            state.logged(by, Command::Claim(claiming, decide), rows.iter().map(Row::id));
+        }
+        Ok(rows)
+    }
+
+    /// What everybody sees.
+    pub(crate) fn seen(&self) -> Arc<MemoryStore> {
+        Arc::clone(&lock(&self.0).memory)
+    }
+
+    /// From here on the power cannot take anything that was written.
+    pub(crate) fn flush(&self) {
+        lock(&self.0).flush();
+    }
+
+    /// The power fails. Gives how many commands it took.
+    pub(crate) fn loses_power(&self, chance: &mut Chance) -> usize {
+        let mut state = lock(&self.0);
+        let at_risk = state.log.len() - state.flushed;
+        let kept = state.flushed + chance.place(at_risk + 1);
+        let lost = state.log.len() - kept;
+        state.log.truncate(kept);
+        state.memory = Arc::default();
+        for command in state.log.clone() {
+            state.repeat(command);
+        }
+        state.touched = state.rows().iter().map(Row::id).collect();
+        state.flush();
+        lost
+    }
+
+    /// How often others have written.
+    pub(crate) fn writes_of_others(&self, than: &str) -> u64 {
+        lock(&self.0).writes.iter().filter(|(by, _)| *by != than).map(|(_, writes)| writes).sum()
+    }
+
+    /// Rows of all jobs, oldest first.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        lock(&self.0).rows()
+    }
+
+    pub(crate) fn journal(&self, id: JobId) -> Vec<Entry> {
+        at_once(self.seen().entries(id, 0, u32::MAX)).expect("memory answers")
+    }
+
+    /// The part of a journal that the power cannot take.
+    pub(crate) fn lasting_journal(&self, id: JobId) -> Vec<Entry> {
+        let lasting = lock(&self.0).lasting.get(&id).copied().unwrap_or(0);
+        self.journal(id).into_iter().filter(|entry| entry.seq <= lasting).collect()
+    }
+}
+
+impl State {
+    fn logged(&mut self, by: &str, command: Command, touched: impl IntoIterator<Item = JobId>) {
+        self.log.push(command);
+        self.touched.extend(touched);
+        *self.writes.entry(by.to_owned()).or_default() += 1;
+    }
+
+    fn flush(&mut self) {
+        self.flushed = self.log.len();
+        for id in std::mem::take(&mut self.touched) {
+            let row = at_once(self.memory.row(id)).expect("memory answers");
+            self.lasting.insert(id, row.map_or(0, |row| row.last_seq));
+        }
+    }
+
+    /// Carries out once more what was carried out before.
+    fn repeat(&self, command: Command) {
+        let memory = &self.memory;
+        let repeated = match command {
+            Command::Create(new) => {
+                let (row, entries, gate) = *new;
+                at_once(memory.create(row, entries, gate)).is_ok()
+            }
+            Command::Change(id, gate, decide) => at_once(memory.change(id, gate, decide)).is_ok(),
+            Command::Hold(id, now, decide) => at_once(memory.hold(id, now, decide)).is_ok(),
+            Command::Claim(claiming, decide) => at_once(memory.claim(claiming, decide)).is_ok(),
+        };
+        assert!(repeated, "a decision is pure: it comes out again as it did before");
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let ids = (0..3).flat_map(|number| {
+            let project = ProjectId::parse(&format!("project-{number}")).expect("a name");
+            let query = JobQuery { project, status: None, after: None, skip: 0, limit: u32::MAX };
+            at_once(self.memory.list(query)).expect("memory answers")
+        });
+        let mut ids: Vec<JobId> = ids.map(|job: AgentJob| job.id).collect();
+        ids.sort_unstable();
+        ids.into_iter().filter_map(|id| at_once(self.memory.row(id)).expect("memory answers")).collect()
+    }
+}

@@ -1,0 +1,219 @@
+//! A forge in memory, and the way to it on which requests and answers get lost.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docent_authoring::record::Record;
+use docent_forge::{Forge, ForgeError, PullRequest, Request, State};
+use docent_types::{Project, ProjectId};
+
+use crate::broken::Broken;
+use crate::git::records;
+use crate::process::{Ask, Process};
+use crate::world::{World, lock};
+
+/// The forge, with the pull requests of all projects.
+#[derive(Debug, Default)]
+pub(crate) struct Server(Mutex<Vec<Pull>>);
+
+/// One pull request.
+#[derive(Debug, Clone)]
+pub(crate) struct Pull {
+    pub(crate) project: ProjectId,
+    pub(crate) number: u64,
+    pub(crate) head: String,
+    pub(crate) body: String,
+    pub(crate) state: State,
+}
+
+impl Pull {
+    fn told(&self) -> PullRequest {
+        PullRequest { number: self.number, url: self.url(), state: self.state, draft: false }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("https://forge.test/{}/{}", self.project, self.number)
+    }
+}
+
+impl Server {
+    pub(crate) fn pulls(&self) -> Vec<Pull> {
+        lock(&self.0).clone()
+    }
+
+    /// Merges or closes an open one.
+    pub(crate) fn ends(&self, ended: &Pull, state: State) {
+        let mut pulls = lock(&self.0);
+        let of = |pull: &&mut Pull| pull.url() == ended.url() && pull.state == State::Open;
+        if let Some(pull) = pulls.iter_mut().find(of) {
+            pull.state = state;
+        }
+    }
+
+    fn find(&self, project: &ProjectId, head: &str) -> Option<Pull> {
+        lock(&self.0).iter().rev().find(|pull| pull.project == *project && pull.head == head).cloned()
+    }
+
+    fn opens(&self, project: &ProjectId, request: &Request) -> Pull {
+        let mut pulls = lock(&self.0);
+        let number = pulls.iter().filter(|pull| pull.project == *project).count() as u64 + 1;
+        let (head, body, project) = (request.head.clone(), request.body.clone(), project.clone());
+        let pull = Pull { project, number, head, body, state: State::Open };
+        pulls.push(pull.clone());
+        pull
+    }
+
+    fn updates(&self, project: &ProjectId, number: u64, request: &Request) -> Option<Pull> {
+        let mut pulls = lock(&self.0);
+        let of = |pull: &&mut Pull| pull.project == *project && pull.number == number && pull.state == State::Open;
+        let pull = pulls.iter_mut().find(of)?;
+        pull.body.clone_from(&request.body);
+        Some(pull.clone())
+    }
+}
+
+/// A project's forge as a process sees it.
+#[derive(Debug, Clone)]
+pub(crate) struct Desk {
+    process: Arc<Process>,
+    project: Project,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone)]
+enum Wish {
+    Open(Request),
+    Update(u64, Request),
+}
+
+impl Desk {
+    pub(crate) fn new(process: Arc<Process>, project: Project) -> Self {
+        Self { process, project }
+    }
+
+    fn world(&self) -> &World {
+        &self.process.world
+    }
+
+    /// What was asked for happens at the forge.
+    fn arrives(&self, wish: &Wish) -> Result<PullRequest, ForgeError> {
+        let (world, server, id) = (self.world(), &self.world().forge, &self.project.id);
+        let (Wish::Open(request) | Wish::Update(_, request)) = wish;
+        must_be_written_down(world, request);
+        let found = server.find(id, &request.head).filter(|pull| pull.state == State::Open);
+        let pull = match (wish, found) {
+            (Wish::Update(number, _), _) => match server.updates(id, *number, request) {
+                Some(pull) => pull,
+                None => return Err(ForgeError::Refused { sentence: "the pull request is not open".to_owned() }),
+            },
+            // A forge has one open pull request from a branch to another, unless nobody looks.
+            (Wish::Open(_), Some(found)) if world.broken != Some(Broken::OpensBlindly) => found,
+            (Wish::Open(_), found) => {
+                self.must_have_changes(request)?;
+                if let Some(found) = found {
+                    world.violated(format_args!(
+                        "{} has a pull request, {}, and gets another",
+                        request.head,
+                        found.url()
+                    ));
+                }
+                server.opens(id, request)
+            }
+        };
+        world.note(format_args!("{} {} {}", self.process.name, name(wish), pull.url()));
+        Ok(pull.told())
+    }
+
+    fn must_have_changes(&self, request: &Request) -> Result<(), ForgeError> {
+        let mirror = self.world().look(&self.project);
+        let tip = |branch: &str| mirror.find_branch(branch).expect("a branch can be looked up");
+        let Some(head) = tip(&request.head) else { return Err(ForgeError::HeadMissing { head: request.head.clone() }) };
+        let is_held = tip(&request.base).is_none_or(|base| mirror.is_ancestor(head, base).expect("commits are there"));
+        if is_held {
+            return Err(ForgeError::NoChanges { head: request.head.clone(), base: request.base.clone() });
+        }
+        Ok(())
+    }
+
+    async fn wishes(&self, wish: Wish) -> Result<PullRequest, ForgeError> {
+        let (process, world) = (&self.process, self.world());
+        let odds = &world.plan.odds;
+        process.asks(Ask::Forge).await;
+        if world.goes_wrong("forge fails", odds.forge_fails) {
+            let wait = world.chance().happens(0.3).then_some(Duration::from_secs(45));
+            return Err(unavailable("it is overloaded", wait));
+        }
+        if world.goes_wrong("forge is late", odds.forge_late) {
+            self.arrives_later(wish, 60_000);
+            return Err(unavailable("no answer came in time", None));
+        }
+        let answer = self.arrives(&wish);
+        if world.goes_wrong("forge is asked twice", odds.forge_twice) {
+            self.arrives_later(wish, 500);
+        }
+        process.hears(Ask::Forge).await;
+        if world.goes_wrong("forge is unheard", odds.forge_unheard) {
+            return Err(unavailable("the connection broke off", None));
+        }
+        answer
+    }
+
+    fn arrives_later(&self, wish: Wish, most_millis: u64) {
+        let (desk, wait) = (self.clone(), self.world().chance().millis(1..=most_millis));
+        tokio::spawn(async move {
+            tokio::time::sleep(wait).await;
+            // Nobody hears how it went.
+            let _ = desk.arrives(&wish);
+        });
+    }
+}
+
+fn name(wish: &Wish) -> &'static str {
+    match wish {
+        Wish::Open(_) => "opens",
+        Wish::Update(..) => "updates",
+    }
+}
+
+fn unavailable(why: &str, retry_after: Option<Duration>) -> ForgeError {
+    ForgeError::Unavailable { retry_after, source: why.into() }
+}
+
+/// A pull request is asked for only when the journal of its job, as it is on the disk, tells of the commit in it.
+fn must_be_written_down(world: &World, request: &Request) {
+    let rows = world.disk.rows();
+    let asked_by = rows.iter().find(|row| request.body.contains(&row.id().to_string()));
+    let is_written = asked_by.is_some_and(|row| {
+        let journal = world.disk.lasting_journal(row.id());
+        records(journal.iter().map(|entry| &entry.body)).any(|record| matches!(record, Record::Committed { .. }))
+    });
+    if !is_written {
+        world.violated(format_args!(
+            "a pull request from {} is asked for, and no journal on the disk says why",
+            request.head
+        ));
+    }
+}
+
+#[async_trait]
+impl Forge for Desk {
+    async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError> {
+        let (process, world) = (&self.process, self.world());
+        process.asks(Ask::Forge).await;
+        if world.goes_wrong("forge fails", world.plan.odds.forge_fails) {
+            return Err(unavailable("it is overloaded", None));
+        }
+        let found = world.forge.find(&self.project.id, head).map(|pull| pull.told());
+        process.hears(Ask::Forge).await;
+        Ok(found.filter(|_| world.broken != Some(Broken::OpensBlindly)))
+    }
+
+    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+        self.wishes(Wish::Open(request.clone())).await
+    }
+
+    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+        self.wishes(Wish::Update(found.number, request.clone())).await
+    }
+}

@@ -1,0 +1,122 @@
+//! A node: one process after the other, each with an engine of its own over what the one before has left.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docent_authoring::{Author, AuthorConfig, Forges, Projects, Repositories};
+use docent_forge::Forge;
+use docent_jobs::{Engine, EngineConfig, JobLimits, Jobs};
+use docent_llm::Model;
+use docent_types::{Project, ProjectId, StoreError};
+use docent_workspace::Mirrors;
+use futures::FutureExt;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+
+use crate::forge::Desk;
+use crate::git::{NodeGit, loses_mirrors};
+use crate::model::{Local, Writer};
+use crate::process::{Ask, Placed, Process};
+use crate::store::NodeStore;
+use crate::world::{NodeClock, SeededIds, World};
+
+/// A living process, as callers reach it.
+#[derive(Debug)]
+pub(crate) struct Running {
+    pub(crate) process: Arc<Process>,
+    pub(crate) jobs: Jobs,
+}
+
+/// Processes follow one another on this node until `closing`.
+pub(crate) async fn lives(world: Arc<World>, node: usize, closing: CancellationToken) {
+    for life in 1.. {
+        let process = Process::new(&world, node, life);
+        let engine = starts(&process);
+        ends(&process, engine, &closing).await;
+        world.processes()[node] = None;
+        if closing.is_cancelled() {
+            return;
+        }
+        if process.is_dead() && world.goes_wrong("mirror is lost", world.plan.odds.mirror_is_lost) {
+            loses_mirrors(&world, &world.mirrors_of(node));
+        }
+        let pause = world.chance().millis(100..=8_000);
+        tokio::time::sleep(pause).await;
+    }
+}
+
+/// Waits until the process is dead, or has drained because somebody wanted it to.
+async fn ends(process: &Process, mut engine: JoinHandle<()>, closing: &CancellationToken) {
+    tokio::select! {
+        biased;
+        () = process.dead.cancelled() => {}
+        () = process.drain.cancelled() => {}
+        () = closing.cancelled() => process.drain.cancel(),
+    }
+    tokio::select! {
+        biased;
+        () = process.dead.cancelled() => engine.abort(),
+        _ = &mut engine => return process.world.note(format_args!("{} has drained", process.name)),
+    }
+    // It was aborted, or has died at a named point.
+    let _ = engine.await;
+}
+
+fn starts(process: &Arc<Process>) -> JoinHandle<()> {
+    let (world, node) = (&process.world, process.node);
+    world.note(format_args!("{} starts", process.name));
+    let clock = Arc::new(NodeClock(Arc::clone(world), node));
+    let limits = JobLimits { creates_per_hour: world.plan.quota, messages_per_hour: 100 };
+    let store = Arc::new(NodeStore(Arc::clone(process)));
+    let jobs = Jobs::new(store, clock, Arc::new(SeededIds(Arc::clone(world))), limits);
+    let config = EngineConfig {
+        workers: world.plan.workers,
+        per_project: world.plan.per_project,
+        attempts: world.plan.attempts,
+        ..EngineConfig::new(process.name.clone())
+    };
+    let worker = Placed { process: Arc::clone(process), worker: author(process) };
+    let engine = Engine::new(jobs.clone(), Arc::new(worker), config);
+    world.processes()[node] = Some(Arc::new(Running { process: Arc::clone(process), jobs }));
+    let process = Arc::clone(process);
+    tokio::spawn(async move {
+        while process.is_alone() && engine.take_over().await.is_err() {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
+        engine.run(process.drain.clone()).await;
+    })
+}
+
+fn author(process: &Arc<Process>) -> Author {
+    let mirrors = Mirrors::new(process.world.mirrors_of(process.node));
+    let git = NodeGit { process: Arc::clone(process), mirrors };
+    let repositories = Repositories::reached_by(Arc::new(git), Arc::new(|_| std::future::ready(Ok(None)).boxed()));
+    let at = Arc::clone(process);
+    let forges: Forges =
+        Arc::new(move |project: &Project| -> Arc<dyn Forge> { Arc::new(Desk::new(Arc::clone(&at), project.clone())) });
+    let models: BTreeMap<String, Arc<dyn Model>> = BTreeMap::from([
+        ("sonnet".to_owned(), Arc::new(Writer(Arc::clone(process))) as Arc<dyn Model>),
+        ("builtin".to_owned(), Arc::new(Local(Arc::clone(process))) as Arc<dyn Model>),
+    ]);
+    let projects = Arc::new(Registry(Arc::clone(process)));
+    Author::new(projects, repositories, forges, models, AuthorConfig::default())
+}
+
+/// The projects, as a process looks them up.
+#[derive(Debug)]
+struct Registry(Arc<Process>);
+
+#[async_trait]
+impl Projects for Registry {
+    async fn project(&self, id: &ProjectId) -> Result<Option<Project>, StoreError> {
+        let (process, world) = (&self.0, &self.0.world);
+        process.asks(Ask::Read).await;
+        if world.goes_wrong("read fails", world.plan.odds.read_fails) {
+            return Err(StoreError::new("read", "the disk failed"));
+        }
+        process.hears(Ask::Read).await;
+        Ok(world.project(id).cloned())
+    }
+}

@@ -1,0 +1,283 @@
+//! The store as a process sees it: on its way to the disk a command may be lost, refused, or carried out unheard.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use docent_jobs::{
+    Change, Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
+};
+use docent_types::{AgentJob, JobId, JobStatus, StoreError, Timestamp};
+
+use crate::broken::{self, Broken};
+use crate::process::{Ask, Process};
+use crate::world::{World, lock};
+
+#[derive(Debug)]
+pub(crate) struct NodeStore(pub(crate) Arc<Process>);
+
+impl NodeStore {
+    async fn write<T: Send + 'static>(
+        &self,
+        act: impl FnOnce(&Process) -> Result<T, WriteError> + Send + 'static,
+    ) -> Result<T, WriteError> {
+        let (process, odds) = (&self.0, &self.0.world.plan.odds);
+        process.asks(Ask::Write).await;
+        if process.world.is_disk_full() {
+            process.world.count("no room on the disk");
+            return Err(StoreError::new("write", "no space is left on the disk").into());
+        }
+        if process.world.goes_wrong("write fails", odds.write_fails) {
+            return Err(StoreError::new("write", "the disk failed").into());
+        }
+        // What was handed over is written also when nobody waits for it any more, as long as the process lives.
+        let writer = Arc::clone(process);
+        let written = tokio::spawn(async move {
+            let pause = writer.world.chance().millis(0..=3);
+            tokio::time::sleep(pause).await;
+            tokio::select! {
+                biased;
+                () = writer.dead.cancelled() => return None,
+                () = writer.moves() => {}
+            }
+            Some(act(&writer))
+        });
+        let written = match written.await {
+            Ok(Some(written)) => written,
+            // It died with the process.
+            Ok(None) | Err(_) => std::future::pending().await,
+        };
+        process.hears(Ask::Write).await;
+        if written.is_ok() && process.world.goes_wrong("write is unheard", odds.write_unheard) {
+            return Err(StoreError::new("write", "the answer was lost").into());
+        }
+        written
+    }
+
+    async fn read<T>(&self, read: impl Future<Output = T>) -> Result<T, StoreError> {
+        let process = &self.0;
+        process.asks(Ask::Read).await;
+        if process.world.goes_wrong("read fails", process.world.plan.odds.read_fails) {
+            return Err(StoreError::new("read", "the disk failed"));
+        }
+        let answer = read.await;
+        process.hears(Ask::Read).await;
+        Ok(answer)
+    }
+}
+
+/// Puts what was written on the disk; in a store that is broken in this way, a while after it has said so.
+fn flush(world: &Arc<World>) {
+    if world.broken != Some(Broken::ActsBeforeItIsWritten) {
+        return world.disk.flush();
+    }
+    let (world, pause) = (Arc::clone(world), world.chance().millis(1..=20_000));
+    tokio::spawn(async move {
+        tokio::time::sleep(pause).await;
+        world.disk.flush();
+    });
+}
+
+/// What a decision was made on, and what it came to.
+#[derive(Default)]
+struct Witness(Mutex<Option<(Row, Change)>>);
+
+impl fmt::Debug for Witness {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Witness")
+    }
+}
+
+impl Witness {
+    fn watches(self: &Arc<Self>, decide: Decide) -> Decide {
+        let witness = Arc::clone(self);
+        Arc::new(move |row: &Row| {
+            let change = decide(row)?;
+            *lock(&witness.0) = Some((row.clone(), change.clone()));
+            Ok(change)
+        })
+    }
+
+    /// Whether a lease is taken from a process that died.
+    fn sees_a_takeover(&self, by: &Process) -> bool {
+        let is_retry = |entry: &EntryBody| matches!(entry, EntryBody::Retry { .. });
+        let of_another = |row: &Row| row.lease.as_ref().is_some_and(|lease| lease.holder != by.name);
+        let seen = lock(&self.0);
+        seen.as_ref().is_some_and(|(row, change)| {
+            by.is_alone() && of_another(row) && change.next.lease.is_none() && change.entries.iter().any(is_retry)
+        })
+    }
+
+    /// Tells of what was decided, and sees to it that only the holder of a lease writes under it.
+    fn testifies(&self, by: &Process) {
+        let is_takeover = self.sees_a_takeover(by);
+        let Some((before, Change { entries, next })) = lock(&self.0).take() else { return };
+        let (world, holder) = (&by.world, before.lease.as_ref().map(|lease| lease.holder.as_str()));
+        let kinds: Vec<&str> = entries.iter().map(kind).collect();
+        if !kinds.is_empty() || before.lease.is_some() != next.lease.is_some() {
+            world.note(format_args!("{} writes {} {}", by.name, short(before.id()), kinds.join(", ")));
+        }
+        let takes_a_lease = entries.iter().any(|entry| match entry {
+            EntryBody::Work { .. } | EntryBody::Retry { .. } => true,
+            EntryBody::Transition { to, .. } => matches!(to, JobStatus::Completed | JobStatus::Failed),
+            EntryBody::Instruction(_) | EntryBody::Leased { .. } => false,
+        });
+        if takes_a_lease && !is_takeover && holder != Some(&by.name) {
+            world.violated(format_args!(
+                "fencing: {} wrote {} to {}, whose lease is held by {}",
+                by.name,
+                kinds.join(", "),
+                short(before.id()),
+                holder.unwrap_or("nobody")
+            ));
+        }
+    }
+}
+
+fn kind(entry: &EntryBody) -> &str {
+    match entry {
+        EntryBody::Instruction(_) => "instruction",
+        EntryBody::Transition { to, .. } => to.as_str(),
+        EntryBody::Leased { .. } => "leased",
+        EntryBody::Retry { .. } => "retry",
+        EntryBody::Work { kind, .. } => kind,
+    }
+}
+
+/// Enough of an id to tell jobs of one world apart.
+pub(crate) fn short(id: JobId) -> String {
+    id.to_string().split_off(28)
+}
+
+#[async_trait]
+impl Store for NodeStore {
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+        let act = move |by: &Process| {
+            let id = row.id();
+            let written = by.world.disk.create(&by.name, row, entries, gate);
+            flush(&by.world);
+            let came = match &written {
+                Ok(written) if written.repeat => "again",
+                Ok(_) => "anew",
+                Err(_) => "in vain",
+            };
+            by.world.note(format_args!("{} creates {} {came}", by.name, short(id)));
+            written
+        };
+        self.write(act).await
+    }
+
+    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+        let act = move |by: &Process| {
+            let witness = Arc::new(Witness::default());
+            let decide = witness.watches(broken::fenced(by, &gate, decide));
+            let written = by.world.disk.change(&by.name, id, gate, decide);
+            if by.world.broken != Some(Broken::TellsWhatMayBeLost) || !witness.sees_a_takeover(by) {
+                flush(&by.world);
+            }
+            witness.testifies(by);
+            written
+        };
+        self.write(act).await
+    }
+
+    async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
+        let act = move |by: &Process| {
+            let witness = Arc::new(Witness::default());
+            let held = by.world.disk.hold(&by.name, id, now, witness.watches(decide));
+            witness.testifies(by);
+            held
+        };
+        self.write(act).await
+    }
+
+    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+        let act = move |by: &Process| {
+            let before = by.world.disk.rows();
+            let rows = by.world.disk.claim(&by.name, claiming, decide)?;
+            for row in &rows {
+                by.world.note(format_args!("{} claims {}", by.name, short(row.id())));
+            }
+            must_be_fair(&by.world, claiming, before, &rows);
+            Ok(rows)
+        };
+        match self.write(act).await {
+            Ok(rows) => Ok(rows),
+            Err(WriteError::Store(error)) => Err(error),
+            Err(other) => Err(StoreError::new("claim", other)),
+        }
+    }
+
+    async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
+        let world = &self.0.world;
+        self.read(async { world.disk.seen().row(id).await }).await?
+    }
+
+    async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
+        let world = &self.0.world;
+        self.read(async { world.disk.seen().entries(id, after, limit).await }).await?
+    }
+
+    async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {
+        let world = &self.0.world;
+        self.read(async { world.disk.seen().list(query).await }).await?
+    }
+
+    async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let world = &self.0.world;
+        self.read(async { world.disk.seen().next_due(now).await }).await?
+    }
+
+    async fn leased(&self) -> Result<Vec<JobId>, StoreError> {
+        let world = &self.0.world;
+        self.read(async { world.disk.seen().leased().await }).await?
+    }
+
+    async fn prune(&self, _: Pruning) -> Result<Pruned, StoreError> {
+        // Everything of a world is younger than what anybody prunes.
+        Ok(Pruned::default())
+    }
+
+    fn changes(&self) -> Option<u64> {
+        Some(self.0.world.disk.writes_of_others(&self.0.name))
+    }
+}
+
+/// Holds what was claimed against the rules, one job after the other: it was due and free, the oldest of its project,
+/// below the cap, in a lane of its own, and no project was passed over more often than there are others.
+fn must_be_fair(world: &World, claiming: Claiming, rows: Vec<Row>, claimed: &[Row]) {
+    let mut rows: BTreeMap<JobId, Row> = rows.into_iter().map(|row| (row.id(), row)).collect();
+    for next in claimed {
+        let mut oldest: BTreeMap<&str, JobId> = BTreeMap::new();
+        for row in rows.values().filter(|row| may_be_claimed(row, claiming, &rows)) {
+            oldest.entry(row.job.project.as_str()).or_insert(row.id());
+        }
+        let project = next.job.project.as_str();
+        if oldest.get(project) != Some(&next.id()) {
+            world
+                .violated(format_args!("claims: {} is not the oldest free and due job of {project}", short(next.id())));
+        }
+        let mut ledger = world.ledger();
+        ledger.passed_over.remove(project);
+        for passed in oldest.keys().filter(|other| **other != project) {
+            let times = ledger.passed_over.entry((*passed).to_owned()).or_default();
+            *times += 1;
+            if *times >= world.plan.projects {
+                world.violated(format_args!("fairness: {passed} was passed over {times} times in a row"));
+            }
+        }
+        drop(ledger);
+        rows.insert(next.id(), next.clone());
+    }
+}
+
+fn may_be_claimed(row: &Row, claiming: Claiming, rows: &BTreeMap<JobId, Row>) -> bool {
+    let is_living = |row: &&Row| row.lease.as_ref().is_some_and(|lease| lease.until > claiming.now);
+    let lanes: BTreeSet<_> = rows.values().filter(is_living).map(Row::lane).collect();
+    let running = rows.values().filter(is_living).filter(|other| other.job.project == row.job.project).count();
+    row.job.status == JobStatus::Active
+        && row.attempt.not_before <= claiming.now
+        && !lanes.contains(&row.lane())
+        && running < claiming.cap_per_project
+}

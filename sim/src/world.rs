@@ -1,0 +1,244 @@
+//! Everything outside the processes: time, chance, the disk, the repositories, the forge, and what is known of all that.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use docent_types::{Clock, Domain, ForgeKind, Ids, Project, ProjectId, Timestamp};
+use docent_workspace::{CommitMeta, Mirror, Mirrors, Remote, create_repository};
+use tempfile::TempDir;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::broken::Broken;
+use crate::chance::Chance;
+use crate::disk::Disk;
+use crate::forge::Server;
+use crate::ledger::Ledger;
+use crate::node::Running;
+use crate::plan::Plan;
+use crate::trace::Trace;
+
+/// When every world begins.
+const BEGINNING: Timestamp = Timestamp::from_millis(1_795_000_000_000);
+
+/// One world.
+pub(crate) struct World {
+    pub(crate) plan: Plan,
+    pub(crate) broken: Option<Broken>,
+    pub(crate) disk: Disk,
+    pub(crate) forge: Server,
+    pub(crate) projects: Vec<Project>,
+    ledger: Mutex<Ledger>,
+    /// The living process of each node.
+    processes: Mutex<Vec<Option<Arc<Running>>>>,
+    dir: TempDir,
+    /// What looks at the repositories from outside.
+    look: Mirrors,
+    began: Instant,
+    /// How far each node's clock is off, in milliseconds.
+    off: Vec<AtomicI64>,
+    full_until: Mutex<Instant>,
+    is_calm: AtomicBool,
+    chance: Mutex<Chance>,
+    trace: Mutex<Trace>,
+    counts: Mutex<BTreeMap<String, u64>>,
+    violations: Mutex<Vec<String>>,
+}
+
+impl fmt::Debug for World {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("World").field("plan", &self.plan).finish_non_exhaustive()
+    }
+}
+
+/// Nobody here dies with a lock in hand and the data half changed.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl World {
+    pub(crate) fn new(seed: u64, broken: Option<Broken>, is_traced: bool) -> Arc<Self> {
+        let mut chance = Chance::new(seed);
+        let plan = Plan::of(&mut chance);
+        let dir = folder().expect("a folder for the repositories");
+        let projects = (0..plan.projects).map(|number| project(&dir, number)).collect();
+        Arc::new(Self {
+            broken,
+            disk: Disk::default(),
+            forge: Server::default(),
+            projects,
+            ledger: Mutex::default(),
+            processes: Mutex::new(vec![None; plan.nodes]),
+            look: Mirrors::new(dir.path().join("look")),
+            dir,
+            began: Instant::now(),
+            off: (0..plan.nodes).map(|_| AtomicI64::new(0)).collect(),
+            full_until: Mutex::new(Instant::now()),
+            is_calm: AtomicBool::new(false),
+            chance: Mutex::new(chance),
+            trace: Mutex::new(Trace::new(is_traced)),
+            counts: Mutex::default(),
+            violations: Mutex::default(),
+            plan,
+        })
+    }
+
+    pub(crate) fn chance(&self) -> MutexGuard<'_, Chance> {
+        lock(&self.chance)
+    }
+
+    pub(crate) fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        lock(&self.ledger)
+    }
+
+    pub(crate) fn processes(&self) -> MutexGuard<'_, Vec<Option<Arc<Running>>>> {
+        lock(&self.processes)
+    }
+
+    /// Whether what goes wrong that often goes wrong now. Counted by its name when it does.
+    pub(crate) fn goes_wrong(&self, what: &str, odds: f64) -> bool {
+        let happens = odds > 0.0 && !self.is_calm() && self.chance().happens(odds);
+        if happens {
+            self.count(what);
+        }
+        happens
+    }
+
+    /// From here on nothing goes wrong any more.
+    pub(crate) fn calms_down(&self) {
+        self.note(format_args!("calm from here on"));
+        self.is_calm.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn is_calm(&self) -> bool {
+        self.is_calm.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn fills_the_disk(&self, time: Duration) {
+        *lock(&self.full_until) = Instant::now() + time;
+    }
+
+    pub(crate) fn is_disk_full(&self) -> bool {
+        !self.is_calm() && Instant::now() < *lock(&self.full_until)
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    pub(crate) fn note(&self, line: fmt::Arguments<'_>) {
+        let millis = self.elapsed().as_millis();
+        lock(&self.trace).line(format_args!("{millis:>8} {line}"));
+    }
+
+    pub(crate) fn count(&self, what: &str) {
+        *lock(&self.counts).entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// A promise was not kept.
+    pub(crate) fn violated(&self, promise: fmt::Arguments<'_>) {
+        self.note(format_args!("VIOLATED: {promise}"));
+        lock(&self.violations).push(promise.to_string());
+    }
+
+    /// What there is to tell at the end: the digest of the course, the course, what was counted, and what went wrong.
+    pub(crate) fn told(&self) -> (u64, Vec<String>, BTreeMap<String, u64>, Vec<String>) {
+        let mut trace = lock(&self.trace);
+        let (counts, violations) = (std::mem::take(&mut *lock(&self.counts)), lock(&self.violations).clone());
+        (trace.digest(), trace.take(), counts, violations)
+    }
+
+    pub(crate) fn project(&self, id: &ProjectId) -> Option<&Project> {
+        self.projects.iter().find(|project| project.id == *id)
+    }
+
+    pub(crate) fn mirrors_of(&self, node: usize) -> PathBuf {
+        self.dir.path().join(format!("mirrors-{node}"))
+    }
+
+    /// The repository of a project as it is now.
+    pub(crate) fn look(&self, project: &Project) -> Mirror {
+        self.look.fetch_blocking(&Remote::new(project.repository.clone())).expect("a repository that nobody damages")
+    }
+
+    /// A node's clock is off by so much more.
+    pub(crate) fn turns_clock(&self, node: usize, by_millis: i64) {
+        self.off[node].fetch_add(by_millis, Ordering::SeqCst);
+    }
+
+    fn now(&self, node: usize) -> Timestamp {
+        let right = BEGINNING.plus(self.elapsed()).millis();
+        Timestamp::from_millis(right + self.off[node].load(Ordering::SeqCst))
+    }
+}
+
+/// A folder in memory, where there is one: what reaches the disk here is decided above it.
+fn folder() -> std::io::Result<TempDir> {
+    let mut folder = tempfile::Builder::new();
+    folder.prefix("docent-sim");
+    folder.tempdir_in("/dev/shm").or_else(|_| folder.tempdir())
+}
+
+fn project(dir: &TempDir, number: usize) -> Project {
+    let path = dir.path().join(format!("docs-{number}.git"));
+    let page = |title: &str| format!("---\ntitle: {title}\n---\n\nWords about {title}.\n").into_bytes();
+    let files =
+        BTreeMap::from([("docs/index.md".to_owned(), page("Home")), ("docs/setup.md".to_owned(), page("Setup"))]);
+    create_repository(&path, "main", &files, &by_people("First", Vec::new())).expect("a repository is made");
+    let name = format!("project-{number}");
+    Project {
+        id: ProjectId::parse(&name).expect("a name"),
+        domain: Domain::parse(&name).expect("a name"),
+        repository: path.display().to_string(),
+        branch: "main".to_owned(),
+        docs_root: "docs".to_owned(),
+        forge: ForgeKind::Local,
+        token_env: None,
+        base_url: None,
+        context: BTreeMap::new(),
+        created_at: BEGINNING,
+    }
+}
+
+/// What a commit says of itself that somebody else made.
+pub(crate) fn by_people(message: &str, parents: Vec<docent_workspace::CommitId>) -> CommitMeta {
+    let seconds = BEGINNING.seconds();
+    CommitMeta {
+        name: "Ann".to_owned(),
+        email: "ann@example.test".to_owned(),
+        seconds,
+        message: message.to_owned(),
+        parents,
+    }
+}
+
+/// A node's clock.
+#[derive(Debug)]
+pub(crate) struct NodeClock(pub(crate) Arc<World>, pub(crate) usize);
+
+impl Clock for NodeClock {
+    fn now(&self) -> Timestamp {
+        self.0.now(self.1)
+    }
+}
+
+/// Ids that follow from the seed.
+#[derive(Debug)]
+pub(crate) struct SeededIds(pub(crate) Arc<World>);
+
+impl Ids for SeededIds {
+    fn ordered(&self, now: Timestamp) -> Uuid {
+        let number = self.0.chance().wide();
+        let mut random = [0; 10];
+        random.copy_from_slice(&number.to_be_bytes()[..10]);
+        uuid::Builder::from_unix_timestamp_millis(u64::try_from(now.millis()).unwrap_or(0), &random).into_uuid()
+    }
+
+    fn unguessable(&self) -> Uuid {
+        uuid::Builder::from_random_bytes(self.0.chance().wide().to_be_bytes()).into_uuid()
+    }
+}
