@@ -134,6 +134,7 @@ fn the_finish_fits_who_asked() {
     let body = question_body(QUESTION, &json!({}));
     let plain = || Request::post(site.assistant().path()).bearer(&site.assistant_key);
     let strict = Request::post(format!("{}?sdk=strict", site.assistant().path())).bearer(&site.assistant_key);
+    let current = Request::post(format!("{}?sdk=current", site.assistant().path())).bearer(&site.assistant_key);
     let of_the_sdk = question_body(QUESTION, &json!({ "trigger": "submit-message", "id": "chat" }));
     for (who, request, top_level) in [
         ("curl", plain().json(&body), true),
@@ -142,6 +143,7 @@ fn the_finish_fits_who_asked() {
         ("the SDK, by its name", plain().header("User-Agent", "ai-sdk/5.0.1 runtime/node").json(&body), false),
         ("a browser", plain().header("Origin", "https://docs.example.com").json(&body), false),
         ("whoever asks for it", strict.json(&body), false),
+        ("the SDK, where the app knows that it reads all", current.json(&of_the_sdk), true),
     ] {
         let answer = Answer::read(site.server.send(&request));
         let finish = answer.finish();

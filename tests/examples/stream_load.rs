@@ -14,6 +14,8 @@
 //!
 //! - `open`: every reader holds one stream, all opened one after another over `ramp` seconds; counted are the deltas of
 //!   `seconds` seconds and how late each is. A delta that begins with `t` says when it was due: milliseconds, modulo 100,000.
+//!   Who has nothing to read looks again a millisecond later: readers that are woken by every write cost whoever writes, for
+//!   the kernel wakes them in the writer's time, and no reader beyond a network does that.
 //! - `again`: every reader asks again as soon as a reply has ended; counted are deltas and replies.
 //! - `first`: every reader asks `times` times; counted is the way of each request, in microseconds. A delta that begins with
 //!   `r…s…` says when the model had the request and when it spoke.
@@ -23,12 +25,15 @@ use std::future::poll_fn;
 use std::io::{self, Write as _};
 use std::pin::Pin;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::Poll;
+use std::thread;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::runtime;
 use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep, sleep_until};
 
@@ -42,8 +47,21 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Deltas later than this many milliseconds are counted.
 const LATE: [u64; 4] = [20, 50, 100, 200];
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() {
+/// How long readers of open streams look away when there is nothing to read.
+const LOOKS_AWAY: Duration = Duration::from_millis(1);
+static LOOKING_AWAY: AtomicBool = AtomicBool::new(false);
+
+fn main() {
+    let look_away = || {
+        if LOOKING_AWAY.load(Ordering::Relaxed) {
+            thread::sleep(LOOKS_AWAY);
+        }
+    };
+    let runtime = runtime::Builder::new_current_thread().enable_all().on_thread_park(look_away).build();
+    runtime.expect("make a runtime").block_on(read());
+}
+
+async fn read() {
     let mut task = String::new();
     io::stdin().read_line(&mut task).expect("read stdin");
     let task: Value = serde_json::from_str(&task).expect("the first line is JSON");
@@ -166,6 +184,7 @@ impl Crowd {
 }
 
 async fn open(crowd: &Rc<Crowd>, work: &Value) {
+    LOOKING_AWAY.store(true, Ordering::Relaxed);
     let (seconds, ramp) = (number(work, "seconds") as u64, number(work, "ramp_ms") as u64);
     let began = Instant::now();
     for reader in 0..crowd.readers {

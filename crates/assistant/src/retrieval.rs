@@ -12,7 +12,7 @@ use crate::targets::Targets;
 /// Passages below this score do not hold an answer.
 const FITS: f32 = 0.15;
 /// When the best passage is below this, it meets so little of the question that it counts as unanswered.
-const ANSWERS: f32 = 0.3;
+const ANSWERS: f32 = 0.4;
 /// A passage is a source when it scores at least this share of the best one.
 const LEANS: f32 = 0.6;
 

@@ -101,9 +101,13 @@ impl Kept {
     }
 }
 
+/// In one go, for each write is a flush of the disk.
 async fn write(threads: &dyn Threads, asked: Asked) -> Result<(), StoreError> {
-    if let Some(thread) = asked.begin {
-        threads.begin(*thread).await?;
+    match asked.begin {
+        Some(mut thread) => {
+            thread.turns.push(asked.turn);
+            threads.begin(*thread).await
+        }
+        None => threads.put_turn(asked.thread, asked.turn, asked.instead_of).await,
     }
-    threads.put_turn(asked.thread, asked.turn, asked.instead_of).await
 }

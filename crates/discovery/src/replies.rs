@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use docent_types::{ProjectId, Refusal, RefusalKind, Standing};
+use docent_web::Beat;
 
 use crate::chats::Chats;
 
@@ -20,12 +21,16 @@ const SOON: Duration = Duration::from_secs(2);
 /// How long a reply that nobody reads goes on for a chat that resumes, where nobody says otherwise.
 const USUAL_PATIENCE: Duration = Duration::from_secs(30);
 
+/// How often the words of replies leave, where nobody says otherwise.
+const USUAL_BEAT: Duration = Duration::from_millis(10);
+
 /// The replies of a server. Clones are of the same server.
 #[derive(Debug, Clone)]
 pub struct Replies {
     at_once: usize,
     counters: Arc<Counters>,
     pub(crate) chats: Arc<Chats>,
+    pub(crate) beat: Beat,
 }
 
 #[derive(Debug, Default)]
@@ -61,7 +66,8 @@ impl Default for Replies {
 impl Replies {
     /// At most `most` replies of each project at a time.
     pub fn at_once(most: usize) -> Self {
-        Self { at_once: most, counters: Arc::default(), chats: Arc::new(Chats::new(USUAL_PATIENCE, most)) }
+        let chats = Arc::new(Chats::new(USUAL_PATIENCE, most));
+        Self { at_once: most, counters: Arc::default(), chats, beat: Beat::every(USUAL_BEAT) }
     }
 
     /// For how long a reply that nobody reads goes on, and then waits to be read, when its chat has said that it resumes;
@@ -70,6 +76,15 @@ impl Replies {
     #[must_use]
     pub fn resumable_for(mut self, patience: Duration) -> Self {
         self.chats = Arc::new(Chats::new(patience, self.at_once));
+        self
+    }
+
+    /// How often the words of running replies leave: every so often, those of all replies together; every 10 ms unless this
+    /// says otherwise. A reply's first words wait for nothing, and its end for no further beat. Zero sends each word when it
+    /// comes. Only for replies that begin with what this returns.
+    #[must_use]
+    pub fn at_a_beat_of(mut self, interval: Duration) -> Self {
+        self.beat = Beat::every(interval);
         self
     }
 

@@ -78,7 +78,7 @@ impl Client {
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(Duration::from_secs(60))
-            .pool_max_idle_per_host(16)
+            .pool_max_idle_per_host(32)
             // A connection that died unseen is noticed, also in the middle of an answer that is just slow.
             .http2_keep_alive_interval(Duration::from_secs(20))
             .http2_keep_alive_timeout(Duration::from_secs(20))

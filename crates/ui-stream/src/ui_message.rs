@@ -29,30 +29,33 @@ use crate::encoder::{Encoder, finite, json, string};
 /// How much the last frame says at its top level.
 ///
 /// SDK releases before July 2026 end every reply as an error when `finish` carries a key they do not know, and nothing in
-/// a request tells them from later ones; readers of the plain stream look for `threadId` nowhere else. `messageMetadata`
+/// a request tells them from later ones, unless an app says so; readers of the plain stream look for `threadId` nowhere else. `messageMetadata`
 /// carries both values in either style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinishStyle {
-    /// `threadId` and `finishReason` beside `messageMetadata`: for whoever reads the stream without the SDK.
+    /// `threadId` and `finishReason` beside `messageMetadata`: for whoever reads the stream without the SDK, or with a
+    /// release of it that takes them.
     Open,
     /// `messageMetadata` alone: for SDK clients of any age, and so for browsers.
     Strict,
 }
 
 impl FinishStyle {
-    /// How much a reader is told, by what a request shows of it: the SDK and browsers get what SDK releases of any age
-    /// take. `sdk` is the query parameter of that name; `trigger` says whether the body has a field of that name, which
+    /// How much a reader is told. Its own word counts most: `sdk` is the query parameter of that name, `strict` for a
+    /// release of any age, `current` for one that reads all of the last frame. Otherwise by what the request shows of it: the
+    /// SDK and browsers get what releases of any age take. `trigger` says whether the body has a field of that name, which
     /// chat SDKs send and nobody else.
     pub fn for_reader(headers: &HeaderMap, sdk: Option<&str>, trigger: bool) -> Self {
+        match sdk {
+            Some("strict") => return Self::Strict,
+            Some("current") => return Self::Open,
+            _ => {}
+        }
         let by_agent = headers
             .get_all(USER_AGENT)
             .iter()
             .any(|agent| agent.as_bytes().windows(7).any(|window| window.eq_ignore_ascii_case(b"ai-sdk/")));
-        if trigger || by_agent || sdk == Some("strict") || headers.contains_key(ORIGIN) {
-            Self::Strict
-        } else {
-            Self::Open
-        }
+        if trigger || by_agent || headers.contains_key(ORIGIN) { Self::Strict } else { Self::Open }
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) struct Activity {
     running: AtomicUsize,
     /// Whether the socket has bytes that the client does not take yet.
     writing: AtomicBool,
+    /// Whether an answer has come to its end that may not be with the socket yet.
+    unflushed: AtomicBool,
 }
 
 impl Activity {
@@ -24,6 +26,16 @@ impl Activity {
 
     pub(crate) fn writing(&self, waits: bool) {
         self.writing.store(waits, Ordering::Relaxed);
+    }
+
+    /// Everything that was answered so far is with the socket.
+    pub(crate) fn flushed(&self) {
+        self.unflushed.store(false, Ordering::Relaxed);
+    }
+
+    /// Whether that is so.
+    pub(crate) fn is_flushed(&self) -> bool {
+        !self.unflushed.load(Ordering::Relaxed)
     }
 }
 
@@ -41,6 +53,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
+        self.0.unflushed.store(true, Ordering::Relaxed);
         self.0.running.fetch_sub(1, Ordering::Relaxed);
     }
 }

@@ -1,10 +1,12 @@
 //! One connection, from its first byte to its last.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -15,6 +17,8 @@ use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
+use thiserror::Error;
+use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, interval_at, sleep};
 use tokio_util::sync::CancellationToken;
@@ -26,6 +30,7 @@ use crate::body::Body;
 use crate::draining::Draining;
 use crate::limits::Limits;
 use crate::socket::Socket;
+use crate::streaming::{self, Asked, Then};
 
 /// What all connections of a server share.
 pub(crate) struct Server<H> {
@@ -49,23 +54,11 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
         version = version(&stream) => version,
         _ = told(&server, &activity, Phase::Serving) => return,
     };
-    let service = service_fn(|mut request: http::Request<Incoming>| {
-        let server = Arc::clone(&server);
-        request.extensions_mut().insert(Draining::from(server.drain.clone()));
-        let running = Running::start(&activity);
-        // The connection keeps room for this as long as it lives; what answers is large and gone long before a stream ends.
-        Box::pin(async move {
-            let response = answer(&server.handler, request, peer, &*server.ids, &server.limits).await;
-            Ok::<_, std::convert::Infallible>(response.map(|body| Counted { body, _running: running }))
-        })
-    });
-    let socket = TokioIo::new(Socket::new(stream, server.limits.stalled, Arc::clone(&activity)));
+    let socket = Socket::new(stream, server.limits.stalled, Arc::clone(&activity));
     let ended = match version {
-        Ok(Version::One) => drive(one(&server.limits).serve_connection(socket, service), &server, &activity).await,
-        Ok(Version::Two) => {
-            // Larger, and seldom: not worth the room in every connection.
-            Box::pin(drive(two(&server.limits).serve_connection(socket, service), &server, &activity)).await
-        }
+        Ok(Version::One) => one_by_one(&server, socket, peer, &activity).await,
+        // Larger, and seldom: not worth the room in every connection.
+        Ok(Version::Two) => Box::pin(many_at_a_time(&server, socket, peer, &activity)).await,
         Err(error) => Err(error.into()),
     };
     match ended {
@@ -98,17 +91,128 @@ async fn version(stream: &TcpStream) -> io::Result<Version> {
     }
 }
 
+/// Serves HTTP/1: hyper, and past it for as long as an answer streams.
+async fn one_by_one<H: Handler>(
+    server: &Arc<Server<H>>,
+    mut socket: Socket,
+    peer: SocketAddr,
+    activity: &Arc<Activity>,
+) -> Result<End, BoxError> {
+    loop {
+        // Large, and gone while an answer streams.
+        let mut left = match Box::pin(until_a_stream(server, socket, peer, activity)).await? {
+            Exchanged::ToTheEnd(end) => return Ok(end),
+            Exchanged::UntilAStream(left) => left,
+        };
+        let Some((response, then)) = left.stream.take() else { return Ok(End::Now) };
+        let mut stop = Aside::new(server.stop.cancelled());
+        tokio::select! {
+            biased;
+            sent = streaming::send(&mut left.socket, response, then) => sent?,
+            () = &mut stop => return Ok(End::Now),
+        }
+        socket = left.socket;
+        activity.flushed();
+        if then == Then::Closes || server.drain.is_cancelled() {
+            socket.shutdown().await?;
+            return Ok(End::Soon);
+        }
+    }
+}
+
+/// How far hyper came.
+enum Exchanged {
+    ToTheEnd(End),
+    UntilAStream(Box<Left>),
+}
+
+/// What is left of a connection whose answer streams.
+struct Left {
+    socket: Socket,
+    stream: Option<(http::Response<Counted>, Then)>,
+}
+
+/// Serves HTTP/1 until an answer streams.
+async fn until_a_stream<H: Handler>(
+    server: &Arc<Server<H>>,
+    socket: Socket,
+    peer: SocketAddr,
+    activity: &Arc<Activity>,
+) -> Result<Exchanged, BoxError> {
+    let stream = Mutex::new(None);
+    let service = service_fn(|request: http::Request<Incoming>| {
+        let (server, activity) = (Arc::clone(server), Arc::clone(activity));
+        let (asked, stream) = (Asked::by(&request), &stream);
+        // The connection keeps room for this as long as it lives; what answers is large and gone long before a stream ends.
+        Box::pin(async move {
+            let arrived = Arrived::default();
+            if http_body::Body::is_end_stream(request.body()) {
+                arrived.0.store(true, Ordering::Relaxed);
+            }
+            let request = request.map(|body| Arriving { body, arrived: arrived.clone() });
+            let response = answered(&server, request, peer, &activity).await;
+            match asked.streams(&response) {
+                Some(then) if arrived.whole() && activity.is_flushed() => {
+                    *stream.lock().unwrap_or_else(PoisonError::into_inner) = Some((response, then));
+                    Err(Streams)
+                }
+                _ => Ok(response),
+            }
+        })
+    });
+    let mut connection = one(&server.limits).serve_connection(TokioIo::new(socket), service);
+    let ended = drive(Pin::new(&mut connection), server, activity).await;
+    let taken = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if taken.is_none() {
+        return ended.map(Exchanged::ToTheEnd);
+    }
+    let parts = connection.into_parts();
+    let mut socket = parts.io.into_inner();
+    socket.unread(&parts.read_buf);
+    Ok(Exchanged::UntilAStream(Box::new(Left { socket, stream: taken })))
+}
+
+/// Serves HTTP/2.
+async fn many_at_a_time<H: Handler>(
+    server: &Arc<Server<H>>,
+    socket: Socket,
+    peer: SocketAddr,
+    activity: &Arc<Activity>,
+) -> Result<End, BoxError> {
+    let service = service_fn(|request: http::Request<Incoming>| {
+        let (server, activity) = (Arc::clone(server), Arc::clone(activity));
+        Box::pin(async move { Ok::<_, Infallible>(answered(&server, request, peer, &activity).await) })
+    });
+    let mut connection = pin!(two(&server.limits).serve_connection(TokioIo::new(socket), service));
+    drive(connection.as_mut(), server, activity).await
+}
+
+async fn answered<H: Handler, B>(
+    server: &Server<H>,
+    mut request: http::Request<B>,
+    peer: SocketAddr,
+    activity: &Arc<Activity>,
+) -> http::Response<Counted>
+where
+    B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
+    B::Error: Into<BoxError>,
+{
+    request.extensions_mut().insert(Draining::from(server.drain.clone()));
+    let running = Running::start(activity);
+    let response = answer(&server.handler, request, peer, &*server.ids, &server.limits).await;
+    response.map(|body| Counted { body, _running: running })
+}
+
 /// Moves a connection on until it ends or is told to.
-async fn drive<C, H>(connection: C, server: &Server<H>, activity: &Activity) -> Result<End, BoxError>
+async fn drive<C, H>(mut connection: Pin<&mut C>, server: &Server<H>, activity: &Activity) -> Result<End, BoxError>
 where
     C: GracefulConnection<Error = hyper::Error>,
 {
-    let mut connection = pin!(connection);
     let mut told = Aside::new(self::told(server, activity, Phase::Serving));
     loop {
         tokio::select! {
             biased;
-            done = &mut connection => return done.map(|()| End::Soon).map_err(Into::into),
+            done = connection.as_mut() => return done.map(|()| End::Soon).map_err(Into::into),
             end = &mut told => match end {
                 End::Soon => {
                     connection.as_mut().graceful_shutdown();
@@ -180,6 +284,48 @@ fn two(limits: &Limits) -> http2::Builder<TokioExecutor> {
     builder
 }
 
+/// Why hyper is to let go of a connection: its answer streams.
+#[derive(Debug, Error)]
+#[error("the answer streams")]
+struct Streams;
+
+/// Whether a request is there to its last byte, so that what comes behind it is the next one.
+#[derive(Debug, Clone, Default)]
+struct Arrived(Arc<AtomicBool>);
+
+impl Arrived {
+    fn whole(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The body of a request on its way.
+struct Arriving {
+    body: Incoming,
+    arrived: Arrived,
+}
+
+impl http_body::Body for Arriving {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if frame.is_none() {
+            self.arrived.0.store(true, Ordering::Relaxed);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
 /// A body whose request counts as running.
 struct Counted {
     body: Body,
@@ -188,7 +334,7 @@ struct Counted {
 
 impl http_body::Body for Counted {
     type Data = Bytes;
-    type Error = std::convert::Infallible;
+    type Error = Infallible;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         Pin::new(&mut self.body).poll_frame(cx)

@@ -1,5 +1,7 @@
 //! Whether the server is about to go away.
 
+use std::future::Future;
+
 use tokio_util::sync::CancellationToken;
 
 /// Tells when the server a request came to has been told to stop.
@@ -24,6 +26,14 @@ impl Draining {
         match &self.0 {
             Some(token) => token.cancelled().await,
             None => std::future::pending().await,
+        }
+    }
+
+    /// Waits for `work`, but no longer than until the server is told to stop: `None` then, and `work` is dropped.
+    pub async fn unless_told<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        match &self.0 {
+            Some(token) => token.run_until_cancelled(work).await,
+            None => Some(work.await),
         }
     }
 }

@@ -8,13 +8,23 @@ use bytes::{Bytes, BytesMut};
 use futures::Stream;
 use pin_project_lite::pin_project;
 
+use crate::beat::{Beat, Bell, Pace};
+
 /// As much as is put into one write when items come faster than they can be sent. It fits into the buffer that a
 /// connection begins with, 8 KiB, with the response's head and what chunks add: a buffer that has grown for one write
 /// stays so for as long as the connection lives.
 const WRITE: usize = 6 * 1024;
-/// Up to this size frames are copied out of the buffer, which stays: most streams are made of small ones, and a buffer that
-/// once held large ones is not worth keeping for them.
-const SMALL: usize = 1024;
+
+/// What comes behind an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Something that leaves as soon as it is there.
+    AtOnce,
+    /// Something that may wait for the beat.
+    AtTheBeat,
+    /// Nothing, whatever the stream still holds.
+    Nothing,
+}
 
 /// Writes items into frames. Those that are there at the same moment go out together; none waits for the next, and none
 /// is asked for before there is room for it. Where there is more than fits into one write, others get their turn before the
@@ -24,9 +34,24 @@ const SMALL: usize = 1024;
 /// Nothing comes after a [`ControlFlow::Break`], whatever the stream still holds.
 pub fn framed<T: Send + 'static>(
     items: impl Stream<Item = T> + Send + 'static,
-    write: impl FnMut(Option<T>, &mut BytesMut) -> ControlFlow<()> + Send + Unpin + 'static,
+    mut write: impl FnMut(Option<T>, &mut BytesMut) -> ControlFlow<()> + Send + Unpin + 'static,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    Framed { items, write, ended: false, buffer: BytesMut::new(), written: 0 }
+    framed_at(Beat::default(), items, move |item, out| match write(item, out) {
+        ControlFlow::Continue(()) => Next::AtOnce,
+        ControlFlow::Break(()) => Next::Nothing,
+    })
+}
+
+/// Like [`framed`], with items that may wait for a beat that many streams share: `write` says which. What comes while a
+/// stream waits is not asked for before the beat, and then leaves together. More than fits into one write waits for no
+/// further beat, and neither does what comes within half a beat after the stream was last asked.
+pub fn framed_at<T: Send + 'static>(
+    beat: Beat,
+    items: impl Stream<Item = T> + Send + 'static,
+    write: impl FnMut(Option<T>, &mut BytesMut) -> Next + Send + Unpin + 'static,
+) -> impl Stream<Item = Bytes> + Send + 'static {
+    let bell = beat.bell();
+    Framed { items, write, bell, pace: Pace::AtOnce, ended: false, buffer: BytesMut::new(), written: 0 }
 }
 
 pin_project! {
@@ -34,6 +59,9 @@ pin_project! {
         #[pin]
         items: S,
         write: W,
+        bell: Bell,
+        // Of what comes next.
+        pace: Pace,
         ended: bool,
         buffer: BytesMut,
         // How much was given away since there was last nothing to give.
@@ -41,32 +69,44 @@ pin_project! {
     }
 }
 
-impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> ControlFlow<()>> Stream for Framed<S, W> {
+impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> Next> Stream for Framed<S, W> {
     type Item = Bytes;
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut this = self.project();
+        let is_due = this.bell.is_due(cx);
         if *this.written >= WRITE {
             // Whoever writes does so when it is told to wait, and not before.
             *this.written = 0;
-            cx.waker().wake_by_ref();
+            this.bell.look_again();
             return Poll::Pending;
         }
-        while !*this.ended && this.buffer.len() < WRITE {
-            match this.items.as_mut().poll_next(cx) {
-                Poll::Ready(item) => {
-                    let is_last = item.is_none();
-                    *this.ended = (this.write)(item, this.buffer).is_break() || is_last;
+        if is_due && !*this.ended && this.buffer.len() < WRITE {
+            this.bell.listens(*this.pace);
+            let mut context = Context::from_waker(this.bell.waker());
+            let drained = loop {
+                match this.items.as_mut().poll_next(&mut context) {
+                    Poll::Ready(item) => {
+                        let is_last = item.is_none();
+                        let next = (this.write)(item, this.buffer);
+                        *this.ended = is_last || next == Next::Nothing;
+                        *this.pace = if next == Next::AtTheBeat { Pace::AtTheBeat } else { Pace::AtOnce };
+                    }
+                    Poll::Pending => break true,
                 }
-                Poll::Pending if this.buffer.is_empty() => {
-                    *this.written = 0;
-                    return Poll::Pending;
+                if *this.ended || this.buffer.len() >= WRITE {
+                    break false;
                 }
-                Poll::Pending => break,
+            };
+            if drained {
+                this.bell.turns_to(*this.pace);
+            } else {
+                this.bell.stays_due();
             }
         }
         if this.buffer.is_empty() {
-            return Poll::Ready(None);
+            *this.written = 0;
+            return if *this.ended { Poll::Ready(None) } else { Poll::Pending };
         }
         let bytes = taken(this.buffer, WRITE - *this.written);
         *this.written += bytes.len();
@@ -83,12 +123,8 @@ fn taken(buffer: &mut BytesMut, most: usize) -> Bytes {
         beginning.truncate(most);
         return beginning.freeze();
     }
-    if buffer.len() > SMALL {
-        return std::mem::take(buffer).freeze();
-    }
-    let bytes = Bytes::copy_from_slice(buffer);
-    buffer.clear();
-    bytes
+    // Not kept for the next time: memory that was just given back is at hand, and this would have gone cold.
+    std::mem::take(buffer).freeze()
 }
 
 #[cfg(test)]

@@ -6,11 +6,14 @@
 //! | file | does |
 //! |---|---|
 //! | `serve.rs`, `connection.rs`, `draining.rs`, `aside.rs` | accept, bound, drain; one connection; who must know that it ends |
+//! | `streaming.rs` | an answer that streams, past hyper |
 //! | `socket.rs`, `activity.rs` | a socket that cannot be held forever; whether anything goes on |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
 //! | `object.rs`, `wording.rs` | what a field may be; what is wrong with it, in words of JSON |
 //! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
+//! | `beat.rs` | a clock that streams share, so that they wake together |
+//! | `entity_tag.rs` | whether a client has it already |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
 //!
@@ -19,10 +22,12 @@
 mod activity;
 mod answer;
 mod aside;
+mod beat;
 mod body;
 mod connection;
 pub mod cors;
 mod draining;
+mod entity_tag;
 mod error;
 mod framed;
 mod json;
@@ -35,14 +40,16 @@ mod request;
 pub mod respond;
 mod serve;
 mod socket;
+mod streaming;
 mod target;
 mod wording;
 
 pub use answer::{Handler, answer, catch_panic};
+pub use beat::Beat;
 pub use body::Body;
 pub use draining::Draining;
 pub use error::{ErrorShape, HttpError};
-pub use framed::framed;
+pub use framed::{Next, framed, framed_at};
 pub use json::JsonBody;
 pub use keep_alive::with_keep_alive;
 pub use limits::Limits;

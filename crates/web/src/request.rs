@@ -126,11 +126,25 @@ impl Request {
     /// # Errors
     /// 400, naming the parameter and its bounds.
     pub fn query_number(&self, name: &str, bounds: RangeInclusive<u32>, usual: u32) -> Result<u32, HttpError> {
-        let Some(given) = self.query(name).filter(|given| !given.is_empty()) else { return Ok(usual) };
+        let number = self.query_number_if_any(name, bounds, format_args!("{usual} is usual"))?;
+        Ok(number.unwrap_or(usual))
+    }
+
+    /// A query parameter that is a whole number within `bounds`, `None` when it is not there.
+    ///
+    /// # Errors
+    /// 400, naming the parameter and its bounds, with this advice.
+    pub fn query_number_if_any(
+        &self,
+        name: &str,
+        bounds: RangeInclusive<u32>,
+        advice: impl fmt::Display,
+    ) -> Result<Option<u32>, HttpError> {
+        let Some(given) = self.query(name).filter(|given| !given.is_empty()) else { return Ok(None) };
         let number = given.bytes().all(|byte| byte.is_ascii_digit()).then(|| given.parse().ok()).flatten();
-        number.filter(|number| bounds.contains(number)).ok_or_else(|| {
+        number.filter(|number| bounds.contains(number)).map(Some).ok_or_else(|| {
             let (least, most) = (bounds.start(), bounds.end());
-            let sentence = format!("{name}: it must be a whole number from {least} to {most}; {usual} is usual");
+            let sentence = format!("{name}: it must be a whole number from {least} to {most}; {advice}");
             Refusal::invalid(sentence).into()
         })
     }

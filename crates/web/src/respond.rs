@@ -2,26 +2,52 @@
 
 use bytes::Bytes;
 use futures::Stream;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use crate::body::Body;
+use crate::entity_tag::EntityTag;
+use crate::request::Request;
 
 /// An answer.
 pub type Response = http::Response<Body>;
 
 /// `value` as JSON.
 pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
-    match serde_json::to_vec(value) {
-        Ok(bytes) => bytes_of(status, "application/json", bytes),
-        Err(error) => {
-            // Only a type that refuses to be written comes here; none of ours does.
-            tracing::error!(%error, "an answer could not be written as JSON");
-            let sentence = r#"{"error":"The answer could not be written. Report this."}"#;
-            bytes_of(StatusCode::INTERNAL_SERVER_ERROR, "application/json", sentence)
-        }
+    serde_json::to_vec(value)
+        .map_or_else(|error| unwritable(&error), |bytes| bytes_of(status, "application/json", bytes))
+}
+
+/// 200 with `value` as JSON under an `ETag`, or 304 without it to a client whose `If-None-Match` says that it has it.
+pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response {
+    let bytes = match serde_json::to_vec(value) {
+        Ok(bytes) => bytes,
+        Err(error) => return unwritable(&error),
+    };
+    let tag = EntityTag::of(&bytes);
+    let mut response = if tag.is_known_to(request.header_values(IF_NONE_MATCH)) {
+        empty(StatusCode::NOT_MODIFIED)
+    } else {
+        bytes_of(StatusCode::OK, "application/json", bytes)
+    };
+    if let Some(tag) = tag.value() {
+        response.headers_mut().insert(ETAG, tag);
     }
+    response
+}
+
+/// Only a type that refuses to be written comes here; none of ours does.
+fn unwritable(error: &serde_json::Error) -> Response {
+    tracing::error!(%error, "an answer could not be written as JSON");
+    let sentence = r#"{"error":"The answer could not be written. Report this."}"#;
+    bytes_of(StatusCode::INTERNAL_SERVER_ERROR, "application/json", sentence)
+}
+
+/// Says that no cache may keep it, unless it says something about caches already. For what only the holder of a key
+/// may see.
+pub fn not_to_be_stored(response: &mut Response) {
+    response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
 
 /// Bytes of the given content type.

@@ -279,6 +279,13 @@ fn chat_clients_and_browsers_are_told_what_they_all_take() {
         ("nobody we know", style(&[], Some("open"), false), FinishStyle::Open),
         ("a trigger", style(&[], None, true), FinishStyle::Strict),
         ("asked for", style(&[], Some("strict"), false), FinishStyle::Strict),
+        ("asked for all of it", style(&[("origin", "null")], Some("current"), true), FinishStyle::Open),
+        (
+            "the SDK, asked for all of it",
+            style(&[("user-agent", "ai-sdk/7")], Some("current"), true),
+            FinishStyle::Open,
+        ),
+        ("a word nobody knows", style(&[], Some("Current"), true), FinishStyle::Strict),
         ("a browser", style(&[("origin", "null")], None, false), FinishStyle::Strict),
         ("the SDK", style(&[("user-agent", "node AI-SDK/5.0")], None, false), FinishStyle::Strict),
         (

@@ -93,6 +93,24 @@ async fn handle(mut request: Request, seen: mpsc::UnboundedSender<&'static str>)
             });
             Ok(respond::stream("text/plain", flood))
         }
+        ["count"] => Ok(respond::stream("text/plain", stream::iter(["a", "b", "", "c"].map(Bytes::from)))),
+        ["drawn"] => {
+            let witness = Witness::new(seen);
+            let block = Bytes::from(vec![b'x'; 64 * 1024]);
+            let drawn = stream::repeat_with(move || {
+                witness.0.send("drawn").ok();
+                block.clone()
+            });
+            Ok(respond::stream("text/plain", drawn))
+        }
+        ["until-told-streaming"] => {
+            let draining = request.draining().clone();
+            let last = stream::once(async move {
+                draining.told().await;
+                Bytes::from("told")
+            });
+            Ok(respond::stream("text/plain", futures::StreamExt::chain(stream::iter([Bytes::from("first")]), last)))
+        }
         ["large"] => Ok(respond::bytes_of(StatusCode::OK, "text/plain", vec![b'x'; LARGE])),
         ["until-told"] => {
             let _witness = Witness::new(seen);
@@ -345,6 +363,72 @@ async fn a_client_that_stops_reading_is_let_go() {
     site.sees("dropped").await;
     assert!((60..=61).contains(&start.elapsed().as_secs()), "{:?}", start.elapsed());
     drop(socket);
+}
+
+#[tokio::test]
+async fn a_connection_goes_on_behind_a_stream_with_what_was_sent_meanwhile() {
+    let site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    let count = "POST /count HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}";
+    socket.write_all(format!("{count}{count}GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes()).await.unwrap();
+    let first = read_until(&mut socket, "hello").await;
+    let counted = "\r\n\r\n1\r\na\r\n1\r\nb\r\n1\r\nc\r\n0\r\n\r\n";
+    assert_eq!(first.matches(counted).count(), 2, "{first}");
+    assert_eq!(first.matches("HTTP/1.1 200 OK\r\n").count(), 3, "{first}");
+    let again =
+        format!("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n{}", count.replace("a\r\nC", "a\r\nConnection: close\r\nC"));
+    socket.write_all(again.as_bytes()).await.unwrap();
+    let last = rest(&mut socket).await;
+    let (hello, counting) = last.split_once("hello").unwrap();
+    assert!(hello.starts_with("HTTP/1.1 200 OK\r\n"), "{last}");
+    assert!(counting.contains("connection: close\r\n") && counting.ends_with(counted), "{last}");
+}
+
+#[tokio::test]
+async fn a_stream_says_about_itself_what_any_answer_does() {
+    let site = Site::start(Limits::default()).await;
+    for (version, ends) in [("1.1", "0\r\n\r\n"), ("1.0", "abc")] {
+        let request =
+            format!("GET /count HTTP/{version}\r\nHost: a\r\nConnection: close\r\nX-Request-Id: mine\r\n\r\n");
+        let answer = site.exchange(request).await;
+        for header in
+            ["date: ", "x-request-id: mine\r\n", "content-type: text/plain\r\n", "x-content-type-options: nosniff"]
+        {
+            assert!(answer.contains(header), "{header}: {answer}");
+        }
+        assert_eq!(answer.contains("transfer-encoding: chunked\r\n"), version == "1.1", "{answer}");
+        assert!(answer.ends_with(ends), "{answer}");
+    }
+    let head = site.exchange("HEAD /count HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
+    assert!(head.ends_with("\r\n\r\n"), "{head}");
+}
+
+#[tokio::test]
+async fn a_stream_is_not_drawn_ahead_of_a_client_that_does_not_read() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"GET /drawn HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    site.sees("begun").await;
+    // It is asked for as much as the sockets hold, and then for nothing more.
+    let mut drawn = 0;
+    while let Ok(Some(_)) = timeout(Duration::from_millis(500), site.seen.recv()).await {
+        drawn += 1;
+    }
+    assert!(drawn < 1_000, "{drawn} blocks of 64 KiB were drawn");
+    let mut piece = vec![0; 8 << 20];
+    while timeout(Duration::from_millis(10), site.seen.recv()).await.is_err() {
+        assert!(socket.read(&mut piece).await.unwrap() > 0);
+    }
+}
+
+#[tokio::test]
+async fn told_to_stop_it_ends_a_connection_behind_its_stream() {
+    let mut site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"GET /until-told-streaming HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    read_until(&mut socket, "first").await;
+    assert_eq!(site.stop().await, Drained { cut: 0 });
+    assert!(rest(&mut socket).await.ends_with("4\r\ntold\r\n0\r\n\r\n"));
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,0 +1,125 @@
+//! Whether a client already has what it would be sent (RFC 9110, 8.8.3 and 13.1.2).
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use http::HeaderValue;
+
+/// Names what an answer says: another body has another tag, and the same body the same one, byte for byte.
+///
+/// It is good for as long as the build that made it. A client that shows one of an earlier build is told all of it again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct EntityTag(String);
+
+impl EntityTag {
+    pub(crate) fn of(body: &[u8]) -> Self {
+        let mut hasher = DefaultHasher::new();
+        body.hash(&mut hasher);
+        Self(format!("{:016x}", hasher.finish()))
+    }
+
+    /// As the value of `ETag`.
+    pub(crate) fn value(&self) -> Option<HeaderValue> {
+        HeaderValue::try_from(format!("\"{}\"", self.0)).ok()
+    }
+
+    /// Whether a client that sent these `If-None-Match` headers has it. What cannot be read names nothing.
+    pub(crate) fn is_known_to<'a>(&self, headers: impl IntoIterator<Item = &'a [u8]>) -> bool {
+        headers.into_iter().any(|header| is_any(header) || Tags(header).any(|tag| tag == self.0.as_bytes()))
+    }
+}
+
+fn is_any(header: &[u8]) -> bool {
+    header.trim_ascii() == b"*"
+}
+
+/// The tags of a list, weak and strong ones alike, without their quotation marks. It ends where it cannot be read on.
+struct Tags<'a>(&'a [u8]);
+
+impl<'a> Iterator for Tags<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let list = std::mem::take(&mut self.0);
+        // A list may have empty places.
+        let begin = list.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b','))?;
+        let tag = &list[begin..];
+        let opaque = tag.strip_prefix(b"W/").unwrap_or(tag).strip_prefix(b"\"")?;
+        let end = opaque.iter().position(|byte| !matches!(byte, 0x21 | 0x23..=0x7e | 0x80..))?;
+        let (opaque, rest) = opaque.split_at(end);
+        let rest = rest.strip_prefix(b"\"")?.trim_ascii_start();
+        if !rest.is_empty() && !rest.starts_with(b",") {
+            return None;
+        }
+        self.0 = rest;
+        Some(opaque)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_list_is_read_as_clients_write_it() {
+        for (header, tags) in [
+            (r#""a""#, &["a"][..]),
+            (r#"W/"a""#, &["a"]),
+            (r#""a", W/"b" ,"c""#, &["a", "b", "c"]),
+            (r#", ,"a",,"b","#, &["a", "b"]),
+            (r#""a,b", """#, &["a,b", ""]),
+            ("\"a\"\t,\"b\"", &["a", "b"]),
+            ("", &[]),
+            ("a", &[]),
+            (r#""a"#, &[]),
+            (r#""a" "b""#, &[]),
+            (r#""a", b, "c""#, &["a"]),
+            (r#"w/"a""#, &[]),
+            (r#""a b""#, &[]),
+            ("*", &[]),
+        ] {
+            let found: Vec<_> = Tags(header.as_bytes()).map(|tag| std::str::from_utf8(tag).unwrap()).collect();
+            assert_eq!(found, tags, "{header}");
+        }
+    }
+
+    #[test]
+    fn a_star_stands_for_whatever_there_is() {
+        let tag = EntityTag::of(b"body");
+        for (headers, known) in [(&["*"][..], true), (&[" * "], true), (&["*, \"a\""], false), (&[], false)] {
+            assert_eq!(tag.is_known_to(headers.iter().map(|header| header.as_bytes())), known, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn another_body_has_another_tag() {
+        let value = |body: &[u8]| EntityTag::of(body).value().expect("a header's value");
+        assert_eq!(value(b"a"), value(b"a"));
+        assert_ne!(value(b"a"), value(b"b"));
+    }
+
+    proptest! {
+        #[test]
+        fn anything_can_be_sent(header in prop::collection::vec(any::<u8>(), 0..200)) {
+            let tags: Vec<_> = Tags(&header).collect();
+            prop_assert!(tags.iter().map(|tag| tag.len() + 2).sum::<usize>() <= header.len());
+        }
+
+        #[test]
+        fn a_tag_is_known_where_it_is_listed_and_nowhere_else(
+            before in prop::collection::vec(("(W/)?", "[!#-~\u{80}-\u{ff}]{0,20}", "[ \t]{0,2},[, \t]{0,3}"), 0..5),
+            weak in any::<bool>(),
+            listed in any::<bool>(),
+        ) {
+            let tag = EntityTag::of(b"body");
+            let mut header: String =
+                before.iter().map(|(weak, opaque, comma)| format!("{weak}\"{opaque}\"{comma}")).collect();
+            if listed {
+                header.push_str(if weak { "W/" } else { "" });
+                header.push_str(tag.value().unwrap().to_str().unwrap());
+            }
+            prop_assert_eq!(tag.is_known_to([header.as_bytes()]), listed, "{}", header);
+        }
+    }
+}
