@@ -26,8 +26,7 @@ use docent_jobs::memory::MemoryStore;
 use docent_jobs::{Engine, EngineConfig, EntryBody, JobLimits, Jobs, NewJob, Store};
 use docent_llm::Model;
 use docent_types::{
-    AgentJob, Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, RandomIds, Role, StoreError,
-    SystemClock,
+    Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, RandomIds, Role, StoreError, SystemClock,
 };
 use docent_workspace::{CommitMeta, Mirrors, create_repository};
 use tokio_util::sync::CancellationToken;
@@ -96,7 +95,7 @@ async fn main() -> Result<(), BoxError> {
         model: MODEL.to_owned(),
     };
     let accepted = jobs.submit(new, None).await?.job;
-    let job = tokio::time::timeout(PATIENCE, ended(&jobs, &accepted)).await??;
+    let job = jobs.settled(&accepted.project, accepted.id, PATIENCE).await?;
     drain.cancel();
     engine.await?;
 
@@ -122,17 +121,6 @@ async fn main() -> Result<(), BoxError> {
     assert!(job.pr_link.is_some_and(|link| link.ends_with(&record.id.to_string())));
     println!("\nall as it should be");
     Ok(())
-}
-
-/// The job, once it is no longer active.
-async fn ended(jobs: &Jobs, job: &AgentJob) -> Result<AgentJob, BoxError> {
-    loop {
-        let now = jobs.job(&job.project, job.id).await?;
-        if now.status != JobStatus::Active {
-            return Ok(now);
-        }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
 }
 
 /// One entry of the journal, on one line.

@@ -11,7 +11,7 @@ use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::BoxError;
 
@@ -59,21 +59,21 @@ impl Client {
         Ok(self.http.request(request.body(Full::new(body))?).await?)
     }
 
-    /// Creates a job and polls it until it is no longer active.
+    /// Creates a job and waits until it is no longer active.
     pub(crate) async fn job_to_its_end(&self, project: &str, key: &str, prompt: &str) -> Result<Value, BoxError> {
         let path = format!("/v2/agent/{project}/job");
         let (status, created) = read(self.post(&path, key, &json!({ "prompt": prompt })).await?).await?;
         if status != 201 {
             return Err(format!("the job was not accepted: {status} {created}").into());
         }
-        let path = format!("{path}/{}", created["id"].as_str().unwrap_or_default());
+        // Answered as soon as the job has ended, and after 30 seconds at the latest.
+        let path = format!("{path}/{}?wait=30", created["id"].as_str().unwrap_or_default());
         let ended = async {
             loop {
                 let (_, job) = self.get(&path, Some(key)).await?;
                 if job["status"] != "active" {
                     return Ok(job);
                 }
-                sleep(Duration::from_millis(20)).await;
             }
         };
         timeout(PATIENCE, ended).await?

@@ -1,9 +1,12 @@
 //! `cargo xtask bench`: the built server beside what people use otherwise, in one run on one machine.
 
 mod agent;
+mod engine;
 mod job;
 mod peer;
 mod process;
+mod program;
+mod running;
 mod search;
 mod stream;
 
@@ -29,6 +32,8 @@ enum Bench {
     Agent(agent::Options),
     /// Streamed replies, against the chat SDK's own server and plain Node: CPU a delta, memory a stream, time to the first word
     Stream(stream::Options),
+    /// The job engine: durable creates, no-op jobs to their end, polling, many jobs waiting; against hyper alone and another engine
+    Engine(engine::Options),
     /// Search on judged sets: quality beside the peers' figures, and cost beside plain tantivy
     Search(search::Options),
 }
@@ -39,6 +44,7 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
         Bench::Job(options) => job::run(options, &workspace, stop).await,
         Bench::Agent(options) => agent::run(options, &workspace, stop).await,
         Bench::Stream(options) => stream::run(options, &workspace, stop).await,
+        Bench::Engine(options) => engine::run(options, &workspace, stop).await,
         Bench::Search(options) => search::run(options, &workspace, stop).await,
     }
 }

@@ -1,9 +1,10 @@
-//! The project's own commands: `cargo xtask test` and `cargo xtask bench`.
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench` and `cargo xtask sim`.
 
 mod arrows;
 mod bench;
 mod child;
 mod language;
+mod sim;
 mod suites;
 mod summary;
 mod test;
@@ -29,6 +30,8 @@ enum Command {
     Test(test::Options),
     /// Measures the built server against what people use otherwise
     Bench(bench::Options),
+    /// Runs the job engine in thousands of worlds where everything goes wrong
+    Sim(sim::Options),
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -39,6 +42,7 @@ async fn main() -> ExitCode {
         match arguments.command {
             Command::Test(options) => test::run(&options, &mut stop).await,
             Command::Bench(options) => bench::run(&options, &mut stop).await,
+            Command::Sim(options) => sim::run(&options, &mut stop).await,
         }
     };
     outcome.await.unwrap_or_else(|fault: String| {

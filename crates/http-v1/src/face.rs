@@ -4,7 +4,7 @@ use docent_access::{Access, Credentials, Scope};
 use docent_discovery::{Answering, Readers, is_shared, preflight};
 use docent_jobs::{Entry, Jobs, ModelNames};
 use docent_types::{CallError, JobEvent, Refusal};
-use docent_web::{ErrorShape, Handler, HttpError, Request, Response, catch_panic};
+use docent_web::{ErrorShape, Handler, HttpError, Request, Response, catch_panic, respond};
 use http::Method;
 use http::header::{AUTHORIZATION, ORIGIN};
 
@@ -54,7 +54,7 @@ impl Face {
                 let (_, project) = admitted.map_err(CallError::from)?;
                 match verb {
                     Verb::Create => create_job::create_job(self, request, &project).await,
-                    Verb::Get { id } => get_session::get_session(self, &project, id).await,
+                    Verb::Get { id } => get_session::get_session(self, request, &project, id).await,
                     Verb::List => list_sessions::list_sessions(self, request, &project).await,
                 }
             }
@@ -85,6 +85,8 @@ impl Handler for Face {
         let mut readers = Readers::any();
         let answered = catch_panic(self.dispatch(&route, &mut request, &mut readers)).await;
         let mut response = answered.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error));
+        // Behind each door is what only the holder of a key may see.
+        respond::not_to_be_stored(&mut response);
         if shared {
             readers.share(&request, &mut response);
         }

@@ -4,7 +4,7 @@ use docent_access::{Access, Credentials, Scope};
 use docent_discovery::{Answering, Readers, is_shared, preflight};
 use docent_jobs::{Entry, Jobs, ModelNames};
 use docent_types::{CallError, JobEvent, Project, Refusal};
-use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic};
+use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic, respond};
 use http::Method;
 use http::header::{AUTHORIZATION, ORIGIN};
 
@@ -51,6 +51,9 @@ impl Face {
     }
 
     /// `readers` are narrowed to the origins of the key, as soon as it is known.
+    ///
+    /// What is asked for most often, creating a job and looking at one, is done in place. All else has a box of its own:
+    /// every request moves as much memory as the largest of what is done in place needs.
     async fn dispatch(
         &self,
         route: &Route,
@@ -61,28 +64,36 @@ impl Face {
             Route::Agent { project, verb } => {
                 let project = self.admit(request, project).await?;
                 match verb {
-                    AgentVerb::List => list_jobs::list_jobs(self, request, &project).await,
-                    AgentVerb::Events { id } => events::events(self, request, &project, id).await,
+                    AgentVerb::List => Box::pin(list_jobs::list_jobs(self, request, &project)).await,
+                    AgentVerb::Events { id } => Box::pin(events::events(self, request, &project, id)).await,
                     AgentVerb::Create => create_job::create_job(self, request, &project).await,
-                    AgentVerb::Get { id } => get_job::get_job(self, &project, id).await,
-                    AgentVerb::Message { id } => message_job::message_job(self, request, &project, id).await,
-                    AgentVerb::Archive { id } => archive_job::archive_job(self, &project, id).await,
+                    AgentVerb::Get { id } => get_job::get_job(self, request, &project, id).await,
+                    AgentVerb::Message { id } => Box::pin(message_job::message_job(self, request, &project, id)).await,
+                    AgentVerb::Archive { id } => Box::pin(archive_job::archive_job(self, &project, id)).await,
                 }
             }
             Route::Analytics { project } => {
                 let project = self.admit(request, project).await?;
-                conversations::conversations(self, request, &project).await
+                Box::pin(conversations::conversations(self, request, &project)).await
             }
-            Route::Discovery { domain, verb } => {
-                let project = readers.admit(&self.access, request, domain).await?;
-                match verb {
-                    DiscoveryVerb::Ask => ask::ask(self, request, project).await,
-                    DiscoveryVerb::Resume { chat } => Ok(resume::resume(self, request, project, chat)),
-                    DiscoveryVerb::Feedback => feedback::feedback(self, request, &project).await,
-                    DiscoveryVerb::Search => search::search(self, request, &project).await,
-                    DiscoveryVerb::Page => page::page(self, request, &project).await,
-                }
-            }
+            Route::Discovery { domain, verb } => Box::pin(self.discover(domain, verb, request, readers)).await,
+        }
+    }
+
+    async fn discover(
+        &self,
+        domain: &str,
+        verb: &DiscoveryVerb,
+        request: &mut Request,
+        readers: &mut Readers,
+    ) -> Result<Response, HttpError> {
+        let project = readers.admit(&self.access, request, domain).await?;
+        match verb {
+            DiscoveryVerb::Ask => ask::ask(self, request, project).await,
+            DiscoveryVerb::Resume { chat } => Ok(resume::resume(self, request, project, chat)),
+            DiscoveryVerb::Feedback => feedback::feedback(self, request, &project).await,
+            DiscoveryVerb::Search => search::search(self, request, &project).await,
+            DiscoveryVerb::Page => page::page(self, request, &project).await,
         }
     }
 }
@@ -105,6 +116,8 @@ impl Handler for Face {
         };
         let answered = catch_panic(work).await;
         let mut response = answered.unwrap_or_else(|error| error.response(request.id(), shape));
+        // Behind each door is what only the holder of a key may see.
+        respond::not_to_be_stored(&mut response);
         if shared {
             readers.share(&request, &mut response);
         }

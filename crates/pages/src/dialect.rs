@@ -63,6 +63,12 @@ regex!(ICON, r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:");
 regex!(ATTRIBUTES, r#"\{:?[ \t]*[.#][A-Za-z][^{}\n]*\}"#);
 regex!(TITLE_ATTRIBUTE, r#"title=(?:"([^"]*)"|'([^']*)')"#);
 
+// What a text without is Markdown already. All are looked for at once.
+regex!(
+    SIGNS,
+    r#":::|!!! |\?\?\?\+? |=== "|===[!+] |\[\[(?:toc|TOC)\]\]|\[TOC\]|:(?:material|octicons|fontawesome|simple)-"#
+);
+
 /// A text as plain Markdown; `None` when it is that already. `origin` tells the line of the page that a line of the
 /// text stands for; nothing before the byte `body` is changed.
 pub(crate) fn translate(
@@ -71,25 +77,8 @@ pub(crate) fn translate(
     attributes: Attributes,
     origin: impl Fn(usize) -> usize,
 ) -> Option<Composed> {
-    let signs = [
-        ":::",
-        "!!! ",
-        "??? ",
-        "???+ ",
-        "=== \"",
-        "===! ",
-        "===+ ",
-        "[[toc]]",
-        "[[TOC]]",
-        "[TOC]",
-        ":material-",
-        ":octicons-",
-        ":fontawesome-",
-        ":simple-",
-    ];
-    let has_attributes = attributes == Attributes::Are
-        && (text.contains("{ ") || text.contains("{:") || text.contains("{.") || text.contains("{#"));
-    (has_attributes || signs.iter().any(|sign| text.contains(sign))).then_some(())?;
+    let has_attributes = attributes == Attributes::Are && ATTRIBUTES.is_match(text);
+    (has_attributes || SIGNS.is_match(text)).then_some(())?;
     let mut reading =
         Reading { out: Composed::default(), fence: Fence::default(), open: Vec::new(), containers: 0, attributes };
     let mut at = 0;
@@ -240,11 +229,7 @@ impl Reading {
 
     fn without_signs<'l>(&self, line: &'l str) -> Cow<'l, str> {
         let mut line: Cow<'l, str> = line.into();
-        if line.contains(":material-")
-            || line.contains(":octicons-")
-            || line.contains(":fontawesome-")
-            || line.contains(":simple-")
-        {
+        if line.contains(':') && ICON.is_match(&line) {
             line = outside_code(&line, |text| ICON.replace_all(text, "")).into();
         }
         if self.attributes == Attributes::Are && line.contains('{') {

@@ -1,6 +1,6 @@
 //! Everything wired together, once, for every command.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use docent_access::{Access, AssistantLimits, Keys, Projects};
@@ -43,7 +43,7 @@ impl App {
     /// Opens the store and wires the cores. Makes the data folder when it is not there.
     pub(crate) fn open(config: Config) -> Result<Self, Failure> {
         make_private(&config.data)?;
-        let store = Arc::new(SqliteStore::open(config.data.join("docent.db"))?);
+        let store = Arc::new(SqliteStore::open(database(&config.data))?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
         let limits = JobLimits {
@@ -163,6 +163,11 @@ impl docent_authoring::Projects for Registry {
     async fn project(&self, id: &ProjectId) -> Result<Option<Project>, docent_types::StoreError> {
         self.0.by_id(id).await
     }
+}
+
+/// The database in a data folder.
+pub(crate) fn database(data: &Path) -> PathBuf {
+    data.join("docent.db")
 }
 
 /// Makes the data folder, readable by nobody else: it holds everybody's docs and conversations.

@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Eval(EvalArgs),
     /// Have one instruction carried out on a local repository, without a server; leaves a branch
     Run(RunArgs),
+    /// Copy the database to a file, while a server works on it or without one
+    Backup(BackupArgs),
     /// Check configuration, store, git, models, forges and repositories, and say what to fix
     Doctor,
 }
@@ -198,6 +200,16 @@ pub(crate) enum KindArg {
 pub(crate) enum ScopeArg {
     Read,
     Write,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The copy; its folder is made when it is not there
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Replace the file if there is one
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Args)]

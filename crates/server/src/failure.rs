@@ -70,6 +70,7 @@ failures!(
     docent_forge::ForgeError,
     docent_llm::ModelError,
     docent_search::SearchError,
+    docent_store::BackupError,
     docent_store::OpenError,
     docent_types::IdError,
     docent_types::StoreError,

@@ -6,6 +6,7 @@
 mod address;
 mod app;
 mod ask;
+mod backup;
 mod cli;
 mod client;
 mod config;
@@ -24,6 +25,7 @@ mod metrics;
 mod models;
 mod output;
 mod projects;
+mod quantity;
 mod readiness;
 mod retention;
 mod run;
@@ -98,6 +100,7 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
         Command::Search(args) => search::run(&App::open(config)?, args, json).await,
         Command::Eval(args) => eval::run(&App::open(config)?, args, json).await,
         Command::Run(args) => run::run(args, config, json).await,
+        Command::Backup(args) => backup::run(args, &config, json).await,
         Command::Doctor => doctor::run(&Arc::new(App::open(config)?), json).await,
     }
 }

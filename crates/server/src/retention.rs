@@ -1,29 +1,66 @@
-//! Forgets the conversations that nobody touched for as long as `assistant.thread_days` says.
+//! Forgets what is over for as long as the configuration says: conversations that nobody touched (`assistant.thread_days`),
+//! journals and jobs that have ended (`retention`).
 
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
 use docent_assistant::Assistant;
-use tokio::time::{MissedTickBehavior, interval};
+use docent_jobs::{Jobs, Pruned, Retention};
+use docent_types::StoreError;
+use tokio::time::{MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 use tracing::{info, warn};
 
 const EVERY: Duration = Duration::from_secs(60 * 60);
+/// Between two steps of forgetting, for whoever else writes.
+const PAUSE: Duration = Duration::from_millis(20);
+
+/// Forgets conversations.
+pub(crate) async fn keep_threads(assistant: Arc<Assistant>, untouched: Duration, drain: CancellationToken) {
+    let forget = async || match assistant.forget(untouched).await {
+        Ok(0) => {}
+        Ok(conversations) => info!(conversations, "forgot conversations that were not touched for long"),
+        Err(error) => {
+            warn!(error = &error as &dyn std::error::Error, "could not forget old conversations");
+        }
+    };
+    hourly(forget, drain).await;
+}
+
+/// Forgets journals and jobs.
+pub(crate) async fn keep_jobs(jobs: Jobs, keep: Retention, drain: CancellationToken) {
+    let forget = async || match prune(&jobs, keep).await {
+        Ok(Pruned { entries: 0, jobs: 0, .. }) => {}
+        Ok(Pruned { entries, jobs, .. }) => info!(entries, jobs, "forgot what belongs to jobs that ended long ago"),
+        Err(error) => {
+            warn!(error = &error as &dyn std::error::Error, "could not forget old jobs");
+        }
+    };
+    hourly(forget, drain).await;
+}
+
+/// Step by step, until there is no more.
+async fn prune(jobs: &Jobs, keep: Retention) -> Result<Pruned, StoreError> {
+    let mut all = Pruned::default();
+    loop {
+        let step = jobs.prune(keep).await?;
+        all = Pruned { entries: all.entries + step.entries, jobs: all.jobs + step.jobs, more: step.more };
+        if !step.more {
+            return Ok(all);
+        }
+        sleep(PAUSE).await;
+    }
+}
 
 /// At once and then every hour, until the server drains. What is left in the middle is taken up the next time.
-pub(crate) async fn keep(assistant: Arc<Assistant>, untouched: Duration, drain: CancellationToken) {
+async fn hourly<F: Future<Output = ()>>(forget: impl Fn() -> F, drain: CancellationToken) {
     let mut hours = interval(EVERY);
     hours.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let keeping = async {
         loop {
             hours.tick().await;
-            match assistant.forget(untouched).await {
-                Ok(0) => {}
-                Ok(conversations) => info!(conversations, "forgot conversations that were not touched for long"),
-                Err(error) => {
-                    warn!(error = &error as &dyn std::error::Error, "could not forget old conversations");
-                }
-            }
+            forget().await;
         }
     };
     drain.run_until_cancelled(keeping).await;
@@ -33,8 +70,13 @@ pub(crate) async fn keep(assistant: Arc<Assistant>, untouched: Duration, drain: 
 mod tests {
     use docent_assistant::memory::MemoryThreads;
     use docent_assistant::{NewThread, ThreadKey, Threads};
+    use docent_jobs::memory::MemoryStore;
+    use docent_jobs::scripted::Scripted;
+    use docent_jobs::{JobLimits, NewJob, Outcome};
     use docent_llm::builtin::Builtin;
-    use docent_types::{Domain, FixedIds, Ids, ManualClock, ThreadId, Timestamp};
+    use docent_types::{
+        AgentJob, Domain, FixedIds, ForgeKind, Ids, ManualClock, Message, Project, ProjectId, Role, ThreadId, Timestamp,
+    };
 
     use super::*;
 
@@ -86,12 +128,90 @@ mod tests {
             Arc::new(FixedIds::default()),
         );
         let drain = CancellationToken::new();
-        let keeper = tokio::spawn(keep(Arc::new(assistant), 90 * DAY, drain.clone()));
+        let keeper = tokio::spawn(keep_threads(Arc::new(assistant), 90 * DAY, drain.clone()));
         tokio::time::sleep(Duration::from_millis(1)).await;
         assert!(!house.knows(old).await && house.knows(ageing).await);
         house.clock.advance(EVERY);
         tokio::time::sleep(EVERY).await;
         assert!(!house.knows(ageing).await && house.knows(young).await);
+        drain.cancel();
+        keeper.await.expect("it ends with the server");
+    }
+
+    /// Jobs of one project, and a worker that ends them.
+    struct Engine {
+        clock: ManualClock,
+        jobs: Jobs,
+        worker: Scripted,
+        project: Project,
+    }
+
+    impl Engine {
+        fn new() -> Self {
+            let clock = ManualClock::at(NOW);
+            let (time, ids) = (Arc::new(clock.clone()), Arc::new(FixedIds::default()));
+            let jobs = Jobs::new(Arc::new(MemoryStore::new()), time, ids, JobLimits::default());
+            let project = Project {
+                id: ProjectId::parse("docs").expect("a name"),
+                domain: Domain::parse("docs").expect("a name"),
+                repository: "/srv/git/docs.git".to_owned(),
+                branch: "main".to_owned(),
+                docs_root: String::new(),
+                forge: ForgeKind::Local,
+                token_env: None,
+                base_url: None,
+                context: std::collections::BTreeMap::new(),
+                created_at: NOW,
+            };
+            let worker = Scripted::start(&jobs);
+            Self { clock, jobs, worker, project }
+        }
+
+        /// A job that has ended.
+        async fn ended(&self) -> AgentJob {
+            let new = NewJob {
+                project: &self.project,
+                messages: vec![Message::text(Role::User, "Fix broken links")],
+                branch: None,
+                as_draft: false,
+                model: "sonnet".to_owned(),
+            };
+            let job = self.jobs.submit(new, None).await.expect("accepted").job;
+            self.worker.writes([docent_types::JobEvent::Said { text: "Looking.".to_owned() }]);
+            self.worker.ends(Outcome::Completed { message: "Done.".to_owned() });
+            self.jobs.settled(&job.project, job.id, DAY).await.expect("it ends")
+        }
+
+        /// How many entries its journal has; `None` when there is no such job.
+        async fn journal(&self, job: &AgentJob) -> Option<usize> {
+            let mut watch = self.jobs.watch(&job.project, job.id, 0).await.ok()?;
+            let mut entries = 0;
+            while watch.next().await.expect("reads").is_some() {
+                entries += 1;
+            }
+            Some(entries)
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_journal_goes_before_its_job_and_the_job_when_its_time_has_come() {
+        let house = Engine::new();
+        let old = house.ended().await;
+        let whole = house.journal(&old).await.expect("it is there");
+        house.clock.advance(31 * DAY);
+        let young = house.ended().await;
+        let keep = Retention { journals: Some(30 * DAY), jobs: Some(365 * DAY) };
+        let drain = CancellationToken::new();
+        let keeper = tokio::spawn(keep_jobs(house.jobs.clone(), keep, drain.clone()));
+        sleep(Duration::from_secs(1)).await;
+        assert!(house.journal(&old).await.expect("the job is kept") < whole, "of its journal the end is left");
+        assert_eq!(house.journal(&young).await, Some(whole));
+        assert_eq!(house.jobs.job(&old.project, old.id).await.expect("it is kept"), old);
+
+        house.clock.advance(335 * DAY);
+        sleep(EVERY).await;
+        assert_eq!(house.journal(&old).await, None);
+        assert!(house.journal(&young).await.is_some());
         drain.cancel();
         keeper.await.expect("it ends with the server");
     }

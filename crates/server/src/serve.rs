@@ -59,23 +59,32 @@ pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
     let drain = CancellationToken::new();
 
     let holder = format!("{}-{}", std::process::id(), app.ids.unguessable().as_simple());
-    let engine_config = EngineConfig { workers: app.config.agent.workers, ..EngineConfig::new(holder) };
+    let (workers, per_project) = (app.config.agent.workers, app.config.agent.at_once_per_project);
+    let engine_config = EngineConfig { workers, per_project, ..EngineConfig::new(holder) };
     let engine = Engine::new(app.jobs.clone(), Arc::new(app.author(&url)), engine_config);
     let orphans = engine.take_over().await?;
     if orphans > 0 {
         info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
     }
     let engine = tokio::spawn(engine.run(drain.clone()));
-    let mut keepers = vec![tokio::spawn(indexing::keep(Arc::clone(&app), drain.clone()))];
-    if let Some(untouched) = app.config.assistant.keep_threads {
-        keepers.push(tokio::spawn(retention::keep(Arc::clone(&app.assistant), untouched, drain.clone())));
-    }
-
     let house = House::new(&app, drain.clone());
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let http = tokio::spawn(docent_web::serve(listener, house, Limits::default(), ids, shutdown));
+    let keepers = keepers(&app, &drain);
     Ok(Running { app, address, url, drain, http, engine, keepers, _alone: alone })
+}
+
+/// What goes on beside, now that requests are answered.
+fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let mut keepers = vec![
+        tokio::spawn(indexing::keep(Arc::clone(app), drain.clone())),
+        tokio::spawn(retention::keep_jobs(app.jobs.clone(), app.config.retention, drain.clone())),
+    ];
+    if let Some(untouched) = app.config.assistant.keep_threads {
+        keepers.push(tokio::spawn(retention::keep_threads(Arc::clone(&app.assistant), untouched, drain.clone())));
+    }
+    keepers
 }
 
 /// Makes sure that no other server works on this data. The lock goes with the process, however that ends.
@@ -186,12 +195,12 @@ impl House {
             return self.v2.unavailable(&request, draining());
         }
         if self.v1.takes(&request) {
-            return self.v1.handle(request).await;
+            return Box::pin(self.v1.handle(request)).await;
         }
         if self.v2.takes(&request) {
             return self.v2.handle(request).await;
         }
-        if let Some(response) = self.pulls.answer(&request).await {
+        if let Some(response) = Box::pin(self.pulls.answer(&request)).await {
             return response;
         }
         let answer = match request.segments().as_slice() {
@@ -224,6 +233,7 @@ impl House {
             assistant: Arc::clone(&app.assistant),
             docs: Arc::clone(&app.indexes) as _,
             replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
+                .at_a_beat_of(app.config.assistant.beat)
                 .resumable_for(app.config.assistant.resumable),
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone());

@@ -107,6 +107,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
          PRAGMA trusted_schema = OFF;
          PRAGMA cell_size_check = ON;
          PRAGMA cache_size = -32768;
+         PRAGMA temp_store = MEMORY;
          PRAGMA wal_autocheckpoint = 8000;
          PRAGMA journal_size_limit = 67108864;",
     )?;

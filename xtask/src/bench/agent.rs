@@ -6,8 +6,6 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -22,9 +20,10 @@ use docent_tests::{Agent, Assistant, Installation, ModelServer, Repository, Serv
 use crate::bench::Times;
 use crate::bench::peer::Peer;
 use crate::bench::process::{self, Peak};
-use crate::child::{self, Ended, Stop};
+use crate::bench::running::{Profile, Stopping, run_to_its_end};
+use crate::child::Stop;
 use crate::tools::{Missing, Tools};
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::Workspace;
 
 const PROJECT: &str = "bench";
 
@@ -67,28 +66,12 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
         Ok(peer) => peer,
         Err(Missing::Skip(why) | Missing::Failed(why)) => return Err(format!("no agent to compare with: {why}")),
     };
-    let mut build = tokio::process::Command::new(cargo());
-    build.args(["build", "--quiet", "--release", "--package", "docent-server"]).current_dir(&workspace.root);
-    match child::run(&mut build, stop).await? {
-        Ended::Well => {}
-        Ended::Badly(how) => return Err(format!("could not build the server: {how}")),
-        Ended::Stopped => return Ok(ExitCode::from(130)),
-    }
-
-    let stopped = Arc::new(AtomicBool::new(false));
-    let measured = {
-        let (server, options, stopped) = (workspace.target.join("release/docent"), *options, Arc::clone(&stopped));
-        tokio::task::spawn_blocking(move || measure(server, &peer, options, &stopped))
+    let (server, asked) = (workspace.target.join("release/docent"), *options);
+    let what: [&[&str]; 1] = [&["--package", "docent-server"]];
+    let measure = move |stopping: &Stopping| measure(server, &peer, asked, stopping);
+    let Some((docent, peer)) = run_to_its_end(Profile::Release, &what, workspace, stop, measure).await? else {
+        return Ok(ExitCode::from(130));
     };
-    tokio::pin!(measured);
-    let sides = tokio::select! {
-        sides = &mut measured => sides,
-        () = stop.hear() => {
-            stopped.store(true, Ordering::Relaxed);
-            measured.await
-        }
-    };
-    let (docent, peer) = sides.map_err(|error| format!("a round failed: {error}"))?;
     if stop.was_asked() {
         return Ok(ExitCode::from(130));
     }
@@ -113,7 +96,7 @@ fn report(options: &Options, docent: &Side, peer: &Side) {
 }
 
 /// Both sides in turn, so that whatever else the machine does meets both.
-fn measure(binary: PathBuf, peer: &Path, options: Options, stopped: &AtomicBool) -> (Side, Side) {
+fn measure(binary: PathBuf, peer: &Path, options: Options, stopping: &Stopping) -> (Side, Side) {
     println!("a repository of {} files …", options.files);
     let model = ModelServer::start();
     model.forgets().thinks(read_edit_finish);
@@ -140,7 +123,7 @@ fn measure(binary: PathBuf, peer: &Path, options: Options, stopped: &AtomicBool)
     docent.memory = peak.saturating_sub(idle);
     println!("docent's first job, watched: {:.1} ms; idle it has {} MiB", cold.as_secs_f64() * 1e3, idle >> 20);
     for _ in 0..options.rounds {
-        if stopped.load(Ordering::Relaxed) {
+        if stopping.is_asked() {
             break;
         }
         let before = process::cpu(server.pid());

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,11 +10,11 @@ use docent_tests::agent::{branch, id};
 use docent_tests::installation::KeyKind;
 use docent_tests::repository::git;
 use docent_tests::{Agent, Installation, Repository};
-use tokio::process::Command;
 
 use crate::bench::Times;
-use crate::child::{self, Ended, Stop};
-use crate::workspace::{Workspace, cargo};
+use crate::bench::running::{Profile, Stopping, run_to_its_end};
+use crate::child::Stop;
+use crate::workspace::Workspace;
 
 const PROJECT: &str = "bench";
 
@@ -34,28 +32,12 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
     if options.files == 0 || options.rounds == 0 || options.rounds >= options.files {
         return Err("there must be at least one round, and more files than rounds".to_owned());
     }
-    let mut build = Command::new(cargo());
-    build.args(["build", "--quiet", "--release", "--package", "docent-server"]).current_dir(&workspace.root);
-    match child::run(&mut build, stop).await? {
-        Ended::Well => {}
-        Ended::Badly(how) => return Err(format!("could not build the server: {how}")),
-        Ended::Stopped => return Ok(ExitCode::from(130)),
-    }
-
-    let stopped = Arc::new(AtomicBool::new(false));
-    let measured = {
-        let (server, options, stopped) = (workspace.target.join("release/docent"), *options, Arc::clone(&stopped));
-        tokio::task::spawn_blocking(move || measure(server, options, &stopped))
+    let (server, options) = (workspace.target.join("release/docent"), *options);
+    let what: [&[&str]; 1] = [&["--package", "docent-server"]];
+    let measure = move |stopping: &Stopping| measure(server, options, stopping);
+    let Some((docent, cli)) = run_to_its_end(Profile::Release, &what, workspace, stop, measure).await? else {
+        return Ok(ExitCode::from(130));
     };
-    tokio::pin!(measured);
-    let rounds = tokio::select! {
-        rounds = &mut measured => rounds,
-        () = stop.hear() => {
-            stopped.store(true, Ordering::Relaxed);
-            measured.await
-        }
-    };
-    let (docent, cli) = rounds.map_err(|error| format!("a round failed: {error}"))?;
     if stop.was_asked() {
         return Ok(ExitCode::from(130));
     }
@@ -67,7 +49,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
 }
 
 /// Both sides in turn, so that whatever else the machine does meets both.
-fn measure(binary: PathBuf, options: Options, stopped: &AtomicBool) -> (Times, Times) {
+fn measure(binary: PathBuf, options: Options, stopping: &Stopping) -> (Times, Times) {
     println!("a repository of {} files …", options.files);
     let installation = Installation::of(binary);
     let repository = installation.repository(PROJECT, &pages(options.files));
@@ -80,7 +62,7 @@ fn measure(binary: PathBuf, options: Options, stopped: &AtomicBool) -> (Times, T
     println!("the first job, which mirrors the repository: {:.1} ms", cold.as_secs_f64() * 1e3);
     let (mut docent, mut cli) = (Times::default(), Times::default());
     for n in 1..=options.rounds {
-        if stopped.load(Ordering::Relaxed) {
+        if stopping.is_asked() {
             break;
         }
         docent.0.push(by_docent(&agent, &repository, n));

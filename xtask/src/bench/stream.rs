@@ -10,7 +10,7 @@
 //! alone, as the kernel counts it; it is what to trust on a machine that has other things to do. A server is started anew
 //! for each measurement.
 
-mod cores;
+pub(crate) mod cores;
 mod docs;
 mod party;
 mod readers;

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use docent_jobs::Outcome;
 use http::Method;
 use serde_json::json;
+use tokio::time::Instant;
 
-use super::house::House;
+use super::house::{House, JOBS};
 
 const LIST: &str = "/v1/agent/acme/jobs";
 
@@ -71,5 +73,39 @@ async fn a_number_out_of_bounds_is_told_its_bounds() {
         let answer = house.agent(Method::GET, &format!("{LIST}?{query}")).send().await;
         assert_eq!(answer.status, 400, "{query}");
         assert!(answer.json()["error"].as_str().unwrap().starts_with(place), "{query} {answer:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_hears_of_the_end_at_once_and_what_is_known_is_not_sent_again() {
+    let house = House::new().await;
+    let path = format!("{JOBS}/{}?wait=60", house.create("Fix broken links").await.session());
+    let begun = Instant::now();
+    let ending = async {
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        house.agent.ends(Outcome::Completed { message: "Done.".to_owned() });
+    };
+    let (heard, ()) = tokio::join!(house.agent(Method::GET, &path).send(), ending);
+    assert_eq!((heard.status, &heard.json()["haulted"]), (200, &json!(true)));
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert_eq!(heard.header("cache-control"), Some("no-store"));
+    let tag = heard.header("etag").expect("a tag");
+    let known = house.agent(Method::GET, &path).header("if-none-match", tag).send().await;
+    assert_eq!((known.status, known.body.as_str()), (304, ""));
+    assert!(known.header("deprecation").is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wait_ends_with_its_time_or_with_the_server() {
+    let house = House::new().await;
+    let path = format!("{JOBS}/{}", house.create("Fix broken links").await.session());
+    let begun = Instant::now();
+    let told = house.agent(Method::GET, &format!("{path}?wait=2")).send().await;
+    assert_eq!((&told.json()["haulted"], begun.elapsed().as_secs()), (&json!(false), 2));
+    house.drain.cancel();
+    let told = house.agent(Method::GET, &format!("{path}?wait=60")).send().await;
+    assert_eq!((&told.json()["haulted"], begun.elapsed().as_secs()), (&json!(false), 2));
+    for wait in ["0", "61", "1.5"] {
+        assert_eq!(house.agent(Method::GET, &format!("{path}?wait={wait}")).send().await.status, 400, "{wait}");
     }
 }

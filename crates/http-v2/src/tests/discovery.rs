@@ -74,8 +74,11 @@ async fn the_last_frame_says_the_thread_in_the_way_the_reader_takes_it() {
     let house = House::new().await;
     let plain = || house.reader(MESSAGE);
     let sdk = with(question("Retries?"), json!({"trigger": "submit-message"}));
+    let current = || house.reader(&format!("{MESSAGE}?sdk=current"));
     for (why, ask, body, open) in [
         ("plain", plain(), question("Retries?"), true),
+        ("sdk that reads it", current().header("user-agent", "ai-sdk/7.0"), sdk.clone(), true),
+        ("page that reads it", current().header("origin", "https://docs.example.com"), question("Retries?"), true),
         ("curl", plain().header("user-agent", "curl/8"), question("Retries?"), true),
         ("other value", house.reader(&format!("{MESSAGE}?sdk=open")), question("Retries?"), true),
         ("trigger", plain(), sdk, false),

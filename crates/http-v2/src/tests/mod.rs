@@ -7,3 +7,4 @@ mod errors;
 mod events;
 mod house;
 mod lists;
+mod waiting;

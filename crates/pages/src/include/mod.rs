@@ -53,9 +53,7 @@ pub(crate) struct Expanded {
 
 /// Puts the pieces a page uses into it; `None` when it uses none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
-    let signs = ["<Snippet", "@include:", "<<<", "8<-", "{%"];
-    let may_use = signs.iter().any(|sign| text.contains(sign)) || IMPORT.is_match(text);
-    may_use.then_some(())?;
+    (SIGN.is_match(text) || IMPORT.is_match(text)).then_some(())?;
     let mut work = Work {
         layout,
         tree,
@@ -71,6 +69,10 @@ pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -
     work.put(file, text, None, "");
     Some(work.out)
 }
+
+/// One of these is in every use of a piece but an import. All are looked for at once.
+static SIGN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"<Snippet|@include:|<<<|8<-|\{%").expect("the pattern is written out above"));
 
 static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use docent_agent::Limits;
+use docent_jobs::Retention;
 use serde::{Deserialize, Deserializer};
 
 use super::model::ModelKeys;
@@ -15,8 +16,11 @@ use super::proxies;
 use super::search::SearchKeys;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
 
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest that a reply may go on without a reader, in seconds.
 const LONGEST_RESUME: u32 = 600;
+/// The longest that a reply's words may wait for the next beat, in milliseconds.
+const LONGEST_BEAT: u32 = 50;
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -29,6 +33,7 @@ pub(super) struct Keys {
     agent: AgentKeys,
     assistant: AssistantKeys,
     limits: LimitsConfig,
+    retention: RetentionKeys,
     #[serde(deserialize_with = "words")]
     trusted_proxies: Vec<String>,
     client_ip_header: Option<String>,
@@ -48,6 +53,7 @@ impl Default for Keys {
             agent: AgentKeys::default(),
             assistant: AssistantKeys::default(),
             limits: LimitsConfig::default(),
+            retention: RetentionKeys::default(),
             trusted_proxies: Vec::new(),
             client_ip_header: None,
             github_app: GithubAppKeys::default(),
@@ -62,6 +68,7 @@ impl Default for Keys {
 struct AgentKeys {
     model: Option<String>,
     workers: NonZeroUsize,
+    jobs_at_once_per_project: Option<NonZeroUsize>,
     max_steps: Option<NonZeroU32>,
     max_tokens: Option<NonZeroU64>,
     max_minutes: Option<NonZeroU32>,
@@ -76,6 +83,7 @@ impl Default for AgentKeys {
         Self {
             model: None,
             workers: NonZeroUsize::new(8).unwrap_or(NonZeroUsize::MIN),
+            jobs_at_once_per_project: None,
             max_steps: None,
             max_tokens: None,
             max_minutes: None,
@@ -93,11 +101,25 @@ struct AssistantKeys {
     suggestions: bool,
     thread_days: u32,
     resume_seconds: u32,
+    beat_ms: u32,
 }
 
 impl Default for AssistantKeys {
     fn default() -> Self {
-        Self { model: None, suggestions: false, thread_days: 90, resume_seconds: 30 }
+        Self { model: None, suggestions: false, thread_days: 90, resume_seconds: 30, beat_ms: 10 }
+    }
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct RetentionKeys {
+    journal_days: u32,
+    job_days: u32,
+}
+
+impl Default for RetentionKeys {
+    fn default() -> Self {
+        Self { journal_days: 30, job_days: 365 }
     }
 }
 
@@ -168,11 +190,13 @@ impl Keys {
             agent: AgentConfig {
                 model: agent,
                 workers: self.agent.workers.get(),
+                at_once_per_project: self.agent.jobs_at_once_per_project.unwrap_or(self.agent.workers).get(),
                 limits: agent_limits,
                 labels: self.agent.labels,
             },
             assistant: self.assistant.judge(assistant)?,
             limits: self.limits,
+            retention: self.retention.judge(),
             proxies: proxies::judge(self.trusted_proxies, self.client_ip_header)?,
             github_app: self.github_app.judge()?,
             git: self.git.judge()?,
@@ -204,14 +228,29 @@ impl AssistantKeys {
                 format!("is more than {LONGEST_RESUME}; a reply that nobody reads costs as much as one that is read");
             return Err(ConfigError::wrong("assistant.resume_seconds", sentence));
         }
-        let day = Duration::from_secs(24 * 60 * 60);
+        if self.beat_ms > LONGEST_BEAT {
+            let sentence = format!("is more than {LONGEST_BEAT}; words that wait longer are seen to come in pieces");
+            return Err(ConfigError::wrong("assistant.beat_ms", sentence));
+        }
         Ok(AssistantConfig {
             model,
             suggestions: self.suggestions,
-            keep_threads: (self.thread_days > 0).then(|| day * self.thread_days),
+            keep_threads: days(self.thread_days),
             resumable: Duration::from_secs(self.resume_seconds.into()),
+            beat: Duration::from_millis(self.beat_ms.into()),
         })
     }
+}
+
+impl RetentionKeys {
+    fn judge(&self) -> Retention {
+        Retention { journals: days(self.journal_days), jobs: days(self.job_days) }
+    }
+}
+
+/// No days stand for all there will ever be.
+fn days(days: u32) -> Option<Duration> {
+    (days > 0).then(|| DAY * days)
 }
 
 impl GithubAppKeys {

@@ -41,6 +41,8 @@ pub(crate) struct Config {
     pub(crate) agent: AgentConfig,
     pub(crate) assistant: AssistantConfig,
     pub(crate) limits: LimitsConfig,
+    /// How long ended jobs are kept.
+    pub(crate) retention: docent_jobs::Retention,
     /// The proxies in front of the server that are believed.
     pub(crate) proxies: Option<docent_access::Proxies>,
     pub(crate) github_app: Option<GithubApp>,
@@ -54,6 +56,8 @@ pub(crate) struct AgentConfig {
     pub(crate) model: String,
     /// Jobs run at the same time.
     pub(crate) workers: usize,
+    /// Of those, how many may be one project's.
+    pub(crate) at_once_per_project: usize,
     /// What one turn of a job may take.
     pub(crate) limits: docent_agent::Limits,
     /// Put on each pull request, where the forge has labels.
@@ -70,6 +74,8 @@ pub(crate) struct AssistantConfig {
     pub(crate) keep_threads: Option<Duration>,
     /// How long a reply goes on that nobody reads, where its chat has said that it resumes.
     pub(crate) resumable: Duration,
+    /// How often the words of running replies leave; zero is at once.
+    pub(crate) beat: Duration,
 }
 
 /// The GitHub App that opens repositories of projects without a token of their own.

@@ -17,7 +17,7 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that goes with the others.
-const KEYS: [(&str, &str); 39] = [
+const KEYS: [(&str, &str); 43] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
@@ -36,6 +36,7 @@ const KEYS: [(&str, &str); 39] = [
     ("models.opus.api_key_file", "/run/secrets/key"),
     ("agent.model", "opus"),
     ("agent.workers", "2"),
+    ("agent.jobs_at_once_per_project", "1"),
     ("agent.max_steps", "10"),
     ("agent.max_tokens", "100000"),
     ("agent.max_minutes", "30"),
@@ -46,11 +47,14 @@ const KEYS: [(&str, &str); 39] = [
     ("assistant.suggestions", "true"),
     ("assistant.thread_days", "30"),
     ("assistant.resume_seconds", "0"),
+    ("assistant.beat_ms", "0"),
     ("limits.agent_jobs_per_hour", "1"),
     ("limits.agent_messages_per_hour", "2"),
     ("limits.assistant_requests_per_hour", "3"),
     ("limits.assistant_requests_per_address_per_day", "4"),
     ("limits.assistant_replies_at_once", "5"),
+    ("retention.journal_days", "7"),
+    ("retention.job_days", "30"),
     ("trusted_proxies", "10.0.0.0/8, ::1"),
     ("client_ip_header", "X-Real-IP"),
     ("github_app.id", "12345"),
@@ -86,6 +90,9 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     let month = Duration::from_secs(30 * 24 * 3600);
     assert_eq!((config.assistant.suggestions, config.assistant.keep_threads), (true, Some(month)));
     assert_eq!(config.assistant.resumable, Duration::ZERO);
+    assert_eq!(config.assistant.beat, Duration::ZERO);
+    assert_eq!((config.agent.workers, config.agent.at_once_per_project), (2, 1));
+    assert_eq!((config.retention.journals, config.retention.jobs), (Some(month * 7 / 30), Some(month)));
     let docent_agent::Limits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
     assert_eq!((steps, tokens, minutes, files, bytes), (10, 100_000, 30, 20, 1_000_000));
     assert_eq!(config.github_app.map(|app| app.id).as_deref(), Some("12345"));
@@ -109,6 +116,8 @@ fn mistakes_are_named() {
         ("[agent]\nworker = 1".into(), &[], "`worker`"),
         ("[agent]\nworkers = \"many\"".into(), &[], "`agent.workers`"),
         ("[agent]\nworkers = 0".into(), &[], "`agent.workers`"),
+        ("[agent]\njobs_at_once_per_project = 0".into(), &[], "`agent.jobs_at_once_per_project`"),
+        ("[retention]\njournal_days = -1".into(), &[], "`retention.journal_days`"),
         ("[agent]\nmax_steps = 0".into(), &[], "`agent.max_steps`"),
         ("[agent]\nlabels = 1.5".into(), &[], "`agent.labels`: expected a list of texts"),
         ("[agent".into(), &[], "TOML"),
@@ -121,6 +130,7 @@ fn mistakes_are_named() {
         ("[agent]\nmodel = \"gpt\"".into(), &[], "`agent.model`: there is no model `gpt`; known: `opus`, `sonnet`"),
         ("[assistant]\nmodel = \"gpt\"".into(), &[], "`assistant.model`: there is no model `gpt`"),
         ("[assistant]\nresume_seconds = 601".into(), &[], "`assistant.resume_seconds`: is more than 600"),
+        ("[assistant]\nbeat_ms = 51".into(), &[], "`assistant.beat_ms`: is more than 50"),
         ("[assistant]\nthread_days = -1".into(), &[], "`assistant.thread_days`"),
         ("[assistant]\nsuggestions = \"often\"".into(), &[], "`assistant.suggestions`"),
         ("[models.fast]".into(), &[], "`models.fast.provider`: is missing"),
@@ -196,6 +206,28 @@ fn conversations_are_kept_for_a_while_or_for_ever() {
     {
         let kept = load(text, &[]).expect(text).assistant.keep_threads;
         assert_eq!(kept, days.map(|days| Duration::from_secs(days * 24 * 3600)), "{text}");
+    }
+}
+
+#[test]
+fn ended_jobs_are_kept_for_a_while_or_for_ever() {
+    for (text, journal_days, job_days) in [
+        ("", Some(30), Some(365)),
+        ("[retention]\njournal_days = 0", None, Some(365)),
+        ("[retention]\njob_days = 0", Some(30), None),
+    ] {
+        let days = |days: Option<u32>| days.map(|days| Duration::from_secs(24 * 3600) * days);
+        let kept = docent_jobs::Retention { journals: days(journal_days), jobs: days(job_days) };
+        assert_eq!(load(text, &[]).expect(text).retention, kept, "{text}");
+    }
+}
+
+#[test]
+fn a_project_may_have_all_workers_unless_it_is_told_otherwise() {
+    for (text, at_once) in
+        [("", 8), ("[agent]\nworkers = 3", 3), ("[agent]\nworkers = 3\njobs_at_once_per_project = 2", 2)]
+    {
+        assert_eq!(load(text, &[]).expect(text).agent.at_once_per_project, at_once, "{text}");
     }
 }
 

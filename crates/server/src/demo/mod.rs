@@ -95,7 +95,8 @@ async fn job(app: &App, client: &Client, key: &str) -> Result<(), Failure> {
     let began = Instant::now();
     let (status, mut job) = client.json("POST", &path, key, Some(&json!({ "prompt": INSTRUCTION }))).await?;
     paper::request("POST", &path, status);
-    let path = format!("{path}/{}", text(&job, "id"));
+    // Answered as soon as the job has ended.
+    let path = format!("{path}/{}?wait=20", text(&job, "id"));
     let mut seen = String::new();
     loop {
         let now = text(&job, "status").to_owned();
@@ -109,7 +110,6 @@ async fn job(app: &App, client: &Client, key: &str) -> Result<(), Failure> {
         if began.elapsed() > PATIENCE {
             return Err(Failure::plain("the job did not end within a minute; see the log above"));
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
         job = client.json("GET", &path, key, None).await?.1;
     }
     if seen != "completed" {

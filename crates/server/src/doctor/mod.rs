@@ -5,6 +5,7 @@
 
 mod elsewhere;
 mod here;
+mod sizes;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use serde_json::json;
 
+use self::sizes::Parts;
 use crate::app::App;
 use crate::config::{Config, RunsOn};
 use crate::failure::Failure;
@@ -48,6 +50,9 @@ pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
         ("store", here::store(app).await),
         ("git", here::git().await),
     ];
+    // A database that does not answer is told of already.
+    let sizes = Parts::of(app).await.ok();
+    findings.extend(sizes.iter().flat_map(Parts::findings).map(|finding| ("sizes", finding)));
     findings.extend(here::ssh_key(&app.config).await.map(|finding| ("ssh key", finding)));
     findings.extend(here::github_app(&app.config).map(|finding| ("GitHub App", finding)));
     let models = join_all(app.models.configured().map(|(name, model)| elsewhere::model(name, model)));
@@ -64,7 +69,7 @@ pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
     for findings_of_one in join_all(asked).await {
         findings.extend(findings_of_one.map_err(|error| Failure::new("a check stopped short", error))?);
     }
-    report(&findings, json)
+    report(&findings, sizes.as_ref(), json)
 }
 
 /// What the names run on that nobody configured.
@@ -84,11 +89,11 @@ fn assistant(config: &Config) -> Option<Finding> {
     config.assistant.keep_threads.is_none().then(for_ever)
 }
 
-fn report(findings: &[(&str, Finding)], json: bool) -> Result<(), Failure> {
+fn report(findings: &[(&str, Finding)], sizes: Option<&Parts>, json: bool) -> Result<(), Failure> {
     let bad = findings.iter().filter(|(_, finding)| matches!(finding, Finding::Bad { .. })).count();
     if json {
         let shown: Vec<_> = findings.iter().map(|(name, finding)| shown(name, finding)).collect();
-        output::line(json!({ "ok": bad == 0, "findings": shown }))?;
+        output::line(json!({ "ok": bad == 0, "findings": shown, "sizes": sizes.map(Parts::shown) }))?;
     } else {
         for (name, finding) in findings {
             output::line(match finding {

@@ -1,9 +1,8 @@
 //! The servers that are measured, each started anew for each measurement.
 
-use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
@@ -11,6 +10,7 @@ use docent_tests::installation::KeyKind;
 use docent_tests::{Assistant, Installation, Request, Server};
 
 use crate::bench::process;
+use crate::bench::program::Program;
 use crate::bench::stream::cores::Cores;
 
 /// The project of an installation that is asked.
@@ -123,7 +123,7 @@ impl Party {
                 command.args([deltas, every]);
                 let others = if cores == Cores::All { Cores::All } else { Cores::Others };
                 let started = Program::start(command, others)?;
-                let (server, key) = docent(installation, started.address, cores)?;
+                let (server, key) = docent(installation, started.address(), cores)?;
                 model = Some(started);
                 let path = Assistant::new(&server, PROJECT, &key).path();
                 (Running::Docent(server), path, Some(key))
@@ -142,14 +142,14 @@ impl Party {
 
     pub(crate) fn pid(&self) -> u32 {
         match &self.running {
-            Running::Program(program) => program.child.id(),
+            Running::Program(program) => program.pid(),
             Running::Docent(server) => server.pid(),
         }
     }
 
     pub(crate) fn address(&self) -> SocketAddr {
         match &self.running {
-            Running::Program(program) => program.address,
+            Running::Program(program) => program.address(),
             Running::Docent(server) => server.address(),
         }
     }
@@ -218,60 +218,6 @@ fn docent(installation: &Installation, model: SocketAddr, cores: Cores) -> Resul
     Ok((server, key))
 }
 
-/// A program that says `listening on http://ADDR`, and `name: value` before that.
-#[derive(Debug)]
-struct Program {
-    child: Child,
-    address: SocketAddr,
-    said: Vec<String>,
-}
-
-impl Program {
-    fn start(mut command: Command, cores: Cores) -> Result<Self, String> {
-        command.stdin(Stdio::null()).stdout(Stdio::piped());
-        let mut child = cores.spawn(&mut command)?;
-        let mut stdout = BufReader::new(child.stdout.take().ok_or("a child has no stdout")?);
-        let mut said = Vec::new();
-        let heard = loop {
-            let mut line = String::new();
-            match stdout.read_line(&mut line) {
-                Ok(0) | Err(_) => break Err(format!("it ended before it listened: {command:?}")),
-                Ok(_) => {}
-            }
-            match listening(&line) {
-                Some(address) => break Ok(address),
-                None => said.push(line.trim().to_owned()),
-            }
-        };
-        // A pipe nobody reads would stop it when it is full.
-        thread::spawn(move || stdout.read_to_end(&mut Vec::new()));
-        match heard {
-            Ok(address) => Ok(Self { child, address, said }),
-            Err(why) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                Err(why)
-            }
-        }
-    }
-
-    fn said(&self, name: &str) -> Option<String> {
-        self.said.iter().find_map(|line| Some(line.strip_prefix(name)?.strip_prefix(": ")?.to_owned()))
-    }
-}
-
-impl Drop for Program {
-    fn drop(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn listening(line: &str) -> Option<SocketAddr> {
-    line.trim().strip_prefix("listening on http://")?.parse().ok()
-}
-
 /// An installation with a small site.
 pub(crate) fn installation(docent: &Path, files: &[(String, String)]) -> Installation {
     let installation = Installation::of(docent.to_owned());
@@ -283,14 +229,6 @@ pub(crate) fn installation(docent: &Path, files: &[(String, String)]) -> Install
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_server_says_where_it_listens() {
-        assert_eq!(listening("listening on http://127.0.0.1:80\n"), Some(SocketAddr::from(([127, 0, 0, 1], 80))));
-        for other in ["listening", "key: listening on http://127.0.0.1:80", "listening on http://here\n", ""] {
-            assert_eq!(listening(other), None, "{other}");
-        }
-    }
 
     #[test]
     fn a_question_is_valid_json_whatever_it_holds() {

@@ -1,0 +1,237 @@
+//! The job engine in a program of its own, with a worker that has nothing to do: what `cargo xtask bench engine` measures of
+//! the engine alone. The face, admission, the store and the engine are Docent's; every job is durable.
+//!
+//! ```sh
+//! cargo run --release -p docent-examples --example engine_host -- serve           # jobs over HTTP, ended as they come
+//! cargo run --release -p docent-examples --example engine_host -- drain 10000     # jobs that wait already, until all are done
+//! cargo run --release -p docent-examples --example engine_host -- pickup 200      # one at a time, for an idle worker
+//! cargo run --release -p docent-examples --example engine_host -- bare            # hyper alone: the floor
+//! ```
+//!
+//! `serve` prints the path for jobs, a key, and `listening on http://ADDR`; `bare` only the last; both serve until they are
+//! killed. `GET /counts` tells how many jobs `serve` has of each status. `drain` and `pickup` print one line of JSON and end.
+
+mod bare;
+mod noop;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::io::Write as _;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use docent_access::{Access, Grant, KeyKind, Keys, Projects, mint, system_randomness};
+use docent_assistant::Assistant;
+use docent_discovery::{Answering, Replies};
+use docent_http_v2::Face;
+use docent_jobs::{Engine, EngineConfig, JobLimits, Jobs, ModelNames, NewJob};
+use docent_llm::builtin::Builtin;
+use docent_search::Indexes;
+use docent_store::SqliteStore;
+use docent_types::{
+    Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, RandomIds, Role, SystemClock,
+};
+use docent_web::{Handler, Limits, Request, Response, respond};
+use http::StatusCode;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::noop::{Begun, Noop};
+
+type BoxError = Box<dyn Error + Send + Sync>;
+
+const NAME: &str = "bench";
+const PROMPT: &str = "Replace \"alpha\" with \"beta\" in guides/page.md";
+/// Jobs run at the same time.
+const WORKERS: usize = 64;
+/// Jobs submitted at the same time, where it is not the submitting that is measured.
+const SUBMITTERS: usize = 256;
+/// Jobs that do not count yet.
+const WARM: usize = 10;
+/// More jobs than anybody creates.
+const MANY: u32 = 1_000_000_000;
+
+#[tokio::main]
+async fn main() -> Result<(), BoxError> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let folder = tempfile::tempdir()?;
+    match arguments[..] {
+        ["bare"] => bare::serve(listening(&[]).await?).await,
+        ["serve"] => serve(House::open(folder.path()).await?).await,
+        ["drain", jobs] => drain(House::open(folder.path()).await?, jobs.parse()?).await,
+        ["pickup", jobs] => pickup(House::open(folder.path()).await?, jobs.parse()?).await,
+        _ => Err("usage: engine_host serve | drain JOBS | pickup JOBS | bare".into()),
+    }
+}
+
+/// Listens on a free port, and says so after this.
+async fn listening(said: &[String]) -> Result<TcpListener, BoxError> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    for line in said {
+        println!("{line}");
+    }
+    println!("listening on http://{}", listener.local_addr()?);
+    std::io::stdout().flush()?;
+    Ok(listener)
+}
+
+/// Store, engine and face, with one project.
+struct House {
+    store: Arc<SqliteStore>,
+    jobs: Jobs,
+    project: Project,
+    face: Face,
+    key: String,
+}
+
+impl House {
+    async fn open(folder: &Path) -> Result<Self, BoxError> {
+        let store = Arc::new(SqliteStore::open(folder.join("docent.db"))?);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ids: Arc<dyn Ids> = Arc::new(RandomIds);
+        let project = Project {
+            id: ProjectId::parse(NAME)?,
+            domain: Domain::parse(NAME)?,
+            repository: folder.join("docs.git").display().to_string(),
+            branch: "main".to_owned(),
+            docs_root: String::new(),
+            forge: ForgeKind::Local,
+            token_env: None,
+            base_url: None,
+            context: BTreeMap::new(),
+            created_at: clock.now(),
+        };
+        store.add(project.clone()).await?;
+        let now = clock.now();
+        let (key, record) = mint(Grant::new(KeyKind::Admin, project.id.clone(), now), now, system_randomness)?;
+        store.insert(record).await?;
+
+        let access = Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock));
+        let limits = JobLimits { creates_per_hour: MANY, messages_per_hour: MANY };
+        let jobs = Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits);
+        let assistant = Arc::new(Assistant::new(Arc::new(Builtin), Arc::clone(&store) as _, clock, ids));
+        let docs = Arc::new(Indexes::new(folder.join("index")));
+        let face = Face {
+            access,
+            jobs: jobs.clone(),
+            models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
+            answering: Answering { assistant, docs, replies: Replies::default() },
+            tell: |_| Vec::new(),
+        };
+        Ok(Self { store, jobs, project, face, key: key.expose().to_owned() })
+    }
+
+    fn start(&self, worker: Noop) {
+        let config = EngineConfig { workers: WORKERS, per_project: WORKERS, ..EngineConfig::new("bench") };
+        tokio::spawn(Engine::new(self.jobs.clone(), Arc::new(worker), config).run(CancellationToken::new()));
+    }
+
+    async fn submit(&self) -> Result<(), BoxError> {
+        let new = NewJob {
+            project: &self.project,
+            messages: vec![Message::text(Role::User, PROMPT)],
+            branch: None,
+            as_draft: false,
+            model: NAME.to_owned(),
+        };
+        self.jobs.submit(new, None).await?;
+        Ok(())
+    }
+
+    async fn count(&self, status: JobStatus) -> Result<u64, BoxError> {
+        let counts = self.store.jobs_by_status().await?;
+        Ok(counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count))
+    }
+}
+
+async fn serve(house: House) -> Result<(), BoxError> {
+    house.start(Noop::default());
+    let said = [format!("path: /v2/agent/{NAME}/job"), format!("key: {}", house.key)];
+    let listener = listening(&said).await?;
+    let limits = Limits { connections: MANY as usize, ..Limits::default() };
+    docent_web::serve(listener, Counting(house), limits, Arc::new(RandomIds), std::future::pending()).await;
+    Ok(())
+}
+
+/// The face, with the counts beside it.
+struct Counting(House);
+
+impl Handler for Counting {
+    async fn handle(&self, request: Request) -> Response {
+        if request.path() != "/counts" {
+            return self.0.face.handle(request).await;
+        }
+        match self.0.store.jobs_by_status().await {
+            Ok(counts) => {
+                let counts: BTreeMap<_, _> =
+                    counts.into_iter().map(|(status, count)| (status.as_str(), count)).collect();
+                respond::json(StatusCode::OK, &counts)
+            }
+            Err(error) => respond::json(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
+        }
+    }
+}
+
+async fn drain(house: House, jobs: usize) -> Result<(), BoxError> {
+    let house = Arc::new(house);
+    let mut submitting = JoinSet::new();
+    for _ in 0..jobs {
+        if submitting.len() >= SUBMITTERS {
+            submitting.join_next().await.transpose()?.transpose()?;
+        }
+        let house = Arc::clone(&house);
+        submitting.spawn(async move { house.submit().await });
+    }
+    while submitting.join_next().await.transpose()?.transpose()?.is_some() {}
+    let before = house.store.writes();
+    let began = Instant::now();
+    house.start(Noop::default());
+    while house.count(JobStatus::Active).await? > 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let (seconds, after) = (began.elapsed().as_secs_f64(), house.store.writes());
+    println!("{}", json!({ "jobs": jobs, "seconds": seconds, "commits": after.commits - before.commits }));
+    house.store.close().await?;
+    Ok(())
+}
+
+async fn pickup(house: House, jobs: usize) -> Result<(), BoxError> {
+    let (worker, mut begun) = Begun::pair();
+    house.start(worker);
+    let (mut asked, mut accepted) = (Vec::new(), Vec::new());
+    for n in 0..jobs + WARM {
+        let before = Instant::now();
+        house.submit().await?;
+        let answered = Instant::now();
+        let at = begun.next().await.ok_or("the worker is gone")?;
+        if n >= WARM {
+            asked.push(at.saturating_duration_since(before));
+            accepted.push(at.saturating_duration_since(answered));
+        }
+        // Until it is idle again.
+        while house.count(JobStatus::Active).await? > 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let at = |times: &mut Vec<Duration>, share: f64| {
+        times.sort_unstable();
+        let place = (share * times.len() as f64) as usize;
+        times.get(place.min(times.len().saturating_sub(1))).map(|time| time.as_secs_f64() * 1e3)
+    };
+    println!(
+        "{}",
+        json!({
+            "jobs": jobs,
+            "asked_p50": at(&mut asked, 0.5),
+            "accepted_p50": at(&mut accepted, 0.5),
+            "accepted_p99": at(&mut accepted, 0.99),
+        })
+    );
+    house.store.close().await?;
+    Ok(())
+}

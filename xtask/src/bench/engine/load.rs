@@ -1,0 +1,181 @@
+//! Whoever asks: a program of its own, which counts while we look at what the server uses.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Lines, Write as _};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::bench::process;
+use crate::bench::stream::cores::Cores;
+
+/// A server and the requests that it is asked, whole, one for each connection in turn.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    pub(crate) pid: u32,
+    pub(crate) address: SocketAddr,
+    pub(crate) requests: Vec<String>,
+    /// What all of them are answered with.
+    pub(crate) status: u16,
+}
+
+/// What was counted, in the program's own words.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Counts {
+    pub(crate) seconds: f64,
+    pub(crate) answered: u64,
+    pub(crate) statuses: BTreeMap<u16, u64>,
+    pub(crate) broken: u64,
+    /// Microseconds from sending a request to the end of its answer.
+    pub(crate) p50: Option<u32>,
+    pub(crate) p99: Option<u32>,
+    /// Seconds of CPU of the program itself.
+    pub(crate) own_cpu: f64,
+}
+
+/// What was counted, and what the server used meanwhile.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Measured {
+    pub(crate) counts: Counts,
+    cpu: Duration,
+}
+
+impl Measured {
+    pub(crate) fn rate(&self) -> f64 {
+        self.counts.answered as f64 / self.counts.seconds
+    }
+
+    /// Microseconds of the server's CPU, a request.
+    pub(crate) fn cpu(&self) -> f64 {
+        self.cpu.as_secs_f64() * 1e6 / self.counts.answered.max(1) as f64
+    }
+
+    /// In milliseconds.
+    pub(crate) fn p99(&self) -> f64 {
+        f64::from(self.counts.p99.unwrap_or_default()) / 1e3
+    }
+
+    pub(crate) fn shown(&self) -> String {
+        let milliseconds = |micros: Option<u32>| f64::from(micros.unwrap_or_default()) / 1e3;
+        format!(
+            "{:>8.0}/s, CPU {:>6.1} µs each, p50 {:>7.2} ms, p99 {:>7.2} ms (asking took {:.2} cores)",
+            self.rate(),
+            self.cpu(),
+            milliseconds(self.counts.p50),
+            milliseconds(self.counts.p99),
+            self.counts.own_cpu / self.counts.seconds
+        )
+    }
+}
+
+/// The program that asks, and the cores it may use.
+#[derive(Debug, Clone)]
+pub(crate) struct Asker {
+    pub(crate) program: PathBuf,
+    pub(crate) cores: Cores,
+}
+
+impl Asker {
+    /// Asks on so many connections for so long.
+    pub(crate) fn ask(&self, target: &Target, connections: usize, seconds: u64) -> Result<Measured, String> {
+        let mut asking =
+            self.start(target, json!({ "connections": connections, "seconds": seconds, "warm_ms": 500 }))?;
+        asking.hear()?;
+        let before = process::own_cpu(target.pid);
+        let counts = asking.hear()?;
+        let cpu = process::own_cpu(target.pid).saturating_sub(before);
+        counted(counts, target.status).map(|counts| Measured { counts, cpu })
+    }
+
+    /// Sends one request on each of so many connections, and gives what waits for their answers.
+    pub(crate) fn wait(&self, target: &Target, connections: usize) -> Result<Waiting, String> {
+        let mut asking = self.start(target, json!({ "connections": connections, "once": true }))?;
+        asking.hear()?;
+        Ok(Waiting { asking, status: target.status })
+    }
+
+    fn start(&self, target: &Target, mut task: Value) -> Result<Asking, String> {
+        task["address"] = json!(target.address);
+        task["requests"] = json!(target.requests);
+        let mut command = Command::new(&self.program);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = self.cores.spawn(&mut command)?;
+        let mut stdin = child.stdin.take().ok_or("the asking program has no stdin")?;
+        let stdout = child.stdout.take().ok_or("the asking program has no stdout")?;
+        writeln!(stdin, "{task}").map_err(|error| format!("could not say what to ask: {error}"))?;
+        Ok(Asking { child, lines: BufReader::new(stdout).lines() })
+    }
+}
+
+/// Requests that have been sent and are not answered yet.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    asking: Asking,
+    status: u16,
+}
+
+impl Waiting {
+    /// Until all are answered.
+    pub(crate) fn answered(mut self) -> Result<Counts, String> {
+        let counts = self.asking.hear()?;
+        counted(counts, self.status)
+    }
+}
+
+#[derive(Debug)]
+struct Asking {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Asking {
+    /// The next line.
+    fn hear(&mut self) -> Result<Value, String> {
+        let line = self.lines.next().and_then(Result::ok).ok_or("the asking program ended early")?;
+        serde_json::from_str(&line).map_err(|error| format!("the asking program says `{line}`: {error}"))
+    }
+}
+
+impl Drop for Asking {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The counts, if all was answered as it should be: anything else would be measured as something it is not.
+fn counted(counts: Value, status: u16) -> Result<Counts, String> {
+    let counts: Counts =
+        serde_json::from_value(counts).map_err(|error| format!("the asking program counts otherwise: {error}"))?;
+    let good = counts.statuses.get(&status).copied().unwrap_or_default();
+    if counts.broken > 0 || good != counts.answered || good == 0 {
+        return Err(format!(
+            "wanted answers of {status} alone; there were {:?}, and {} connections broke",
+            counts.statuses, counts.broken
+        ));
+    }
+    Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_of_another_status_are_no_measurement() {
+        let counts = |statuses: Value, broken: u64| {
+            let answered = statuses.as_object().map(|all| all.values().filter_map(Value::as_u64).sum::<u64>());
+            counted(json!({ "seconds": 1.0, "answered": answered, "statuses": statuses, "broken": broken }), 201)
+        };
+        assert!(counts(json!({ "201": 9 }), 0).is_ok_and(|counts| counts.answered == 9));
+        for (statuses, broken) in [(json!({}), 0), (json!({ "201": 9, "429": 1 }), 0), (json!({ "201": 9 }), 1)] {
+            assert!(counts(statuses, broken).is_err());
+        }
+    }
+}
