@@ -2,6 +2,7 @@
 
 use docent_tests::assistant::{question_body, user};
 use docent_tests::installation::KeyKind;
+use docent_tests::site::PAGES;
 use docent_tests::{Answer, Assistant, Request, Site};
 use serde_json::{Value, json};
 
@@ -232,6 +233,10 @@ fn what_was_merged_is_answered_without_a_restart() {
         "guides/drones.mdx",
         "---\ntitle: Drones\ndescription: Parcels by air.\n---\n\nA drone delivery needs a landing pad of three metres.\n",
     );
+    let told = site.installation.must(&["index", "acme"]);
+    assert!(told.stdout.contains("guides/drones.mdx:1: no navigation names the page"), "{}", told.stdout);
+    let (name, navigation) = PAGES[0];
+    site.repository.commit("main", name, &navigation.replace("guides/cafe", "guides/cafe\", \"guides/drones"));
     site.installation.must(&["index", "acme"]);
     let page = docent_tests::eventually("the new page to be served", || {
         let response = site.assistant().page(&json!({ "path": "/guides/drones" }));

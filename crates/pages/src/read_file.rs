@@ -12,7 +12,11 @@ use crate::openapi;
 use crate::page::{Format, Page, Problem};
 use crate::parse::{MOST_PROBLEMS, parse_as, text_of};
 use crate::site::Tree;
-use crate::site_paths::is_page;
+use crate::site_paths::{is_page, is_partial};
+
+/// What is wrong with a page that its site's owners may have forgotten.
+const NOT_NAMED: &str = "no navigation names the page, so readers do not find it: name it in docs.json, or say `hidden: true` here \
+                         if that is meant; `\"seo\": {\"indexing\": \"all\"}` in docs.json shows all pages";
 
 /// What a file comes to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -90,10 +94,13 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
         page.problems.extend(shown.problem);
         page.title = page.title.take().or(shown.title);
     }
+    let place = layout.place_of(file, &page.front_matter);
+    if !is_partial(file) && !page.front_matter.hides() && !layout.is_shown(file, &place.site_path) {
+        page.problems.push(Problem { line: 1, message: NOT_NAMED.to_owned() });
+    }
     page.problems.sort_by_key(|problem| problem.line);
     page.problems.truncate(MOST_PROBLEMS);
 
-    let place = layout.place_of(file, &page.front_matter);
     page.title = page.title.take().or_else(|| place.title.clone()).or_else(|| Some(title_from(&place.site_path)));
     let aliases = page.front_matter.aliases().into_iter().map(str::to_owned).collect();
     let problems = page.problems.clone();

@@ -55,7 +55,7 @@ fn shown(summary: &Summary, took: Duration) -> String {
         took.as_secs_f64()
     );
     if summary.odd_in_all > 0 {
-        text.push_str("\n\nodd, and indexed all the same:\n");
+        text.push_str("\n\nodd:\n");
     }
     for Oddity { file, line, message } in summary.odd.iter().take(TOLD) {
         text.push_str(&format!("  {file}:{line}: {message}\n"));
@@ -204,7 +204,7 @@ mod tests {
         let shown = |odd, in_all| shown(&summary(odd, in_all), Duration::from_millis(1234));
         let first = "3 pages in 9 sections (1 added, 2 changed, 0 removed) in 1.23 s";
         assert_eq!(shown(0, 0), first);
-        assert_eq!(shown(1, 1), format!("{first}\n\nodd, and indexed all the same:\n  a.md:1: an odd one"));
+        assert_eq!(shown(1, 1), format!("{first}\n\nodd:\n  a.md:1: an odd one"));
         let many = shown(100, 250);
         assert!(many.ends_with("  a.md:10: an odd one\n  and 240 more; `--json` lists more"), "{many}");
     }

@@ -247,11 +247,6 @@ impl Layout {
         };
         let path = root.path(file, front);
         let key = root.key(file, front, &path);
-        // A page may be named by its file, by what it is served at, and by the index that it is.
-        let is_shown = self
-            .shown
-            .as_ref()
-            .is_none_or(|shown| shown.contains(path.as_str()) || stem(file).is_some_and(|stem| shown.contains(stem)));
         let entry = key.and_then(|key| self.entries.get(&key));
         let groups = match entry {
             Some(entry) => entry.groups.clone(),
@@ -269,9 +264,16 @@ impl Layout {
             language: own(front.language())
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
-            listed: !is_partial(file) && root.lists(file) && is_shown && !front.hides(),
+            listed: !is_partial(file) && root.lists(file) && self.is_shown(file, &path) && !front.hides(),
             site_path: path,
         }
+    }
+
+    /// Whether the navigation lets readers find a page, where it decides that. A page may be named by its file, by what it is
+    /// served at, and by the index that it is.
+    pub(crate) fn is_shown(&self, file: &str, path: &str) -> bool {
+        let Some(shown) = &self.shown else { return true };
+        shown.contains(path) || stem(file).is_some_and(|stem| shown.contains(stem))
     }
 
     fn groups_of_folder(&self, root: &Root, file: &str, path: &str) -> Vec<String> {

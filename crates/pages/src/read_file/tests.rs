@@ -22,6 +22,20 @@ fn a_page_is_where_it_wants_to_be() {
 }
 
 #[test]
+fn a_page_that_the_navigation_forgot_is_told_of() {
+    let tree = site(&[
+        ("docs.json", r#"{"navigation": {"pages": ["a"]}}"#),
+        ("a.mdx", "Text"),
+        ("forgotten.mdx", "Text"),
+        ("hidden.mdx", "---\nhidden: true\n---\nText"),
+        ("snippets/x.mdx", "Text"),
+    ]);
+    let told = |file: &str| read_in(&tree, file).problems.len();
+    assert_eq!(["a.mdx", "forgotten.mdx", "hidden.mdx", "snippets/x.mdx"].map(told), [0, 1, 0, 0]);
+    assert!(!read_in(&tree, "forgotten.mdx").pages[0].place.listed);
+}
+
+#[test]
 fn what_is_wrong_is_told_by_the_line_of_the_file() {
     let tree = site(&[
         ("a.mdx", "---\ntitle: A\n---\nimport P from './_p.mdx'\n\n<P />\n\n:::note\nx\n:::\n\n<Open>\n"),
