@@ -4,45 +4,57 @@
 //! differ in few bits. Numbers do not count, so that two versions of a page are told to be one.
 
 use crate::links::{key, key_of_letters};
+use crate::words::runs;
 
 /// Shorter sections are compared word for word.
 const FEWEST_WORDS: usize = 24;
 /// How many bits the prints of copies may differ in.
 const SLACK: u32 = 3;
 
-/// The print of a section's text. Its lowest bit says whether it is exact.
-pub(crate) fn print(text: &str) -> u64 {
-    let mut words = Vec::with_capacity(text.len() / 6);
-    each_word(text, |word| words.push(word));
-    if words.len() < FEWEST_WORDS {
-        return words.iter().fold(words.len() as u64, |print, word| mixed(print ^ word)) | 1;
+/// The print of a section, from the numbers of its words. A section with few is told by all of its Markdown. The lowest
+/// bit says whether it is exact.
+pub(crate) fn print(numbers: &[u64], markdown: &str) -> u64 {
+    if numbers.len() < FEWEST_WORDS {
+        let (print, words) =
+            numbers_of(markdown).fold((0, 0_u64), |(print, words), word| (mixed(print ^ word), words + 1));
+        return mixed(print ^ words) | 1;
     }
     let mut votes = Votes::new();
-    for three in words.windows(3) {
+    for three in numbers.windows(3) {
         votes.add(mixed(three[0].wrapping_mul(3) ^ three[1].wrapping_mul(5) ^ three[2].wrapping_mul(7)));
     }
     votes.most() & !1
 }
 
-/// Gives a number for each word of a text to `each`, in order, without those that are numbers themselves. The same in
-/// every build, and letters of either case count the same.
-fn each_word(text: &str, mut each: impl FnMut(u64)) {
-    for word in text.split(|c: char| if c.is_ascii() { !c.is_ascii_alphanumeric() } else { !c.is_alphanumeric() }) {
-        if !word.is_ascii() {
-            each(key(word.chars().flat_map(char::to_lowercase)));
-        } else if word.bytes().any(|byte| !byte.is_ascii_digit()) {
-            each(key_of_letters(word.as_bytes()));
-        }
-    }
+/// A number for each word of a text, in order, without those that are numbers themselves. The same in every build, and
+/// letters of either case count the same.
+fn numbers_of(text: &str) -> impl Iterator<Item = u64> {
+    runs(text).filter_map(number)
 }
 
-/// How often each bit was set. Counted in bytes, eight bits of a hash at a time, and added up before a byte is full.
+/// The number of a word; none for what is a number itself, or the number of a version.
+pub(crate) fn number(word: &str) -> Option<u64> {
+    if !word.is_ascii() {
+        return Some(key(word.chars().flat_map(char::to_lowercase)));
+    }
+    word.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'.').then(|| key_of_letters(word.as_bytes()))
+}
+
+/// How often each bit was set. Sixty-four numbers are counted side by side: the first bits of all of them in one plane,
+/// the second in another. Before these are full they go to bytes, one for each number, and before those are full they are
+/// added up.
 struct Votes {
-    bytes: [u64; 8],
+    planes: [u64; 4],
     left: u8,
+    bytes: [u64; 8],
+    left_of_bytes: u8,
     counts: [u32; 64],
     of: u32,
 }
+
+/// How far planes can count, and how often a byte can take that much.
+const MOST_IN_PLANES: u8 = 15;
+const MOST_IN_BYTES: u8 = u8::MAX / MOST_IN_PLANES;
 
 /// By eight bits: a byte for each, 1 where the bit is set.
 const SPREAD: [u64; 256] = {
@@ -57,16 +69,31 @@ const SPREAD: [u64; 256] = {
 
 impl Votes {
     fn new() -> Self {
-        Self { bytes: [0; 8], left: u8::MAX, counts: [0; 64], of: 0 }
+        let (left, left_of_bytes) = (MOST_IN_PLANES, MOST_IN_BYTES);
+        Self { planes: [0; 4], left, bytes: [0; 8], left_of_bytes, counts: [0; 64], of: 0 }
     }
 
     fn add(&mut self, hash: u64) {
-        for (bytes, bits) in self.bytes.iter_mut().zip(hash.to_le_bytes()) {
-            *bytes += SPREAD[usize::from(bits)];
+        let mut carried = hash;
+        for plane in &mut self.planes {
+            (*plane, carried) = (*plane ^ carried, *plane & carried);
         }
         self.of += 1;
         self.left -= 1;
         if self.left == 0 {
+            self.spread();
+        }
+    }
+
+    fn spread(&mut self) {
+        for (digit, plane) in self.planes.iter().enumerate() {
+            for (bytes, bits) in self.bytes.iter_mut().zip(plane.to_le_bytes()) {
+                *bytes += SPREAD[usize::from(bits)] << digit;
+            }
+        }
+        (self.planes, self.left) = ([0; 4], MOST_IN_PLANES);
+        self.left_of_bytes -= 1;
+        if self.left_of_bytes == 0 {
             self.add_up();
         }
     }
@@ -74,11 +101,12 @@ impl Votes {
     fn add_up(&mut self) {
         let bytes = self.bytes.iter().flat_map(|bytes| bytes.to_le_bytes());
         self.counts.iter_mut().zip(bytes).for_each(|(count, byte)| *count += u32::from(byte));
-        (self.bytes, self.left) = ([0; 8], u8::MAX);
+        (self.bytes, self.left_of_bytes) = ([0; 8], MOST_IN_BYTES);
     }
 
     /// The bits that were set more often than not.
     fn most(mut self) -> u64 {
+        self.spread();
         self.add_up();
         let counts = self.counts.iter().enumerate();
         counts.fold(0, |most, (bit, count)| most | u64::from(2 * count > self.of) << bit)
@@ -105,6 +133,10 @@ fn mixed(mut hash: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn print(text: &str) -> u64 {
+        super::print(&numbers_of(text).collect::<Vec<_>>(), text)
+    }
 
     const TEXT: &str = "To take a backup, connect to the cluster and run the statement below. The backup is written to the \
                         storage you name, and a job is made that you can pause, resume and cancel. While it runs, the \
@@ -144,12 +176,15 @@ mod tests {
 
     #[test]
     fn case_does_not_matter_and_numbers_do_not_count() {
-        let words = |text: &str| {
-            let mut words = Vec::new();
-            each_word(text, |word| words.push(word));
-            words
-        };
+        let words = |text: &str| numbers_of(text).collect::<Vec<_>>();
         assert_eq!(words("Retry 24 CONFIGURATIONS, \u{c4}pfel v2"), words("retry configurations \u{e4}pfel 7 V2"));
+        for length in 1..40 {
+            let word = "abcdefghij".repeat(4);
+            assert_eq!(words(&word[..length]), words(&word[..length].to_uppercase()));
+            assert_ne!(words(&word[..length]), words(&word[..length + 1]));
+            assert_ne!(words(&word[..length]), words(&format!("{}x", &word[..length - 1])));
+        }
+        assert_eq!(words("a\u{2019}b \u{201c}c\u{201d}"), words("a b c"));
         assert_ne!(words("configuration"), words("configurations"));
         assert!(words("12.5 -").is_empty());
     }

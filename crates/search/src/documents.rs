@@ -30,8 +30,10 @@ pub(crate) fn write(
     source: &str,
 ) -> tantivy::Result<()> {
     let language = language(entry, page);
-    let (everything, words) = (Vec::new(), Vec::new());
-    let mut writing = Writing { fields, entry, language, vocabulary, writer, everything, words };
+    let mut title = Vec::new();
+    vocabulary.add_words(&entry.title, language, &mut title);
+    let mut writing =
+        Writing { fields, entry, language, vocabulary, writer, title, words: Vec::new(), numbers: Vec::new() };
     for (at, section) in (0..).zip(&page.sections) {
         writing.section(section, at)?;
     }
@@ -69,10 +71,12 @@ struct Writing<'w> {
     language: Language,
     vocabulary: &'w mut Vocabulary,
     writer: &'w mut SegmentWriter,
-    /// The words of the page.
-    everything: Vec<Word>,
+    /// The words of the title.
+    title: Vec<Word>,
     /// Those of the text at hand.
     words: Vec<Word>,
+    /// Those of the section at hand, as they are compared with others'.
+    numbers: Vec<u64>,
 }
 
 impl Writing<'_> {
@@ -94,12 +98,12 @@ impl Writing<'_> {
         self.say(fields.path, &[&entry.path]);
         self.say(fields.description, entry.description.as_deref().as_slice());
         self.say(fields.headings, &headings);
-        let mut everything = std::mem::take(&mut self.everything);
+        self.words.clear();
         for text in titles.into_iter().chain(entry.description.as_deref()).chain(headings) {
-            self.vocabulary.add_words(text, self.language, &mut everything);
+            self.vocabulary.add_words(text, self.language, &mut self.words);
         }
-        self.writer.say(fields.whole, everything.iter().map(|word| word.map(|forms| forms.stem)));
-        self.writer.say(fields.spelled, everything.iter().map(|word| word.map(|forms| forms.spelled)));
+        self.writer.gather(&self.words);
+        self.writer.say_gathered();
         let mut kept = TantivyDocument::default();
         let outline = outline(page, source);
         kept.add_u64(fields.page, entry.id);
@@ -112,24 +116,29 @@ impl Writing<'_> {
         self.begin(SECTION);
         let trail = trail(self.entry, section);
         self.words.clear();
-        self.vocabulary.add_words(&self.entry.title, self.language, &mut self.words);
+        self.words.extend_from_slice(&self.title);
         let title = self.words.len();
         trail.iter().for_each(|heading| self.vocabulary.add_words(heading, self.language, &mut self.words));
         self.writer.say(fields.heading, stems(&self.words[title..]));
         let above = self.words.len();
         self.vocabulary.add_words(&section.text, self.language, &mut self.words);
-        self.everything.extend_from_slice(&self.words[above..]);
+        self.writer.gather(&self.words[above..]);
+        let mut numbers = std::mem::take(&mut self.numbers);
+        numbers.clear();
+        self.vocabulary.add_numbers(&self.words[above..], &mut numbers);
         self.writer.say(fields.body, stems(&self.words));
         self.words.clear();
         code(section).for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
         if !self.words.is_empty() {
-            self.everything.extend_from_slice(&self.words);
+            self.writer.gather(&self.words);
+            self.vocabulary.add_numbers(&self.words, &mut numbers);
             self.writer.say(fields.code, stems(&self.words));
         }
         let mut kept = TantivyDocument::default();
         kept.add_u64(fields.page, self.entry.id);
         kept.add_u64(fields.section, at);
-        kept.add_u64(fields.print, copies::print(&section.markdown));
+        kept.add_u64(fields.print, copies::print(&numbers, &section.markdown));
+        self.numbers = numbers;
         kept.add_text(fields.content, &section.markdown);
         kept.add_text(fields.trail, trail.join("\n"));
         if let Some(anchor) = &section.anchor {

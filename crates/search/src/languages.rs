@@ -6,9 +6,10 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use foldhash::fast::RandomState;
 use rust_stemmers::Algorithm;
 
-use crate::words::lower;
+use crate::words::{lower, runs};
 
 macro_rules! languages {
     ($($language:ident $code:literal $words:literal,)*) => {
@@ -67,8 +68,8 @@ impl Default for Language {
 }
 
 /// Which languages each telling word is one of.
-static TELLING: LazyLock<HashMap<&str, Vec<Language>>> = LazyLock::new(|| {
-    let mut telling: HashMap<&str, Vec<Language>> = HashMap::new();
+static TELLING: LazyLock<HashMap<&str, Vec<Language>, RandomState>> = LazyLock::new(|| {
+    let mut telling: HashMap<&str, Vec<Language>, RandomState> = HashMap::default();
     for language in Language::ALL {
         for word in language.telling() {
             let languages = telling.entry(word).or_default();
@@ -96,10 +97,11 @@ impl Language {
     /// The language of a text; English when its words do not say.
     pub(crate) fn of_text(text: &str) -> Self {
         let mut counts = [0_usize; Self::ALL.len()];
-        let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-        for word in words.take(ENOUGH) {
-            let word = lower(word);
-            for language in TELLING.get(word.as_str()).into_iter().flatten() {
+        let telling = &*TELLING;
+        for word in runs(text).take(ENOUGH) {
+            let is_lower = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+            let languages = if is_lower { telling.get(word) } else { telling.get(lower(word).as_str()) };
+            for language in languages.into_iter().flatten() {
                 counts[*language as usize] += 1;
             }
         }

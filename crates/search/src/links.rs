@@ -90,7 +90,8 @@ fn joined(folder: &str, target: &str) -> Option<String> {
 
 /// A number that stands for a path on the site, the same in every build: letters of either case count the same.
 pub(crate) fn path_key(path: &str) -> u64 {
-    key(path.trim_matches('/').chars().flat_map(char::to_lowercase))
+    let path = path.trim_matches('/');
+    if path.is_ascii() { key_of_letters(path.as_bytes()) } else { key(path.chars().flat_map(char::to_lowercase)) }
 }
 
 /// FNV-1a over the bytes of the characters.

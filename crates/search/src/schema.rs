@@ -125,7 +125,7 @@ impl Fields {
 }
 
 /// Goes up when documents are made otherwise though the fields are the same.
-const FILLED: u32 = 3;
+const FILLED: u32 = 4;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";

@@ -22,8 +22,9 @@ use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, TantivyDocument};
 
 use crate::engine::{Made, files_of, settings};
+use crate::page_words::PageWords;
 use crate::schema::Fields;
-use crate::vocabulary::{Number, Vocabulary};
+use crate::vocabulary::{Number, Vocabulary, Word};
 
 /// Makes one segment, in memory. Numbers of words are those of one vocabulary throughout.
 pub(crate) struct SegmentWriter {
@@ -36,7 +37,9 @@ pub(crate) struct SegmentWriter {
     /// By number of field.
     rows: Vec<Row>,
     /// The documents of pages, and those of kinds and languages, by field and term.
-    marks: BTreeMap<(Field, Vec<u8>), Vec<u32>>,
+    marks: BTreeMap<Field, BTreeMap<Vec<u8>, Vec<u32>>>,
+    /// What the page at hand says.
+    gathered: PageWords,
     /// How many documents there are; the last is the one at hand.
     documents: u32,
     stored: usize,
@@ -47,6 +50,8 @@ pub(crate) struct SegmentWriter {
 struct Row {
     /// Nothing where there is a place without a word.
     words: Vec<Option<Number>>,
+    /// Of a field that has each word once in a document: how often it stands there. Of others nothing.
+    often: Vec<u32>,
     /// Documents that have the field, in order, each with where its words end.
     documents: Vec<(u32, u32)>,
     /// How many words there are.
@@ -70,6 +75,7 @@ impl SegmentWriter {
             store,
             rows: fields.schema.fields().map(|_| Row::default()).collect(),
             marks: BTreeMap::new(),
+            gathered: PageWords::default(),
             documents: 0,
             stored: 0,
             segment,
@@ -89,11 +95,34 @@ impl SegmentWriter {
 
     /// Marks the document at hand, to be found by a whole value.
     pub(crate) fn mark(&mut self, field: Field, value: &[u8]) {
-        let documents = match self.marks.get_mut(&(field, value.to_vec())) {
-            Some(documents) => documents,
-            None => self.marks.entry((field, value.to_vec())).or_default(),
-        };
-        documents.push(self.documents);
+        let marks = self.marks.entry(field).or_default();
+        // Most documents are of the same page or kind as the one before.
+        match marks.last_entry().filter(|last| last.key() == value) {
+            Some(mut last) => last.get_mut().push(self.documents),
+            None => match marks.get_mut(value) {
+                Some(documents) => documents.push(self.documents),
+                None => drop(marks.insert(value.to_vec(), vec![self.documents])),
+            },
+        }
+    }
+
+    /// Takes note of words that the page at hand says somewhere.
+    pub(crate) fn gather(&mut self, words: &[Word]) {
+        self.gathered.add(words);
+    }
+
+    /// Says of the document at hand, that of a page, all that was gathered. The next page begins with nothing.
+    pub(crate) fn say_gathered(&mut self) {
+        let (spelled, stems) = self.gathered.take();
+        for (field, words) in [(self.fields.spelled, spelled), (self.fields.whole, stems)] {
+            let row = &mut self.rows[field.field_id() as usize];
+            row.words.extend(words.iter().map(|(word, _)| Some(*word)));
+            row.often.extend(words.iter().map(|(_, often)| *often));
+            let known: u32 = words.iter().map(|(_, often)| *often).sum();
+            row.known += u64::from(known);
+            row.documents.push((self.documents, row.words.len() as u32));
+            self.lengths.record(self.documents, field, known);
+        }
     }
 
     /// Ends the document at hand, with what is stored of it and its numbers.
@@ -125,11 +154,12 @@ impl SegmentWriter {
         tantivy::directory::TerminatingWrite::terminate(columns)?;
         let mut lists = InvertedIndexSerializer::open(&self.segment)?;
         let order = vocabulary.in_order_of_text();
+        let mut dealt = Vec::new();
         for (field, _) in self.fields.schema.fields() {
             let row = std::mem::take(&mut self.rows[field.field_id() as usize]);
             if row.known > 0 {
                 let mut list = lists.new_field(field, row.known, None)?;
-                row.write(&mut list, self.fields.has_places(field), vocabulary, &order)?;
+                row.write(&mut list, self.fields.has_places(field), vocabulary, &order, &mut dealt)?;
                 list.close()?;
             } else {
                 self.write_marks(field, &mut lists)?;
@@ -142,12 +172,9 @@ impl SegmentWriter {
     }
 
     fn write_marks(&self, field: Field, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
-        let mut marks = self.marks.iter().filter(|((of, _), _)| *of == field).peekable();
-        if marks.peek().is_none() {
-            return Ok(());
-        }
+        let Some(marks) = self.marks.get(&field) else { return Ok(()) };
         let mut list = lists.new_field(field, u64::from(self.documents), None)?;
-        for ((_, value), documents) in marks {
+        for (value, documents) in marks {
             list.new_term(value, documents.len() as u32, false)?;
             documents.iter().for_each(|document| list.write_doc(*document, 0, &[]));
             list.close_term()?;
@@ -157,17 +184,19 @@ impl SegmentWriter {
     }
 }
 
-/// A word stands in a document, at a place.
+/// A word stands in a document, at a place; or so often, where each is there once.
 type Stands = (u32, u32);
 
 impl Row {
-    /// Writes for each word where it stands. `order`: the numbers of all words, in order of their texts.
+    /// Writes for each word where it stands. `order`: the numbers of all words, in order of their texts. `dealt` is for use
+    /// in between.
     fn write(
         &self,
         list: &mut FieldSerializer<'_>,
         places: IndexRecordOption,
         vocabulary: &Vocabulary,
         order: &[Number],
+        dealt: &mut Vec<Stands>,
     ) -> tantivy::Result<()> {
         // How often each word stands anywhere, and then where its part of what is dealt out begins and, as that fills,
         // ends.
@@ -178,19 +207,27 @@ impl Row {
             let often = std::mem::replace(&mut ends[word.get()], end);
             end += often;
         }
-        let mut dealt: Vec<Stands> = vec![(0, 0); end as usize];
+        if dealt.len() < end as usize {
+            dealt.resize(end as usize, (0, 0));
+        }
+        let is_counted = !self.often.is_empty();
         let mut from = 0;
         for (document, to) in &self.documents {
-            for (place, word) in (0..).zip(&self.words[from as usize..*to as usize]) {
+            let range = from as usize..*to as usize;
+            let mut deal = |word: &Option<Number>, place| {
                 if let Some(word) = word {
                     let at = &mut ends[word.get()];
                     dealt[*at as usize] = (*document, place);
                     *at += 1;
                 }
+            };
+            match is_counted {
+                true => self.words[range.clone()].iter().zip(&self.often[range]).for_each(|(word, n)| deal(word, *n)),
+                false => self.words[range].iter().zip(0..).for_each(|(word, place)| deal(word, place)),
             }
             from = *to;
         }
-        let mut rest = dealt.as_slice();
+        let mut rest = &dealt[..end as usize];
         let mut begin = 0;
         let mut steps = Vec::new();
         for word in order {
@@ -200,8 +237,16 @@ impl Row {
             }
             let (stands, others) = rest.split_at((end - begin) as usize);
             (rest, begin) = (others, end);
-            let holding = 1 + stands.windows(2).filter(|two| two[0].0 != two[1].0).count();
+            let holding = match is_counted {
+                true => stands.len(),
+                false => 1 + stands.windows(2).filter(|two| two[0].0 != two[1].0).count(),
+            };
             list.new_term(vocabulary.text(*word).as_bytes(), holding as u32, places.has_freq())?;
+            if is_counted {
+                stands.iter().for_each(|(document, often)| list.write_doc(*document, *often, &[]));
+                list.close_term()?;
+                continue;
+            }
             for of_document in stands.chunk_by(|one, next| one.0 == next.0) {
                 steps.clear();
                 if places.has_positions() {
@@ -254,7 +299,8 @@ mod tests {
             vocabulary.add_words(text, Language::English, &mut words);
             writer.mark(fields.kind, SECTION.as_bytes());
             writer.say(fields.body, words.iter().map(|word| word.map(|forms| forms.stem)));
-            writer.say(fields.whole, words.iter().map(|word| word.map(|forms| forms.stem)));
+            writer.gather(&words);
+            writer.say_gathered();
             writer.end(&TantivyDocument::default(), 0).expect("written");
         }
         let made = writer.finish(&vocabulary).expect("finished").expect("documents");
@@ -299,6 +345,8 @@ mod tests {
                     })
                     .filter(|(_, often, _)| *often > 0)
                     .collect();
+                let counts = expected.iter().map(|(document, often, _)| (*document, *often, Vec::new())).collect::<Vec<_>>();
+                prop_assert_eq!(stands(&searcher, fields.whole, word), counts);
                 prop_assert_eq!(stands(&searcher, fields.body, word), expected);
             }
         }

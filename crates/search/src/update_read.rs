@@ -28,11 +28,13 @@ const MOST_ODDITIES: usize = 20;
 const LARGEST_SEGMENT: usize = 64 << 20;
 /// This many files are read without further threads.
 const FEW: usize = 16;
-/// Into how many batches files are dealt, and so how many threads read at most. Each makes a segment, and few segments
-/// are not made one later: that would cost as much again as writing them.
-const MOST_BATCHES: usize = 4;
+/// Into how many batches files are dealt, and so how many threads read at most; of very many files, a multiple of it. Each
+/// makes a segment with words of its own, which most share: fewer segments are less to write and less to look into.
+const BATCHES: usize = 2;
 /// No batch has more files.
-const LARGEST_BATCH: usize = 4_096;
+const LARGEST_BATCH: usize = 2_048;
+/// So many neighbours go to the same batch, so that the batches have about as much to read as each other.
+const NEIGHBOURS: usize = 16;
 /// The bits of a page's number that tell it from the other pages of its file.
 const PAGE_BITS: u32 = 24;
 
@@ -43,6 +45,9 @@ pub(crate) struct Indexed {
     pub(crate) files: Vec<ManifestFile>,
     pub(crate) segments: Vec<Segment>,
 }
+
+/// Runs of files, each with the number of its first.
+type Batch<'p> = Vec<(u64, &'p [Planned])>;
 
 /// What reading needs.
 pub(crate) struct Reading<'r> {
@@ -59,7 +64,7 @@ pub(crate) struct Reading<'r> {
 impl Reading<'_> {
     /// Reads every file of the plan and writes what comes of it. `progress` hears how many are read.
     pub(crate) fn run(&self, progress: &mut dyn FnMut(usize)) -> Result<Indexed, SearchError> {
-        let batches: Vec<(u64, &[Planned])> = self.batches();
+        let batches = self.batches();
         if batches.len() < 2 {
             let mut done = 0;
             let mut count = || {
@@ -68,7 +73,7 @@ impl Reading<'_> {
             };
             return batches.first().map_or_else(
                 || Ok(Indexed::default()),
-                |batch| self.batch(*batch, &mut Vocabulary::default(), &mut count),
+                |batch| self.batch(batch, &mut Vocabulary::default(), &mut count),
             );
         }
         let cores = || std::thread::available_parallelism().map_or(2, usize::from);
@@ -84,7 +89,7 @@ impl Reading<'_> {
                 let mut tell = || {
                     let _ = read.send(());
                 };
-                let result = self.batch(*batch, &mut vocabulary, &mut tell);
+                let result = self.batch(batch, &mut vocabulary, &mut tell);
                 stop.fetch_or(result.is_err(), Ordering::Relaxed);
                 results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
             }
@@ -107,27 +112,32 @@ impl Reading<'_> {
             indexed.files.extend(files);
             indexed.segments.extend(segments);
         }
+        indexed.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(indexed)
     }
 
-    /// The files in runs, each with its first file's number.
-    fn batches(&self) -> Vec<(u64, &[Planned])> {
+    /// The files dealt out in runs of neighbours, each run with its first file's number.
+    fn batches(&self) -> Vec<Batch<'_>> {
         let files = self.plan.read.as_slice();
-        let size = if files.len() <= FEW { FEW } else { files.len().div_ceil(MOST_BATCHES).clamp(FEW, LARGEST_BATCH) };
-        let starts = (self.first..).step_by(size);
-        starts.zip(files.chunks(size)).collect()
+        let many = if files.len() <= FEW { 1 } else { BATCHES * files.len().div_ceil(BATCHES * LARGEST_BATCH) };
+        let mut batches = vec![Batch::new(); many];
+        for (number, run) in files.chunks(NEIGHBOURS).enumerate() {
+            batches[number % many].push((self.first + (number * NEIGHBOURS) as u64, run));
+        }
+        batches.retain(|batch| !batch.is_empty());
+        batches
     }
 
     fn batch(
         &self,
-        (first, files): (u64, &[Planned]),
+        batch: &Batch<'_>,
         vocabulary: &mut Vocabulary,
         read: &mut dyn FnMut(),
     ) -> Result<Indexed, SearchError> {
         let engine = |error| self.generations.engine("write", error);
         let mut indexed = Indexed::default();
         let mut writer: Option<SegmentWriter> = None;
-        for (number, planned) in (first..).zip(files) {
+        for (number, planned) in batch.iter().flat_map(|(first, files)| (*first..).zip(*files)) {
             let (file, pages) = self.file(planned, number)?;
             for (entry, page) in file.pages.iter().zip(&pages).filter(|(entry, _)| entry.listed) {
                 let writer = match &mut writer {

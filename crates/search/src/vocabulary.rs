@@ -8,7 +8,9 @@ use std::num::NonZeroU32;
 use foldhash::fast::RandomState;
 use rust_stemmers::Stemmer;
 
+use crate::copies;
 use crate::languages::Language;
+use crate::short_words::ShortWords;
 use crate::words;
 
 /// A vocabulary of more spellings than this is begun anew with the next page.
@@ -27,14 +29,14 @@ pub(crate) struct Vocabulary {
 /// stands in the table.
 #[derive(Debug, Default)]
 struct Spellings {
-    short: HashMap<u128, Forms, RandomState>,
+    short: ShortWords,
     long: HashMap<Box<str>, Forms, RandomState>,
 }
 
 impl Spellings {
     fn get(&self, word: &str) -> Option<Forms> {
         match packed(word) {
-            Some(word) => self.short.get(&word).copied(),
+            Some(word) => self.short.get(word),
             None => self.long.get(word).copied(),
         }
     }
@@ -42,17 +44,31 @@ impl Spellings {
     fn insert(&mut self, word: &str, forms: Forms) {
         match packed(word) {
             Some(word) => self.short.insert(word, forms),
-            None => self.long.insert(word.into(), forms),
-        };
+            None => drop(self.long.insert(word.into(), forms)),
+        }
     }
 }
 
-/// A word of at most fifteen bytes as a number: its bytes, and how many.
+/// A word of at most fifteen bytes as a number: its bytes, and how many. What is read twice, where a word has no round
+/// number of bytes, is shifted out.
 fn packed(word: &str) -> Option<u128> {
-    let mut bytes = [0; 16];
-    bytes.get_mut(..word.len()).filter(|_| word.len() < 16)?.copy_from_slice(word.as_bytes());
-    bytes[15] = word.len() as u8;
-    Some(u128::from_le_bytes(bytes))
+    let bytes = word.as_bytes();
+    let length = bytes.len();
+    let number = match length {
+        0..=3 => bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte)),
+        4..=7 => {
+            let (first, last) = (bytes.first_chunk()?, bytes.last_chunk()?);
+            let last = u64::from(u32::from_le_bytes(*last)) >> (8 * (8 - length));
+            u128::from(u32::from_le_bytes(*first)) | u128::from(last) << 32
+        }
+        8..=15 => {
+            let (first, last) = (bytes.first_chunk()?, bytes.last_chunk()?);
+            let last = u128::from(u64::from_le_bytes(*last)) >> (8 * (16 - length));
+            u128::from(u64::from_le_bytes(*first)) | last << 64
+        }
+        _ => return None,
+    };
+    Some(number | (length as u128) << 120)
 }
 
 /// Stands for a text. Counted from 1, so that no number takes no room.
@@ -65,7 +81,7 @@ impl Number {
         self.0.get() as usize - 1
     }
 
-    fn of(place: usize) -> Self {
+    pub(crate) fn of(place: usize) -> Self {
         Self(NonZeroU32::MIN.saturating_add(u32::try_from(place).unwrap_or(u32::MAX)))
     }
 }
@@ -110,18 +126,23 @@ impl Vocabulary {
         &self.texts.by_number[number.get()]
     }
 
+    /// Adds what tells words from others in every build ([`copies::number`]), in order.
+    pub(crate) fn add_numbers(&self, words: &[Word], to: &mut Vec<u64>) {
+        to.extend(words.iter().flatten().filter_map(|word| self.texts.copies[word.spelled.get()]));
+    }
+
     /// All numbers, in order of their texts.
     pub(crate) fn in_order_of_text(&self) -> Vec<Number> {
         // Most texts differ in their first letters, and numbers are compared sooner than texts.
         let beginning = |text: &str| {
             let bytes = text.as_bytes();
-            let mut first = [0; 8];
-            let length = bytes.len().min(8);
+            let mut first = [0; 16];
+            let length = bytes.len().min(16);
             first[..length].copy_from_slice(&bytes[..length]);
-            u64::from_be_bytes(first)
+            u128::from_be_bytes(first)
         };
         let texts = self.texts.by_number.iter().enumerate();
-        let mut order: Vec<(u64, Number)> = texts.map(|(place, text)| (beginning(text), Number::of(place))).collect();
+        let mut order: Vec<(u128, Number)> = texts.map(|(place, text)| (beginning(text), Number::of(place))).collect();
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.text(a.1).cmp(self.text(b.1))));
         order.into_iter().map(|(_, number)| number).collect()
     }
@@ -139,6 +160,8 @@ impl Vocabulary {
 struct Texts {
     numbers: HashMap<Box<str>, Number, RandomState>,
     by_number: Vec<Box<str>>,
+    /// By number: what [`copies::number`] says of the text.
+    copies: Vec<Option<u64>>,
 }
 
 impl Texts {
@@ -149,6 +172,7 @@ impl Texts {
         let number = Number::of(self.by_number.len());
         self.numbers.insert(text.into(), number);
         self.by_number.push(text.into());
+        self.copies.push(copies::number(text));
         number
     }
 }
@@ -177,6 +201,23 @@ mod tests {
             found.push((token.text.clone(), token.position));
         }
         found
+    }
+
+    #[test]
+    fn a_short_word_is_packed_as_it_stands() {
+        for length in 0..18 {
+            let word = &"abcdefghijklmnopqr"[..length];
+            let mut bytes = [0; 16];
+            let packed_by_hand = bytes.get_mut(..length).filter(|_| length < 16).map(|to| {
+                to.copy_from_slice(word.as_bytes());
+                length as u8
+            });
+            let expected = packed_by_hand.map(|length| {
+                bytes[15] = length;
+                u128::from_le_bytes(bytes)
+            });
+            assert_eq!(packed(word), expected, "{word}");
+        }
     }
 
     #[test]

@@ -36,6 +36,32 @@ pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
     cut(text, Letters::InPairsAndSingly, &mut |word, _| each(Some(word).filter(|word| word.len() <= LONGEST_WORD)));
 }
 
+/// The runs of letters and digits of a text, in order.
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let plain_end = |from: usize| {
+        let plain = bytes[from..].iter().take_while(|byte| byte.is_ascii_alphanumeric());
+        from + plain.count()
+    };
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let start = at;
+            at = plain_end(at);
+            if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
+                let rest = &text[at..];
+                at += rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+            }
+            let run = &text[start..at];
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+            if !run.is_empty() {
+                return Some(run);
+            }
+        }
+        None
+    })
+}
+
 /// Gives the stems of those words of a text to `each`, in order, that may have a stem beginning so: making stems is what
 /// costs.
 pub(crate) fn each_stem_beginning(text: &str, language: Language, begins: &Beginnings, mut each: impl FnMut(&str)) {
@@ -228,11 +254,22 @@ fn next_start(text: &str, from: usize) -> Option<usize> {
     }
 }
 
+/// By byte: whether it is a small letter or a digit.
+const IS_SMALL: [bool; 256] = {
+    let mut is_small = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        is_small[byte] = (byte as u8).is_ascii_lowercase() || (byte as u8).is_ascii_digit();
+        byte += 1;
+    }
+    is_small
+};
+
 /// The end of a word such as most are: of plain letters and digits, with capitals in front only, and with nothing behind
 /// it that may belong to it.
 fn plain_end(text: &[u8], start: usize) -> Option<usize> {
     let mut end = start + usize::from(text[start].is_ascii_alphanumeric());
-    while text.get(end).is_some_and(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
+    while end < text.len() && IS_SMALL[usize::from(text[end])] {
         end += 1;
     }
     let is_end = match text.get(end) {
@@ -248,8 +285,13 @@ fn plain_end(text: &[u8], start: usize) -> Option<usize> {
 
 /// The end of a run of words with joints between them.
 fn identifier_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
     let mut end = start;
     loop {
+        end += bytes[end..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        if bytes.get(end).is_none_or(|byte| byte.is_ascii() && !matches!(byte, b'_' | b'-' | b'.' | b':')) {
+            return end;
+        }
         let rest = &text[end..];
         end += rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
         let joint = joint_length(&text[end..]);
@@ -279,6 +321,19 @@ fn joint_length(rest: &str) -> usize {
 
 /// Cuts a run of words with joints between them. `whole` is for use in between.
 fn identifier(
+    text: &str,
+    at: Range<usize>,
+    letters: Letters,
+    whole: &mut String,
+    each: &mut impl FnMut(&str, Range<usize>),
+) {
+    if text[at.clone()].is_ascii() {
+        return plain_identifier(text, at, whole, each);
+    }
+    any_identifier(text, at, letters, whole, each);
+}
+
+fn any_identifier(
     text: &str,
     at: Range<usize>,
     letters: Letters,
@@ -317,6 +372,40 @@ fn identifier(
         // A version keeps its dots: 1.12 is not 11.2.
         whole.extend(text[start..end].chars().filter(|c| is_word(*c) || numbered && *c == '.'));
         each(whole, start..end);
+    }
+}
+
+/// The same of plain letters, as nearly all are: byte by byte.
+fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut impl FnMut(&str, Range<usize>)) {
+    let bytes = &text.as_bytes()[..at.end];
+    let (mut parts, mut numbered) = (0, false);
+    let mut push = |at: Range<usize>| {
+        if !at.is_empty() {
+            parts += 1;
+            numbered |= bytes[at.clone()].iter().all(u8::is_ascii_digit);
+            each(&text[at.clone()], at);
+        }
+    };
+    let mut from = at.start;
+    for ix in at.clone() {
+        if !bytes[ix].is_ascii_alphanumeric() {
+            push(from..ix);
+            from = ix + 1;
+        } else if from < ix && bytes[ix].is_ascii_uppercase() {
+            let before = bytes[ix - 1];
+            let next_is_lower = bytes.get(ix + 1).is_some_and(u8::is_ascii_lowercase);
+            if before.is_ascii_lowercase() || before.is_ascii_uppercase() && next_is_lower {
+                push(from..ix);
+                from = ix;
+            }
+        }
+    }
+    push(from..at.end);
+    if parts > 1 {
+        whole.clear();
+        let is_kept = |byte: &u8| byte.is_ascii_alphanumeric() || numbered && *byte == b'.';
+        whole.extend(bytes[at.clone()].iter().filter(|byte| is_kept(byte)).map(|byte| char::from(*byte)));
+        each(whole, at);
     }
 }
 
@@ -436,6 +525,12 @@ mod tests {
         }
 
         #[test]
+        fn runs_are_those_of_letters_and_digits(text in "([a-cA-C0-2 _.:\u{e9}\u{2019}\u{691c}]|\\PC){0,20}") {
+            let expected = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+            prop_assert_eq!(runs(&text).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+
+        #[test]
         fn any_text_is_cut(text in "\\PC*") {
             let mut words = Vec::new();
             cut(&text, Letters::InPairsAndSingly, &mut |word, at| words.push((word.to_owned(), at)));
@@ -443,6 +538,16 @@ mod tests {
                 prop_assert!(text.get(at).is_some());
                 prop_assert!(!word.is_empty());
             }
+        }
+
+        #[test]
+        fn plain_identifiers_are_cut_as_all_are(text in "[a-cA-C0-2_.:-]{1,16}") {
+            let (mut plain, mut any) = (Vec::new(), Vec::new());
+            let at = 0..text.len();
+            plain_identifier(&text, at.clone(), &mut String::new(), &mut |word, at| plain.push((word.to_owned(), at)));
+            let letters = Letters::InPairs;
+            any_identifier(&text, at, letters, &mut String::new(), &mut |word, at| any.push((word.to_owned(), at)));
+            prop_assert_eq!(plain, any);
         }
 
         #[test]

@@ -104,7 +104,7 @@ fn the_navigation_says_which_operations_are_shown_and_where() {
 #[test]
 fn an_operation_that_a_page_shows_is_that_pages() {
     let tree = site(&[
-        ("docs.json", r#"{"openapi": "pets.json", "navigation": ["get"]}"#),
+        ("docs.json", r#"{"openapi": "pets.json", "navigation": ["get", "none"]}"#),
         ("get.mdx", "---\nopenapi: get /pets/{id}\n---\n\nWords of the author.\n"),
         ("none.mdx", "---\nopenapi: GET /nothing\n---\n"),
         ("pets.json", PETS),
