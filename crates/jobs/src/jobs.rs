@@ -17,7 +17,7 @@ use crate::request::Fingerprint;
 use crate::row::Row;
 use crate::state;
 use crate::store::{Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written};
-use crate::watch::{Listener, Watch, Watchers};
+use crate::watch::{Hears, Listener, Watch, Watchers};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -173,7 +173,7 @@ impl Jobs {
     /// A job of a project as soon as it is not active any more; as it is then when it still is after `within`, or when the
     /// engine beside drains. Whoever waits costs the store nothing while only this process writes.
     pub async fn settled(&self, project: &ProjectId, id: JobId, within: Duration) -> Result<AgentJob, JobError> {
-        let mut listener = Listener::new(Arc::clone(&self.signals.watchers), &*self.store, id);
+        let mut listener = Listener::new(Arc::clone(&self.signals.watchers), &*self.store, id, Hears::Writes);
         let wait = async {
             loop {
                 let job = self.job(project, id).await?;

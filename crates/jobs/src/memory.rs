@@ -73,15 +73,18 @@ impl State {
     }
 
     /// Counts one use, or says how long until there is one.
+    fn admit(&self, quota: &Quota, now: Timestamp) -> Result<(), WriteError> {
+        let standing = self.uses.get(&quota.bucket).map(|uses| stand(quota, uses, now));
+        let standing = standing.unwrap_or_else(|| stand(quota, &VecDeque::new(), now));
+        if standing.remaining == 0 { Err(WriteError::Limited(standing)) } else { Ok(()) }
+    }
+
     fn count(&mut self, quota: &Quota, now: Timestamp) -> Result<Standing, WriteError> {
+        self.admit(quota, now)?;
         let uses = self.uses.entry(quota.bucket.clone()).or_default();
         // Twice the window, so that a clock that is behind still counts what it must.
         let forgotten = now.minus(quota.window.saturating_mul(2));
         uses.retain(|at| *at > forgotten);
-        let before = stand(quota, uses, now);
-        if before.remaining == 0 {
-            return Err(WriteError::Limited(before));
-        }
         let place = uses.partition_point(|at| *at <= now);
         uses.insert(place, now);
         Ok(stand(quota, uses, now))
@@ -147,6 +150,9 @@ impl Store for MemoryStore {
         let mut state = self.state();
         if let Some(written) = state.answered(&gate)? {
             return Ok(written);
+        }
+        if let Some(quota) = &gate.quota {
+            state.admit(quota, gate.now)?;
         }
         if state.jobs.contains_key(&row.id()) {
             return Err(StoreError::new("create the job", format!("the id {} is taken", row.id())).into());

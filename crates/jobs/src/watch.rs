@@ -6,12 +6,11 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use docent_types::{JobEvent, JobId, JobStatus, StoreError};
-use tokio::sync::broadcast::error::RecvError;
-use tokio::sync::broadcast::{self, Receiver, Sender};
+use tokio::sync::Notify;
 
 use crate::entry::Entry;
 use crate::store::Store;
@@ -45,42 +44,124 @@ enum Signal {
     },
 }
 
+/// What a listener wants to hear.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hears {
+    /// That the job was written.
+    Writes,
+    /// What is said live, too.
+    Everything,
+}
+
 /// The listeners of one process, by job.
 #[derive(Debug, Default)]
-pub(crate) struct Watchers(Mutex<HashMap<JobId, Sender<Signal>>>);
+pub(crate) struct Watchers(Mutex<HashMap<JobId, Vec<Arc<Ear>>>>);
 
 impl Watchers {
     /// The journal of a job has grown.
     pub(crate) fn wrote(&self, id: JobId) {
-        self.send(id, || Signal::Wrote);
+        for ear in self.listeners().get(&id).into_iter().flatten() {
+            ear.tell(Signal::Wrote);
+        }
     }
 
     /// Something to be heard now or never, said after this entry. `event` is made only if somebody listens.
     pub(crate) fn live(&self, id: JobId, after: u64, event: impl FnOnce() -> JobEvent) {
-        self.send(id, || Signal::Live { after, event: event() });
-    }
-
-    fn send(&self, id: JobId, signal: impl FnOnce() -> Signal) {
-        if let Some(sender) = self.listeners().get(&id) {
-            // Nobody left is no fault: the last listener takes its sender away.
-            let _ = sender.send(signal());
+        let listeners = self.listeners();
+        let mut ears = listeners.get(&id).into_iter().flatten().filter(|ear| ear.hears == Hears::Everything).peekable();
+        if ears.peek().is_some() {
+            let event = event();
+            ears.for_each(|ear| ear.tell(Signal::Live { after, event: event.clone() }));
         }
     }
 
-    fn subscribe(&self, id: JobId) -> Receiver<Signal> {
-        self.listeners().entry(id).or_insert_with(|| broadcast::channel(KEPT).0).subscribe()
+    fn join(&self, id: JobId, hears: Hears) -> Arc<Ear> {
+        let ear = Arc::new(Ear { hears, heard: Mutex::default(), told: Notify::new() });
+        let mut listeners = self.listeners();
+        // Most jobs have one.
+        let ears = listeners.entry(id).or_insert_with(|| Vec::with_capacity(1));
+        ears.push(Arc::clone(&ear));
+        ear
     }
 
-    /// Called by a listener that goes, while its receiver still counts.
-    fn leave(&self, id: JobId) {
+    fn leave(&self, id: JobId, ear: &Arc<Ear>) {
         let mut listeners = self.listeners();
-        if listeners.get(&id).is_some_and(|sender| sender.receiver_count() <= 1) {
+        let Some(ears) = listeners.get_mut(&id) else { return };
+        if let Some(place) = ears.iter().position(|other| Arc::ptr_eq(other, ear)) {
+            ears.swap_remove(place);
+        }
+        if ears.is_empty() {
             listeners.remove(&id);
         }
     }
 
-    fn listeners(&self) -> std::sync::MutexGuard<'_, HashMap<JobId, Sender<Signal>>> {
+    /// How many jobs somebody listens to.
+    #[cfg(test)]
+    pub(crate) fn watched(&self) -> usize {
+        self.listeners().len()
+    }
+
+    fn listeners(&self) -> MutexGuard<'_, HashMap<JobId, Vec<Arc<Ear>>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What one listener was told and has not taken yet: no room is taken before there is something.
+#[derive(Debug)]
+struct Ear {
+    hears: Hears,
+    heard: Mutex<Heard>,
+    told: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Heard {
+    signals: VecDeque<Signal>,
+    /// Whether some were dropped, as there were too many.
+    missed: bool,
+}
+
+impl Ear {
+    fn tell(&self, signal: Signal) {
+        let mut heard = self.heard();
+        // To be told twice in a row that there is something to read is to be told once.
+        if !matches!((&signal, heard.signals.back()), (Signal::Wrote, Some(Signal::Wrote))) {
+            if heard.signals.len() == KEPT {
+                heard.signals.pop_front();
+                heard.missed = true;
+            }
+            heard.signals.push_back(signal);
+        }
+        drop(heard);
+        self.told.notify_one();
+    }
+
+    /// The next signal. Nothing is lost when the future is dropped.
+    async fn next(&self) -> Signal {
+        loop {
+            if let Some(signal) = self.heard().take() {
+                return signal;
+            }
+            self.told.notified().await;
+        }
+    }
+
+    fn heard(&self) -> MutexGuard<'_, Heard> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Heard {
+    fn take(&mut self) -> Option<Signal> {
+        if std::mem::take(&mut self.missed) {
+            return Some(Signal::Wrote);
+        }
+        let signal = self.signals.pop_front();
+        if self.signals.is_empty() {
+            // What a slow time took is given back.
+            self.signals.shrink_to(4);
+        }
+        signal
     }
 }
 
@@ -88,7 +169,7 @@ impl Watchers {
 pub(crate) struct Listener {
     watchers: Arc<Watchers>,
     id: JobId,
-    signals: Receiver<Signal>,
+    ear: Arc<Ear>,
     /// What the store said of others when this listener last looked, and how often it has not looked since.
     changes: Option<u64>,
     quiet: u32,
@@ -96,24 +177,23 @@ pub(crate) struct Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.watchers.leave(self.id);
+        self.watchers.leave(self.id, &self.ear);
     }
 }
 
 impl Listener {
     /// From here on nothing is missed, so what is there already is read after this.
-    pub(crate) fn new(watchers: Arc<Watchers>, store: &dyn Store, id: JobId) -> Self {
-        let signals = watchers.subscribe(id);
-        Self { watchers, id, signals, changes: store.changes(), quiet: 0 }
+    pub(crate) fn new(watchers: Arc<Watchers>, store: &dyn Store, id: JobId, hears: Hears) -> Self {
+        let ear = watchers.join(id, hears);
+        Self { watchers, id, ear, changes: store.changes(), quiet: 0 }
     }
 
     /// The next thing that is said live; `None` when it is time to look into the store.
     pub(crate) async fn next(&mut self, store: &dyn Store) -> Option<(u64, JobEvent)> {
         loop {
-            match tokio::time::timeout(LOOK, self.signals.recv()).await {
-                Ok(Ok(Signal::Live { after, event })) => return Some((after, event)),
-                Ok(Ok(Signal::Wrote) | Err(RecvError::Lagged(_))) => return None,
-                Ok(Err(RecvError::Closed)) => self.signals = self.watchers.subscribe(self.id),
+            match tokio::time::timeout(LOOK, self.ear.next()).await {
+                Ok(Signal::Live { after, event }) => return Some((after, event)),
+                Ok(Signal::Wrote) => return None,
                 Err(_) => {
                     let before = std::mem::replace(&mut self.changes, store.changes());
                     self.quiet += 1;
@@ -146,7 +226,7 @@ impl fmt::Debug for Watch {
 
 impl Watch {
     pub(crate) fn new(store: Arc<dyn Store>, watchers: Arc<Watchers>, id: JobId, after: u64) -> Self {
-        let listener = Listener::new(watchers, &*store, id);
+        let listener = Listener::new(watchers, &*store, id, Hears::Everything);
         Self { store, listener, given: after, ready: VecDeque::new(), stale: true }
     }
 
@@ -182,5 +262,68 @@ impl Watch {
         self.stale = ended || page.len() == PAGE as usize;
         self.ready.extend(page);
         Ok(ended && self.ready.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::JobId;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn delta(at: usize) -> JobEvent {
+        JobEvent::Delta { at, text: "word".to_owned() }
+    }
+
+    async fn heard(ear: &Ear) -> Vec<Option<u64>> {
+        let mut all = Vec::new();
+        while let Ok(signal) = tokio::time::timeout(Duration::ZERO, ear.next()).await {
+            all.push(match signal {
+                Signal::Wrote => None,
+                Signal::Live { after, .. } => Some(after),
+            });
+        }
+        all
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_listener_hears_what_it_asked_for_in_order() {
+        let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
+        let (all, writes) = (watchers.join(id, Hears::Everything), watchers.join(id, Hears::Writes));
+        watchers.live(id, 1, || delta(0));
+        watchers.wrote(id);
+        watchers.wrote(id);
+        watchers.live(id, 2, || delta(4));
+        watchers.wrote(JobId::new(Uuid::from_u128(2)));
+        assert_eq!(heard(&all).await, [Some(1), None, Some(2)]);
+        assert_eq!(heard(&writes).await, [None]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_slow_listener_is_sent_to_the_journal_and_hears_the_newest() {
+        let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
+        let ear = watchers.join(id, Hears::Everything);
+        let said = KEPT as u64 + 10;
+        (0..said).for_each(|n| watchers.live(id, n, || delta(0)));
+        let expected: Vec<_> = std::iter::once(None).chain((10..said).map(Some)).collect();
+        assert_eq!(heard(&ear).await, expected);
+    }
+
+    #[test]
+    fn what_is_live_is_not_made_for_nobody() {
+        let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
+        let _waits = watchers.join(id, Hears::Writes);
+        watchers.live(id, 1, || panic!("nobody listens"));
+    }
+
+    #[test]
+    fn who_leaves_is_forgotten() {
+        let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
+        let (one, other) = (watchers.join(id, Hears::Writes), watchers.join(id, Hears::Writes));
+        watchers.leave(id, &one);
+        assert_eq!(watchers.watched(), 1);
+        watchers.leave(id, &other);
+        assert_eq!(watchers.watched(), 0);
     }
 }

@@ -25,7 +25,7 @@ pub enum OpenError {
     Thread { source: std::io::Error },
 }
 
-/// Why a piece of work wants its savepoint rolled back.
+/// Why a piece of work wants what it wrote undone.
 #[derive(Debug)]
 pub(crate) enum Abort<E> {
     /// The answer is no.
@@ -71,7 +71,8 @@ pub(crate) enum NotCommitted {
     Turn(#[source] Arc<std::io::Error>),
     #[error("the transaction could not begin")]
     Begin(#[source] Arc<rusqlite::Error>),
-    /// SQLite undoes the whole transaction on some errors, a full disk for one.
+    /// SQLite undoes the whole transaction on some errors, a full disk for one; the writer does where a write failed without
+    /// a savepoint to go back to.
     #[error("the transaction was rolled back when one of its writes failed")]
     RolledBack,
     #[error("the transaction could not be committed")]
@@ -83,7 +84,7 @@ pub(crate) enum NotCommitted {
 #[error("the store is closed")]
 pub(crate) struct Closed;
 
-/// A piece of work panicked; its savepoint was rolled back.
+/// A piece of work panicked; what it wrote was undone.
 #[derive(Debug, Error)]
 #[error("the decision panicked")]
 pub(crate) struct Panicked;

@@ -7,44 +7,49 @@ use docent_jobs::{
     Change, Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
 };
 use docent_types::{AgentJob, BoxError, JobId, JobStatus, StoreError, Timestamp};
-use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
+use rusqlite::{Connection, OptionalExtension, ToSql, params};
 
 use crate::error::Abort;
 use crate::gate;
 use crate::prune;
 use crate::queue::{self, Place};
 use crate::sqlite::SqliteStore;
-use crate::writer::Lasting;
+use crate::writer::{Deciding, Lasting};
 
 #[async_trait]
 impl Store for SqliteStore {
     async fn create(&self, mut row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
         row.last_seq = entries.len() as u64;
-        self.write_rows("create the job", Lasting::Flushed, move |connection| {
-            gated(connection, &gate, |connection| {
-                insert(connection, &row, gate.now)?;
-                append(connection, row.id(), 0, gate.now, &entries)?;
-                Ok(row)
-            })
+        self.write_rows("create the job", (Lasting::Flushed, Deciding::First), move |connection| {
+            gated(
+                connection,
+                &gate,
+                || Ok(()),
+                |()| {
+                    insert(connection, &row, gate.now)?;
+                    append(connection, row.id(), 0, gate.now, &entries)?;
+                    Ok(row)
+                },
+            )
         })
         .await
     }
 
     async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
-        self.write_rows("change the job", Lasting::Flushed, move |connection| {
-            gated(connection, &gate, |connection| {
-                let row = find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
-                let change = decide(&row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
-                apply(connection, &row, change, gate.now)
-            })
+        self.write_rows("change the job", (Lasting::Flushed, Deciding::First), move |connection| {
+            gated(
+                connection,
+                &gate,
+                || decided(connection, id, &decide),
+                |(row, change)| apply(connection, &row, change, gate.now),
+            )
         })
         .await
     }
 
     async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
-        self.write_rows("change who holds the job", Lasting::Ordered, move |connection| {
-            let row = find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
-            let change = decide(&row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
+        self.write_rows("change who holds the job", (Lasting::Ordered, Deciding::First), move |connection| {
+            let (row, change) = decided(connection, id, &decide)?;
             let row = apply(connection, &row, change, now)?;
             Ok((row.clone(), vec![row]))
         })
@@ -52,7 +57,7 @@ impl Store for SqliteStore {
     }
 
     async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
-        self.write_rows("lease jobs", Lasting::Ordered, move |connection| {
+        self.write_rows("lease jobs", (Lasting::Ordered, Deciding::Throughout), move |connection| {
             let rows = queue::claim(connection, claiming, |row| {
                 apply(connection, row, decide(row).map_err(BoxError::from)?, claiming.now)
             })?;
@@ -127,22 +132,32 @@ impl Store for SqliteStore {
     }
 }
 
-/// Key, then the write itself, then the quota: what fails later undoes what came before.
-fn gated(
+/// Key, then the decision, then the quota; nothing is written before all of them say yes.
+fn gated<D>(
     connection: &Connection,
     gate: &Gate,
-    write: impl FnOnce(&Connection) -> Result<Row, Abort<WriteError>>,
+    decide: impl FnOnce() -> Result<D, Abort<WriteError>>,
+    write: impl FnOnce(D) -> Result<Row, Abort<WriteError>>,
 ) -> Result<(Written, Vec<Row>), Abort<WriteError>> {
     if let Some(written) = gate::answered(connection, gate)? {
         return Ok((written, Vec::new()));
     }
-    let row = write(connection)?;
+    let decided = decide()?;
+    let usage = gate.quota.as_ref().map(|quota| gate::admit(connection, quota, gate.now)).transpose()?;
+    let row = write(decided)?;
     let job = row.job.clone();
-    let standing = gate.quota.as_ref().map(|quota| gate::count(connection, quota, gate.now)).transpose()?;
+    let standing = usage.map(|usage| usage.count(connection)).transpose()?;
     if let Some(key) = &gate.key {
         gate::remember(connection, key, gate.now, &job)?;
     }
     Ok((Written { job, repeat: false, standing }, vec![row]))
+}
+
+/// A job, and what is to become of it.
+fn decided(connection: &Connection, id: JobId, decide: &Decide) -> Result<(Row, Change), Abort<WriteError>> {
+    let row = find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
+    let change = decide(&row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
+    Ok((row, change))
 }
 
 fn find(connection: &Connection, id: JobId) -> Result<Option<Row>, BoxError> {
@@ -157,23 +172,22 @@ fn insert(connection: &Connection, row: &Row, now: Timestamp) -> Result<(), Abor
         .prepare_cached(
             "INSERT INTO jobs (id, project, status, repository, branch, created_at, not_before, lease_until, last_seq,
                                place, ended_at, body)
-             VALUES (:id, :project, :status, :repository, :branch, :created_at, :not_before, :lease_until, :last_seq,
-                     :place, :ended_at, :body)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         )?
-        .execute(named_params! {
-            ":id": row.id().to_string(),
-            ":project": row.job.project.as_str(),
-            ":status": row.job.status.as_str(),
-            ":repository": row.job.source.repository,
-            ":branch": row.job.source.branch,
-            ":created_at": row.job.created_at.millis(),
-            ":not_before": row.attempt.not_before.millis(),
-            ":lease_until": row.lease.as_ref().map(|lease| lease.until.millis()),
-            ":last_seq": row.last_seq,
-            ":place": place.map(Place::name),
-            ":ended_at": (row.job.status != JobStatus::Active).then(|| now.millis()),
-            ":body": serde_json::to_string(row)?,
-        })?;
+        .execute(params![
+            row.id().to_string(),
+            row.job.project.as_str(),
+            row.job.status.as_str(),
+            row.job.source.repository,
+            row.job.source.branch,
+            row.job.created_at.millis(),
+            row.attempt.not_before.millis(),
+            row.lease.as_ref().map(|lease| lease.until.millis()),
+            row.last_seq,
+            place.map(Place::name),
+            (row.job.status != JobStatus::Active).then(|| now.millis()),
+            serde_json::to_string(row)?,
+        ])?;
     if place == Some(Place::Ready) {
         queue::wake(connection, row.job.project.as_str())?;
     }
@@ -197,26 +211,25 @@ fn apply<E>(connection: &Connection, row: &Row, change: Change, now: Timestamp) 
     let place = queue::place_of(&next, now);
     connection
         .prepare_cached(
-            "UPDATE jobs SET status = :status, repository = :repository, branch = :branch, not_before = :not_before,
-                    lease_until = :lease_until, last_seq = :last_seq, body = :body,
-                    place = CASE WHEN place = 'behind' AND :place = 'ready' THEN place ELSE :place END,
-                    ended_at = CASE WHEN :place IS NULL THEN coalesce(ended_at, :now) END,
-                    kept = :kept
-             WHERE id = :id",
+            "UPDATE jobs SET status = ?2, repository = ?3, branch = ?4, not_before = ?5, lease_until = ?6, last_seq = ?7,
+                    place = CASE WHEN place = 'behind' AND ?8 = 'ready' THEN place ELSE ?8 END,
+                    ended_at = CASE WHEN ?8 IS NULL THEN coalesce(ended_at, ?9) END,
+                    kept = ?10, body = ?11
+             WHERE id = ?1",
         )?
-        .execute(named_params! {
-            ":id": row.id().to_string(),
-            ":status": next.job.status.as_str(),
-            ":repository": next.job.source.repository,
-            ":branch": next.job.source.branch,
-            ":not_before": next.attempt.not_before.millis(),
-            ":lease_until": next.lease.as_ref().map(|lease| lease.until.millis()),
-            ":last_seq": next.last_seq,
-            ":place": place.map(Place::name),
-            ":now": now.millis(),
-            ":kept": next.pruned_to + 1 < next.last_seq,
-            ":body": serde_json::to_string(&next)?,
-        })?;
+        .execute(params![
+            row.id().to_string(),
+            next.job.status.as_str(),
+            next.job.source.repository,
+            next.job.source.branch,
+            next.attempt.not_before.millis(),
+            next.lease.as_ref().map(|lease| lease.until.millis()),
+            next.last_seq,
+            place.map(Place::name),
+            now.millis(),
+            next.pruned_to + 1 < next.last_seq,
+            serde_json::to_string(&next)?,
+        ])?;
     queue::wrote(connection, &next, place)?;
     Ok(next)
 }
@@ -238,8 +251,9 @@ fn append<E>(
     entries: &[EntryBody],
 ) -> Result<(), Abort<E>> {
     let mut insert = connection.prepare_cached("INSERT INTO entries (job, seq, at, body) VALUES (?1, ?2, ?3, ?4)")?;
+    let job = job.to_string();
     for (seq, body) in (last_seq + 1..).zip(entries) {
-        insert.execute((job.to_string(), seq, at.millis(), serde_json::to_string(body)?))?;
+        insert.execute((&job, seq, at.millis(), serde_json::to_string(body)?))?;
     }
     Ok(())
 }

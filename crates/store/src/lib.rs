@@ -1,8 +1,8 @@
 //! Storage on SQLite: the ports of `docent-jobs`, `docent-access`, `docent-forge` and `docent-assistant`.
 //!
 //! One database file, in write-ahead mode with `synchronous=FULL`. One thread writes: it takes every command that is
-//! waiting, gives each a savepoint of its own, and commits them together, so that one flush to the disk serves many
-//! callers and a refused command undoes nothing but itself. A caller has its answer only after the commit. Commands that
+//! waiting and commits them together, so that one flush to the disk serves many callers. A refused command undoes nothing
+//! but itself: it decides before it writes, or has a savepoint of its own. A caller has its answer only after the commit. Commands that
 //! ask only for order (who holds a job, what is pruned) are committed without a flush when nobody beside them wants one.
 //! A few threads read, each on its own read-only connection, and what this process wrote last is known without reading.
 //! One thread moves the log into the database beside the writer.

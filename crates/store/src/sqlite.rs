@@ -13,7 +13,7 @@ use crate::readers::Readers;
 use crate::schema::{mark, open_for_checkpoints, open_for_reading, open_for_writing};
 use crate::seen::Seen;
 use crate::turn::Turn;
-use crate::writer::{Lasting, Writer, Writes};
+use crate::writer::{Deciding, Lasting, Writer, Writes};
 
 /// Reads at the same time, at most.
 const READERS: usize = 4;
@@ -94,7 +94,7 @@ impl SqliteStore {
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
     {
-        self.writer.write(doing, Lasting::Flushed, work, |_| ()).await
+        self.writer.write(doing, (Lasting::Flushed, Deciding::Throughout), work, |_| ()).await
     }
 
     /// Like [`write`](Self::write), saying how it is to last; `done` hears what it came to, in the order of the commits.
@@ -111,7 +111,7 @@ impl SqliteStore {
         F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
         D: FnOnce(&T) + Send + 'static,
     {
-        self.writer.write(doing, lasting, work, done).await
+        self.writer.write(doing, (lasting, Deciding::Throughout), work, done).await
     }
 
     /// Like [`write`](Self::write), for what changes keys or projects.
@@ -122,11 +122,17 @@ impl SqliteStore {
         F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
     {
         let seen = Arc::clone(&self.seen);
-        self.writer.write(doing, Lasting::Flushed, work, move |_| seen.changed_access()).await
+        let how = (Lasting::Flushed, Deciding::Throughout);
+        self.writer.write(doing, how, work, move |_| seen.changed_access()).await
     }
 
     /// For what writes jobs: the rows that `work` gives beside its answer are known from then on.
-    pub(crate) async fn write_rows<T, E, F>(&self, doing: &'static str, lasting: Lasting, work: F) -> Result<T, E>
+    pub(crate) async fn write_rows<T, E, F>(
+        &self,
+        doing: &'static str,
+        how: (Lasting, Deciding),
+        work: F,
+    ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -134,7 +140,7 @@ impl SqliteStore {
     {
         let seen = Arc::clone(&self.seen);
         let know = move |(_, rows): &(T, Vec<Row>)| rows.iter().for_each(|row| seen.wrote(row));
-        Ok(self.writer.write(doing, lasting, work, know).await?.0)
+        Ok(self.writer.write(doing, how, work, know).await?.0)
     }
 
     /// How often others were found to have written, when that is known at the moment.

@@ -2,11 +2,15 @@
 //!
 //! ```text
 //!   callers ──▶ queue ──▶ BEGIN IMMEDIATE
-//!                           SAVEPOINT · command 1 · RELEASE
-//!                           SAVEPOINT · command 2 · ROLLBACK TO, RELEASE     (refused)
+//!                           command 1                                        (decides, then writes)
+//!                           SAVEPOINT · command 2 · RELEASE                  (decides as it writes)
+//!                           SAVEPOINT · command 3 · ROLLBACK TO, RELEASE     (refused)
 //!                           …everything that was waiting
 //!                         COMMIT (one flush) ──▶ answers
 //! ```
+//!
+//! A savepoint costs a copy of every page that is written under it, so a command that is refused before it has written
+//! anything goes without. If the storage fails under one in the middle of its writes, its whole group is undone.
 //!
 //! While one group is flushed the next one gathers, so the more there is to do, the larger the groups. Answers wait for
 //! the commit, refusals too: what refused a command may be a neighbour's write that is not durable yet. A group in which
@@ -36,6 +40,15 @@ pub(crate) enum Lasting {
     Ordered,
     /// Before it is answered.
     Flushed,
+}
+
+/// When a command decides whether it is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deciding {
+    /// Before its first write. What fails after that is the storage.
+    First,
+    /// At any time.
+    Throughout,
 }
 
 /// How much was written since the store was opened.
@@ -72,6 +85,7 @@ enum Message {
 /// A piece of work with somebody waiting for it.
 trait Command: Send {
     fn lasting(&self) -> Lasting;
+    fn deciding(&self) -> Deciding;
     /// Does the work; says whether what it wrote is to be kept.
     fn run(&mut self, connection: &Connection) -> bool;
     fn answer(self: Box<Self>, committed: Result<(), NotCommitted>);
@@ -80,6 +94,7 @@ trait Command: Send {
 struct Asked<T, E, F, D> {
     doing: &'static str,
     lasting: Lasting,
+    deciding: Deciding,
     work: Option<F>,
     done: D,
     result: Option<Result<T, Abort<E>>>,
@@ -95,6 +110,10 @@ where
 {
     fn lasting(&self) -> Lasting {
         self.lasting
+    }
+
+    fn deciding(&self) -> Deciding {
+        self.deciding
     }
 
     fn run(&mut self, connection: &Connection) -> bool {
@@ -137,7 +156,7 @@ impl Writer {
     pub(crate) async fn write<T, E, F, D>(
         &self,
         doing: &'static str,
-        lasting: Lasting,
+        (lasting, deciding): (Lasting, Deciding),
         work: F,
         done: D,
     ) -> Result<T, E>
@@ -148,7 +167,7 @@ impl Writer {
         D: FnOnce(&T) + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let command = Asked { doing, lasting, work: Some(work), done, result: None, reply };
+        let command = Asked { doing, lasting, deciding, work: Some(work), done, result: None, reply };
         let closed = || E::from(StoreError::new(doing, Closed));
         self.queue.send(Message::Command(Box::new(command))).map_err(|_| closed())?;
         answer.await.unwrap_or_else(|_| Err(closed()))
@@ -227,6 +246,15 @@ fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written) {
     }
 }
 
+/// What is in the transaction of a command that was run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// All that it wrote, or nothing.
+    Whole,
+    /// A part.
+    Torn,
+}
+
 /// What writes, and what it knows of the database between two transactions.
 struct Pen {
     connection: Connection,
@@ -238,7 +266,7 @@ struct Pen {
 }
 
 impl Pen {
-    /// One transaction, with a savepoint for each command.
+    /// One transaction.
     fn write(&mut self, lasting: Lasting, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
         let failed = |error| NotCommitted::Begin(Arc::new(error));
         self.last(lasting).map_err(failed)?;
@@ -273,17 +301,34 @@ impl Pen {
 
     fn commit(&self, group: &mut [Box<dyn Command>]) -> rusqlite::Result<Result<(), NotCommitted>> {
         for command in group {
-            self.run("SAVEPOINT command")?;
-            let keep = command.run(&self.connection);
-            if self.connection.is_autocommit() {
+            let done = match command.deciding() {
+                Deciding::First => self.carry_out(&mut **command),
+                Deciding::Throughout => self.carry_out_or_undo(&mut **command)?,
+            };
+            if self.connection.is_autocommit() || done == Done::Torn {
                 return Ok(Err(NotCommitted::RolledBack));
             }
-            if !keep {
-                self.run("ROLLBACK TO command")?;
-            }
-            self.run("RELEASE command")?;
         }
         self.run("COMMIT").map(Ok)
+    }
+
+    fn carry_out(&self, command: &mut dyn Command) -> Done {
+        let before = self.connection.total_changes();
+        let keep = command.run(&self.connection);
+        if keep || self.connection.total_changes() == before { Done::Whole } else { Done::Torn }
+    }
+
+    fn carry_out_or_undo(&self, command: &mut dyn Command) -> rusqlite::Result<Done> {
+        self.run("SAVEPOINT command")?;
+        let keep = command.run(&self.connection);
+        if self.connection.is_autocommit() {
+            return Ok(Done::Torn);
+        }
+        if !keep {
+            self.run("ROLLBACK TO command")?;
+        }
+        self.run("RELEASE command")?;
+        Ok(Done::Whole)
     }
 
     fn run(&self, sql: &str) -> rusqlite::Result<()> {

@@ -14,6 +14,7 @@ mod message;
 mod passage;
 mod project;
 mod quota;
+mod random;
 mod stream;
 
 pub use branch::{BranchError, BranchName};

@@ -1,5 +1,6 @@
 //! What every request and every answer gets, whoever handles it.
 
+use std::any::Any;
 use std::future::Future;
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
@@ -11,6 +12,7 @@ use futures::FutureExt;
 use http::HeaderValue;
 use http::header::X_CONTENT_TYPE_OPTIONS;
 
+use crate::draining::Draining;
 use crate::error::{ErrorShape, HttpError};
 use crate::limits::Limits;
 use crate::request::{Request, RequestId};
@@ -35,13 +37,34 @@ where
 /// Answers one request: gives it an id, catches a panic, writes the access log line.
 ///
 /// [`crate::serve`] does this for every request; call it yourself to mount a handler in a server of your own.
-pub async fn answer<H, B>(
+pub fn answer<H, B>(
+    handler: &H,
+    mut request: http::Request<B>,
+    peer: SocketAddr,
+    ids: &dyn Ids,
+    limits: &Limits,
+) -> impl Future<Output = Response> + Send
+where
+    H: Handler,
+    B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
+    B::Error: Into<BoxError>,
+{
+    let draining = request.extensions_mut().remove().unwrap_or_default();
+    answer_until(draining, handler, request, peer, ids, limits)
+}
+
+/// Like [`answer()`], until the server drains.
+///
+/// No `async fn`, nor what it calls before the handler: that would have room for what it is given beside room for what it
+/// waits for, at each level, for as long as a request waits.
+pub(crate) fn answer_until<H, B>(
+    draining: Draining,
     handler: &H,
     request: http::Request<B>,
     peer: SocketAddr,
     ids: &dyn Ids,
     limits: &Limits,
-) -> Response
+) -> impl Future<Output = Response> + Send
 where
     H: Handler,
     B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
@@ -49,42 +72,46 @@ where
 {
     let started = Instant::now();
     let id = RequestId::choose(request.headers(), ids);
-    let request = Request::new(request, peer, id.clone(), limits.body);
+    let request = Request::new(request, peer, id.clone(), limits.body, draining);
     let method = request.method().clone();
     let path = request.path().to_owned();
-    let mut response = catch_panic(async { Ok(handler.handle(request).await) })
-        .await
-        .unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
-    let headers = response.headers_mut();
-    // Letters, digits and a few signs, or a UUID: always a header value.
-    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
-        headers.insert(RequestId::HEADER, value);
-    }
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    tracing::debug!(
-        request_id = %id,
-        %method,
-        path,
-        status = response.status().as_u16(),
-        micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-        "answered"
-    );
-    response
+    catch_panic(async move { Ok(handler.handle(request).await) }).map(move |answered| {
+        let mut response = answered.unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
+        let headers = response.headers_mut();
+        // Letters, digits and a few signs, or a UUID: always a header value.
+        if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+            headers.insert(RequestId::HEADER, value);
+        }
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        tracing::debug!(
+            request_id = %id,
+            %method,
+            path,
+            status = response.status().as_u16(),
+            micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
+            "answered"
+        );
+        response
+    })
 }
 
 /// Turns a panic of `work` into a 500, for a face that gives its errors a shape or headers of their own.
 ///
 /// # Errors
 /// Those of `work`, and [`HttpError::Internal`] when it panics.
-pub async fn catch_panic(work: impl Future<Output = Result<Response, HttpError>>) -> Result<Response, HttpError> {
-    AssertUnwindSafe(work).catch_unwind().await.unwrap_or_else(|panic| {
+pub fn catch_panic<F>(work: F) -> impl Future<Output = Result<Response, HttpError>> + use<F>
+where
+    F: Future<Output = Result<Response, HttpError>>,
+{
+    let told = |panic: Box<dyn Any + Send>| {
         let said = panic
             .downcast_ref::<&str>()
             .map(|said| (*said).to_owned())
             .or_else(|| panic.downcast_ref::<String>().cloned())
             .unwrap_or_else(|| "without a message".to_owned());
         Err(HttpError::internal(format!("panicked: {said}")))
-    })
+    };
+    AssertUnwindSafe(work).catch_unwind().map(move |done| done.unwrap_or_else(told))
 }
 
 #[cfg(test)]

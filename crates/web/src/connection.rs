@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use docent_types::{BoxError, Ids};
+use futures::FutureExt;
 use http_body::{Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
@@ -24,7 +25,7 @@ use tokio::time::{Instant, interval_at, sleep};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::{Activity, Running};
-use crate::answer::{Handler, answer};
+use crate::answer::{Handler, answer_until};
 use crate::aside::Aside;
 use crate::body::Body;
 use crate::draining::Draining;
@@ -141,24 +142,19 @@ async fn until_a_stream<H: Handler>(
 ) -> Result<Exchanged, BoxError> {
     let stream = Mutex::new(None);
     let service = service_fn(|request: http::Request<Incoming>| {
-        let (server, activity) = (Arc::clone(server), Arc::clone(activity));
-        let (asked, stream) = (Asked::by(&request), &stream);
+        let (asked, arrived, stream) = (Asked::by(&request), Arrived::default(), &stream);
+        if http_body::Body::is_end_stream(request.body()) {
+            arrived.0.store(true, Ordering::Relaxed);
+        }
+        let request = request.map(|body| Arriving { body, arrived: arrived.clone() });
         // The connection keeps room for this as long as it lives; what answers is large and gone long before a stream ends.
-        Box::pin(async move {
-            let arrived = Arrived::default();
-            if http_body::Body::is_end_stream(request.body()) {
-                arrived.0.store(true, Ordering::Relaxed);
+        Box::pin(answered(server, request, peer, activity).map(move |response| match asked.streams(&response) {
+            Some(then) if arrived.whole() && activity.is_flushed() => {
+                *stream.lock().unwrap_or_else(PoisonError::into_inner) = Some((response, then));
+                Err(Streams)
             }
-            let request = request.map(|body| Arriving { body, arrived: arrived.clone() });
-            let response = answered(&server, request, peer, &activity).await;
-            match asked.streams(&response) {
-                Some(then) if arrived.whole() && activity.is_flushed() => {
-                    *stream.lock().unwrap_or_else(PoisonError::into_inner) = Some((response, then));
-                    Err(Streams)
-                }
-                _ => Ok(response),
-            }
-        })
+            _ => Ok(response),
+        }))
     });
     let mut connection = one(&server.limits).serve_connection(TokioIo::new(socket), service);
     let ended = drive(Pin::new(&mut connection), server, activity).await;
@@ -187,20 +183,20 @@ async fn many_at_a_time<H: Handler>(
     drive(connection.as_mut(), server, activity).await
 }
 
-async fn answered<H: Handler, B>(
+fn answered<H: Handler, B>(
     server: &Server<H>,
-    mut request: http::Request<B>,
+    request: http::Request<B>,
     peer: SocketAddr,
     activity: &Arc<Activity>,
-) -> http::Response<Counted>
+) -> impl Future<Output = http::Response<Counted>> + Send
 where
     B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
     B::Error: Into<BoxError>,
 {
-    request.extensions_mut().insert(Draining::from(server.drain.clone()));
     let running = Running::start(activity);
-    let response = answer(&server.handler, request, peer, &*server.ids, &server.limits).await;
-    response.map(|body| Counted { body, _running: running })
+    let draining = Draining::from(server.drain.clone());
+    answer_until(draining, &server.handler, request, peer, &*server.ids, &server.limits)
+        .map(|response| response.map(|body| Counted { body, _running: running }))
 }
 
 /// Moves a connection on until it ends or is told to.

@@ -65,14 +65,20 @@ pub struct Request {
 }
 
 impl Request {
-    pub(crate) fn new<B>(request: http::Request<B>, peer: SocketAddr, id: RequestId, body_deadline: Duration) -> Self
+    pub(crate) fn new<B>(
+        request: http::Request<B>,
+        peer: SocketAddr,
+        id: RequestId,
+        body_deadline: Duration,
+        draining: Draining,
+    ) -> Self
     where
         B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<BoxError>,
     {
-        let (mut parts, body) = request.into_parts();
+        let (parts, body) = request.into_parts();
         Self {
-            draining: parts.extensions.remove().unwrap_or_default(),
+            draining,
             method: parts.method,
             path: parts.uri.path().to_owned(),
             query: parts.uri.query().map(str::to_owned),
@@ -238,7 +244,7 @@ pub(crate) mod tests {
     pub(crate) fn request(builder: http::request::Builder, body: impl Into<Bytes>) -> Request {
         let request = builder.body(Full::new(body.into())).unwrap();
         let id = RequestId::choose(request.headers(), &RandomIds);
-        Request::new(request, SocketAddr::from(([127, 0, 0, 1], 9)), id, Duration::from_secs(60))
+        Request::new(request, SocketAddr::from(([127, 0, 0, 1], 9)), id, Duration::from_secs(60), Draining::default())
     }
 
     #[test]
@@ -294,8 +300,13 @@ pub(crate) mod tests {
     async fn a_body_that_never_comes_is_given_up() {
         let never = http_body_util::StreamBody::new(futures::stream::pending::<Result<_, std::io::Error>>());
         let id = RequestId::of("a").unwrap();
-        let mut request =
-            Request::new(http::Request::new(never), SocketAddr::from(([0; 4], 0)), id, Duration::from_secs(7));
+        let mut request = Request::new(
+            http::Request::new(never),
+            SocketAddr::from(([0; 4], 0)),
+            id,
+            Duration::from_secs(7),
+            Draining::default(),
+        );
         let error = request.body(5).await.unwrap_err();
         assert_eq!(error.status(), 408);
         assert!(error.to_string().contains('7'), "{error}");

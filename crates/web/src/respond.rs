@@ -15,13 +15,12 @@ pub type Response = http::Response<Body>;
 
 /// `value` as JSON.
 pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
-    serde_json::to_vec(value)
-        .map_or_else(|error| unwritable(&error), |bytes| bytes_of(status, "application/json", bytes))
+    written(value).map_or_else(|error| unwritable(&error), |bytes| bytes_of(status, "application/json", bytes))
 }
 
 /// 200 with `value` as JSON under an `ETag`, or 304 without it to a client whose `If-None-Match` says that it has it.
 pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response {
-    let bytes = match serde_json::to_vec(value) {
+    let bytes = match written(value) {
         Ok(bytes) => bytes,
         Err(error) => return unwritable(&error),
     };
@@ -35,6 +34,14 @@ pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response
         response.headers_mut().insert(ETAG, tag);
     }
     response
+}
+
+fn written<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
+    /// More bytes than most answers have, so that they are not moved as they grow.
+    const ROOM: usize = 1024;
+    let mut bytes = Vec::with_capacity(ROOM);
+    serde_json::to_writer(&mut bytes, value)?;
+    Ok(bytes)
 }
 
 /// Only a type that refuses to be written comes here; none of ours does.

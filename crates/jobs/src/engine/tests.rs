@@ -249,6 +249,34 @@ async fn who_watches_hears_the_journal_and_what_is_live_to_the_end() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn whoever_waits_hears_of_the_end_and_is_forgotten_when_it_hangs_up() {
+    let world = World::with(&["wait"]);
+    let job = world.submit(None).await;
+    world.entered(1).await;
+    let wait = || {
+        let (jobs, job) = (world.jobs.clone(), job.clone());
+        tokio::spawn(async move { jobs.settled(&job.project, job.id, Duration::from_secs(60)).await })
+    };
+    let (stays, hangs_up) = (wait(), wait());
+    let watched = || world.jobs.signals.watchers.watched();
+    while watched() == 0 {
+        tokio::task::yield_now().await;
+    }
+    hangs_up.abort();
+    assert!(hangs_up.await.expect_err("it hung up").is_cancelled());
+    assert_eq!(watched(), 1, "the other one still waits");
+    world.worker.gate.add_permits(1);
+    let ended = stays.await.expect("no panic").expect("is there");
+    assert_eq!(ended.status, JobStatus::Completed);
+    assert_eq!(watched(), 0);
+    let mut watch = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
+    assert!(watch.next().await.expect("reads").is_some());
+    assert_eq!(watched(), 1);
+    drop(watch);
+    assert_eq!(watched(), 0);
+}
+
+#[tokio::test(start_paused = true)]
 async fn two_jobs_never_work_on_one_branch_at_a_time() {
     let world = World::with(&["wait", "wait"]);
     let first = world.submit(Some("docs")).await;

@@ -135,6 +135,31 @@ async fn a_refused_command_does_not_undo_its_neighbours() {
 }
 
 #[tokio::test]
+async fn a_write_that_fails_half_way_is_undone_with_its_group() {
+    let house = House::new();
+    let store = house.open();
+    on_the_writer(&store, "ALTER TABLE entries RENAME TO elsewhere").await;
+    let release = hold_the_writer(&store).await;
+    let (beside, torn) = (Arc::clone(&store), Arc::clone(&store));
+    let beside = tokio::spawn(async move {
+        let run = |connection: &rusqlite::Connection| {
+            Ok::<_, Abort<StoreError>>(connection.execute_batch("INSERT INTO queues VALUES ('beside', 0, 0)")?)
+        };
+        beside.write("write beside it", run).await
+    });
+    let torn = tokio::spawn(async move { create(&torn, sample_job(1), open_gate()).await.map(drop) });
+    let_them_ask().await;
+    drop(release);
+    let told = whole(&torn.await.expect("no panic").expect_err("its journal has no place"));
+    assert!(told.starts_with("could not create the job: no such table"), "{told}");
+    let told = whole(&beside.await.expect("no panic").expect_err("it was undone"));
+    assert!(told.ends_with("the transaction was rolled back when one of its writes failed"), "{told}");
+    assert_eq!(store.row(sample_job(1).id).await.expect("the store answers"), None);
+    on_the_writer(&store, "ALTER TABLE elsewhere RENAME TO entries").await;
+    create(&store, sample_job(1), open_gate()).await.expect("the writer goes on");
+}
+
+#[tokio::test]
 async fn a_decision_that_panics_harms_nobody_else() {
     let house = House::new();
     let store = house.open();
