@@ -3,7 +3,7 @@
 use std::thread;
 
 use docent_tests::installation::KeyKind;
-use docent_tests::{Agent, Installation, Request, Site};
+use docent_tests::{Agent, Installation, Request, Site, eventually};
 
 #[test]
 fn what_the_command_line_changes_is_seen_by_a_running_server() {
@@ -17,7 +17,12 @@ fn what_the_command_line_changes_is_seen_by_a_running_server() {
     assert_eq!(other.branches().len(), 1);
 
     site.installation.must(&["project", "remove", "other"]);
-    let refused = agent.try_create(&serde_json::json!({ "prompt": "Replace \"zebra\" with \"pelican\"" }));
+    // What a server has read is good for a fifth of a second.
+    let list = agent.request("GET", "jobs");
+    let refused = eventually("the key of the removed project to be refused", || {
+        let response = site.server.send(&list);
+        (response.status != 200).then_some(response)
+    });
     assert!(matches!(refused.status, 401 | 403), "{} {}", refused.status, refused.text());
 }
 
