@@ -17,19 +17,17 @@ mod sets;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 use docent_tests::Installation;
 use docent_tests::installation::KeyKind;
-use tokio::process::Command;
 
+use crate::bench::running::{Profile, Stopping, run_to_its_end};
 use crate::bench::search::asking::{Client, Outcome};
 use crate::bench::search::sets::Set;
 use crate::bench::stream::table::{Row, Wanted, shown};
-use crate::child::{self, Ended, Stop};
-use crate::workspace::{Workspace, cargo};
+use crate::child::Stop;
+use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
@@ -59,36 +57,12 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
         None => &["--package", "docent-server"],
     };
     let examples = ["--package", "docent-search", "--example", "plain", "--example", "reindex"];
-    for what in [server, &examples[..]] {
-        let mut build = Command::new(cargo());
-        build.args(["build", "--quiet", "--release"]).args(what).current_dir(&workspace.root);
-        match child::run(&mut build, stop).await? {
-            Ended::Well => {}
-            Ended::Badly(how) => return Err(format!("could not build what is measured: {how}")),
-            Ended::Stopped => return Ok(ExitCode::from(130)),
-        }
-    }
-    let stopped = Arc::new(AtomicBool::new(false));
-    let measured = {
-        let bench = Bench {
-            options: options.clone(),
-            sets: folder.clone(),
-            names,
-            release: workspace.target.join("release"),
-            stopped: Arc::clone(&stopped),
-        };
-        tokio::task::spawn_blocking(move || bench.run())
+    let (options, sets, release) = (options.clone(), folder.clone(), workspace.target.join("release"));
+    let measure = move |stopping: &Stopping| Bench { options, sets, names, release, stopping: stopping.clone() }.run();
+    let Some(rows) = run_to_its_end(Profile::Release, &[server, &examples], workspace, stop, measure).await? else {
+        return Ok(ExitCode::from(130));
     };
-    tokio::pin!(measured);
-    let rows = tokio::select! {
-        rows = &mut measured => rows,
-        () = stop.hear() => {
-            stopped.store(true, Ordering::Relaxed);
-            println!("stopping after this measurement …");
-            measured.await
-        }
-    };
-    let rows = rows.map_err(|error| format!("a measurement failed: {error}"))??;
+    let rows = rows?;
     println!("\n{}", shown(&rows));
     Ok(if stop.was_asked() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
@@ -98,7 +72,7 @@ struct Bench {
     sets: PathBuf,
     names: Vec<String>,
     release: PathBuf,
-    stopped: Arc<AtomicBool>,
+    stopping: Stopping,
 }
 
 /// Whether vectors have a say.
@@ -114,7 +88,7 @@ impl Bench {
         let mut judged = Vec::new();
         let mut largest: Option<Set> = None;
         for name in &self.names {
-            if self.is_stopped() {
+            if self.stopping.is_asked() {
                 return Ok(rows);
             }
             let set = Set::read(&self.sets, name)?;
@@ -130,7 +104,7 @@ impl Bench {
             }
         }
         println!("\n{}", peers::table(&judged));
-        if let Some(set) = largest.filter(|_| !self.options.no_cost && !self.is_stopped()) {
+        if let Some(set) = largest.filter(|_| !self.options.no_cost && !self.stopping.is_asked()) {
             rows.extend(cost::of_set(&self.release, &set)?);
             rows.extend(cost::of_a_change(&self.release)?);
         }
@@ -181,10 +155,6 @@ impl Bench {
             env.push(("DOCENT_SEARCH__PATH", folder.display().to_string()));
         }
         env
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.stopped.load(Ordering::Relaxed)
     }
 }
 

@@ -17,22 +17,20 @@ mod readers;
 pub(crate) mod table;
 
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use docent_tests::Installation;
-use tokio::process::Command;
 
+use crate::bench::running::{Profile, Stopping, run_to_its_end};
 use crate::bench::stream::cores::{Cores, open_files};
 use crate::bench::stream::docs::Docs;
 use crate::bench::stream::party::{Kind, Pace, Party, Programs, installation};
 use crate::bench::stream::readers::{Measured, Work, measure};
 use crate::bench::stream::table::{Row, Wanted, percentile, shown};
-use crate::child::{self, Ended, Stop};
+use crate::child::Stop;
 use crate::tools::{Missing, Tools};
-use crate::workspace::{Workspace, cargo};
+use crate::workspace::Workspace;
 
 /// A token every 50 ms, for longer than anybody measures.
 const SLOW: Pace = Pace { deltas: 100_000, every: Duration::from_millis(50) };
@@ -96,37 +94,19 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
         Ok(node) => node,
         Err(Missing::Skip(why) | Missing::Failed(why)) => return Err(format!("no peers to compare with: {why}")),
     };
-    // Two builds: what the examples need must not change what the server is made of.
-    for what in [
-        &["--package", "docent-server"][..],
+    let what: [&[&str]; 3] = [
+        &["--package", "docent-server"],
         &["--package", "docent-tests", "--example", "stream_load", "--example", "paced_model"],
         &["--package", "docent-examples", "--example", "stream_host"],
-    ] {
-        let mut build = Command::new(cargo());
-        build.args(["build", "--quiet", "--release"]).args(what).current_dir(&workspace.root);
-        match child::run(&mut build, stop).await? {
-            Ended::Well => {}
-            Ended::Badly(how) => return Err(format!("could not build what is measured: {how}")),
-            Ended::Stopped => return Ok(ExitCode::from(130)),
-        }
-    }
+    ];
     let release = workspace.target.join("release");
     let programs = Programs { docent: release.join("docent"), examples: release.join("examples"), node, peers };
-    let stopped = Arc::new(AtomicBool::new(false));
-    let measured = {
-        let bench = Bench { options: options.clone(), programs, stopped: Arc::clone(&stopped) };
-        tokio::task::spawn_blocking(move || bench.parts())
+    let options = options.clone();
+    let measure = move |stopping: &Stopping| Bench { options, programs, stopping: stopping.clone() }.parts();
+    let Some(rows) = run_to_its_end(Profile::Release, &what, workspace, stop, measure).await? else {
+        return Ok(ExitCode::from(130));
     };
-    tokio::pin!(measured);
-    let rows = tokio::select! {
-        rows = &mut measured => rows,
-        () = stop.hear() => {
-            stopped.store(true, Ordering::Relaxed);
-            println!("stopping after this measurement …");
-            measured.await
-        }
-    };
-    let rows = rows.map_err(|error| format!("a measurement failed: {error}"))??;
+    let rows = rows?;
     println!("\n{}", shown(&rows));
     Ok(if stop.was_asked() { ExitCode::from(130) } else { ExitCode::SUCCESS })
 }
@@ -134,7 +114,7 @@ pub(crate) async fn run(options: &Options, workspace: &Workspace, stop: &mut Sto
 struct Bench {
     options: Options,
     programs: Programs,
-    stopped: Arc<AtomicBool>,
+    stopping: Stopping,
 }
 
 impl Bench {
@@ -308,9 +288,7 @@ impl Bench {
     }
 
     fn start(&self, kind: Kind, pace: Pace, cores: Cores, site: &Installation) -> Result<Party, String> {
-        if self.stopped.load(Ordering::Relaxed) {
-            return Err("stopped".to_owned());
-        }
+        self.stopping.check()?;
         Party::start(kind, pace, &self.programs, site, cores)
     }
 
