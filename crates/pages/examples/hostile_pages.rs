@@ -75,6 +75,7 @@ const UNITS: &[&str] = &[
     "\n\n",
     "a\n",
     "a\\\n",
+    "a\r[^b]: ",
     "&amp;",
     "&",
     ":::note\n",

@@ -27,6 +27,8 @@ pub(super) struct Written {
     pub(super) summary: Option<String>,
     /// Everything but the title.
     pub(super) markdown: String,
+    /// How many schemas were looked into for it.
+    pub(super) looked_into: usize,
 }
 
 /// Writes an operation's page: what it does, its parameters, its body, its answers.
@@ -49,7 +51,7 @@ pub(super) fn page(description: &Description, operation: &Operation<'_>) -> Writ
     page.parameters(operation);
     page.body(operation);
     page.responses(operation);
-    Written { title, summary: about.map(first_words), markdown: page.out }
+    Written { title, summary: about.map(first_words), looked_into: page.fields.looked_into(), markdown: page.out }
 }
 
 /// Headings of a text one level further in than the page's own sections are.

@@ -33,8 +33,14 @@ const MOST_LOOKED_INTO: usize = 8;
 /// A description larger than this is not read.
 const LARGEST: usize = 32 << 20;
 
-/// How many bytes the pages of one description may come to, about.
+/// How many bytes the pages of one description may come to, about, for each byte of its own; and, whatever its size, at
+/// least and at most. Few descriptions come to four times their size, and what refers to itself could come to any.
+const WRITTEN_PER_BYTE: usize = 12;
+const LEAST_WRITTEN: usize = 12 << 20;
 const MOST_WRITTEN: usize = 64 << 20;
+
+/// A schema that is looked into costs as much time as this many bytes that are written.
+const BYTES_A_LOOK: usize = 8;
 
 /// The pages of a description; none when the file is something else.
 pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
@@ -55,6 +61,7 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
     let listed = Listed::of(layout, file);
     let follows_navigation = !layout.operations().is_empty();
     let mut paths = HashMap::new();
+    let most_written = (WRITTEN_PER_BYTE * bytes.len()).clamp(LEAST_WRITTEN, MOST_WRITTEN);
     let mut written_bytes = 0;
     for operation in operations.iter().filter(|operation| !shown.contains(operation.key.as_str())) {
         let entry = listed.entry(&operation.key);
@@ -66,13 +73,13 @@ pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -
             read.problems.push(Problem { line: 1, message });
             break;
         }
-        if written_bytes > MOST_WRITTEN {
+        if written_bytes > most_written {
             let message = "the operations of this say too much all in all; the rest have no page";
             read.problems.push(Problem { line: 1, message: message.to_owned() });
             break;
         }
         let written = markdown::page(&description, operation);
-        written_bytes += written.markdown.len();
+        written_bytes += written.markdown.len() + BYTES_A_LOOK * written.looked_into;
         let place = place(layout, file, &description, operation, entry, &written, &mut paths);
         read.pages.push(page(layout, file, place, &written));
     }

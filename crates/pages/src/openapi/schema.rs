@@ -52,6 +52,11 @@ impl<'d> Fields<'d> {
         self.kind_within(schema, 0)
     }
 
+    /// How many schemas were looked into.
+    pub(super) fn looked_into(&self) -> usize {
+        MOST_LOOKED_INTO - self.looks.get()
+    }
+
     fn may_look(&self) -> bool {
         let left = self.looks.get();
         self.looks.set(left.saturating_sub(1));
@@ -80,11 +85,13 @@ impl<'d> Fields<'d> {
                 match (title, choices) {
                     (Some(title), _) => title.to_owned(),
                     (None, Some(choices)) => {
-                        let kinds: Vec<String> = choices
-                            .iter()
-                            .take(MOST_VALUES)
-                            .map(|choice| self.kind_within(choice, depth + 1))
-                            .collect();
+                        let mut kinds = Vec::new();
+                        for choice in choices.iter().take(MOST_VALUES) {
+                            let kind = self.kind_within(choice, depth + 1);
+                            if !kinds.contains(&kind) {
+                                kinds.push(kind);
+                            }
+                        }
                         kinds.join(" or ")
                     }
                     (None, None) if own.is_empty() && schema.get("properties").is_none() => "any".to_owned(),

@@ -135,6 +135,20 @@ fn other_data_makes_no_pages_and_a_broken_description_is_told() {
 }
 
 #[test]
+fn choices_of_one_kind_are_named_once() {
+    let schema = r#"{"oneOf": [{"type": "string"}, {"type": "integer"}, {"type": "string"}]}"#;
+    let tree = site(&[(
+        "api.json",
+        &format!(
+            r#"{{"openapi": "3.1.0", "paths": {{"/a": {{"get": {{"parameters": [{{"name": "of", "in": "query", "schema": {schema}}}]}}}}}}}}"#
+        ),
+    )]);
+    let read = read_in(&tree, "api.json");
+    let text: String = read.pages[0].page.sections.iter().map(|section| section.markdown.as_str()).collect();
+    assert!(text.contains("| string or integer |"), "{text}");
+}
+
+#[test]
 fn a_schema_that_doubles_and_doubles_stays_small() {
     let mut schemas = String::new();
     for ix in 0..30 {
