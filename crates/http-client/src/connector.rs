@@ -52,15 +52,20 @@ pub(crate) enum Fault {
 
 impl Connector {
     pub(crate) fn new(tls: &ClientConfig, proxies: Proxies, limit: Duration) -> Self {
-        let mut tcp = HttpConnector::new();
-        tcp.enforce_http(false);
-        tcp.set_nodelay(true);
-        tcp.set_keepalive(Some(Duration::from_secs(60)));
-        let to_proxy = HttpsConnector::from((tcp, tls.clone()));
+        let to_proxy = HttpsConnector::from((tcp(), tls.clone()));
         let dial = Dial { to_proxy, proxies };
         let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http();
         Self { dial: builder.enable_all_versions().wrap_connector(dial), limit }
     }
+}
+
+/// Bare connections, to whatever address they are given.
+pub(crate) fn tcp() -> HttpConnector {
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    tcp.set_nodelay(true);
+    tcp.set_keepalive(Some(Duration::from_secs(60)));
+    tcp
 }
 
 impl Service<Uri> for Connector {

@@ -17,13 +17,16 @@
 //! |---|---|
 //! | `client.rs`, `response.rs` | one exchange, its limits |
 //! | `connector.rs`, `proxy.rs`, `tls.rs` | from an address to a connection |
+//! | `direct.rs`, `framing.rs` | HTTP/1.1 without TLS and without a proxy, as model servers of one's own are asked |
 //! | `near.rs` | which hosts a credential may go to in plain text |
 //! | `error.rs`, `retry_after.rs` | what went wrong, and when to come back |
 //! | `secret.rs`, `secret_source.rs` | keys and tokens, and where they are kept |
 
 mod client;
 mod connector;
+mod direct;
 mod error;
+mod framing;
 mod near;
 mod proxy;
 mod response;

@@ -15,14 +15,22 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::error::{SendError, Wait};
+use crate::direct::DirectBody;
+use crate::error::{Cause, SendError, Wait};
 
 /// The head of an answer, and its body to be read. Dropping it ends the exchange.
 pub struct Response {
     head: Parts,
-    body: Incoming,
+    body: Body,
     host: String,
     patience: Patience,
+}
+
+/// A body, as it comes from the pool of connections or from a connection of its own.
+#[derive(Debug)]
+pub(crate) enum Body {
+    Pooled(Incoming),
+    Direct(DirectBody),
 }
 
 /// How long a body may take.
@@ -34,8 +42,7 @@ pub(crate) struct Patience {
 }
 
 impl Response {
-    pub(crate) fn new(answer: http::Response<Incoming>, host: String, patience: Patience) -> Self {
-        let (head, body) = answer.into_parts();
+    pub(crate) fn new(head: Parts, body: Body, host: String, patience: Patience) -> Self {
         Self { head, body, host, patience }
     }
 
@@ -97,7 +104,7 @@ impl Response {
 /// The body of an answer, piece by piece. It ends after its first error: [`SendError::Timeout`] or [`SendError::Cut`].
 /// Dropping it ends the exchange.
 pub struct Chunks {
-    body: Incoming,
+    body: Body,
     host: String,
     patience: Patience,
     /// When the last piece came.
@@ -116,20 +123,15 @@ impl Chunks {
 
     /// The next bytes, however long that takes.
     fn poll_body(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, SendError>>> {
-        loop {
-            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
-                None => return Poll::Ready(None),
-                Some(Err(error)) => {
-                    let cut = SendError::Cut { host: self.host.clone(), source: Arc::new(error) };
-                    return Poll::Ready(Some(Err(cut)));
-                }
-                // Trailers say nothing to anybody here.
-                Some(Ok(frame)) => match frame.into_data() {
-                    Ok(data) if !data.is_empty() => return Poll::Ready(Some(Ok(data))),
-                    _ => {}
-                },
+        let next: Option<Result<Bytes, Cause>> = match &mut self.body {
+            Body::Direct(body) => {
+                ready!(body.poll_data(context)).map(|came| came.map_err(|error| Arc::new(error) as _))
             }
-        }
+            Body::Pooled(body) => {
+                ready!(poll_pooled(body, context)).map(|came| came.map_err(|error| Arc::new(error) as _))
+            }
+        };
+        Poll::Ready(next.map(|came| came.map_err(|source| SendError::Cut { host: self.host.clone(), source })))
     }
 
     /// Ready once there is no more patience.
@@ -147,6 +149,20 @@ impl Chunks {
             timer.as_mut().reset(until);
         }
         Poll::Pending
+    }
+}
+
+fn poll_pooled(body: &mut Incoming, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, hyper::Error>>> {
+    loop {
+        match ready!(Pin::new(&mut *body).poll_frame(context)) {
+            None => return Poll::Ready(None),
+            Some(Err(error)) => return Poll::Ready(Some(Err(error))),
+            // Trailers say nothing to anybody here.
+            Some(Ok(frame)) => match frame.into_data() {
+                Ok(data) if !data.is_empty() => return Poll::Ready(Some(Ok(data))),
+                _ => {}
+            },
+        }
     }
 }
 

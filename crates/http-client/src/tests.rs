@@ -212,6 +212,95 @@ async fn a_body_is_read_within_its_limit_whether_or_not_it_says_its_length() {
     }
 }
 
+/// Answers each request on a connection with the next of these, then hangs up; counts connections.
+async fn answers_on_one_connection(answers: &'static [&'static str]) -> (SocketAddr, mpsc::UnboundedReceiver<()>) {
+    let (opened, connections) = mpsc::unbounded_channel();
+    let address = server(move |mut socket| {
+        let _ = opened.send(());
+        async move {
+            for answer in answers {
+                if head(&mut socket).await.is_empty() {
+                    return;
+                }
+                say(&mut socket, answer).await;
+            }
+        }
+    })
+    .await;
+    (address, connections)
+}
+
+async fn body(client: &Client, address: SocketAddr) -> String {
+    let answer = client.send(get(&format!("http://{address}/"))).await.expect("an answer");
+    answer.text(100).await.expect("a body")
+}
+
+#[tokio::test]
+async fn a_connection_is_used_again_for_as_long_as_its_server_keeps_it() {
+    const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n";
+    const NONE: &str = "HTTP/1.1 204 No Content\r\n\r\n";
+    let (address, mut connections) = answers_on_one_connection(&[HELLO, CHUNKED, NONE, HELLO]).await;
+    let client = client();
+    // It hangs up in the middle of these, and the next request is not sent into the void.
+    for told in ["hello", "hello", "", "hello", "hello", "hello"] {
+        assert_eq!(body(&client, address).await, told);
+    }
+    connections.recv().await.expect("the first");
+    connections.recv().await.expect("the second");
+    assert!(connections.is_empty());
+}
+
+#[tokio::test]
+async fn a_connection_that_is_not_kept_or_said_too_much_is_not_used_again() {
+    for (answer, told) in [
+        ("HTTP/1.1 200 OK\r\nconnection: Close\r\ncontent-length: 5\r\n\r\nhello", "hello"),
+        ("HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello", "hello"),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello and more", "hello"),
+        ("HTTP/1.1 204 No Content\r\n\r\nmore", ""),
+    ] {
+        let (address, connections) = answers_on_one_connection(Vec::leak(vec![answer, answer])).await;
+        let client = client();
+        for _ in 0..2 {
+            assert_eq!(body(&client, address).await, told);
+        }
+        assert_eq!(connections.len(), 2, "{answer}");
+    }
+}
+
+#[tokio::test]
+async fn what_comes_before_the_answer_is_skipped() {
+    let answer = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 100 Continue\n\nHTTP/1.1 200 OK\ncontent-length: 5\n\nhello";
+    assert_eq!(body(&client(), answers(answer).await).await, "hello");
+}
+
+#[tokio::test]
+async fn a_head_that_does_not_end_is_given_up() {
+    let long = format!("HTTP/1.1 200 OK\r\n{}", "x-more: and more\r\n".repeat(5_000));
+    let many = format!("HTTP/1.1 200 OK\r\n{}\r\n", "x: y\r\n".repeat(101));
+    for head in [long, many] {
+        let address = answers(head.leak()).await;
+        let error = client().send(get(&format!("http://{address}/"))).await.expect_err("too large");
+        assert!(matches!(error, SendError::Cut { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_to_what_is_still_being_sent_is_heard() {
+    let address = server(|mut socket| async move {
+        head(&mut socket).await;
+        say(&mut socket, "HTTP/1.1 413 Content Too Large\r\ncontent-length: 5\r\n\r\nlarge").await;
+        let _ = socket.shutdown().await;
+        // Reads on, as servers do so that their answer is not lost.
+        let _ = socket.read_to_end(&mut Vec::new()).await;
+    })
+    .await;
+    let request =
+        Request::post(format!("http://{address}/")).body(Bytes::from(vec![b'a'; 8 << 20])).expect("a request");
+    let answer = client().send(request).await.expect("an answer");
+    assert_eq!(answer.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(answer.text(10).await.expect("a body"), "large");
+}
+
 #[tokio::test]
 async fn text_that_is_no_utf_8_is_read_all_the_same() {
     let address = server(|mut socket| async move {
