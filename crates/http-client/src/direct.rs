@@ -176,7 +176,7 @@ async fn send(socket: &mut TcpStream, head: &[u8], body: &[u8]) -> io::Result<()
 }
 
 /// The head of the answer, interim ones skipped, and what was read behind it.
-async fn read_head(socket: &mut TcpStream) -> Result<(Parts, Bytes), Failure> {
+async fn read_head(socket: &mut (impl AsyncRead + Unpin)) -> Result<(Parts, Bytes), Failure> {
     let mut read = BytesMut::with_capacity(2 << 10);
     let mut looked = 0;
     loop {
@@ -352,4 +352,48 @@ impl Kept {
 fn is_open_and_silent(socket: &TcpStream) -> bool {
     let peeked = SockRef::from(socket).peek(&mut [MaybeUninit::uninit()]);
     peeked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tokio::io::duplex;
+    use tokio::runtime;
+
+    use super::*;
+
+    /// What a head and the bytes behind it are read as when they come so many at a time: status, headers, rest.
+    fn read(bytes: &[u8], at_a_time: usize) -> Result<(u16, Vec<String>, Vec<u8>), String> {
+        let runtime = runtime::Builder::new_current_thread().build().expect("a runtime");
+        runtime.block_on(async {
+            let (mut server, mut client) = duplex(at_a_time);
+            let sent = bytes.to_vec();
+            // Whoever has read enough hangs up.
+            let sending = tokio::spawn(async move { drop(server.write_all(&sent).await) });
+            let (head, rest) = read_head(&mut client).await.map_err(|failure| failure.to_string())?;
+            let mut behind = rest.to_vec();
+            client.read_to_end(&mut behind).await.expect("the rest");
+            sending.await.expect("sent");
+            Ok((head.status.as_u16(), head.headers.iter().map(|header| format!("{header:?}")).collect(), behind))
+        })
+    }
+
+    #[test]
+    fn a_head_ends_at_its_empty_line() {
+        let answer = b"HTTP/1.1 103 Early Hints\r\n\r\nHTTP/1.0 404 Not Found\r\nA: b\nC:\n\r\nrest\r\n\r\n";
+        for at_a_time in [1, 3, 1_000] {
+            let (status, headers, rest) = read(answer, at_a_time).expect("a head");
+            assert_eq!((status, headers.len(), rest.as_slice()), (404, 2, &b"rest\r\n\r\n"[..]));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn however_a_head_is_cut_it_is_the_same(
+            text in "(HTTP/1[.][01] [1-5][0-9]{1,2} ?[a-z]{0,3}\r?\n)?([A-Za-z-]{0,3}:? ?[a-z\u{e9}\u{1}]{0,3}\r?\n){0,5}(\r?\n)?[a-z]{0,5}",
+            at_a_time in 1_usize..9,
+        ) {
+            prop_assert_eq!(read(text.as_bytes(), at_a_time), read(text.as_bytes(), 10_000));
+        }
+    }
 }
