@@ -4,7 +4,7 @@
 //! differ in few bits. Numbers do not count, so that two versions of a page are told to be one.
 
 use crate::links::{key, key_of_letters};
-use crate::words::runs;
+use crate::words_cut::runs;
 
 /// Shorter sections are compared word for word.
 const FEWEST_WORDS: usize = 24;

@@ -34,8 +34,8 @@ pub(crate) struct Ground {
     pub(crate) link_words: Vec<u32>,
     /// How many other pages link to the page that most do.
     pub(crate) most_linked: u32,
-    /// How many words each field holds in all.
-    words: HashMap<Field, u64>,
+    /// How many words each field holds in all, by number of field.
+    words: Vec<u64>,
     /// The languages that words are stemmed by, in order.
     pub(crate) languages: Vec<Language>,
     /// Documents of all segments, those that do not count any more too.
@@ -52,10 +52,36 @@ pub(crate) struct SegmentGround {
     /// The number of the segment's first document, counted through all segments.
     pub(crate) first: usize,
     /// Which page each document speaks of.
-    pub(crate) page: Vec<u32>,
-    /// Whether every page and every section of it counts.
-    pub(crate) is_whole: bool,
+    pub(crate) page: Arc<Vec<u32>>,
+    pub(crate) gone: Gone,
     pub(crate) readers: Arc<Readers>,
+}
+
+/// The documents of a segment that speak of no page, a bit for each: few enough bytes to stay at hand while long lists are
+/// held against them. Nothing while every page and every section counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gone(Vec<u64>);
+
+impl Gone {
+    /// `page`: which page each document speaks of.
+    fn of(page: &[u32]) -> Self {
+        let bits = |of: &[u32]| of.iter().rev().fold(0, |bits, page| bits << 1 | u64::from(*page == NOWHERE));
+        Self(page.chunks(64).map(bits).collect())
+    }
+
+    /// Whether nothing is. Links that lead nowhere do not matter here.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn has(&self, document: DocId) -> bool {
+        self.0.get(document as usize / 64).is_some_and(|bits| bits >> (document % 64) & 1 == 1)
+    }
+
+    /// How many of these documents are not gone.
+    pub(crate) fn count_others(&self, documents: &[DocId]) -> usize {
+        documents.iter().map(|document| usize::from(!self.has(*document))).sum()
+    }
 }
 
 impl Ground {
@@ -85,9 +111,6 @@ impl Ground {
     fn finish(&mut self, searcher: &Searcher, fields: &Fields) -> tantivy::Result<()> {
         let mut languages = BTreeSet::new();
         for reader in searcher.segment_readers() {
-            for field in fields.counted() {
-                *self.words.entry(field).or_default() += reader.inverted_index(field)?.total_num_tokens();
-            }
             let index = reader.inverted_index(fields.stemming)?;
             let mut codes = index.terms().stream()?;
             while codes.advance() {
@@ -109,6 +132,7 @@ impl Ground {
                 is_whole = false;
                 continue;
             };
+            self.count_words(&columns, document, 1);
             let spoken_of = match columns.kind(document) {
                 Kind::Link => {
                     let mut targets = columns.target.values_for_doc(document);
@@ -120,14 +144,27 @@ impl Ground {
             page[document as usize] = spoken_of;
             self.count(&columns, document, spoken_of, 1);
         }
-        self.add(page, is_whole, Arc::new(Readers::open(reader, fields)?));
+        let gone = if is_whole { Gone::default() } else { Gone::of(&page) };
+        self.add(Arc::new(page), gone, Arc::new(Readers::open(reader, fields)?));
         Ok(())
     }
 
-    fn add(&mut self, page: Vec<u32>, is_whole: bool, readers: Arc<Readers>) {
+    fn add(&mut self, page: Arc<Vec<u32>>, gone: Gone, readers: Arc<Readers>) {
         let first = self.documents;
         self.documents += page.len();
-        self.segments.push(SegmentGround { first, page, is_whole, readers });
+        self.segments.push(SegmentGround { first, page, gone, readers });
+    }
+
+    /// Counts the words of a document, or, with -1, does so no more. Those of links that lead nowhere count too: they tell
+    /// how long what is said in links usually is.
+    fn count_words(&mut self, columns: &Columns, document: DocId, by: i64) {
+        for (field, lengths) in columns.lengths_of(document) {
+            if self.words.len() <= *field {
+                self.words.resize(field + 1, 0);
+            }
+            let words = &mut self.words[*field];
+            *words = words.saturating_add_signed(by * i64::from(length(lengths, document)));
+        }
     }
 
     /// Counts a document that speaks of a page, or, with -1, does so no more.
@@ -166,7 +203,7 @@ impl Ground {
 
     /// How many words a field has on average, where there are so many that have it.
     pub(crate) fn average_length(&self, field: Field, of: usize) -> f32 {
-        let words = self.words.get(&field).copied().unwrap_or_default();
+        let words = self.words.get(field.field_id() as usize).copied().unwrap_or_default();
         (words as f32 / of.max(1) as f32).max(1.0)
     }
 }
@@ -203,6 +240,7 @@ impl Ground {
             linked_from: self.linked_from.clone(),
             link_words: self.link_words.clone(),
             sections: self.sections,
+            words: self.words.clone(),
             section_tables: Arc::clone(&self.section_tables),
             page_tables: Arc::clone(&self.page_tables),
             ..Self::default()
@@ -211,6 +249,7 @@ impl Ground {
         for ((reader, before), known) in readers.zip(old.segments).zip(&self.segments) {
             let columns = Columns::of(reader, fields)?;
             let mut gone = |document: DocId| {
+                ground.count_words(&columns, document, -1);
                 let page = known.page[document as usize];
                 if page != NOWHERE {
                     ground.count(&columns, document, page, -1);
@@ -232,16 +271,26 @@ impl Ground {
                 continue;
             };
             let known = &self.segments[at];
-            let (mut page, mut is_whole) = (known.page.clone(), known.is_whole);
-            for document in now.deleted_since(&old.segments[at]) {
-                page[document as usize] = NOWHERE;
-                is_whole = false;
+            let (mut page, mut gone) = (Arc::clone(&known.page), known.gone.clone());
+            let deleted: Vec<DocId> = now.deleted_since(&old.segments[at]).collect();
+            if !deleted.is_empty() {
+                let page = Arc::make_mut(&mut page);
+                deleted.iter().for_each(|document| page[*document as usize] = NOWHERE);
+                gone = Gone::of(page);
             }
-            ground.add(page, is_whole, Arc::clone(&known.readers));
+            ground.add(page, gone, Arc::clone(&known.readers));
         }
         ground.finish(new.searcher, fields)?;
         Ok(ground)
     }
+}
+
+/// How many words a document has, as near as is known: of long ones it is kept only between which lengths theirs lies.
+fn length(lengths: &FieldNormReader, document: DocId) -> u32 {
+    let id = lengths.fieldnorm_id(document);
+    let least = FieldNormReader::id_to_fieldnorm(id);
+    let next = id.checked_add(1).map_or(least + 1, FieldNormReader::id_to_fieldnorm);
+    least + (next - least - 1) / 2
 }
 
 /// What a document is.
@@ -257,17 +306,35 @@ struct Columns {
     target: Column<u64>,
     section: Column<u64>,
     link_words: FieldNormReader,
+    /// How many words the fields of each kind have, with the number of the field.
+    of_page: Vec<(usize, FieldNormReader)>,
+    of_section: Vec<(usize, FieldNormReader)>,
+    of_link: Vec<(usize, FieldNormReader)>,
 }
 
 impl Columns {
     fn of(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
         let column = |field| reader.fast_fields().u64(fields.name(field));
+        let lengths = |some: &[Field]| -> tantivy::Result<Vec<(usize, FieldNormReader)>> {
+            some.iter().map(|field| Ok((field.field_id() as usize, reader.get_fieldnorms_reader(*field)?))).collect()
+        };
         Ok(Self {
+            of_page: lengths(&[fields.title, fields.path, fields.description, fields.headings, fields.whole])?,
+            of_section: lengths(&[fields.heading, fields.body, fields.code])?,
+            of_link: lengths(&[fields.link])?,
             page: column(fields.page)?,
             target: column(fields.target)?,
             section: column(fields.section)?,
             link_words: reader.get_fieldnorms_reader(fields.link)?,
         })
+    }
+
+    fn lengths_of(&self, document: DocId) -> &[(usize, FieldNormReader)] {
+        match self.kind(document) {
+            Kind::Page => &self.of_page,
+            Kind::Section => &self.of_section,
+            Kind::Link => &self.of_link,
+        }
     }
 
     fn kind(&self, document: DocId) -> Kind {
@@ -278,5 +345,20 @@ impl Columns {
         } else {
             Kind::Page
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_that_speak_of_no_page_are_gone() {
+        let page: Vec<u32> = (0..200).map(|document| if document % 7 == 0 { NOWHERE } else { document }).collect();
+        let (gone, none) = (Gone::of(&page), Gone::default());
+        assert!((0..200).all(|document| gone.has(document) == (document % 7 == 0) && !none.has(document)));
+        let some: Vec<DocId> = (60..80).collect();
+        assert_eq!((gone.count_others(&some), none.count_others(&some)), (17, 20));
+        assert!(none.is_empty() && !gone.is_empty());
     }
 }

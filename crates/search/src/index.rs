@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use arc_swap::ArcSwap;
 
-use crate::background;
+use crate::background::{self, Standing};
 use crate::compaction::{self, LATER};
 use crate::embedder::Embedder;
 use crate::error::SearchError;
@@ -75,8 +75,12 @@ impl Index {
     ) -> Result<Summary, SearchError> {
         let open = &*self.0;
         let update = Update { generations: &open.generations, layout: &open.layout, threads };
-        let (summary, next) = update.run(&open.current.load_full(), source, progress)?;
-        open.take(next)?;
+        let run = |progress: &mut dyn FnMut(Progress)| {
+            let (summary, next) = update.run(&open.current.load_full(), source, progress)?;
+            open.take(next)?;
+            Ok(summary)
+        };
+        let summary = background::done_standing_back("search-update", run, progress)?;
         self.compact_later();
         Ok(summary)
     }
@@ -133,7 +137,7 @@ impl Index {
         let open = Arc::clone(&self.0);
         let thread = std::thread::Builder::new().name("search-compaction".to_owned());
         let work = move || {
-            background::stand_back();
+            background::stand_back(Standing::Last);
             open.compact();
         };
         match thread.spawn(work) {

@@ -9,7 +9,8 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 use rust_stemmers::Algorithm;
 
-use crate::words::{lower, runs};
+use crate::words::lower;
+use crate::words_cut::runs;
 
 macro_rules! languages {
     ($($language:ident $code:literal $words:literal,)*) => {
@@ -81,6 +82,18 @@ static TELLING: LazyLock<HashMap<&str, Vec<Language>, RandomState>> = LazyLock::
     telling
 });
 
+/// The same of plain letters, as numbers.
+static PLAIN_TELLING: LazyLock<HashMap<u64, Vec<Language>, RandomState>> = LazyLock::new(|| {
+    let plain = TELLING.iter().filter(|(word, _)| word.is_ascii());
+    plain.filter_map(|(word, languages)| Some((small(word)?, languages.clone()))).collect()
+});
+
+/// A word of plain letters in lower case, as a number; none for one of more than eight.
+fn small(word: &str) -> Option<u64> {
+    let add = |number: u64, letter: u8| number << 8 | u64::from(letter.to_ascii_lowercase());
+    (word.len() <= 8).then(|| word.bytes().fold(0, add))
+}
+
 /// How much of a page is looked at.
 const ENOUGH: usize = 400;
 /// Fewer common words than this say nothing.
@@ -99,8 +112,11 @@ impl Language {
         let mut counts = [0_usize; Self::ALL.len()];
         let telling = &*TELLING;
         for word in runs(text).take(ENOUGH) {
-            let is_lower = word.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
-            let languages = if is_lower { telling.get(word) } else { telling.get(lower(word).as_str()) };
+            let languages = match word.is_ascii() {
+                // Most words tell nothing: they are longer than those that do.
+                true => small(word).and_then(|small| PLAIN_TELLING.get(&small)),
+                false => telling.get(lower(word).as_str()),
+            };
             for language in languages.into_iter().flatten() {
                 counts[*language as usize] += 1;
             }
@@ -165,6 +181,12 @@ mod tests {
         ] {
             assert_eq!(Language::of_text(text), language, "{text}");
         }
+    }
+
+    #[test]
+    fn no_telling_word_of_plain_letters_is_too_long() {
+        let plain = TELLING.keys().filter(|word| word.is_ascii());
+        assert_eq!(plain.count(), PLAIN_TELLING.len());
     }
 
     #[test]

@@ -3,11 +3,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use tantivy::Searcher;
 use tantivy::schema::Field;
-use tantivy::{Searcher, Term};
+use tantivy_fst::Automaton;
 
 use crate::ground::Ground;
 use crate::languages::Language;
+use crate::readers::Stem;
 use crate::schema::Fields;
 use crate::spelling;
 
@@ -47,17 +49,23 @@ impl<'s> Lexicon<'s> {
     }
 
     fn is_in(&self, field: Field, stem: &str) -> tantivy::Result<bool> {
+        let mut stem = Stem::of(stem);
         for text in self.ground.segments.iter().filter_map(|segment| segment.readers.text(field)) {
-            if text.index.terms().get(stem.as_bytes())?.is_some() {
+            if text.find(&mut stem)?.is_some() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Whether a page holds the word, spelled so.
+    /// Whether a page holds the word, spelled so, or something it is the stem of.
     pub(crate) fn holds(&self, word: &str) -> tantivy::Result<bool> {
-        Ok(self.searcher.doc_freq(&Term::from_field_text(self.fields.spelled, word))? > 0)
+        for field in [self.fields.whole, self.fields.spelled] {
+            if self.searcher.doc_freq(&self.fields.marked(field, word))? > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// The known words that begin so, those on most pages first.
@@ -89,26 +97,60 @@ impl<'s> Lexicon<'s> {
         Ok(commonest(words, most).into_iter().map(|word| (word, fewest)).collect())
     }
 
-    /// Calls `each` with the known words that begin so, and on how many pages of one part of the index each is. A word
-    /// may come more than once.
+    /// Calls `each` with the known words that begin so, stems among them, and on how many pages of one part of the index
+    /// each is. A word may come more than once.
     fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, u32)) -> tantivy::Result<()> {
         let mut left = MOST_LOOKED_AT;
         for reader in self.searcher.segment_readers() {
-            let index = reader.inverted_index(self.fields.spelled)?;
-            let mut range = index.terms().range().ge(start);
+            let index = reader.inverted_index(self.fields.said)?;
             let mut end = start.as_bytes().to_vec();
             // No byte of UTF-8 is 255.
             end.push(255);
-            range = range.lt(end);
-            let mut stream = range.into_stream()?;
+            let marked = Marked([self.fields.whole, self.fields.spelled].map(|field| self.fields.mark(field)));
+            let mut stream = index.terms().search(marked).ge(start).lt(end).into_stream()?;
             while left > 0 && stream.advance() {
                 left -= 1;
-                if let Ok(word) = std::str::from_utf8(stream.key()) {
+                let word = stream.key().split_last().and_then(|(_, word)| std::str::from_utf8(word).ok());
+                if let Some(word) = word {
                     each(word, stream.value().doc_freq);
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// Lets those words through that have one of these marks behind them. What has another is not gone into.
+struct Marked([u8; 2]);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Seen {
+    Letters,
+    Mark,
+    Another,
+}
+
+impl Automaton for Marked {
+    type State = Seen;
+
+    fn start(&self) -> Seen {
+        Seen::Letters
+    }
+
+    fn is_match(&self, seen: &Seen) -> bool {
+        *seen == Seen::Mark
+    }
+
+    fn can_match(&self, seen: &Seen) -> bool {
+        *seen != Seen::Another
+    }
+
+    fn accept(&self, seen: &Seen, byte: u8) -> Seen {
+        match (seen, byte) {
+            (Seen::Letters, byte) if self.0.contains(&byte) => Seen::Mark,
+            (Seen::Letters, byte) if byte >= b' ' => Seen::Letters,
+            _ => Seen::Another,
+        }
     }
 }
 

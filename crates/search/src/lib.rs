@@ -65,6 +65,7 @@ mod vectors_store;
 mod vectors_tests;
 mod vocabulary;
 mod words;
+mod words_cut;
 
 #[cfg(test)]
 mod tests;

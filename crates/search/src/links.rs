@@ -18,9 +18,10 @@ pub(crate) struct Mention {
 
 /// What a page served at `path` says of others, one for each target.
 pub(crate) fn mentions(page: &Page, path: &str) -> Vec<Mention> {
-    let mut found: BTreeMap<Vec<String>, Vec<&str>> = BTreeMap::new();
+    let mut found: BTreeMap<Vec<u64>, Vec<&str>> = BTreeMap::new();
     for link in page.links.iter().filter(|link| leads_to_a_page(link)) {
         let targets = candidates(&page.path, path, &link.target);
+        let targets: Vec<u64> = targets.iter().map(|path| path_key(path)).collect();
         if !targets.is_empty() {
             let texts = found.entry(targets).or_default();
             if !texts.contains(&link.text.as_str()) {
@@ -28,10 +29,10 @@ pub(crate) fn mentions(page: &Page, path: &str) -> Vec<Mention> {
             }
         }
     }
-    let mention = |(targets, texts): (Vec<String>, Vec<&str>)| {
+    let mention = |(targets, texts): (Vec<u64>, Vec<&str>)| {
         let mut text = texts.join("\n");
         text.truncate(text.floor_char_boundary(MOST_TEXT));
-        Mention { targets: targets.iter().map(|path| path_key(path)).collect(), text }
+        Mention { targets, text }
     };
     found.into_iter().map(mention).collect()
 }
@@ -70,22 +71,23 @@ fn candidates(file: &str, path: &str, target: &str) -> Vec<String> {
 
 /// The site path of a target read from a folder; `None` when it leads out of the site.
 fn joined(folder: &str, target: &str) -> Option<String> {
-    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let mut file = String::with_capacity(folder.len() + target.len() + 1);
+    let below = |file: &mut String, part: &str| {
+        if !file.is_empty() {
+            file.push('/');
+        }
+        file.push_str(part);
+    };
+    folder.split('/').filter(|part| !part.is_empty()).for_each(|part| below(&mut file, part));
     for part in target.split('/') {
         match part {
             "" | "." => {}
-            ".." => {
-                parts.pop()?;
-            }
-            part => parts.push(part),
+            ".." if file.is_empty() => return None,
+            ".." => file.truncate(file.rfind('/').unwrap_or_default()),
+            part => below(&mut file, part),
         }
     }
-    let file = parts.join("/");
-    let served = match file.strip_suffix(".html") {
-        Some(stem) => stem.to_owned(),
-        None => file,
-    };
-    Some(site_path(&served))
+    Some(site_path(file.strip_suffix(".html").unwrap_or(&file)))
 }
 
 /// A number that stands for a path on the site, the same in every build: letters of either case count the same.

@@ -11,9 +11,9 @@ use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery, TermQuery
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocAddress, DocSet, Searcher, TERMINATED, Term};
 
-use crate::ground::{Ground, NOWHERE};
+use crate::ground::{Ground, NOWHERE, SegmentGround};
 use crate::question::{Question, Word};
-use crate::readers::Text;
+use crate::readers::{Stem, Text};
 use crate::schema::Fields;
 use crate::settings::Settings;
 use crate::tally::Tally;
@@ -95,10 +95,11 @@ impl Lookup<'_> {
         let on_pages = [fields.title, fields.description, fields.headings, fields.heading, fields.body, fields.code];
         let mut found = Vec::new();
         for form in &word.forms {
+            let mut stem = Stem::of(&form.stem);
             for (segment, ground) in self.ground.segments.iter().enumerate() {
                 let mut look_up = |field: Field| -> tantivy::Result<bool> {
                     let Some(text) = ground.readers.text(field) else { return Ok(false) };
-                    let info = text.index.terms().get(form.stem.as_bytes())?;
+                    let info = text.find(&mut stem)?;
                     let is_there = info.is_some();
                     found.extend(info.map(|info| Listed { field, segment, share: form.share, info }));
                     Ok(is_there)
@@ -186,14 +187,14 @@ impl Lookup<'_> {
     /// How many documents hold a word, those that do not count left out.
     fn holding_alive(&self, listed: &Listed) -> tantivy::Result<usize> {
         let ground = &self.ground.segments[listed.segment];
-        if ground.is_whole {
+        if ground.gone.is_empty() {
             return Ok(listed.info.doc_freq as usize);
         }
         let Some(text) = ground.readers.text(listed.field) else { return Ok(0) };
         let mut postings = text.index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::Basic)?;
         let mut holding = 0;
         while postings.block_len() > 0 {
-            holding += postings.docs().iter().filter(|document| ground.page[**document as usize] != NOWHERE).count();
+            holding += ground.gone.count_others(postings.docs());
             postings.advance();
         }
         Ok(holding)
@@ -209,25 +210,30 @@ impl Lookup<'_> {
         word: Option<usize>,
         tally: &mut Tally,
     ) -> tantivy::Result<()> {
-        let ground = &self.ground.segments[listed.segment];
-        let Some(Text { index, norms }) = ground.readers.text(text.field) else { return Ok(()) };
+        let SegmentGround { first, page, gone, readers } = &self.ground.segments[listed.segment];
+        let Some(Text { index, norms, .. }) = readers.text(text.field) else { return Ok(()) };
         let k1 = tally.k1();
         let saturation = self.by_length(scored, text, |by_length| k1 / (listed.share * by_length));
         let most = text.weight * rarity * (k1 + 1.0);
         let mut postings = index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::WithFreqs)?;
+        let mut add = |document: u32, often: u32, at: usize| {
+            let often = often as f32;
+            let saturation = saturation[usize::from(norms.fieldnorm_id(document))];
+            tally.add_score(at, most * often / (often + saturation), word);
+        };
         while postings.block_len() > 0 {
-            for (document, often) in postings.docs().iter().zip(postings.freqs()) {
-                let page = ground.page[*document as usize];
-                if page == NOWHERE {
-                    continue;
+            let documents = postings.docs().iter().copied().zip(postings.freqs().iter().copied());
+            match scored {
+                Scored::Sections if gone.is_empty() => {
+                    documents.for_each(|(document, often)| add(document, often, first + document as usize));
                 }
-                let at = match scored {
-                    Scored::Sections => ground.first + *document as usize,
-                    Scored::Pages => page as usize,
-                };
-                let often = *often as f32;
-                let saturation = saturation[usize::from(norms.fieldnorm_id(*document))];
-                tally.add_score(at, most * often / (often + saturation), word);
+                Scored::Sections => documents
+                    .filter(|(document, _)| !gone.has(*document))
+                    .for_each(|(document, often)| add(document, often, first + document as usize)),
+                Scored::Pages => documents
+                    .map(|(document, often)| (document, often, page[document as usize]))
+                    .filter(|(_, _, page)| *page != NOWHERE)
+                    .for_each(|(document, often, page)| add(document, often, page as usize)),
             }
             postings.advance();
         }
@@ -237,7 +243,7 @@ impl Lookup<'_> {
     /// Adds how often a word stands in a field, for everything that has it.
     fn count(&self, scored: Scored, text: Weighed, listed: &Listed, tally: &mut Tally) -> tantivy::Result<()> {
         let ground = &self.ground.segments[listed.segment];
-        let Some(Text { index, norms }) = ground.readers.text(text.field) else { return Ok(()) };
+        let Some(Text { index, norms, .. }) = ground.readers.text(text.field) else { return Ok(()) };
         let all_count = self.without.is_empty();
         let shares = self.by_length(scored, text, |by_length| listed.share * by_length);
         let in_links = self.length_counts(scored, text);
@@ -349,7 +355,7 @@ impl Lookup<'_> {
         let mut found = HashSet::new();
         for stems in phrase {
             for field in [self.fields.body, self.fields.code] {
-                let mut terms: Vec<Term> = stems.iter().map(|stem| Term::from_field_text(field, stem)).collect();
+                let mut terms: Vec<Term> = stems.iter().map(|stem| self.fields.marked(field, stem)).collect();
                 let query: Box<dyn EngineQuery> = match terms.len() {
                     0 => continue,
                     1 => Box::new(TermQuery::new(terms.remove(0), IndexRecordOption::Basic)),

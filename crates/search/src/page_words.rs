@@ -2,8 +2,8 @@
 
 use crate::vocabulary::{Number, Word};
 
-/// Each word, and how often it is said.
-pub(crate) type Counted = Vec<(Number, u32)>;
+/// A word, and how often it is said.
+pub(crate) type Counted = (Number, u32);
 
 /// What a page says, as it is spelled and as stems. For page after page, of one vocabulary or another.
 #[derive(Debug, Default)]
@@ -12,6 +12,8 @@ pub(crate) struct PageWords {
     /// The stems of the words as they are spelled, in the same order.
     stem_of: Vec<Number>,
     stems: Bag,
+    /// Those words that are not their own stems.
+    otherwise: Vec<Number>,
 }
 
 impl PageWords {
@@ -23,25 +25,35 @@ impl PageWords {
         }
     }
 
-    /// The words as they are spelled, and the stems. The next page begins with nothing.
-    pub(crate) fn take(&mut self) -> (Counted, Counted) {
-        let spelled = self.spelled.take();
+    /// The words that are spelled otherwise than their stems, as they are spelled; and the stems.
+    pub(crate) fn counted(&mut self) -> (&[Number], &[Counted]) {
         // The stem of a word hangs on how it is spelled and nothing else, in one page.
-        for (stem, (_, often)) in self.stem_of.drain(..).zip(&spelled) {
+        for (stem, (spelled, often)) in self.stem_of.drain(..).zip(&self.spelled.words) {
             self.stems.add(stem, *often);
+            if stem != *spelled {
+                self.otherwise.push(*spelled);
+            }
         }
-        (spelled, self.stems.take())
+        (&self.otherwise, &self.stems.words)
+    }
+
+    /// Begins the next page, with nothing.
+    pub(crate) fn clear(&mut self) {
+        self.stem_of.clear();
+        self.otherwise.clear();
+        self.spelled.clear();
+        self.stems.clear();
     }
 }
 
 /// Words in the order they are met in.
 #[derive(Debug, Default)]
 struct Bag {
-    words: Counted,
-    /// By number of word: where it was put, and for which page. What stands there for another page counts for nothing, so
-    /// that nothing need be tidied.
-    places: Vec<(u32, u32)>,
-    page: u32,
+    words: Vec<Counted>,
+    /// By number of word: where it was put last, counted through all pages.
+    places: Vec<u32>,
+    /// Where the page at hand begins in that count: what was put before is not of this page, and need not be tidied.
+    begin: u32,
 }
 
 impl Bag {
@@ -49,23 +61,27 @@ impl Bag {
     fn add(&mut self, word: Number, often: u32) -> bool {
         let number = word.get();
         if number >= self.places.len() {
-            self.places.resize((number + 1).next_power_of_two(), (0, u32::MAX));
+            self.places.resize((number + 1).next_power_of_two(), 0);
         }
-        let (place, page) = &mut self.places[number];
-        if *page == self.page
-            && let Some((_, count)) = self.words.get_mut(*place as usize)
+        let place = &mut self.places[number];
+        // Counted from 1.
+        if *place > self.begin
+            && let Some((_, count)) = self.words.get_mut((*place - self.begin - 1) as usize)
         {
             *count += often;
             return false;
         }
-        (*place, *page) = (self.words.len() as u32, self.page);
         self.words.push((word, often));
+        *place = self.begin + self.words.len() as u32;
         true
     }
 
-    fn take(&mut self) -> Counted {
-        self.page += 1;
-        std::mem::take(&mut self.words)
+    fn clear(&mut self) {
+        match self.begin.checked_add(self.words.len() as u32).filter(|begin| *begin < u32::MAX / 2) {
+            Some(begin) => self.begin = begin,
+            None => (self.begin, self.places) = (0, Vec::new()),
+        }
+        self.words.clear();
     }
 }
 
@@ -84,16 +100,18 @@ mod tests {
                 vocabulary.add_words(text, Language::English, &mut words);
                 page.add(&words);
             }
-            let (spelled, stems) = page.take();
-            let texts = |counted: Counted| -> Vec<(String, u32)> {
-                counted.into_iter().map(|(word, often)| (vocabulary.text(word).to_owned(), often)).collect()
+            let (spelled, stems) = page.counted();
+            let texts = |counted: &[Counted]| -> Vec<(String, u32)> {
+                counted.iter().map(|(word, often)| (vocabulary.text(*word).to_owned(), *often)).collect()
             };
             let counted = |words: &[(&str, u32)]| -> Vec<(String, u32)> {
                 words.iter().map(|(word, often)| ((*word).to_owned(), *often)).collect()
             };
-            assert_eq!(texts(spelled), counted(&[("retry", 2), ("the", 1), ("retries", 1)]));
+            let spelled: Vec<&str> = spelled.iter().map(|word| vocabulary.text(*word)).collect();
+            assert_eq!(spelled, ["retry", "retries"], "`the` is its own stem");
             assert_eq!(texts(stems), counted(&[("retri", 3), ("the", 1)]));
+            page.clear();
         }
-        assert!(page.take().0.is_empty());
+        assert!(page.counted().0.is_empty());
     }
 }

@@ -2,10 +2,12 @@
 //! longer than to read it.
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use tantivy::columnar::Column;
 use tantivy::fieldnorm::FieldNormReader;
+use tantivy::postings::TermInfo;
 use tantivy::schema::Field;
 use tantivy::{InvertedIndexReader, SegmentReader};
 
@@ -23,20 +25,46 @@ pub(crate) struct Readers {
 
 /// The words of one field, and how many of them each document has.
 pub(crate) struct Text {
+    /// Holds the words of other fields too.
     pub(crate) index: Arc<InvertedIndexReader>,
     pub(crate) norms: FieldNormReader,
+    mark: u8,
+}
+
+impl Text {
+    /// Where a word is listed; `None` where it is in no document.
+    pub(crate) fn find(&self, stem: &mut Stem) -> io::Result<Option<TermInfo>> {
+        self.index.terms().get(stem.marked(self.mark))
+    }
+}
+
+/// A word to be looked up in several fields.
+pub(crate) struct Stem(Vec<u8>);
+
+impl Stem {
+    pub(crate) fn of(stem: &str) -> Self {
+        Self([stem.as_bytes(), &[0]].concat())
+    }
+
+    fn marked(&mut self, mark: u8) -> &[u8] {
+        if let Some(last) = self.0.last_mut() {
+            *last = mark;
+        }
+        &self.0
+    }
 }
 
 impl Readers {
     pub(crate) fn open(reader: &SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
         let mut texts: Vec<Option<Text>> = Vec::new();
+        let index = reader.inverted_index(fields.said)?;
         for field in fields.counted() {
             let place = field.field_id() as usize;
             if texts.len() <= place {
                 texts.resize_with(place + 1, || None);
             }
-            let (index, norms) = (reader.inverted_index(field)?, reader.get_fieldnorms_reader(field)?);
-            texts[place] = Some(Text { index, norms });
+            let (index, norms) = (Arc::clone(&index), reader.get_fieldnorms_reader(field)?);
+            texts[place] = Some(Text { index, norms, mark: fields.mark(field) });
         }
         let column = |field| reader.fast_fields().u64(fields.name(field));
         Ok(Self { texts, print: column(fields.print)?, section: column(fields.section)? })

@@ -4,7 +4,11 @@
 //! and headings, and the words of the whole page. A section document holds what stands under one heading, and names what
 //! it stands below. A link document holds the words one page uses in its links to another. Words are looked up in each
 //! kind on its own, so that a long page does not count its title as often as it has sections.
+//!
+//! To the engine all these words are of one field, each with a mark behind it for the field of ours it stands in. Most words
+//! stand in several, and to write each down once for each field is what making an index would take longest for.
 
+use tantivy::Term;
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
 };
@@ -25,14 +29,16 @@ pub(crate) struct Fields {
     /// Of a page: the code of the language its words are stemmed by.
     pub(crate) stemming: Field,
 
+    /// The words of all fields below up to `spelled`: see [`Fields::marked`]. Of those fields the engine knows how many
+    /// words a document has in them, and nothing else.
+    pub(crate) said: Field,
+
     pub(crate) title: Field,
     pub(crate) path: Field,
     pub(crate) description: Field,
     pub(crate) headings: Field,
     /// Everything a page says, its title and its code too.
     pub(crate) whole: Field,
-    /// Everything a page says as it is spelled: what words there are.
-    pub(crate) spelled: Field,
     /// The words of one page's links to another.
     pub(crate) link: Field,
 
@@ -41,6 +47,9 @@ pub(crate) struct Fields {
     /// without their words.
     pub(crate) body: Field,
     pub(crate) code: Field,
+    /// What a page says that is spelled otherwise than its stem, as it is spelled. With the stems, that is what words there
+    /// are.
+    pub(crate) spelled: Field,
 
     /// Of a page: its outline as Markdown, without what its sections say. Of a section: its Markdown.
     pub(crate) content: Field,
@@ -53,23 +62,24 @@ impl Fields {
     pub(crate) fn new() -> Self {
         let mut schema = Schema::builder();
         // Words are made before they get to the engine: it is never handed a text.
-        let mut text = |name: &str, option: IndexRecordOption| {
+        let mut text = |name: &str, option: IndexRecordOption, has_lengths: bool| {
             let indexing = TextFieldIndexing::default().set_tokenizer("raw").set_index_option(option);
+            let indexing = indexing.set_fieldnorms(has_lengths);
             schema.add_text_field(name, TextOptions::default().set_indexing_options(indexing))
         };
-        let mut stemmed = |name: &str| text(name, IndexRecordOption::WithFreqs);
-        let title = stemmed("title");
-        let path = stemmed("path");
-        let description = stemmed("description");
-        let headings = stemmed("headings");
-        let whole = stemmed("whole");
-        let link = stemmed("link");
-        let heading = stemmed("heading");
-        let mut placed = |name: &str| text(name, IndexRecordOption::WithFreqsAndPositions);
-        let body = placed("body");
-        let code = placed("code");
-        let spelled = text("spelled", IndexRecordOption::Basic);
+        let said = text("said", IndexRecordOption::WithFreqsAndPositions, false);
+        let mut counted = |name: &str| text(name, IndexRecordOption::Basic, true);
+        let title = counted("title");
+        let path = counted("path");
+        let description = counted("description");
+        let headings = counted("headings");
+        let whole = counted("whole");
+        let link = counted("link");
+        let heading = counted("heading");
+        let body = counted("body");
+        let code = counted("code");
         Self {
+            spelled: schema.add_text_field("spelled", TextOptions::default()),
             page: schema.add_u64_field("page", INDEXED | FAST),
             section: schema.add_u64_field("section", FAST),
             print: schema.add_u64_field("print", FAST),
@@ -80,12 +90,12 @@ impl Fields {
             trail: schema.add_text_field("trail", STORED),
             anchor: schema.add_text_field("anchor", STORED),
             schema: schema.build(),
+            said,
             title,
             path,
             description,
             headings,
             whole,
-            spelled,
             link,
             heading,
             body,
@@ -108,9 +118,21 @@ impl Fields {
         ]
     }
 
-    /// What is kept of the places where a field's words stand.
-    pub(crate) fn has_places(&self, field: Field) -> IndexRecordOption {
-        self.schema.get_field_entry(field).field_type().index_record_option().unwrap_or_default()
+    /// The fields whose words are one field to the engine, in order of their marks.
+    pub(crate) fn all_said(&self) -> impl Iterator<Item = Field> + use<> {
+        self.counted().into_iter().chain([self.spelled])
+    }
+
+    /// What stands behind the words of a field of ours among all words. None of them comes in a word, and each comes before
+    /// every letter: a word and those that begin with it stay in order.
+    pub(crate) fn mark(&self, field: Field) -> u8 {
+        let place = self.all_said().position(|known| known == field);
+        1 + place.unwrap_or_default() as u8
+    }
+
+    /// A word as the engine knows it in a field of ours.
+    pub(crate) fn marked(&self, field: Field, stem: &str) -> Term {
+        Term::from_field_text(self.said, &format!("{stem}{}", char::from(self.mark(field))))
     }
 
     pub(crate) fn name(&self, field: Field) -> &str {
@@ -125,9 +147,24 @@ impl Fields {
 }
 
 /// Goes up when documents are made otherwise though the fields are the same.
-const FILLED: u32 = 4;
+const FILLED: u32 = 5;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";
 pub(crate) const SECTION: &str = "section";
 pub(crate) const LINK: &str = "link";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_field_has_a_mark_of_its_own_that_comes_before_every_letter() {
+        let fields = Fields::new();
+        let mut marks: Vec<u8> = fields.all_said().map(|field| fields.mark(field)).collect();
+        assert!(marks.iter().all(|mark| (1..b' ').contains(mark)), "{marks:?}");
+        marks.dedup();
+        assert_eq!(marks.len(), fields.all_said().count());
+        assert!(fields.marked(fields.spelled, "key") < fields.marked(fields.title, "keys"));
+    }
+}

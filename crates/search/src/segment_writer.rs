@@ -15,8 +15,8 @@ use tantivy::directory::RamDirectory;
 use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::{FieldNormsSerializer, FieldNormsWriter};
 use tantivy::index::{Segment, SegmentComponent};
-use tantivy::postings::{FieldSerializer, InvertedIndexSerializer};
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::postings::InvertedIndexSerializer;
+use tantivy::schema::Field;
 use tantivy::store::StoreWriter;
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{Index, TantivyDocument};
@@ -24,7 +24,7 @@ use tantivy::{Index, TantivyDocument};
 use crate::engine::{Made, files_of, settings};
 use crate::page_words::PageWords;
 use crate::schema::Fields;
-use crate::vocabulary::{Number, Vocabulary, Word};
+use crate::vocabulary::{InOrder, Number, Vocabulary, Word};
 
 /// Makes one segment, in memory. Numbers of words are those of one vocabulary throughout.
 pub(crate) struct SegmentWriter {
@@ -113,16 +113,18 @@ impl SegmentWriter {
 
     /// Says of the document at hand, that of a page, all that was gathered. The next page begins with nothing.
     pub(crate) fn say_gathered(&mut self) {
-        let (spelled, stems) = self.gathered.take();
-        for (field, words) in [(self.fields.spelled, spelled), (self.fields.whole, stems)] {
-            let row = &mut self.rows[field.field_id() as usize];
-            row.words.extend(words.iter().map(|(word, _)| Some(*word)));
-            row.often.extend(words.iter().map(|(_, often)| *often));
-            let known: u32 = words.iter().map(|(_, often)| *often).sum();
-            row.known += u64::from(known);
-            row.documents.push((self.documents, row.words.len() as u32));
-            self.lengths.record(self.documents, field, known);
-        }
+        let (spelled, stems) = self.gathered.counted();
+        let row = &mut self.rows[self.fields.spelled.field_id() as usize];
+        row.words.extend(spelled.iter().map(|word| Some(*word)));
+        row.documents.push((self.documents, row.words.len() as u32));
+        let row = &mut self.rows[self.fields.whole.field_id() as usize];
+        row.words.extend(stems.iter().map(|(word, _)| Some(*word)));
+        row.often.extend(stems.iter().map(|(_, often)| *often));
+        row.documents.push((self.documents, row.words.len() as u32));
+        let known: u32 = stems.iter().map(|(_, often)| *often).sum();
+        row.known += u64::from(known);
+        self.lengths.record(self.documents, self.fields.whole, known);
+        self.gathered.clear();
     }
 
     /// Ends the document at hand, with what is stored of it and its numbers.
@@ -137,8 +139,7 @@ impl SegmentWriter {
     /// How much memory it takes, in bytes, or will when it is finished.
     pub(crate) fn memory(&self) -> usize {
         let words: usize = self.rows.iter().map(|row| row.words.len()).sum();
-        let largest = self.rows.iter().map(|row| row.words.len()).max().unwrap_or_default();
-        words * size_of::<Option<Number>>() + largest * size_of::<Stands>() + self.stored / 2 + self.columns.mem_usage()
+        words * (size_of::<Option<Number>>() + size_of::<Stands>()) + self.stored / 2 + self.columns.mem_usage()
     }
 
     /// `None` when nothing was added.
@@ -154,13 +155,10 @@ impl SegmentWriter {
         tantivy::directory::TerminatingWrite::terminate(columns)?;
         let mut lists = InvertedIndexSerializer::open(&self.segment)?;
         let order = vocabulary.in_order_of_text();
-        let mut dealt = Vec::new();
-        for (field, _) in self.fields.schema.fields() {
-            let row = std::mem::take(&mut self.rows[field.field_id() as usize]);
-            if row.known > 0 {
-                let mut list = lists.new_field(field, row.known, None)?;
-                row.write(&mut list, self.fields.has_places(field), vocabulary, &order, &mut dealt)?;
-                list.close()?;
+        let fields: Vec<Field> = self.fields.schema.fields().map(|(field, _)| field).collect();
+        for field in fields {
+            if field == self.fields.said {
+                self.write_said(&order, &mut lists)?;
             } else {
                 self.write_marks(field, &mut lists)?;
             }
@@ -169,6 +167,48 @@ impl SegmentWriter {
         self.store.close()?;
         let meta = self.segment.clone().with_max_doc(self.documents);
         files_of(meta.meta(), &self.ram).map(Some)
+    }
+
+    /// Writes the words of all fields that are one to the engine: word after word, and each in one field after the other.
+    fn write_said(&mut self, order: &InOrder, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
+        let fields = self.fields.clone();
+        let words = self.rows.iter().map(|row| row.known).sum();
+        let mut dealt: Vec<(u8, Dealt)> =
+            fields.all_said().map(|field| (fields.mark(field), self.deal(field, order))).collect();
+        let mut list = lists.new_field(fields.said, words, None)?;
+        let (mut term, mut steps) = (Vec::new(), Steps::default());
+        for (word, text) in order.iter() {
+            term.clear();
+            term.extend_from_slice(text.as_bytes());
+            for (mark, dealt) in &mut dealt {
+                let (kept, stands) = (dealt.kept, dealt.next(word));
+                if stands.is_empty() {
+                    continue;
+                }
+                term.push(*mark);
+                list.new_term(&term, documents_in(stands), true)?;
+                for of_document in stands.chunk_by(|one, next| one.0 == next.0) {
+                    let steps = steps.between(of_document, kept);
+                    list.write_doc(of_document[0].0, steps.len() as u32, steps);
+                }
+                list.close_term()?;
+                term.pop();
+            }
+        }
+        list.close()?;
+        Ok(())
+    }
+
+    /// Deals out what a field says. It says nothing afterwards.
+    fn deal(&mut self, field: Field, order: &InOrder) -> Dealt {
+        let fields = &self.fields;
+        let kept = match field {
+            field if field == fields.body || field == fields.code => Kept::Places,
+            field if field == fields.whole => Kept::Counts,
+            field if field == fields.spelled => Kept::Documents,
+            _ => Kept::Words,
+        };
+        std::mem::take(&mut self.rows[field.field_id() as usize]).dealt(kept, order)
     }
 
     fn write_marks(&self, field: Field, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
@@ -187,77 +227,100 @@ impl SegmentWriter {
 /// A word stands in a document, at a place; or so often, where each is there once.
 type Stands = (u32, u32);
 
+/// What is kept of where words stand in a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kept {
+    /// The place of each.
+    Places,
+    /// That each is there.
+    Words,
+    /// Of each word once, how often it is there.
+    Counts,
+    /// Of each word once, that it is there.
+    Documents,
+}
+
+/// What a field says, word after word in order of their texts.
+struct Dealt {
+    kept: Kept,
+    stands: Vec<Stands>,
+    /// By number of word: where it ends in that.
+    ends: Vec<u32>,
+    /// Where the next word begins.
+    begin: u32,
+}
+
 impl Row {
-    /// Writes for each word where it stands. `order`: the numbers of all words, in order of their texts. `dealt` is for use
-    /// in between.
-    fn write(
-        &self,
-        list: &mut FieldSerializer<'_>,
-        places: IndexRecordOption,
-        vocabulary: &Vocabulary,
-        order: &[Number],
-        dealt: &mut Vec<Stands>,
-    ) -> tantivy::Result<()> {
-        // How often each word stands anywhere, and then where its part of what is dealt out begins and, as that fills,
-        // ends.
+    /// Deals the words out. `order`: all words.
+    fn dealt(self, kept: Kept, order: &InOrder) -> Dealt {
+        // How often each word stands anywhere, and then where its part begins and, as that fills, ends.
         let mut ends = vec![0_u32; order.len()];
         self.words.iter().flatten().for_each(|word| ends[word.get()] += 1);
         let mut end = 0;
-        for word in order {
+        for word in order.numbers() {
             let often = std::mem::replace(&mut ends[word.get()], end);
             end += often;
         }
-        if dealt.len() < end as usize {
-            dealt.resize(end as usize, (0, 0));
-        }
-        let is_counted = !self.often.is_empty();
+        let mut stands = vec![(0, 0); end as usize];
         let mut from = 0;
         for (document, to) in &self.documents {
             let range = from as usize..*to as usize;
             let mut deal = |word: &Option<Number>, place| {
                 if let Some(word) = word {
                     let at = &mut ends[word.get()];
-                    dealt[*at as usize] = (*document, place);
+                    stands[*at as usize] = (*document, place);
                     *at += 1;
                 }
             };
-            match is_counted {
-                true => self.words[range.clone()].iter().zip(&self.often[range]).for_each(|(word, n)| deal(word, *n)),
-                false => self.words[range].iter().zip(0..).for_each(|(word, place)| deal(word, place)),
+            match self.often.is_empty() {
+                true => self.words[range].iter().zip(0..).for_each(|(word, place)| deal(word, place)),
+                false => self.words[range.clone()].iter().zip(&self.often[range]).for_each(|(word, n)| deal(word, *n)),
             }
             from = *to;
         }
-        let mut rest = &dealt[..end as usize];
-        let mut begin = 0;
-        let mut steps = Vec::new();
-        for word in order {
-            let end = ends[word.get()];
-            if end == begin {
-                continue;
+        Dealt { kept, stands, ends, begin: 0 }
+    }
+}
+
+impl Dealt {
+    /// Where the next word stands, document after document. Words are asked for in order.
+    fn next(&mut self, word: Number) -> &[Stands] {
+        let end = self.ends[word.get()];
+        let begin = std::mem::replace(&mut self.begin, end);
+        &self.stands[begin as usize..end as usize]
+    }
+}
+
+/// How many documents a word stands in.
+fn documents_in(stands: &[Stands]) -> u32 {
+    stands.chunk_by(|one, next| one.0 == next.0).count() as u32
+}
+
+/// The steps from one place of a word in a document to the next. The engine wants some of every field, and takes none for
+/// nearly nothing.
+#[derive(Debug, Default)]
+struct Steps {
+    some: Vec<u32>,
+    none: Vec<u32>,
+}
+
+impl Steps {
+    fn between(&mut self, stands: &[Stands], kept: Kept) -> &[u32] {
+        let often = match kept {
+            Kept::Places => {
+                let mut before = 0;
+                self.some.clear();
+                self.some.extend(stands.iter().map(|(_, place)| place - std::mem::replace(&mut before, *place)));
+                return &self.some;
             }
-            let (stands, others) = rest.split_at((end - begin) as usize);
-            (rest, begin) = (others, end);
-            let holding = match is_counted {
-                true => stands.len(),
-                false => 1 + stands.windows(2).filter(|two| two[0].0 != two[1].0).count(),
-            };
-            list.new_term(vocabulary.text(*word).as_bytes(), holding as u32, places.has_freq())?;
-            if is_counted {
-                stands.iter().for_each(|(document, often)| list.write_doc(*document, *often, &[]));
-                list.close_term()?;
-                continue;
-            }
-            for of_document in stands.chunk_by(|one, next| one.0 == next.0) {
-                steps.clear();
-                if places.has_positions() {
-                    let mut before = 0;
-                    steps.extend(of_document.iter().map(|(_, place)| place - std::mem::replace(&mut before, *place)));
-                }
-                list.write_doc(of_document[0].0, of_document.len() as u32, &steps);
-            }
-            list.close_term()?;
+            Kept::Words => stands.len(),
+            Kept::Counts => stands[0].1 as usize,
+            Kept::Documents => 1,
+        };
+        if self.none.len() < often {
+            self.none.resize(often, 0);
         }
-        Ok(())
+        &self.none[..often]
     }
 }
 
@@ -265,6 +328,7 @@ impl Row {
 mod tests {
     use proptest::prelude::*;
     use tantivy::postings::Postings;
+    use tantivy::schema::IndexRecordOption;
     use tantivy::{DocSet, Term};
 
     use super::*;
@@ -274,11 +338,10 @@ mod tests {
     use crate::schema::SECTION;
 
     /// Where a word stands in a field: document, how often, at which places.
-    fn stands(searcher: &tantivy::Searcher, field: Field, word: &str) -> Vec<(u32, u32, Vec<u32>)> {
-        let index = searcher.segment_reader(0).inverted_index(field).expect("an index");
-        let term = Term::from_field_text(field, word);
+    fn stands(searcher: &tantivy::Searcher, term: &Term) -> Vec<(u32, u32, Vec<u32>)> {
+        let index = searcher.segment_reader(0).inverted_index(term.field()).expect("an index");
         let option = IndexRecordOption::WithFreqsAndPositions;
-        let Some(mut postings) = index.read_postings(&term, option).expect("read") else { return Vec::new() };
+        let Some(mut postings) = index.read_postings(term, option).expect("read") else { return Vec::new() };
         let mut found = Vec::new();
         while postings.doc() != tantivy::TERMINATED {
             let mut places = Vec::new();
@@ -315,13 +378,12 @@ mod tests {
         let long = "x".repeat(61);
         let (fields, searcher) =
             written(&["retry the retries".to_owned(), format!("{long} retry"), "other".to_owned()]);
-        assert_eq!(stands(&searcher, fields.body, "retri"), [(0, 2, vec![0, 2]), (1, 1, vec![1])]);
-        assert_eq!(stands(&searcher, fields.whole, "retri"), [(0, 2, vec![]), (1, 1, vec![])]);
-        assert_eq!(stands(&searcher, fields.kind, SECTION).len(), 3);
+        assert_eq!(stands(&searcher, &fields.marked(fields.body, "retri")), [(0, 2, vec![0, 2]), (1, 1, vec![1])]);
+        assert_eq!(stands(&searcher, &fields.marked(fields.whole, "retri")), [(0, 2, vec![0, 0]), (1, 1, vec![0])]);
+        assert_eq!(stands(&searcher, &Term::from_field_text(fields.kind, SECTION)).len(), 3);
         let lengths = searcher.segment_reader(0).get_fieldnorms_reader(fields.body).expect("lengths");
         assert_eq!([0, 1, 2].map(|document| lengths.fieldnorm(document)), [3, 1, 1]);
-        let index = searcher.segment_reader(0).inverted_index(fields.body).expect("an index");
-        assert_eq!(index.total_num_tokens(), 5);
+        assert_eq!(stands(&searcher, &fields.marked(fields.spelled, "retries")), [(0, 1, vec![0])]);
     }
 
     #[test]
@@ -345,9 +407,9 @@ mod tests {
                     })
                     .filter(|(_, often, _)| *often > 0)
                     .collect();
-                let counts = expected.iter().map(|(document, often, _)| (*document, *often, Vec::new())).collect::<Vec<_>>();
-                prop_assert_eq!(stands(&searcher, fields.whole, word), counts);
-                prop_assert_eq!(stands(&searcher, fields.body, word), expected);
+                let counts = expected.iter().map(|(document, often, _)| (*document, *often, vec![0; *often as usize])).collect::<Vec<_>>();
+                prop_assert_eq!(stands(&searcher, &fields.marked(fields.whole, word)), counts);
+                prop_assert_eq!(stands(&searcher, &fields.marked(fields.body, word)), expected);
             }
         }
     }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use docent_pages::{SitePage, read_file};
 
-use crate::background;
+use crate::background::{self, Standing};
 use crate::documents;
 use crate::engine::Made;
 use crate::error::SearchError;
@@ -35,6 +35,8 @@ const BATCHES: usize = 2;
 const LARGEST_BATCH: usize = 2_048;
 /// So many neighbours go to the same batch, so that the batches have about as much to read as each other.
 const NEIGHBOURS: usize = 16;
+/// So many files are told of at once: to wake whoever listens takes as long as to read one.
+const TOLD_TOGETHER: usize = 64;
 /// The bits of a page's number that tell it from the other pages of its file.
 const PAGE_BITS: u32 = 24;
 
@@ -81,15 +83,23 @@ impl Reading<'_> {
         let next = AtomicUsize::new(0);
         let stop = AtomicBool::new(false);
         let results = Mutex::new(Vec::with_capacity(batches.len()));
-        let work = |read: Sender<()>| {
-            background::stand_back();
+        let work = |read: Sender<usize>| {
+            background::stand_back(Standing::Second);
             let mut vocabulary = Vocabulary::default();
             while let Some((number, batch)) = take(&next, &batches).filter(|_| !stop.load(Ordering::Relaxed)) {
-                // Nobody listens once this thread is the last: then nothing is lost.
-                let mut tell = || {
-                    let _ = read.send(());
+                let mut untold = 0;
+                let tell = |untold: &mut usize| {
+                    // Nobody listens once this thread is the last: then nothing is lost.
+                    let _ = read.send(std::mem::take(untold));
                 };
-                let result = self.batch(batch, &mut vocabulary, &mut tell);
+                let mut count = || {
+                    untold += 1;
+                    if untold == TOLD_TOGETHER {
+                        tell(&mut untold);
+                    }
+                };
+                let result = self.batch(batch, &mut vocabulary, &mut count);
+                tell(&mut untold);
                 stop.fetch_or(result.is_err(), Ordering::Relaxed);
                 results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
             }
@@ -102,7 +112,11 @@ impl Reading<'_> {
                 scope.spawn(move || work(sender));
             }
             drop(sender);
-            receiver.into_iter().enumerate().for_each(|(done, ())| progress(done + 1));
+            let mut done = 0;
+            receiver.into_iter().for_each(|read| {
+                done += read;
+                progress(done);
+            });
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|(number, _)| *number);

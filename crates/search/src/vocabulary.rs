@@ -2,8 +2,10 @@
 //!
 //! The same words come again and again: each spelling is cut to its stem once, and from then on is a number.
 
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::num::NonZeroU32;
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
 use rust_stemmers::Stemmer;
@@ -23,6 +25,8 @@ pub(crate) struct Vocabulary {
     spellings: Vec<Spellings>,
     known: usize,
     texts: Texts,
+    /// For use in between.
+    cut: Vec<Cut>,
 }
 
 /// The spellings of one language that were met. Most words are short, and a short one is compared as a number, where it
@@ -33,25 +37,37 @@ struct Spellings {
     long: HashMap<Box<str>, Forms, RandomState>,
 }
 
-impl Spellings {
-    fn get(&self, word: &str) -> Option<Forms> {
-        match packed(word) {
-            Some(word) => self.short.get(word),
-            None => self.long.get(word).copied(),
-        }
-    }
-
-    fn insert(&mut self, word: &str, forms: Forms) {
-        match packed(word) {
-            Some(word) => self.short.insert(word, forms),
-            None => drop(self.long.insert(word.into(), forms)),
-        }
-    }
+/// A word of a text on its way to its forms.
+#[derive(Debug, Clone, Copy)]
+enum Cut {
+    /// As a number.
+    Short(u128),
+    /// Too long for one: it is looked up already.
+    Long(Word),
 }
 
-/// A word of at most fifteen bytes as a number: its bytes, and how many. What is read twice, where a word has no round
-/// number of bytes, is shifted out.
-fn packed(word: &str) -> Option<u128> {
+/// A word of at most fifteen bytes as a number; `None` for a longer one. `at`: where it stands in its text.
+fn packed(word: &str, text: &[u8], at: &Range<usize>) -> Option<u128> {
+    let in_text = if at.len() == word.len() { packed_at(text, at) } else { None };
+    in_text.or_else(|| packed_alone(word))
+}
+
+/// The bytes of a word that is a number.
+fn unpacked(packed: &[u8; 16]) -> &[u8] {
+    &packed[..usize::from(packed[15]).min(15)]
+}
+
+/// A word of at most fifteen bytes as a number: its bytes, and how many. What stands behind it in its text is read with it,
+/// and masked out. `None` for a longer one, and at the end of the text.
+fn packed_at(text: &[u8], at: &Range<usize>) -> Option<u128> {
+    let length = at.len();
+    let piece = text.get(at.start..)?.first_chunk().filter(|_| length < 16)?;
+    let mask = (1_u128 << (8 * length)) - 1;
+    Some(u128::from_le_bytes(*piece) & mask | (length as u128) << 120)
+}
+
+/// The same of a word by itself. What is read twice, where it has no round number of bytes, is shifted out.
+fn packed_alone(word: &str) -> Option<u128> {
     let bytes = word.as_bytes();
     let length = bytes.len();
     let number = match length {
@@ -96,43 +112,57 @@ pub(crate) struct Forms {
 }
 
 impl Vocabulary {
-    /// Adds the words of a text, in order.
+    /// Adds the words of a text, in order. It is cut first and its words are looked up then, one right after the other:
+    /// most of that is waiting for the memory, which is asked for several at a time so.
     pub(crate) fn add_words(&mut self, text: &str, language: Language, to: &mut Vec<Word>) {
         let place = language as usize;
         if self.spellings.len() <= place {
             self.spellings.resize_with(place + 1, Spellings::default);
         }
-        let (spellings, texts, known) = (&mut self.spellings[place], &mut self.texts, &mut self.known);
-        let mut stemmer = None;
-        words::each_word(text, |word| {
-            let forms = word.map(|word| match spellings.get(word) {
-                Some(known) => known,
-                None => {
-                    let stemmer = stemmer.get_or_insert_with(|| Stemmer::create(language.algorithm()));
-                    let lower = words::lower(word);
-                    let stem = texts.number(&words::indexed_stem(&lower, stemmer));
-                    let forms = Forms { spelled: texts.number(&lower), stem };
-                    spellings.insert(word, forms);
-                    *known += 1;
-                    forms
-                }
+        let Self { spellings, known, texts, cut } = self;
+        let Spellings { short, long } = &mut spellings[place];
+        let stemmer = LazyCell::new(|| Stemmer::create(language.algorithm()));
+        let mut new = |word: &str| {
+            *known += 1;
+            let lower = words::lower(word);
+            let stem = texts.number(&words::indexed_stem(&lower, &stemmer));
+            Forms { spelled: texts.number(&lower), stem }
+        };
+        cut.clear();
+        words::each_word_at(text, |word, at| {
+            let mut long_word = |word: &str| match long.get(word) {
+                Some(forms) => *forms,
+                None => *long.entry(word.into()).or_insert(new(word)),
+            };
+            cut.push(match word.map(|word| (packed(word, text.as_bytes(), &at), word)) {
+                Some((Some(short), _)) => Cut::Short(short),
+                Some((None, word)) => Cut::Long(Some(long_word(word))),
+                None => Cut::Long(None),
             });
-            to.push(forms);
         });
+        to.extend(cut.iter().map(|word| match word {
+            Cut::Short(word) => short.get(*word).or_else(|| {
+                let forms = new(str::from_utf8(unpacked(&word.to_le_bytes())).ok()?);
+                short.insert(*word, forms);
+                Some(forms)
+            }),
+            Cut::Long(forms) => *forms,
+        }));
     }
 
     /// The text a number stands for.
     pub(crate) fn text(&self, number: Number) -> &str {
-        &self.texts.by_number[number.get()]
+        self.texts.text(number.get())
     }
 
     /// Adds what tells words from others in every build ([`copies::number`]), in order.
     pub(crate) fn add_numbers(&self, words: &[Word], to: &mut Vec<u64>) {
-        to.extend(words.iter().flatten().filter_map(|word| self.texts.copies[word.spelled.get()]));
+        let numbers = words.iter().flatten().map(|word| self.texts.copies[word.spelled.get()]);
+        to.extend(numbers.filter(|number| *number != NO_NUMBER));
     }
 
-    /// All numbers, in order of their texts.
-    pub(crate) fn in_order_of_text(&self) -> Vec<Number> {
+    /// All words, in order of their texts.
+    pub(crate) fn in_order_of_text(&self) -> InOrder {
         // Most texts differ in their first letters, and numbers are compared sooner than texts.
         let beginning = |text: &str| {
             let bytes = text.as_bytes();
@@ -141,10 +171,16 @@ impl Vocabulary {
             first[..length].copy_from_slice(&bytes[..length]);
             u128::from_be_bytes(first)
         };
-        let texts = self.texts.by_number.iter().enumerate();
-        let mut order: Vec<(u128, Number)> = texts.map(|(place, text)| (beginning(text), Number::of(place))).collect();
+        let numbers = 0..self.texts.ends.len();
+        let mut order: Vec<(u128, Number)> =
+            numbers.map(|number| (beginning(self.texts.text(number)), Number::of(number))).collect();
         order.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| self.text(a.1).cmp(self.text(b.1))));
-        order.into_iter().map(|(_, number)| number).collect()
+        let mut sorted = InOrder::default();
+        for (_, number) in order {
+            sorted.text.push_str(self.text(number));
+            sorted.words.push((number, sorted.text.len() as u32));
+        }
+        sorted
     }
 
     /// Forgets all words when they have become too many. The numbers of words count no more.
@@ -155,24 +191,62 @@ impl Vocabulary {
     }
 }
 
+/// Words in order of their texts, one text behind the other: whoever goes through them all does not jump to and fro.
+#[derive(Debug, Default)]
+pub(crate) struct InOrder {
+    text: String,
+    /// Each with where its text ends.
+    words: Vec<(Number, u32)>,
+}
+
+impl InOrder {
+    pub(crate) fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = Number> {
+        self.words.iter().map(|(number, _)| *number)
+    }
+
+    /// The numbers with their texts.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (Number, &str)> {
+        let mut begin = 0;
+        self.words.iter().map(move |(number, end)| {
+            let from = std::mem::replace(&mut begin, *end as usize);
+            (*number, &self.text[from..*end as usize])
+        })
+    }
+}
+
 /// Texts by number, each once.
 #[derive(Debug, Default)]
 struct Texts {
     numbers: HashMap<Box<str>, Number, RandomState>,
-    by_number: Vec<Box<str>>,
-    /// By number: what [`copies::number`] says of the text.
-    copies: Vec<Option<u64>>,
+    /// All texts in order of number, one behind the other, and where each ends.
+    all: String,
+    ends: Vec<u32>,
+    /// By number: what [`copies::number`] says of the text, or [`NO_NUMBER`].
+    copies: Vec<u64>,
 }
 
+/// Stands for none, in half the room.
+const NO_NUMBER: u64 = 0;
+
 impl Texts {
+    fn text(&self, number: usize) -> &str {
+        let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[begin as usize..self.ends[number] as usize]
+    }
+
     fn number(&mut self, text: &str) -> Number {
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
-        let number = Number::of(self.by_number.len());
+        let number = Number::of(self.ends.len());
         self.numbers.insert(text.into(), number);
-        self.by_number.push(text.into());
-        self.copies.push(copies::number(text));
+        self.all.push_str(text);
+        self.ends.push(self.all.len() as u32);
+        self.copies.push(copies::number(text).unwrap_or(NO_NUMBER));
         number
     }
 }
@@ -216,7 +290,10 @@ mod tests {
                 bytes[15] = length;
                 u128::from_le_bytes(bytes)
             });
-            assert_eq!(packed(word), expected, "{word}");
+            assert_eq!(packed_alone(word), expected, "{word}");
+            let text = format!("({word}) and so on and on");
+            assert_eq!(packed_at(text.as_bytes(), &(1..length + 1)), expected, "{word}");
+            assert_eq!(packed_at(&text.as_bytes()[..length + 1], &(1..length + 1)), None, "nothing behind it");
         }
     }
 
@@ -242,9 +319,11 @@ mod tests {
         fn numbers_come_in_order_of_their_texts(text in "([a-c\u{e4}\u{4e00}]{1,12} ){0,30}") {
             let mut vocabulary = Vocabulary::default();
             vocabulary.add_words(&text, Language::English, &mut Vec::new());
-            let texts: Vec<&str> = vocabulary.in_order_of_text().into_iter().map(|number| vocabulary.text(number)).collect();
+            let order = vocabulary.in_order_of_text();
+            prop_assert!(order.iter().all(|(number, text)| vocabulary.text(number) == text));
+            let texts: Vec<&str> = order.iter().map(|(_, text)| text).collect();
             prop_assert!(texts.windows(2).all(|two| two[0] < two[1]), "{:?}", texts);
-            prop_assert_eq!(texts.len(), vocabulary.texts.by_number.len());
+            prop_assert_eq!(texts.len(), vocabulary.texts.ends.len());
         }
     }
 }

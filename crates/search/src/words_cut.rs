@@ -1,0 +1,325 @@
+//! Cutting a text: where its words begin and end.
+//!
+//! A word is a run of letters and digits. Words joined by `_`, `-`, `.` or `::`, and words in `camelCase`, are an
+//! identifier: its parts are words, and so is the whole, without its joints, so that `max_retries`, `maxRetries` and
+//! `--max-retries` are all `max`, `retries` and `maxretries`. Scripts that do not part words with spaces are cut into
+//! pairs of letters, and in a text to be found into single letters besides.
+
+use std::ops::Range;
+
+/// How a run of letters without spaces is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Letters {
+    /// A letter that stands alone is a word; more are taken two by two.
+    InPairs,
+    InPairsAndSingly,
+}
+
+/// Cuts a whole text. `each` gets every word with where it stands, in order; an identifier's parts come before the whole.
+pub(crate) fn cut(text: &str, letters: Letters, each: &mut impl FnMut(&str, Range<usize>)) {
+    let mut whole = String::new();
+    let mut at = 0;
+    while let Some(start) = next_start(text, at) {
+        if let Some(end) = plain_end(text.as_bytes(), start) {
+            each(&text[start..end], start..end);
+            at = end;
+        } else {
+            let end = identifier_end(text, start);
+            identifier(text, start..end, letters, &mut whole, each);
+            at = end;
+        }
+    }
+}
+
+#[inline]
+fn next_start(text: &str, from: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut at = from;
+    loop {
+        let byte = *bytes.get(at)?;
+        if byte.is_ascii_alphanumeric() {
+            return Some(at);
+        }
+        if byte.is_ascii() {
+            at += 1;
+        } else {
+            let c = text[at..].chars().next()?;
+            if c.is_alphanumeric() {
+                return Some(at);
+            }
+            at += c.len_utf8();
+        }
+    }
+}
+
+/// How many bytes at the beginning of a piece of text are small letters and digits: all of them are looked at side by side.
+fn small_length(piece: [u8; 16]) -> usize {
+    /// A one in each byte.
+    const EACH: u128 = u128::MAX / 0xff;
+    const HIGHEST: u128 = EACH * 0x80;
+    let bytes = u128::from_le_bytes(piece);
+    let low = bytes & !HIGHEST;
+    // Whether a byte is this one or a higher one, in its highest bit.
+    let from = |byte: u8| low + EACH * u128::from(0x80 - byte);
+    let is_small = from(b'a') & !from(b'z' + 1) | from(b'0') & !from(b'9' + 1);
+    (!(is_small & !bytes) & HIGHEST).trailing_zeros() as usize / 8
+}
+
+/// The end of a word such as most are: of plain letters and digits, with capitals in front only, and with nothing behind
+/// it that may belong to it.
+#[inline]
+fn plain_end(text: &[u8], start: usize) -> Option<usize> {
+    let mut end = start + usize::from(text[start].is_ascii_alphanumeric());
+    while let Some(piece) = text[end..].first_chunk() {
+        let length = small_length(*piece);
+        end += length;
+        if length < piece.len() {
+            break;
+        }
+    }
+    let is_small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+    while text.get(end).is_some_and(is_small) {
+        end += 1;
+    }
+    let is_end = match text.get(end) {
+        None => true,
+        Some(b'_' | b'-' | b'.') => {
+            text.get(end + 1).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric())
+        }
+        Some(b':') => text.get(end + 1) != Some(&b':'),
+        Some(byte) => byte.is_ascii() && !byte.is_ascii_uppercase(),
+    };
+    (is_end && end > start).then_some(end)
+}
+
+/// The end of a run of words with joints between them.
+fn identifier_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut end = start;
+    loop {
+        end += bytes[end..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        if bytes.get(end).is_none_or(|byte| byte.is_ascii() && !matches!(byte, b'_' | b'-' | b'.' | b':')) {
+            return end;
+        }
+        let rest = &text[end..];
+        end += rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+        let joint = joint_length(&text[end..]);
+        match text[end + joint..].chars().next() {
+            Some(c) if joint > 0 && c.is_alphanumeric() => end += joint,
+            _ => return end,
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || is_mark(c)
+}
+
+/// Marks that belong to the letter before them: accents, vowel signs.
+fn is_mark(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{b82}' | '\u{bbe}'..='\u{bcd}'
+        | '\u{e31}' | '\u{e34}'..='\u{e3a}' | '\u{e47}'..='\u{e4e}')
+}
+
+fn joint_length(rest: &str) -> usize {
+    if rest.starts_with("::") {
+        return 2;
+    }
+    usize::from(rest.starts_with(['_', '-', '.']))
+}
+
+/// Cuts a run of words with joints between them. `whole` is for use in between.
+fn identifier(
+    text: &str,
+    at: Range<usize>,
+    letters: Letters,
+    whole: &mut String,
+    each: &mut impl FnMut(&str, Range<usize>),
+) {
+    if text[at.clone()].is_ascii() {
+        return plain_identifier(text, at, whole, each);
+    }
+    any_identifier(text, at, letters, whole, each);
+}
+
+fn any_identifier(
+    text: &str,
+    at: Range<usize>,
+    letters: Letters,
+    whole: &mut String,
+    each: &mut impl FnMut(&str, Range<usize>),
+) {
+    let Range { start, end } = at;
+    let (mut parts, mut numbered) = (0, false);
+    let mut push = |at: Range<usize>| {
+        if !at.is_empty() {
+            parts += 1;
+            numbered |= text[at.clone()].bytes().all(|byte| byte.is_ascii_digit());
+            part(text, at, letters, each);
+        }
+    };
+    let mut from = start;
+    let mut previous: Option<char> = None;
+    let mut chars = text[start..end].char_indices().map(|(ix, c)| (start + ix, c)).peekable();
+    while let Some((ix, c)) = chars.next() {
+        if !is_word(c) {
+            push(from..ix);
+            from = ix + c.len_utf8();
+        } else if let Some(before) = previous.filter(|_| from < ix) {
+            let next_is_lower = chars.peek().is_some_and(|(_, next)| next.is_lowercase());
+            let hump = c.is_uppercase() && (before.is_lowercase() || before.is_uppercase() && next_is_lower);
+            if hump || is_unspaced(c) != is_unspaced(before) && !is_mark(c) {
+                push(from..ix);
+                from = ix;
+            }
+        }
+        previous = Some(c);
+    }
+    push(from..end);
+    if parts > 1 && !text[start..end].chars().any(is_unspaced) {
+        whole.clear();
+        // A version keeps its dots: 1.12 is not 11.2.
+        whole.extend(text[start..end].chars().filter(|c| is_word(*c) || numbered && *c == '.'));
+        each(whole, start..end);
+    }
+}
+
+/// The same of plain letters, as nearly all are: byte by byte.
+fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut impl FnMut(&str, Range<usize>)) {
+    let bytes = &text.as_bytes()[..at.end];
+    let (mut parts, mut numbered) = (0, false);
+    let mut push = |at: Range<usize>| {
+        if !at.is_empty() {
+            parts += 1;
+            numbered |= bytes[at.clone()].iter().all(u8::is_ascii_digit);
+            each(&text[at.clone()], at);
+        }
+    };
+    let mut from = at.start;
+    for ix in at.clone() {
+        if !bytes[ix].is_ascii_alphanumeric() {
+            push(from..ix);
+            from = ix + 1;
+        } else if from < ix && bytes[ix].is_ascii_uppercase() {
+            let before = bytes[ix - 1];
+            let next_is_lower = bytes.get(ix + 1).is_some_and(u8::is_ascii_lowercase);
+            if before.is_ascii_lowercase() || before.is_ascii_uppercase() && next_is_lower {
+                push(from..ix);
+                from = ix;
+            }
+        }
+    }
+    push(from..at.end);
+    if parts > 1 {
+        whole.clear();
+        let is_kept = |byte: &u8| byte.is_ascii_alphanumeric() || numbered && *byte == b'.';
+        whole.extend(bytes[at.clone()].iter().filter(|byte| is_kept(byte)).map(|byte| char::from(*byte)));
+        each(whole, at);
+    }
+}
+
+fn part(text: &str, at: Range<usize>, letters: Letters, each: &mut impl FnMut(&str, Range<usize>)) {
+    let Range { start, end } = at;
+    let word = &text[start..end];
+    if !word.chars().next().is_some_and(is_unspaced) {
+        return each(word, start..end);
+    }
+    let starts: Vec<usize> = word.char_indices().filter(|(_, c)| !is_mark(*c)).map(|(ix, _)| start + ix).collect();
+    let stop = |at: usize| starts.get(at).copied().unwrap_or(end);
+    for at in 0..starts.len() {
+        let alone = starts.len() == 1;
+        if alone || letters == Letters::InPairsAndSingly {
+            each(&text[starts[at]..stop(at + 1)], starts[at]..stop(at + 1));
+        }
+        if at + 1 < starts.len() {
+            each(&text[starts[at]..stop(at + 2)], starts[at]..stop(at + 2));
+        }
+    }
+}
+
+/// Scripts written without spaces between words: Han, kana, Thai, Lao, Khmer, Burmese.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
+}
+
+/// The runs of letters and digits of a text, in order.
+pub(crate) fn runs(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let plain_end = |from: usize| {
+        let plain = bytes[from..].iter().take_while(|byte| byte.is_ascii_alphanumeric());
+        from + plain.count()
+    };
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < bytes.len() {
+            let start = at;
+            at = plain_end(at);
+            if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
+                let rest = &text[at..];
+                at += rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
+            }
+            let run = &text[start..at];
+            at += text[at..].chars().next().map_or(0, char::len_utf8);
+            if !run.is_empty() {
+                return Some(run);
+            }
+        }
+        None
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn small_letters_and_digits_are_counted(piece: [u8; 16], small in "[a-z0-9]{16}", at in 0_usize..17) {
+            let mut piece = piece;
+            piece[..at].copy_from_slice(&small.as_bytes()[..at]);
+            let is_small = |byte: &&u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            prop_assert_eq!(small_length(piece), piece.iter().take_while(is_small).count());
+        }
+
+        #[test]
+        fn runs_are_those_of_letters_and_digits(text in "([a-cA-C0-2 _.:\u{e9}\u{2019}\u{691c}]|\\PC){0,20}") {
+            let expected = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
+            prop_assert_eq!(runs(&text).collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn any_text_is_cut(text in "\\PC*") {
+            let mut words = Vec::new();
+            cut(&text, Letters::InPairsAndSingly, &mut |word, at| words.push((word.to_owned(), at)));
+            for (word, at) in words {
+                prop_assert!(text.get(at).is_some());
+                prop_assert!(!word.is_empty());
+            }
+        }
+
+        #[test]
+        fn plain_identifiers_are_cut_as_all_are(text in "[a-cA-C0-2_.:-]{1,16}") {
+            let (mut plain, mut any) = (Vec::new(), Vec::new());
+            let at = 0..text.len();
+            plain_identifier(&text, at.clone(), &mut String::new(), &mut |word, at| plain.push((word.to_owned(), at)));
+            let letters = Letters::InPairs;
+            any_identifier(&text, at, letters, &mut String::new(), &mut |word, at| any.push((word.to_owned(), at)));
+            prop_assert_eq!(plain, any);
+        }
+
+        #[test]
+        fn a_plain_word_is_what_an_identifier_of_one_part_is(text in "[a-cA-C0-2_.: é検-]{1,12}") {
+            for (start, c) in text.char_indices().filter(|(_, c)| c.is_alphanumeric()) {
+                let Some(end) = plain_end(text.as_bytes(), start) else { continue };
+                prop_assert_eq!(end, identifier_end(&text, start), "{} in {}", c, text);
+                let mut words = Vec::new();
+                identifier(&text, start..end, Letters::InPairs, &mut String::new(), &mut |word, _| words.push(word.to_owned()));
+                prop_assert_eq!(words, [&text[start..end]]);
+            }
+        }
+    }
+}
