@@ -118,7 +118,7 @@ async fn main() -> Result<(), BoxError> {
     }
     let added: Vec<&str> = changes.iter().flat_map(|change| change.unified.lines()).filter_map(added).collect();
     assert_eq!(added, ["# THE GUIDE", "## SETUP", "## DAILY USE", "# WELCOME"]);
-    assert!(job.pr_link.is_some_and(|link| link.ends_with(&record.id.to_string())));
+    assert!(job.pr_link.as_ref().is_some_and(|link| link.ends_with(&record.id.to_string())));
     println!("\nall as it should be");
     Ok(())
 }

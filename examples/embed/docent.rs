@@ -13,7 +13,7 @@ use docent_assistant::Assistant;
 use docent_authoring::{Author, AuthorConfig, FileDiff, Pulls, Repositories};
 use docent_discovery::{Answering, Replies};
 use docent_forge::{Forge, LocalForge, PullRequests};
-use docent_http_v2::Face;
+use docent_http_v2::{Face, Shown};
 use docent_jobs::{Engine, EngineConfig, JobError, JobLimits, JobQuery, Jobs, ModelNames};
 use docent_llm::Model;
 use docent_llm::builtin::Builtin;
@@ -83,6 +83,7 @@ impl Docent {
             models: ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
             answering: Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default() },
             tell: docent_authoring::tell,
+            shown: Shown::default(),
         };
         Ok(Self { face, store, clock, indexes, repositories, author })
     }

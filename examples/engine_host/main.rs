@@ -3,13 +3,15 @@
 //!
 //! ```sh
 //! cargo run --release -p docent-examples --example engine_host -- serve           # jobs over HTTP, ended as they come
+//! cargo run --release -p docent-examples --example engine_host -- accept          # jobs over HTTP that nobody works on
 //! cargo run --release -p docent-examples --example engine_host -- drain 10000     # jobs that wait already, until all are done
 //! cargo run --release -p docent-examples --example engine_host -- pickup 200      # one at a time, for an idle worker
 //! cargo run --release -p docent-examples --example engine_host -- bare            # hyper alone: the floor
 //! ```
 //!
-//! `serve` prints the path for jobs, a key, and `listening on http://ADDR`; `bare` only the last; both serve until they are
-//! killed. `GET /counts` tells how many jobs `serve` has of each status. `drain` and `pickup` print one line of JSON and end.
+//! `serve` and `accept` print the path for jobs, a key, and `listening on http://ADDR`; `bare` only the last; they serve until
+//! they are killed. `GET /counts` tells how many jobs there are of each status once none is active, and that some are until
+//! then. `drain` and `pickup` print one line of JSON and end.
 
 mod bare;
 mod noop;
@@ -24,8 +26,8 @@ use std::time::{Duration, Instant};
 use docent_access::{Access, Grant, KeyKind, Keys, Projects, mint, system_randomness};
 use docent_assistant::Assistant;
 use docent_discovery::{Answering, Replies};
-use docent_http_v2::Face;
-use docent_jobs::{Engine, EngineConfig, JobLimits, Jobs, ModelNames, NewJob};
+use docent_http_v2::{Face, Shown};
+use docent_jobs::{Engine, EngineConfig, JobLimits, JobQuery, Jobs, ModelNames, NewJob};
 use docent_llm::builtin::Builtin;
 use docent_search::Indexes;
 use docent_store::SqliteStore;
@@ -61,10 +63,15 @@ async fn main() -> Result<(), BoxError> {
     let folder = tempfile::tempdir()?;
     match arguments[..] {
         ["bare"] => bare::serve(listening(&[]).await?).await,
-        ["serve"] => serve(House::open(folder.path()).await?).await,
+        ["serve"] => {
+            let house = House::open(folder.path()).await?;
+            house.start(Noop::default());
+            serve(house).await
+        }
+        ["accept"] => serve(House::open(folder.path()).await?).await,
         ["drain", jobs] => drain(House::open(folder.path()).await?, jobs.parse()?).await,
         ["pickup", jobs] => pickup(House::open(folder.path()).await?, jobs.parse()?).await,
-        _ => Err("usage: engine_host serve | drain JOBS | pickup JOBS | bare".into()),
+        _ => Err("usage: engine_host serve | accept | drain JOBS | pickup JOBS | bare".into()),
     }
 }
 
@@ -121,6 +128,7 @@ impl House {
             models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
             answering: Answering { assistant, docs, replies: Replies::default() },
             tell: |_| Vec::new(),
+            shown: Shown::default(),
         };
         Ok(Self { store, jobs, project, face, key: key.expose().to_owned() })
     }
@@ -142,14 +150,24 @@ impl House {
         Ok(())
     }
 
-    async fn count(&self, status: JobStatus) -> Result<u64, BoxError> {
+    /// Whether some job has not ended. Asked again and again, so it looks at one job and does not count.
+    async fn is_busy(&self) -> Result<bool, BoxError> {
+        let (project, status) = (self.project.id.clone(), Some(JobStatus::Active));
+        let query = JobQuery { project, status, after: None, skip: 0, limit: 1 };
+        Ok(!self.jobs.list(query).await?.is_empty())
+    }
+
+    /// How many jobs there are of each status; while some are active, only that.
+    async fn counts(&self) -> Result<BTreeMap<&'static str, u64>, BoxError> {
+        if self.is_busy().await? {
+            return Ok(BTreeMap::from([(JobStatus::Active.as_str(), 1)]));
+        }
         let counts = self.store.jobs_by_status().await?;
-        Ok(counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count))
+        Ok(counts.into_iter().map(|(status, count)| (status.as_str(), count)).collect())
     }
 }
 
 async fn serve(house: House) -> Result<(), BoxError> {
-    house.start(Noop::default());
     let said = [format!("path: /v2/agent/{NAME}/job"), format!("key: {}", house.key)];
     let listener = listening(&said).await?;
     let limits = Limits { connections: MANY as usize, ..Limits::default() };
@@ -165,12 +183,8 @@ impl Handler for Counting {
         if request.path() != "/counts" {
             return self.0.face.handle(request).await;
         }
-        match self.0.store.jobs_by_status().await {
-            Ok(counts) => {
-                let counts: BTreeMap<_, _> =
-                    counts.into_iter().map(|(status, count)| (status.as_str(), count)).collect();
-                respond::json(StatusCode::OK, &counts)
-            }
+        match self.0.counts().await {
+            Ok(counts) => respond::json(StatusCode::OK, &counts),
             Err(error) => respond::json(StatusCode::INTERNAL_SERVER_ERROR, &error.to_string()),
         }
     }
@@ -190,7 +204,7 @@ async fn drain(house: House, jobs: usize) -> Result<(), BoxError> {
     let before = house.store.writes();
     let began = Instant::now();
     house.start(Noop::default());
-    while house.count(JobStatus::Active).await? > 0 {
+    while house.is_busy().await? {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let (seconds, after) = (began.elapsed().as_secs_f64(), house.store.writes());
@@ -213,7 +227,7 @@ async fn pickup(house: House, jobs: usize) -> Result<(), BoxError> {
             accepted.push(at.saturating_duration_since(answered));
         }
         // Until it is idle again.
-        while house.count(JobStatus::Active).await? > 0 {
+        while house.is_busy().await? {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         tokio::time::sleep(Duration::from_millis(5)).await;

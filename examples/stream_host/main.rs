@@ -24,7 +24,7 @@ use docent_access::{Access, AssistantLimits, Grant, KeyKind, Keys, Projects, min
 use docent_assistant::Assistant;
 use docent_authoring::Repositories;
 use docent_discovery::{Answering, Replies};
-use docent_http_v2::Face;
+use docent_http_v2::{Face, Shown};
 use docent_jobs::{JobLimits, Jobs, ModelNames};
 use docent_search::Indexes;
 use docent_store::SqliteStore;
@@ -98,6 +98,7 @@ async fn docent(folder: &Path, pace: Paced) -> Result<(Face, String), BoxError> 
         models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
         answering: Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize) },
         tell: docent_authoring::tell,
+        shown: Shown::default(),
     };
     Ok((face, key.expose().to_owned()))
 }

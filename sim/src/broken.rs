@@ -36,11 +36,12 @@ pub(crate) fn fenced(by: &Process, gate: &Gate, decide: Decide) -> Decide {
         };
         for token in 1..=row.last_token {
             let mut as_if = row.clone();
-            as_if.job.status = JobStatus::Active;
+            Arc::make_mut(&mut as_if.job).status = JobStatus::Active;
             as_if.lease = Some(Lease { token, holder: String::new(), until: Timestamp::default() });
             if let Ok(Change { mut next, entries }) = decide(&as_if) {
                 if next.lease.is_some() {
-                    (next.lease, next.job.status) = (row.lease.clone(), row.job.status);
+                    next.lease = row.lease.clone();
+                    Arc::make_mut(&mut next.job).status = row.job.status;
                 }
                 return Ok(Change { next, entries });
             }

@@ -76,7 +76,7 @@ fn instruction(world: &World, model: &str) -> String {
     }
 }
 
-async fn creates(world: &Arc<World>, project: &Project) -> Option<AgentJob> {
+async fn creates(world: &Arc<World>, project: &Project) -> Option<Arc<AgentJob>> {
     let model = if world.chance().happens(0.75) { "sonnet" } else { "builtin" };
     let asked = instruction(world, model);
     let branch = {
@@ -148,7 +148,8 @@ async fn speaks_up(world: &Arc<World>, project: &Project, id: JobId) {
 async fn archives(world: &Arc<World>, project: &Project, id: JobId) {
     loop {
         let of = project.id.clone();
-        let answer: Answer<AgentJob> = requests(world, move |jobs| async move { jobs.archive(&of, id).await }).await;
+        let answer: Answer<Arc<AgentJob>> =
+            requests(world, move |jobs| async move { jobs.archive(&of, id).await }).await;
         match answer {
             Some(Ok(_)) => {
                 world.note(format_args!("job {} is archived", short(id)));

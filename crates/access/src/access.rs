@@ -4,15 +4,15 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_types::{CallError, Clock, Domain, Project, ProjectId, Quota, Refusal, RefusalKind, Standing, StoreError};
+use docent_types::{CallError, Clock, Project, ProjectId, Quota, Refusal, RefusalKind, Standing, StoreError};
 use thiserror::Error;
 
 use crate::address::AddressRange;
-use crate::admit::{Action, Credentials, Denial, Principal, admit};
+use crate::admit::{Action, Credentials, Denial, admit};
 use crate::key::KeyKind;
-use crate::known::Known;
+use crate::known::{Known, Stamp};
 use crate::ports::{Keys, Projects};
-use crate::record::Scope;
+use crate::record::{KeyRecord, Scope};
 use crate::throttle::Throttle;
 
 /// Why a caller did not get in.
@@ -42,6 +42,14 @@ impl From<AccessError> for CallError {
             AccessError::Store(error) => error.into(),
         }
     }
+}
+
+/// A caller that was let in, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal {
+    /// What is known of the key that was shown.
+    pub key: Arc<KeyRecord>,
+    pub project: Arc<Project>,
 }
 
 /// How often the assistant, search and page endpoints may be called, together. An address is counted over all projects.
@@ -101,13 +109,8 @@ impl Access {
         credentials: &Credentials<'_>,
         project: &str,
         need: Scope,
-    ) -> Result<(Principal, Project), AccessError> {
-        let id = ProjectId::parse(project).ok();
-        let find = async || match &id {
-            Some(id) => self.known.project(id).await,
-            None => Ok(None),
-        };
-        self.enter(credentials, KeyKind::Admin, need, find).await
+    ) -> Result<Principal, AccessError> {
+        self.enter(credentials, KeyKind::Admin, need, async |stamp| self.known.project(stamp, project).await).await
     }
 
     /// Lets a caller with an assistant key in to the project of a domain, which the path says in the same way, as often
@@ -117,16 +120,12 @@ impl Access {
         credentials: &Credentials<'_>,
         domain: &str,
         need: Scope,
-    ) -> Result<(Principal, Project), AccessError> {
-        let domain = Domain::parse(domain).ok();
-        let find = async || match &domain {
-            Some(domain) => self.known.domain(domain).await,
-            None => Ok(None),
-        };
-        let entered = self.enter(credentials, KeyKind::Assistant, need, find).await?;
-        let quotas = self.limits.quotas(&entered.1.id, credentials.ip);
+    ) -> Result<Principal, AccessError> {
+        let find = async |stamp| self.known.domain(stamp, domain).await;
+        let principal = self.enter(credentials, KeyKind::Assistant, need, find).await?;
+        let quotas = self.limits.quotas(&principal.project.id, credentials.ip);
         self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
-        Ok(entered)
+        Ok(principal)
     }
 
     async fn enter(
@@ -134,24 +133,24 @@ impl Access {
         credentials: &Credentials<'_>,
         kind: KeyKind,
         need: Scope,
-        find: impl AsyncFnOnce() -> Result<Option<Arc<Project>>, StoreError>,
-    ) -> Result<(Principal, Project), AccessError> {
+        find: impl AsyncFnOnce(Stamp) -> Result<Option<Arc<Project>>, StoreError>,
+    ) -> Result<Principal, AccessError> {
         // Who shows nothing that could be a key costs no look into the store.
-        let hash = credentials.key()?.hash();
-        let record = self.known.key(&hash).await?;
-        let project = find().await?;
+        let shown = credentials.key()?;
+        let stamp = self.known.stamp();
+        let key = self.known.key(stamp, &shown).await?;
+        let project = find(stamp).await?;
         let action = Action { kind, need, project: project.as_ref().map(|project| &project.id) };
-        let principal = admit(record.as_deref(), credentials, &action, self.clock.now())?;
-        match project {
-            Some(project) => Ok((principal, Arc::unwrap_or_clone(project))),
-            None => Err(Denial::OtherProject { need: kind }.into()),
-        }
+        admit(key.as_deref(), &shown, credentials, &action, self.clock.now())?;
+        // Who was admitted has both.
+        let (key, project) = key.zip(project).ok_or(Denial::OtherProject { need: kind })?;
+        Ok(Principal { key, project })
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{ManualClock, Timestamp};
+    use docent_types::{Domain, ManualClock, Timestamp};
 
     use super::*;
     use crate::conformance::{sample_key, sample_project};
@@ -186,22 +185,22 @@ mod tests {
             key
         }
 
-        async fn agent(&self, key: &Key, project: &str) -> Result<Project, Option<RefusalKind>> {
+        async fn agent(&self, key: &Key, project: &str) -> Result<Arc<Project>, Option<RefusalKind>> {
             let header = format!("Bearer {}", key.expose());
             let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
             kind_of(self.access.agent(&credentials, project, Scope::Write).await)
         }
 
-        async fn assistant(&self, key: &Key, domain: &str) -> Result<Project, Option<RefusalKind>> {
+        async fn assistant(&self, key: &Key, domain: &str) -> Result<Arc<Project>, Option<RefusalKind>> {
             let header = format!("Bearer {}", key.expose());
             let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
             kind_of(self.access.assistant(&credentials, domain, Scope::Write).await)
         }
     }
 
-    fn kind_of(result: Result<(Principal, Project), AccessError>) -> Result<Project, Option<RefusalKind>> {
+    fn kind_of(result: Result<Principal, AccessError>) -> Result<Arc<Project>, Option<RefusalKind>> {
         match result {
-            Ok((_, project)) => Ok(project),
+            Ok(principal) => Ok(principal.project),
             Err(AccessError::Denied(denial)) => Err(Some(denial.kind())),
             Err(AccessError::Limited(standing)) => Err(Some(RefusalKind::Limited(standing))),
             Err(AccessError::Store(_)) => Err(None),
@@ -229,6 +228,16 @@ mod tests {
         }
         assert_eq!(house.agent(&assistant, "acme").await, Err(FORBIDDEN));
         assert_eq!(house.assistant(&admin, "acme-docs").await, Err(FORBIDDEN));
+    }
+
+    #[tokio::test]
+    async fn who_is_let_in_is_known_by_the_key() {
+        let house = house().await;
+        let key = house.key(KeyKind::Admin).await;
+        let header = format!("Bearer {}", key.expose());
+        let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
+        let principal = house.access.agent(&credentials, "acme", Scope::Write).await.expect("let in");
+        assert_eq!((&principal.key.hash, &principal.key.grant.project), (&key.hash(), &principal.project.id));
     }
 
     #[tokio::test]

@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use docent_types::{ProjectId, Refusal, RefusalKind, Timestamp};
 use thiserror::Error;
 
-use crate::key::{Key, KeyKind};
+use crate::key::{KeyHash, KeyKind};
 use crate::origin::Origin;
-use crate::record::{Grant, KeyId, KeyRecord, Scope};
+use crate::record::{KeyRecord, Scope};
 
 /// What a caller shows.
 #[derive(Clone, Copy, Default)]
@@ -53,17 +53,6 @@ pub struct Action<'a> {
     pub need: Scope,
     /// The project it touches; `None` when the caller named one that does not exist.
     pub project: Option<&'a ProjectId>,
-}
-
-/// A caller that was let in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Principal {
-    pub key: KeyId,
-    pub kind: KeyKind,
-    pub project: ProjectId,
-    pub scope: Scope,
-    /// The web origins the key is for, the caller's among them; empty means any.
-    pub origins: Vec<Origin>,
 }
 
 /// Why a caller was not let in. The sentence says what to do about it.
@@ -120,8 +109,8 @@ impl From<Denial> for Refusal {
 }
 
 impl Credentials<'_> {
-    /// The key in the `Authorization` header, if its form is right.
-    pub fn key(&self) -> Result<Key, Denial> {
+    /// The hash of the key in the `Authorization` header, if its form is right.
+    pub fn key(&self) -> Result<KeyHash, Denial> {
         let header = self.authorization.unwrap_or_default().trim_ascii();
         if header.is_empty() {
             return Err(Denial::NoKey);
@@ -133,7 +122,7 @@ impl Credentials<'_> {
         }
         match token.trim_ascii() {
             b"" => Err(Denial::NoKey),
-            token => std::str::from_utf8(token).ok().and_then(Key::parse).ok_or(Denial::Malformed),
+            token => std::str::from_utf8(token).ok().and_then(KeyHash::of).ok_or(Denial::Malformed),
         }
     }
 
@@ -142,16 +131,16 @@ impl Credentials<'_> {
     }
 }
 
-/// Decides. `record` is what is known of the key the credentials hold; first whether the key is good at all, then
-/// whether it is good for this.
+/// Decides. `key` is the hash of [what the credentials hold](Credentials::key) and `record` what is known of it; first
+/// whether the key is good at all, then whether it is good for this.
 pub fn admit(
     record: Option<&KeyRecord>,
+    key: &KeyHash,
     credentials: &Credentials<'_>,
     action: &Action<'_>,
     now: Timestamp,
-) -> Result<Principal, Denial> {
-    let key = credentials.key()?;
-    let record = record.filter(|record| record.hash == key.hash()).ok_or(Denial::Unknown)?;
+) -> Result<(), Denial> {
+    let record = record.filter(|record| record.hash == *key).ok_or(Denial::Unknown)?;
     let grant = &record.grant;
     if record.revoked_at.is_some() {
         return Err(Denial::Revoked);
@@ -177,14 +166,7 @@ pub fn admit(
     {
         return Err(Denial::Origin);
     }
-    let Grant { kind, project, scope, allow_origin, .. } = grant;
-    Ok(Principal {
-        key: record.id.clone(),
-        kind: *kind,
-        project: project.clone(),
-        scope: *scope,
-        origins: allow_origin.clone(),
-    })
+    Ok(())
 }
 
 #[cfg(test)]

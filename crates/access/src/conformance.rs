@@ -65,9 +65,9 @@ async fn add<S: Projects>(store: &S, name: &str) -> Project {
 }
 
 /// What the storage says of changes, as soon as it can.
-async fn told<S: Keys + Projects>(store: &S) -> (u64, u64) {
+async fn told<S: Keys + Projects>(store: &S) -> u64 {
     loop {
-        if let Some(told) = Keys::changes(store).zip(Projects::changes(store)) {
+        if let Some(told) = store.changes() {
             return told;
         }
         tokio::task::yield_now().await;

@@ -1,5 +1,6 @@
 //! What was read of keys and projects, kept in memory for as long as the storage says that nothing has changed.
 
+use std::borrow::Borrow;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -21,12 +22,13 @@ pub(crate) struct Known {
     pages: RwLock<Pages>,
 }
 
-/// When something was read: what both storages said of changes right before.
-type Stamp = (u64, u64);
+/// When something is read: what the storage said of changes right before, if it could.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
+pub(crate) struct Stamp(Option<u64>);
 
 #[derive(Debug, Default)]
 struct Pages {
-    stamp: Option<Stamp>,
+    stamp: Stamp,
     keys: Page<KeyHash, KeyRecord>,
     by_id: Page<ProjectId, Project>,
     by_domain: Page<Domain, Project>,
@@ -45,29 +47,32 @@ impl<K, V> Default for Page<K, V> {
     }
 }
 
-impl<K: Eq + Hash + Clone, V> Page<K, V> {
+impl<K: Eq + Hash, V> Page<K, V> {
     /// `None` when nothing is known.
-    fn get(&self, key: &K) -> Option<Option<Arc<V>>> {
+    fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<Option<Arc<V>>>
+    where
+        K: Borrow<Q>,
+    {
         match self.there.get(key) {
             Some(found) => Some(Some(Arc::clone(found))),
             None => self.missing.contains_key(key).then_some(None),
         }
     }
 
-    fn keep(&mut self, key: &K, found: Option<&Arc<V>>) {
+    fn keep(&mut self, key: K, found: Option<&Arc<V>>) {
         // A page that is full is begun anew: rare, and cheaper than to keep an order.
         match found {
             Some(found) => {
                 if self.there.len() >= MOST {
                     self.there.clear();
                 }
-                self.there.insert(key.clone(), Arc::clone(found));
+                self.there.insert(key, Arc::clone(found));
             }
             None => {
                 if self.missing.len() >= MOST {
                     self.missing.clear();
                 }
-                self.missing.insert(key.clone(), ());
+                self.missing.insert(key, ());
             }
         }
     }
@@ -78,48 +83,60 @@ impl Known {
         Self { keys, projects, pages: RwLock::default() }
     }
 
-    pub(crate) async fn key(&self, hash: &KeyHash) -> Result<Option<Arc<KeyRecord>>, StoreError> {
-        self.look_up(|pages| &pages.keys, |pages| &mut pages.keys, hash, async || self.keys.by_hash(hash).await).await
+    /// From here on nothing that changes is missed by who reads with this stamp, or has kept something with it.
+    pub(crate) fn stamp(&self) -> Stamp {
+        Stamp(self.keys.changes())
     }
 
-    pub(crate) async fn project(&self, id: &ProjectId) -> Result<Option<Arc<Project>>, StoreError> {
-        self.look_up(|pages| &pages.by_id, |pages| &mut pages.by_id, id, async || self.projects.by_id(id).await).await
-    }
-
-    pub(crate) async fn domain(&self, domain: &Domain) -> Result<Option<Arc<Project>>, StoreError> {
-        let read = async || self.projects.by_domain(domain).await;
-        self.look_up(|pages| &pages.by_domain, |pages| &mut pages.by_domain, domain, read).await
-    }
-
-    async fn look_up<K: Eq + Hash + Clone, V>(
-        &self,
-        page: impl FnOnce(&Pages) -> &Page<K, V>,
-        page_mut: impl FnOnce(&mut Pages) -> &mut Page<K, V>,
-        key: &K,
-        read: impl AsyncFnOnce() -> Result<Option<V>, StoreError>,
-    ) -> Result<Option<Arc<V>>, StoreError> {
-        // Before anything is read, so that what changes meanwhile is noticed the next time.
-        let stamp = self.keys.changes().zip(self.projects.changes());
-        if stamp.is_some() {
-            let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
-            if pages.stamp == stamp
-                && let Some(known) = page(&pages).get(key)
-            {
-                return Ok(known);
-            }
+    pub(crate) async fn key(&self, stamp: Stamp, hash: &KeyHash) -> Result<Option<Arc<KeyRecord>>, StoreError> {
+        if let Some(known) = self.get(stamp, |pages| pages.keys.get(hash)) {
+            return Ok(known);
         }
-        let found = read().await?.map(Arc::new);
-        if stamp.is_some() {
-            let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
-            // Numbers only grow: whoever read earlier does not undo what was read later.
-            if pages.stamp < stamp {
-                *pages = Pages { stamp, ..Pages::default() };
-            }
-            if pages.stamp == stamp {
-                page_mut(&mut pages).keep(key, found.as_ref());
-            }
-        }
+        let found = self.keys.by_hash(hash).await?.map(Arc::new);
+        self.keep(stamp, |pages| pages.keys.keep(*hash, found.as_ref()));
         Ok(found)
+    }
+
+    /// `id` may be no name at all.
+    pub(crate) async fn project(&self, stamp: Stamp, id: &str) -> Result<Option<Arc<Project>>, StoreError> {
+        if let Some(known) = self.get(stamp, |pages| pages.by_id.get(id)) {
+            return Ok(known);
+        }
+        let Ok(id) = ProjectId::parse(id) else { return Ok(None) };
+        let found = self.projects.by_id(&id).await?.map(Arc::new);
+        self.keep(stamp, |pages| pages.by_id.keep(id, found.as_ref()));
+        Ok(found)
+    }
+
+    /// `domain` may be no name at all.
+    pub(crate) async fn domain(&self, stamp: Stamp, domain: &str) -> Result<Option<Arc<Project>>, StoreError> {
+        if let Some(known) = self.get(stamp, |pages| pages.by_domain.get(domain)) {
+            return Ok(known);
+        }
+        let Ok(domain) = Domain::parse(domain) else { return Ok(None) };
+        let found = self.projects.by_domain(&domain).await?.map(Arc::new);
+        self.keep(stamp, |pages| pages.by_domain.keep(domain, found.as_ref()));
+        Ok(found)
+    }
+
+    fn get<V>(&self, stamp: Stamp, known: impl FnOnce(&Pages) -> Option<V>) -> Option<V> {
+        stamp.0?;
+        let pages = self.pages.read().unwrap_or_else(PoisonError::into_inner);
+        if pages.stamp == stamp { known(&pages) } else { None }
+    }
+
+    fn keep(&self, stamp: Stamp, keep: impl FnOnce(&mut Pages)) {
+        if stamp.0.is_none() {
+            return;
+        }
+        let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
+        // Numbers only grow: whoever read earlier does not undo what was read later.
+        if pages.stamp < stamp {
+            *pages = Pages { stamp, ..Pages::default() };
+        }
+        if pages.stamp == stamp {
+            keep(&mut pages);
+        }
     }
 }
 

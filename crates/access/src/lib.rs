@@ -1,8 +1,9 @@
 //! Who are you, may you, and how often?
 //!
 //! A caller shows a [`Key`]; what is known of it is a [`KeyRecord`]; whether it may do what it asks is one pure
-//! decision, [`admit`], whose every outcome is a [`Principal`] or a [`Denial`]. [`Access`] looks up what the decision
-//! needs, and keeps it while the storage says that nothing has changed. This crate refuses to know HTTP (it reads the bytes of two header values and an address) and jobs.
+//! decision, [`admit`], which says yes or why not, with a [`Denial`]. [`Access`] looks up what the decision needs, keeps it
+//! while the storage says that nothing has changed, and gives a [`Principal`] to whoever is let in. This crate refuses to
+//! know HTTP (it reads the bytes of two header values and an address) and jobs.
 //!
 //! A key is `docent_admin_` or `docent_assistant_`, 32 random base62 characters, and 6 base62 characters of the CRC-32
 //! of all that precedes them, so that a mistyped key is told from an unknown one without asking anybody. Only the
@@ -26,9 +27,9 @@ mod proxies;
 mod record;
 mod throttle;
 
-pub use access::{Access, AccessError, AssistantLimits};
+pub use access::{Access, AccessError, AssistantLimits, Principal};
 pub use address::{AddressRange, AddressRangeError};
-pub use admit::{Action, Credentials, Denial, Principal, admit};
+pub use admit::{Action, Credentials, Denial, admit};
 pub use key::{Key, KeyHash, KeyKind};
 pub use origin::{Origin, OriginError};
 pub use ports::{AddError, Keys, Projects};

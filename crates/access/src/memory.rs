@@ -111,10 +111,6 @@ impl Projects for MemoryAccess {
     async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError> {
         Ok(self.state().projects.values().find(|project| project.domain == *domain).cloned())
     }
-
-    fn changes(&self) -> Option<u64> {
-        Keys::changes(self)
-    }
 }
 
 #[cfg(test)]

@@ -25,9 +25,9 @@ pub trait Keys: Send + Sync + fmt::Debug + 'static {
     /// keeps the moment of the first time.
     async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// A number that moves when a key may have changed: with each write through this storage before it returns, and
-    /// within 200 milliseconds when another process has written. `None` when that cannot be told at the moment: what was
-    /// read before is then no good. Answers at once.
+    /// A number that moves when a key or a project may have changed: with each write through this storage before it
+    /// returns, and within 200 milliseconds when another process has written. `None` when that cannot be told at the moment:
+    /// what was read before is then no good. Answers at once.
     fn changes(&self) -> Option<u64>;
 }
 
@@ -42,7 +42,7 @@ pub enum AddError {
     Store(#[from] StoreError),
 }
 
-/// Storage of projects, with the same promises.
+/// Storage of projects, the one that their keys are in, with the same promises.
 #[async_trait]
 pub trait Projects: Send + Sync + fmt::Debug + 'static {
     /// Adds a project whose id and domain nobody has.
@@ -58,7 +58,4 @@ pub trait Projects: Send + Sync + fmt::Debug + 'static {
     async fn by_id(&self, id: &ProjectId) -> Result<Option<Project>, StoreError>;
 
     async fn by_domain(&self, domain: &Domain) -> Result<Option<Project>, StoreError>;
-
-    /// A number that moves when a project may have changed, as [`Keys::changes`] does for keys.
-    fn changes(&self) -> Option<u64>;
 }

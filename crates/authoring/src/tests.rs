@@ -185,7 +185,7 @@ impl World {
             as_draft: false,
             model: "sonnet".to_owned(),
         };
-        self.jobs.submit(new, None).await.expect("accepted").job
+        Arc::unwrap_or_clone(self.jobs.submit(new, None).await.expect("accepted").job)
     }
 
     async fn follows_up(&self, job: &AgentJob, prompt: &str) {
@@ -254,7 +254,7 @@ impl World {
     }
 
     async fn job(&self, job: &AgentJob) -> AgentJob {
-        self.jobs.job(&job.project, job.id).await.expect("is there")
+        Arc::unwrap_or_clone(self.jobs.job(&job.project, job.id).await.expect("is there"))
     }
 
     /// The repository as a person would see it now.

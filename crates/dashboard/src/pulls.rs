@@ -1,6 +1,6 @@
 //! `/pulls/{projectId}/{id}`: look at a pull request of the local forge, merge it, close it.
 
-use docent_access::{Access, AccessError, Credentials, Scope};
+use docent_access::{Access, AccessError, Credentials, Principal, Scope};
 use docent_authoring::{MergeError, Pulls};
 use docent_forge::{Record, State};
 use docent_types::{Project, ProjectId, Refusal, RefusalKind};
@@ -112,11 +112,11 @@ impl PullPages {
             ip: Some(request.client()),
             origin: request.header(http::header::ORIGIN).map(str::as_bytes),
         };
-        let (_, project) =
-            self.access.agent(&credentials, project, Scope::Write).await.map_err(|error| match error {
-                AccessError::Denied(denial) => HttpError::Refused(denial.into()),
-                other => HttpError::internal(other),
-            })?;
+        let admitted = self.access.agent(&credentials, project, Scope::Write).await;
+        let Principal { project, .. } = admitted.map_err(|error| match error {
+            AccessError::Denied(denial) => HttpError::Refused(denial.into()),
+            other => HttpError::internal(other),
+        })?;
         let record = self.record(&project, id).await?;
         if record.state != State::Open {
             return Err(Refusal::conflict(format!(

@@ -39,17 +39,17 @@ impl Answering {
     pub async fn answer<E: Encoder>(
         &self,
         question: Question,
-        project: Project,
+        project: &Project,
         request: &Request,
         encoder: E,
     ) -> Result<Response, HttpError> {
         let place = self.replies.place(&project.id)?;
-        let docs = self.docs.snapshot(&project).await?;
-        let chat = question.chat.map(|id| (Chat::new(project.id, id, request.client()), question.fp.clone()));
+        let docs = self.docs.snapshot(project).await?;
+        let chat = question.chat.map(|id| (Chat::new(project.id.clone(), id, request.client()), question.fp.clone()));
         let reply = self
             .assistant
             .answer(Ask {
-                domain: project.domain,
+                domain: project.domain.clone(),
                 docs,
                 fp: question.fp,
                 said: question.said,
@@ -78,8 +78,8 @@ impl Answering {
 
     /// Goes on with the reply of a chat from its beginning, in the protocol of `encoder`, whichever it was asked for in.
     /// `None` when there is nothing to go on with for this client.
-    pub fn resume<E: Encoder>(&self, chat: &str, project: Project, request: &Request, encoder: E) -> Option<Response> {
-        let chat = Chat::new(project.id, ChatId::of(chat)?, request.client());
+    pub fn resume<E: Encoder>(&self, chat: &str, project: &Project, request: &Request, encoder: E) -> Option<Response> {
+        let chat = Chat::new(project.id.clone(), ChatId::of(chat)?, request.client());
         let following = self.replies.chats.resume(&chat, request.draining().clone())?;
         let thread = following.thread();
         Some(present(self.replies.beat.clone(), following, thread, encoder))

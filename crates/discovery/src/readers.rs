@@ -3,6 +3,8 @@
 //! An assistant key is in everybody's browser, so every answer can be read from pages of any origin, errors included;
 //! unless the key lists origins, and then only from those.
 
+use std::sync::Arc;
+
 use docent_access::{Access, AccessError, Credentials, Denial, Scope};
 use docent_types::{CallError, Project};
 use docent_web::cors::{self, Origins};
@@ -37,23 +39,22 @@ impl Readers {
     ///
     /// # Errors
     /// Those of [`Access::assistant`], as answers.
-    pub async fn admit(&mut self, access: &Access, request: &Request, domain: &str) -> Result<Project, HttpError> {
+    pub async fn admit(&mut self, access: &Access, request: &Request, domain: &str) -> Result<Arc<Project>, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
         let (authorization, origin) = (request.header_values(AUTHORIZATION), request.header_values(ORIGIN));
         let credentials = Credentials::shown(authorization, origin, request.client());
         let admitted = access.assistant(&credentials, domain, need).await;
         match &admitted {
-            Ok((principal, _)) if principal.origins.is_empty() => {}
-            Ok((principal, _)) => {
-                let listed = principal.origins.iter().map(|origin| origin.as_str().to_owned());
+            Ok(principal) if principal.key.grant.allow_origin.is_empty() => {}
+            Ok(principal) => {
+                let listed = principal.key.grant.allow_origin.iter().map(|origin| origin.as_str().to_owned());
                 self.0 = Origins::Only(listed.collect());
             }
             // The page's script is not among those the key is for, and reads not even why.
             Err(AccessError::Denied(Denial::Origin)) => self.0 = Origins::Only(Vec::new()),
             Err(_) => {}
         }
-        let (_, project) = admitted.map_err(CallError::from)?;
-        Ok(project)
+        Ok(admitted.map_err(CallError::from)?.project)
     }
 
     /// Says on an answer who may read it.

@@ -8,7 +8,7 @@ use docent_web::{HttpError, Request, Response};
 use crate::ask_body::AskBody;
 use crate::face::Face;
 
-pub(crate) async fn ask(face: &Face, request: &mut Request, project: Project) -> Result<Response, HttpError> {
+pub(crate) async fn ask(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
     face.answering.answer(body.question()?, project, request, DataStream::new()).await
 }

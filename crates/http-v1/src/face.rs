@@ -12,6 +12,17 @@ use crate::deprecation::deprecate;
 use crate::route::{Route, Verb};
 use crate::{ask, create_job, get_session, list_sessions, resume};
 
+/// What a request asks of this face: its path is one of those that this version has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked(Route);
+
+impl Asked {
+    /// `None` when the path is nobody's here. A server with several faces asks each, and leaves what is nobody's to any.
+    pub fn by(request: &Request) -> Option<Self> {
+        Route::of(&request.segments()).map(Self)
+    }
+}
+
 /// The first version of the API, over the cores it speaks for.
 #[derive(Debug)]
 pub struct Face {
@@ -24,13 +35,7 @@ pub struct Face {
 }
 
 impl Face {
-    /// Whether a path is one of this face's. A server with several faces asks each, and leaves what is nobody's to any.
-    pub fn takes(&self, request: &Request) -> bool {
-        Route::of(&request.segments()).is_some()
-    }
-
-    /// Refuses a request before anything is asked of its key: for a server that drains or is overloaded, and hears no
-    /// more of what it [takes](Self::takes).
+    /// Refuses a request before anything is asked of its key: for a server that drains or is overloaded.
     pub fn unavailable(&self, request: &Request, refusal: Refusal) -> Response {
         let mut response = HttpError::from(refusal).response(request.id(), ErrorShape::Error);
         if is_shared(request) {
@@ -51,7 +56,7 @@ impl Face {
             Route::Agent { project, verb } => {
                 let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
                 let admitted = self.access.agent(&credentials(request), project, need).await;
-                let (_, project) = admitted.map_err(CallError::from)?;
+                let project = admitted.map_err(CallError::from)?.project;
                 match verb {
                     Verb::Create => create_job::create_job(self, request, &project).await,
                     Verb::Get { id } => get_session::get_session(self, request, &project, id).await,
@@ -61,21 +66,16 @@ impl Face {
             Route::Message { domain } => {
                 let project = readers.admit(&self.access, request, domain).await?;
                 if *method == Method::GET {
-                    resume::resume(self, request, project)
+                    resume::resume(self, request, &project)
                 } else {
-                    ask::ask(self, request, project).await
+                    ask::ask(self, request, &project).await
                 }
             }
         }
     }
-}
 
-impl Handler for Face {
-    /// Answers every request, unknown paths with 404.
-    async fn handle(&self, mut request: Request) -> Response {
-        let Some(route) = Route::of(&request.segments()) else {
-            return HttpError::no_such_path(request.path()).response(request.id(), ErrorShape::Error);
-        };
+    /// Answers a request that [asks](Asked::by) this.
+    pub async fn answer(&self, Asked(route): Asked, mut request: Request) -> Response {
         let shared = is_shared(&request);
         if request.method() == Method::OPTIONS {
             let methods = route.methods();
@@ -91,6 +91,16 @@ impl Handler for Face {
             readers.share(&request, &mut response);
         }
         deprecate(&request, response)
+    }
+}
+
+impl Handler for Face {
+    /// Answers every request, unknown paths with 404.
+    async fn handle(&self, request: Request) -> Response {
+        match Asked::by(&request) {
+            Some(asked) => self.answer(asked, request).await,
+            None => HttpError::no_such_path(request.path()).response(request.id(), ErrorShape::Error),
+        }
     }
 }
 

@@ -32,7 +32,7 @@ mod route;
 mod session;
 mod telling;
 
-pub use face::Face;
+pub use face::{Asked, Face};
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::face::Face;
 
-pub(crate) fn resume(face: &Face, request: &Request, project: Project) -> Result<Response, HttpError> {
+pub(crate) fn resume(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
     let Some(chat) = request.query("chatId") else {
         let sentence = "chatId: the query must name the chat to go on with; to ask a question, send it with POST";
         return Err(Refusal::invalid(sentence).into());

@@ -10,5 +10,5 @@ use crate::job::JobBody;
 
 pub(crate) async fn archive_job(face: &Face, project: &Project, id: &str) -> Result<Response, HttpError> {
     let job = face.jobs.archive(&project.id, Jobs::id(&project.id, id)?).await?;
-    Ok(respond::json(StatusCode::OK, &JobBody::from(&job)))
+    Ok(respond::json(StatusCode::OK, &JobBody::from(&*job)))
 }

@@ -8,7 +8,7 @@ use docent_web::{HttpError, Request, Response};
 use crate::ask_body::AskBody;
 use crate::face::Face;
 
-pub(crate) async fn ask(face: &Face, request: &mut Request, project: Project) -> Result<Response, HttpError> {
+pub(crate) async fn ask(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
     let question = body.question()?;
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), question.by_sdk);

@@ -10,6 +10,9 @@ use serde::Deserialize;
 use crate::face::Face;
 use crate::job::{JobBody, instruction};
 
+/// Headers that an answer has besides those of its body.
+const HEADERS: usize = 6;
+
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CreateBody {
@@ -31,8 +34,10 @@ pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Pro
         model: face.models.choose(wanted.model)?,
     };
     let written = face.jobs.submit(new, key).await?;
-    let mut response = respond::json(StatusCode::CREATED, &JobBody::from(&written.job));
+    let mut response = respond::json(StatusCode::CREATED, &JobBody::from(&*written.job));
     let headers = response.headers_mut();
+    // A few more than there is room for to begin with: better now than when most are there.
+    headers.reserve(HEADERS);
     let location = format!("/v2/agent/{}/job/{}", project.id, written.job.id);
     if let Ok(location) = HeaderValue::try_from(location) {
         headers.insert(LOCATION, location);

@@ -1,5 +1,7 @@
 //! From a request to its verb, and from whatever comes of it to an answer.
 
+use std::sync::Arc;
+
 use docent_access::{Access, Credentials, Scope};
 use docent_discovery::{Answering, Readers, is_shared, preflight};
 use docent_jobs::{Entry, Jobs, ModelNames};
@@ -9,10 +11,22 @@ use http::Method;
 use http::header::{AUTHORIZATION, ORIGIN};
 
 use crate::route::{AgentVerb, DiscoveryVerb, Route};
+use crate::shown::Shown;
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, get_job, list_jobs, message_job, page, resume,
     search,
 };
+
+/// What a request asks of this face: its path is one of those that this version has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Asked(Route);
+
+impl Asked {
+    /// `None` when the path is nobody's here. A server with several faces asks each, and leaves what is nobody's to any.
+    pub fn by(request: &Request) -> Option<Self> {
+        Route::of(&request.segments()).map(Self)
+    }
+}
 
 /// The second version of the API, over the cores it speaks for.
 #[derive(Debug)]
@@ -23,16 +37,13 @@ pub struct Face {
     pub answering: Answering,
     /// What an entry of a job's journal tells, in order.
     pub tell: fn(&Entry) -> Vec<JobEvent>,
+    /// Empty to begin with.
+    pub shown: Shown,
 }
 
 impl Face {
-    /// Whether a path is one of this face's. A server with several faces asks each, and leaves what is nobody's to any.
-    pub fn takes(&self, request: &Request) -> bool {
-        Route::of(&request.segments()).is_some()
-    }
-
     /// Refuses a request before anything is asked of its key, in the shape and with the headers its path has for errors:
-    /// for a server that drains or is overloaded, and hears no more of what it [takes](Self::takes).
+    /// for a server that drains or is overloaded.
     pub fn unavailable(&self, request: &Request, refusal: Refusal) -> Response {
         let shape = Route::of(&request.segments()).map_or(ErrorShape::Error, |route| route.shape());
         let mut response = HttpError::from(refusal).response(request.id(), shape);
@@ -43,17 +54,16 @@ impl Face {
     }
 
     /// Lets a caller with an admin key in to a project.
-    async fn admit(&self, request: &Request, project: &str) -> Result<Project, HttpError> {
+    async fn admit(&self, request: &Request, project: &str) -> Result<Arc<Project>, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
         let admitted = self.access.agent(&credentials(request), project, need).await;
-        let (_, project) = admitted.map_err(CallError::from)?;
-        Ok(project)
+        Ok(admitted.map_err(CallError::from)?.project)
     }
 
     /// `readers` are narrowed to the origins of the key, as soon as it is known.
     ///
-    /// What is asked for most often, creating a job and looking at one, is done in place. All else has a box of its own:
-    /// every request moves as much memory as the largest of what is done in place needs.
+    /// What is asked for most often, looking at a job, is done in place. All else has a box of its own: every request moves as
+    /// much memory as the largest of what is done in place needs.
     async fn dispatch(
         &self,
         route: &Route,
@@ -66,7 +76,7 @@ impl Face {
                 match verb {
                     AgentVerb::List => Box::pin(list_jobs::list_jobs(self, request, &project)).await,
                     AgentVerb::Events { id } => Box::pin(events::events(self, request, &project, id)).await,
-                    AgentVerb::Create => create_job::create_job(self, request, &project).await,
+                    AgentVerb::Create => Box::pin(create_job::create_job(self, request, &project)).await,
                     AgentVerb::Get { id } => get_job::get_job(self, request, &project, id).await,
                     AgentVerb::Message { id } => Box::pin(message_job::message_job(self, request, &project, id)).await,
                     AgentVerb::Archive { id } => Box::pin(archive_job::archive_job(self, &project, id)).await,
@@ -89,20 +99,18 @@ impl Face {
     ) -> Result<Response, HttpError> {
         let project = readers.admit(&self.access, request, domain).await?;
         match verb {
-            DiscoveryVerb::Ask => ask::ask(self, request, project).await,
-            DiscoveryVerb::Resume { chat } => Ok(resume::resume(self, request, project, chat)),
+            DiscoveryVerb::Ask => ask::ask(self, request, &project).await,
+            DiscoveryVerb::Resume { chat } => Ok(resume::resume(self, request, &project, chat)),
             DiscoveryVerb::Feedback => feedback::feedback(self, request, &project).await,
             DiscoveryVerb::Search => search::search(self, request, &project).await,
             DiscoveryVerb::Page => page::page(self, request, &project).await,
         }
     }
-}
 
-impl Handler for Face {
-    /// Answers every request, unknown paths with 404.
-    async fn handle(&self, mut request: Request) -> Response {
-        let route = Route::of(&request.segments());
-        let shared = is_shared(&request);
+    /// Answers a request. `asked` is what it [asks](Asked::by); without that the path is unknown, which is 404.
+    pub async fn answer(&self, asked: Option<Asked>, mut request: Request) -> Response {
+        let route = asked.map(|Asked(route)| route);
+        let shared = route.as_ref().map_or_else(|| is_shared(&request), Route::is_shared);
         if request.method() == Method::OPTIONS && (route.is_some() || shared) {
             let methods = route.as_ref().map_or(Methods::POST, Route::methods);
             return if shared { preflight(&request, methods) } else { methods.options() };
@@ -122,6 +130,13 @@ impl Handler for Face {
             readers.share(&request, &mut response);
         }
         response
+    }
+}
+
+impl Handler for Face {
+    /// Answers every request, unknown paths with 404.
+    async fn handle(&self, request: Request) -> Response {
+        self.answer(Asked::by(&request), request).await
     }
 }
 

@@ -44,8 +44,10 @@ mod period;
 mod resume;
 mod route;
 mod search;
+mod shown;
 
-pub use face::Face;
+pub use face::{Asked, Face};
+pub use shown::Shown;
 
 #[cfg(test)]
 mod tests;

@@ -25,7 +25,7 @@ pub(crate) async fn message_job(
     let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
     let MessageBody { prompt } = body.parse()?;
     let written = face.jobs.follow_up(&project.id, id, instruction(prompt)?, key).await?;
-    let mut response = respond::json(StatusCode::OK, &JobBody::from(&written.job));
+    let mut response = respond::json(StatusCode::OK, &JobBody::from(&*written.job));
     if let Some(standing) = &written.standing {
         rate_limit(response.headers_mut(), standing);
     }

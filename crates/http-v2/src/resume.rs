@@ -9,7 +9,7 @@ use http::StatusCode;
 
 use crate::face::Face;
 
-pub(crate) fn resume(face: &Face, request: &Request, project: Project, chat: &str) -> Response {
+pub(crate) fn resume(face: &Face, request: &Request, project: &Project, chat: &str) -> Response {
     // There is no body to know a chat SDK by.
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), false);
     let resumed = face.answering.resume(chat, project, request, UiMessageStream::new(finish));

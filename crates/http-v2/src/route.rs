@@ -67,6 +67,11 @@ impl Route {
         }
     }
 
+    /// Whether browsers may ask this from pages of anybody's.
+    pub(crate) const fn is_shared(&self) -> bool {
+        matches!(self, Self::Discovery { .. })
+    }
+
     /// Clients of the search and page endpoints look for an error under `message`.
     pub(crate) const fn shape(&self) -> ErrorShape {
         match self {

@@ -19,7 +19,13 @@ pub enum EntryBody {
     /// A new job's request or a follow-up.
     Instruction(Instruction),
     /// The job changed its state.
-    Transition { to: JobStatus, halt: Option<Halt>, message: Option<String> },
+    Transition {
+        to: JobStatus,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        halt: Option<Halt>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message: Option<String>,
+    },
     /// A lease was given, or an expired one taken over.
     Leased { token: u64, holder: String, rescued: bool },
     /// An attempt ended and will be tried again.

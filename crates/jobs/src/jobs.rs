@@ -14,10 +14,13 @@ use tokio_util::sync::CancellationToken;
 use crate::crash;
 use crate::entry::Instruction;
 use crate::request::Fingerprint;
-use crate::row::Row;
+use crate::row::{Row, own_branch};
 use crate::state;
 use crate::store::{Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written};
-use crate::watch::{Hears, Listener, Watch, Watchers};
+use crate::watch::{Waiter, Watch, Watchers};
+
+/// The longest anybody may wait for a job in one go, in seconds: less than what proxies commonly put up with.
+pub const LONGEST_WAIT: u32 = 60;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -103,7 +106,7 @@ impl Jobs {
         }
         let now = self.clock.now();
         let id = JobId::new(self.ids.ordered(now));
-        let branch = new.branch.map_or_else(|| format!("docent/{id}"), String::from);
+        let branch = new.branch.map_or_else(|| own_branch(id), String::from);
         let job = AgentJob {
             id,
             project: new.project.id.clone(),
@@ -152,7 +155,7 @@ impl Jobs {
     }
 
     /// Puts a job away for good; an active one is stopped first.
-    pub async fn archive(&self, project: &ProjectId, id: JobId) -> Result<AgentJob, JobError> {
+    pub async fn archive(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, JobError> {
         self.job(project, id).await?;
         let now = self.clock.now();
         let gate = Gate { now, quota: None, key: None };
@@ -166,27 +169,51 @@ impl Jobs {
     }
 
     /// A job of a project. A job of another project is not found.
-    pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<AgentJob, JobError> {
+    pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, JobError> {
         Ok(self.row(project, id).await?.job)
     }
 
     /// A job of a project as soon as it is not active any more; as it is then when it still is after `within`, or when the
     /// engine beside drains. Whoever waits costs the store nothing while only this process writes.
-    pub async fn settled(&self, project: &ProjectId, id: JobId, within: Duration) -> Result<AgentJob, JobError> {
-        let mut listener = Listener::new(Arc::clone(&self.signals.watchers), &*self.store, id, Hears::Writes);
+    pub async fn settled(&self, project: &ProjectId, id: JobId, within: Duration) -> Result<Arc<AgentJob>, JobError> {
+        let waiter = Waiter::new(&self.signals.watchers, &self.store, id);
         let wait = async {
             loop {
                 let job = self.job(project, id).await?;
                 if job.status != JobStatus::Active {
                     return Ok(job);
                 }
-                while listener.next(&*self.store).await.is_some() {}
+                waiter.told().await;
             }
         };
         tokio::select! {
             settled = wait => return settled,
             () = tokio::time::sleep(within) => {}
             () = self.signals.draining.cancelled() => {}
+        }
+        self.job(project, id).await
+    }
+
+    /// A job of a project at once; with `wait`, as soon as it is not active any more, as [`Self::settled`] says, or as it is
+    /// when whoever asks has to go before that.
+    pub async fn look(
+        &self,
+        project: &ProjectId,
+        id: JobId,
+        wait: Option<Duration>,
+        has_to_go: impl Future<Output = ()>,
+    ) -> Result<Arc<AgentJob>, JobError> {
+        if let Some(within) = wait {
+            let waiting = async {
+                tokio::select! {
+                    settled = self.settled(project, id, within) => Some(settled),
+                    () = has_to_go => None,
+                }
+            };
+            // In a box, so that those who do not wait need no room for it.
+            if let Some(settled) = Box::pin(waiting).await {
+                return settled;
+            }
         }
         self.job(project, id).await
     }

@@ -30,9 +30,9 @@ mod worker;
 
 pub use engine::{Engine, EngineConfig};
 pub use entry::{Entry, EntryBody, Instruction};
-pub use jobs::{JobError, JobLimits, Jobs, NewJob, Retention};
+pub use jobs::{JobError, JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
 pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, wanted_branch};
-pub use row::{Attempt, Lease, Row};
+pub use row::{Attempt, Lease, Row, named_after};
 pub use state::{Outcome, Shown};
 pub use store::{
     ByKey, Change, Claiming, Decide, Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written,

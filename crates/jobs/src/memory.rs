@@ -1,7 +1,7 @@
 //! The store's twin in memory: the same promises except survival, for tests and for trying things out.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -40,7 +40,7 @@ struct Job {
 #[derive(Debug)]
 struct Answer {
     fingerprint: [u8; 32],
-    job: AgentJob,
+    job: Arc<AgentJob>,
     until: Timestamp,
 }
 
@@ -66,9 +66,9 @@ impl State {
         }
     }
 
-    fn remember(&mut self, key: IdempotencyKey, now: Timestamp, job: &AgentJob) {
+    fn remember(&mut self, key: IdempotencyKey, now: Timestamp, job: &Arc<AgentJob>) {
         self.answers.retain(|_, answer| answer.until > now);
-        let answer = Answer { fingerprint: key.fingerprint, job: job.clone(), until: now.plus(key.keep) };
+        let answer = Answer { fingerprint: key.fingerprint, job: Arc::clone(job), until: now.plus(key.keep) };
         self.answers.insert((key.scope, key.key), answer);
     }
 
@@ -90,7 +90,7 @@ impl State {
         Ok(stand(quota, uses, now))
     }
 
-    fn write(&mut self, mut row: Row, seq: u64, now: Timestamp, bodies: Vec<EntryBody>) -> AgentJob {
+    fn write(&mut self, mut row: Row, seq: u64, now: Timestamp, bodies: Vec<EntryBody>) -> Arc<AgentJob> {
         row.last_seq = seq + bodies.len() as u64;
         let shown = row.job.clone();
         let slot = self.jobs.entry(row.id());
@@ -221,7 +221,7 @@ impl Store for MemoryStore {
                 && query.status.is_none_or(|status| job.status == status)
                 && query.after.is_none_or(|after| job.id < after)
         };
-        let newest_first = state.jobs.values().rev().map(|job| &job.row.job).filter(fits);
+        let newest_first = state.jobs.values().rev().map(|job| &*job.row.job).filter(fits);
         Ok(newest_first.skip(query.skip as usize).take(query.limit as usize).cloned().collect())
     }
 

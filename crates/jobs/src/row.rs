@@ -1,7 +1,9 @@
 //! A job as the store keeps it: what anyone may see, and what only the engine needs.
 
+use std::sync::Arc;
+
 use docent_types::{AgentJob, JobId, Timestamp};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The right to work on a job until a moment. The token grows with every lease of the job, so a write that carries an
 /// old one is known to be late.
@@ -22,12 +24,28 @@ pub struct Attempt {
     pub not_before: Timestamp,
 }
 
+/// The branch of a job that asks for none.
+pub(crate) fn own_branch(id: JobId) -> String {
+    format!("docent/{id}")
+}
+
+/// The job that a branch is named after, as one is whose job asks for none. A name alone: there need not be such a job.
+pub fn named_after(branch: &str) -> Option<JobId> {
+    let name = branch.strip_prefix("docent/")?;
+    // Of the ways to write an id it is the one that we do.
+    let ours = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
+    JobId::parse(name).filter(|_| name.bytes().all(ours))
+}
+
 /// One job in the store.
 ///
 /// Invariant: `lease` is `Some` only while the job is active.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    pub job: AgentJob,
+    /// Shared with whoever was shown it: it changes seldom, and is asked for often.
+    #[serde(with = "shared")]
+    pub job: Arc<AgentJob>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
     /// The highest token ever given.
     pub last_token: u64,
@@ -46,12 +64,26 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
+/// A job is written and read as if nobody shared it.
+mod shared {
+    use super::{AgentJob, Arc, Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(job: &Arc<AgentJob>, serializer: S) -> Result<S::Ok, S::Error> {
+        AgentJob::serialize(job, serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Arc<AgentJob>, D::Error> {
+        AgentJob::deserialize(deserializer).map(Arc::new)
+    }
+}
+
 impl Row {
     pub fn id(&self) -> JobId {
         self.job.id
     }
 
-    /// Two rows with the same lane are never leased at the same time: one branch of one repository.
+    /// Two rows with the same lane are never leased at the same time: one branch of one repository. A job stays in its
+    /// lane.
     pub fn lane(&self) -> (&str, &str) {
         (&self.job.source.repository, &self.job.source.branch)
     }

@@ -9,6 +9,7 @@
 //!
 //! `archived` is final. Whoever writes under a lease must hold it: the token of the write is compared with the row's.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use docent_types::{AgentJob, Halt, JobId, JobStatus, Refusal, Timestamp, Todo};
@@ -32,7 +33,18 @@ pub fn create(job: AgentJob, instruction: Instruction) -> (Row, Vec<EntryBody>) 
     ];
     let attempt = Attempt { failed: 0, not_before: job.created_at };
     let last = entries.len() as u64;
-    (Row { job, lease: None, last_token: 0, attempt, last_seq: last, last_instruction: last, pruned_to: 0 }, entries)
+    (
+        Row {
+            job: Arc::new(job),
+            lease: None,
+            last_token: 0,
+            attempt,
+            last_seq: last,
+            last_instruction: last,
+            pruned_to: 0,
+        },
+        entries,
+    )
 }
 
 /// One more instruction: an active job hears it at its next step, an ended one is active again.
@@ -51,9 +63,10 @@ pub fn follow_up(row: &Row, instruction: Instruction, now: Timestamp) -> Result<
             ));
         }
         JobStatus::Completed | JobStatus::Failed => {
-            next.job.status = JobStatus::Active;
-            next.job.halt = None;
-            next.job.message = None;
+            let job = Arc::make_mut(&mut next.job);
+            job.status = JobStatus::Active;
+            job.halt = None;
+            job.message = None;
             next.attempt = Attempt { failed: 0, not_before: now };
             entries.push(EntryBody::Transition { to: JobStatus::Active, halt: None, message: None });
         }
@@ -66,19 +79,19 @@ pub fn follow_up(row: &Row, instruction: Instruction, now: Timestamp) -> Result<
 /// Puts a job away. An active one is stopped: its lease is taken, so its worker can write nothing more.
 pub fn archive(row: &Row, now: Timestamp) -> Result<Change, Refusal> {
     let mut next = row.clone();
+    let job = Arc::make_mut(&mut next.job);
     match row.job.status {
         JobStatus::Archived => return Ok(Change { next, entries: Vec::new() }),
         JobStatus::Active => {
-            next.job.halt = Some(Halt::Error);
-            next.job.message = Some("The job was archived before it was done.".to_owned());
+            job.halt = Some(Halt::Error);
+            job.message = Some("The job was archived before it was done.".to_owned());
         }
         JobStatus::Completed | JobStatus::Failed => {}
     }
-    next.job.status = JobStatus::Archived;
-    next.job.archived_at = Some(now);
+    job.status = JobStatus::Archived;
+    job.archived_at = Some(now);
+    let entry = EntryBody::Transition { to: JobStatus::Archived, halt: job.halt, message: job.message.clone() };
     next.lease = None;
-    let entry =
-        EntryBody::Transition { to: JobStatus::Archived, halt: next.job.halt, message: next.job.message.clone() };
     Ok(Change { next, entries: vec![entry] })
 }
 
@@ -125,10 +138,10 @@ pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, shown: Shown) -> Resu
         next.attempt.failed = 0;
     }
     if let Some(todos) = shown.todos {
-        next.job.todos = todos;
+        Arc::make_mut(&mut next.job).todos = todos;
     }
     if let Some(link) = shown.pr_link {
-        next.job.pr_link = Some(link);
+        Arc::make_mut(&mut next.job).pr_link = Some(link);
     }
     Ok(Change { next, entries: work })
 }
@@ -158,11 +171,11 @@ pub fn finish(
         Outcome::Completed { message } => (JobStatus::Completed, Halt::Completed, message),
         Outcome::Failed { halt, message } => (JobStatus::Failed, *halt, message),
     };
-    next.job.status = status;
-    next.job.halt = Some(halt);
-    next.job.message = Some(message.clone()).filter(|text| !text.is_empty());
+    let message = Some(message.clone()).filter(|text| !text.is_empty());
+    entries.push(EntryBody::Transition { to: status, halt: Some(halt), message: message.clone() });
+    let job = Arc::make_mut(&mut next.job);
+    (job.status, job.halt, job.message) = (status, Some(halt), message);
     next.lease = None;
-    entries.push(EntryBody::Transition { to: status, halt: Some(halt), message: next.job.message.clone() });
     Ok(Change { next, entries })
 }
 
@@ -282,7 +295,7 @@ mod tests {
         let done = finish(&leased(), 1, 2, &no, vec![], Shown::default()).unwrap().next;
         assert_eq!(done.job.status, JobStatus::Failed);
         let again = follow_up(&done, say("again"), at(9)).unwrap().next;
-        assert_eq!((again.job.status, again.job.halt, again.job.message), (JobStatus::Active, None, None));
+        assert_eq!((again.job.status, again.job.halt, &again.job.message), (JobStatus::Active, None, &None));
     }
 
     #[test]

@@ -48,7 +48,7 @@ pub struct Change {
 #[derive(Debug, Clone)]
 pub struct Written {
     /// The job right after the first write with this key (a repeat gives that same answer), or after this write.
-    pub job: AgentJob,
+    pub job: Arc<AgentJob>,
     /// Whether this is the answer of an earlier write with the same key.
     pub repeat: bool,
     /// Where the caller stands with the quota, when one was counted.

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use docent_types::{JobEvent, JobId, JobStatus, StoreError};
@@ -18,8 +18,11 @@ use crate::store::Store;
 /// How often it is asked whether others write, when nobody here says that there is something new.
 const LOOK: Duration = Duration::from_secs(1);
 /// Of so many times the job itself is looked at once, whoever wrote: a caller that went away in the middle of its write
-/// has told nobody of it.
+/// has told nobody of it. Who only waits for the end of a job hears of that when the time to wait is over.
 const LOOKS: u32 = 5;
+/// How often a store is asked that cannot say at once whether others write, and how long it has to find out.
+const TRIES: u32 = 5;
+const FIND_OUT: Duration = Duration::from_millis(40);
 /// Entries read at once: as many as a listener that is slower than the job holds in memory.
 const PAGE: u32 = 64;
 /// Signals kept for a listener that is slower than the job. What it misses of them it finds in the journal.
@@ -53,14 +56,23 @@ pub(crate) enum Hears {
     Everything,
 }
 
-/// The listeners of one process, by job.
+/// The listeners of one process.
 #[derive(Debug, Default)]
-pub(crate) struct Watchers(Mutex<HashMap<JobId, Vec<Arc<Ear>>>>);
+pub(crate) struct Watchers(Mutex<Listeners>);
+
+#[derive(Debug, Default)]
+struct Listeners {
+    of: HashMap<JobId, Vec<Arc<Ear>>>,
+    /// Those who only wait.
+    waiting: usize,
+    /// Whether a clock runs for them.
+    clock: bool,
+}
 
 impl Watchers {
     /// The journal of a job has grown.
     pub(crate) fn wrote(&self, id: JobId) {
-        for ear in self.listeners().get(&id).into_iter().flatten() {
+        for ear in self.listeners().of.get(&id).into_iter().flatten() {
             ear.tell(Signal::Wrote);
         }
     }
@@ -68,7 +80,8 @@ impl Watchers {
     /// Something to be heard now or never, said after this entry. `event` is made only if somebody listens.
     pub(crate) fn live(&self, id: JobId, after: u64, event: impl FnOnce() -> JobEvent) {
         let listeners = self.listeners();
-        let mut ears = listeners.get(&id).into_iter().flatten().filter(|ear| ear.hears == Hears::Everything).peekable();
+        let mut ears =
+            listeners.of.get(&id).into_iter().flatten().filter(|ear| ear.hears == Hears::Everything).peekable();
         if ears.peek().is_some() {
             let event = event();
             ears.for_each(|ear| ear.tell(Signal::Live { after, event: event.clone() }));
@@ -78,30 +91,51 @@ impl Watchers {
     fn join(&self, id: JobId, hears: Hears) -> Arc<Ear> {
         let ear = Arc::new(Ear { hears, heard: Mutex::default(), told: Notify::new() });
         let mut listeners = self.listeners();
+        listeners.waiting += usize::from(hears == Hears::Writes);
         // Most jobs have one.
-        let ears = listeners.entry(id).or_insert_with(|| Vec::with_capacity(1));
+        let ears = listeners.of.entry(id).or_insert_with(|| Vec::with_capacity(1));
         ears.push(Arc::clone(&ear));
         ear
     }
 
     fn leave(&self, id: JobId, ear: &Arc<Ear>) {
         let mut listeners = self.listeners();
-        let Some(ears) = listeners.get_mut(&id) else { return };
+        listeners.waiting -= usize::from(ear.hears == Hears::Writes);
+        let Some(ears) = listeners.of.get_mut(&id) else { return };
         if let Some(place) = ears.iter().position(|other| Arc::ptr_eq(other, ear)) {
             ears.swap_remove(place);
         }
         if ears.is_empty() {
-            listeners.remove(&id);
+            listeners.of.remove(&id);
         }
+    }
+
+    /// Sends all who only wait to the store.
+    fn look_again(&self) {
+        let listeners = self.listeners();
+        let waiting = listeners.of.values().flatten().filter(|ear| ear.hears == Hears::Writes);
+        waiting.for_each(|ear| ear.tell(Signal::Wrote));
+    }
+
+    /// Whether a clock is to be started for those who wait; there is one then.
+    fn wants_clock(&self) -> bool {
+        !std::mem::replace(&mut self.listeners().clock, true)
+    }
+
+    /// Whether anybody waits still. When nobody does, there is no clock any more.
+    fn keeps_clock(&self) -> bool {
+        let mut listeners = self.listeners();
+        listeners.clock = listeners.waiting > 0;
+        listeners.clock
     }
 
     /// How many jobs somebody listens to.
     #[cfg(test)]
     pub(crate) fn watched(&self) -> usize {
-        self.listeners().len()
+        self.listeners().of.len()
     }
 
-    fn listeners(&self) -> MutexGuard<'_, HashMap<JobId, Vec<Arc<Ear>>>> {
+    fn listeners(&self) -> MutexGuard<'_, Listeners> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -165,6 +199,63 @@ impl Heard {
     }
 }
 
+/// Somebody's place among those who only wait for a job to be written.
+///
+/// There can be thousands of them, and mostly nothing happens: one clock asks for all whether others write.
+pub(crate) struct Waiter {
+    watchers: Arc<Watchers>,
+    id: JobId,
+    ear: Arc<Ear>,
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        self.watchers.leave(self.id, &self.ear);
+    }
+}
+
+impl Waiter {
+    /// From here on nothing is missed, so what is there already is read after this.
+    pub(crate) fn new(watchers: &Arc<Watchers>, store: &Arc<dyn Store>, id: JobId) -> Self {
+        let store = Arc::downgrade(store);
+        Self::beside(watchers, id, move || Some(Weak::upgrade(&store)?.changes()))
+    }
+
+    /// `changes`: what the store says of others, while there is a store.
+    fn beside(watchers: &Arc<Watchers>, id: JobId, changes: impl Fn() -> Option<Option<u64>> + Send + 'static) -> Self {
+        let ear = watchers.join(id, Hears::Writes);
+        if watchers.wants_clock() {
+            tokio::spawn(look_after(Arc::clone(watchers), changes));
+        }
+        Self { watchers: Arc::clone(watchers), id, ear }
+    }
+
+    /// Waits until the job may have been written.
+    pub(crate) async fn told(&self) {
+        self.ear.next().await;
+    }
+}
+
+/// The clock of all who wait, for as long as anybody does.
+async fn look_after(watchers: Arc<Watchers>, changes: impl Fn() -> Option<Option<u64>>) {
+    let mut seen = changes().flatten();
+    while watchers.keeps_clock() {
+        tokio::time::sleep(LOOK).await;
+        let mut now = changes().flatten();
+        for _ in 1..TRIES {
+            if now.is_none() {
+                tokio::time::sleep(FIND_OUT).await;
+                now = changes().flatten();
+            }
+        }
+        // A store that cannot say may hold anything.
+        if now.is_none() || now != seen {
+            watchers.look_again();
+        }
+        seen = now;
+    }
+}
+
 /// Somebody's place among the listeners of a job.
 pub(crate) struct Listener {
     watchers: Arc<Watchers>,
@@ -183,8 +274,8 @@ impl Drop for Listener {
 
 impl Listener {
     /// From here on nothing is missed, so what is there already is read after this.
-    pub(crate) fn new(watchers: Arc<Watchers>, store: &dyn Store, id: JobId, hears: Hears) -> Self {
-        let ear = watchers.join(id, hears);
+    pub(crate) fn new(watchers: Arc<Watchers>, store: &dyn Store, id: JobId) -> Self {
+        let ear = watchers.join(id, Hears::Everything);
         Self { watchers, id, ear, changes: store.changes(), quiet: 0 }
     }
 
@@ -226,7 +317,7 @@ impl fmt::Debug for Watch {
 
 impl Watch {
     pub(crate) fn new(store: Arc<dyn Store>, watchers: Arc<Watchers>, id: JobId, after: u64) -> Self {
-        let listener = Listener::new(watchers, &*store, id, Hears::Everything);
+        let listener = Listener::new(watchers, &*store, id);
         Self { store, listener, given: after, ready: VecDeque::new(), stale: true }
     }
 
@@ -267,7 +358,10 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use docent_types::JobId;
+    use futures::FutureExt;
     use uuid::Uuid;
 
     use super::*;
@@ -308,6 +402,34 @@ mod tests {
         (0..said).for_each(|n| watchers.live(id, n, || delta(0)));
         let expected: Vec<_> = std::iter::once(None).chain((10..said).map(Some)).collect();
         assert_eq!(heard(&ear).await, expected);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_is_sent_to_the_store_when_others_write_and_never_else() {
+        let (watchers, said) = (Arc::new(Watchers::default()), Arc::new(AtomicU64::new(7)));
+        let wait = |n| {
+            let said = Arc::clone(&said);
+            let changes = move || Some(Some(said.load(Ordering::Relaxed)).filter(|said| *said > 0));
+            Waiter::beside(&watchers, JobId::new(Uuid::from_u128(n)), changes)
+        };
+        let waiting = [wait(1), wait(1), wait(2)];
+        let told = async |within| {
+            tokio::time::sleep(within).await;
+            let told = waiting.each_ref().map(|waiter| waiter.told().now_or_never().is_some());
+            told.iter().filter(|told| **told).count()
+        };
+        assert_eq!(told(100 * LOOK).await, 0);
+        said.store(8, Ordering::Relaxed);
+        assert_eq!(told(2 * LOOK).await, 3);
+        assert_eq!(told(100 * LOOK).await, 0);
+        said.store(0, Ordering::Relaxed);
+        assert_eq!(told(3 * LOOK).await, 3, "a store that cannot say may hold anything");
+        watchers.wrote(JobId::new(Uuid::from_u128(1)));
+        said.store(8, Ordering::Relaxed);
+        told(2 * LOOK).await;
+        drop(waiting);
+        tokio::time::sleep(3 * LOOK).await;
+        assert!(watchers.wants_clock(), "nobody waits, and no clock runs");
     }
 
     #[test]

@@ -168,7 +168,7 @@ mod tests {
         }
 
         /// A job that has ended.
-        async fn ended(&self) -> AgentJob {
+        async fn ended(&self) -> Arc<AgentJob> {
             let new = NewJob {
                 project: &self.project,
                 messages: vec![Message::text(Role::User, "Fix broken links")],

@@ -180,27 +180,31 @@ impl Handler for House {
             request.comes_from(client);
         }
         let route = metrics::route_of(&request);
-        let response = self.answer(request).await;
+        let response = if !request.method().is_safe() && self.drain.is_cancelled() {
+            self.unavailable(&request)
+        } else if let Some(asked) = docent_http_v2::Asked::by(&request) {
+            self.v2.answer(Some(asked), request).await
+        } else {
+            // Most requests are not for these, and need no room for them.
+            Box::pin(self.answer_others(request)).await
+        };
         self.metrics.answered(route, response)
     }
 }
 
 impl House {
-    async fn answer(&self, request: Request) -> Response {
-        let refused = self.drain.is_cancelled() && !request.method().is_safe();
-        if refused {
-            if self.v1.takes(&request) {
-                return self.v1.unavailable(&request, draining());
-            }
-            return self.v2.unavailable(&request, draining());
+    fn unavailable(&self, request: &Request) -> Response {
+        if docent_http_v1::Asked::by(request).is_some() {
+            return self.v1.unavailable(request, draining());
         }
-        if self.v1.takes(&request) {
-            return Box::pin(self.v1.handle(request)).await;
+        self.v2.unavailable(request, draining())
+    }
+
+    async fn answer_others(&self, request: Request) -> Response {
+        if let Some(asked) = docent_http_v1::Asked::by(&request) {
+            return self.v1.answer(asked, request).await;
         }
-        if self.v2.takes(&request) {
-            return self.v2.handle(request).await;
-        }
-        if let Some(response) = Box::pin(self.pulls.answer(&request)).await {
+        if let Some(response) = self.pulls.answer(&request).await {
             return response;
         }
         let answer = match request.segments().as_slice() {
@@ -250,6 +254,7 @@ impl House {
             models,
             answering,
             tell: docent_authoring::tell,
+            shown: docent_http_v2::Shown::default(),
         };
         let pulls = PullPages::new(app.access.clone(), app.pulls());
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));

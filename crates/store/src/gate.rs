@@ -1,11 +1,14 @@
 //! Quotas and idempotency keys, inside the transaction of the write they guard.
 
+use std::sync::Arc;
+
 use std::time::Duration;
 
 use docent_jobs::{Gate, IdempotencyKey, WriteError, Written};
 use docent_types::{AgentJob, Quota, Standing, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::desk::Desk;
 use crate::error::Abort;
 
 /// The first answer given to the key, while it is remembered.
@@ -18,7 +21,9 @@ pub(crate) fn answered(connection: &Connection, gate: &Gate) -> Result<Option<Wr
     match found {
         None => Ok(None),
         Some((fingerprint, _)) if key.fingerprint != fingerprint => Err(Abort::Refused(WriteError::KeyReused)),
-        Some((_, job)) => Ok(Some(Written { job: serde_json::from_str(&job)?, repeat: true, standing: None })),
+        Some((_, job)) => {
+            Ok(Some(Written { job: Arc::new(serde_json::from_str(&job)?), repeat: true, standing: None }))
+        }
     }
 }
 
@@ -41,47 +46,111 @@ pub(crate) fn remember(
 pub(crate) struct Usage<'a> {
     quota: &'a Quota,
     now: Timestamp,
-    before: Bucket,
+    before: Option<Bucket>,
 }
 
-/// The uses in a bucket. As numbers have no gaps, what is in the window is counted by its first and its last.
+/// A use: its number, and its moment in milliseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Use {
+    n: i64,
+    at: i64,
+}
+
+/// Uses of one moment that are not written down yet.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    bucket: String,
+    newest: Use,
+    count: i64,
+    forget_at: i64,
+}
+
+impl Counted {
+    pub(crate) fn new(bucket: &str, newest: Use, forget_at: i64) -> Self {
+        Self { bucket: bucket.to_owned(), newest, count: 1, forget_at }
+    }
+
+    /// Adds the next use, if it is one of the same bucket and moment; says whether it is.
+    pub(crate) fn goes_on(&mut self, bucket: &str, next: Use, forget_at: i64) -> bool {
+        let same = self.bucket == bucket && self.newest.at == next.at && self.newest.n + 1 == next.n;
+        if same {
+            self.newest = next;
+            self.count += 1;
+            self.forget_at = self.forget_at.max(forget_at);
+        }
+        same
+    }
+}
+
+/// The uses in a bucket. Numbers follow the moments and have no gaps, so what is in the window is counted by its first and
+/// its last. Uses of one moment that are counted in one transaction are one row.
 #[derive(Debug, Clone, Copy)]
-struct Bucket {
-    /// Number and moment of the newest use.
-    last: Option<(i64, i64)>,
-    /// Number of the first one in the window.
-    first: Option<i64>,
+pub(crate) struct Bucket {
+    oldest: Use,
+    newest: Use,
+    /// The first use after a moment, which is where a window began.
+    first: Option<Use>,
+    after: i64,
 }
 
 impl Bucket {
-    fn look(connection: &Connection, quota: &Quota, now: Timestamp) -> rusqlite::Result<Self> {
-        let last = connection
-            .prepare_cached("SELECT n, at FROM uses WHERE bucket = ?1 ORDER BY n DESC LIMIT 1")?
-            .query_row([&quota.bucket], |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
+    fn look(desk: &Desk, quota: &Quota, now: Timestamp) -> rusqlite::Result<Option<Self>> {
         let start = now.minus(quota.window).millis();
-        // Numbers follow the moments, so where the last is not in the window none is.
-        let first = match last {
-            Some((_, at)) if at > start => first_after(connection, quota, start)?,
-            _ => None,
+        let known = desk.bucket(&quota.bucket);
+        let Some(bucket) = known.map_or_else(|| Self::read(desk, &quota.bucket), |bucket| Ok(Some(bucket)))? else {
+            return Ok(None);
         };
-        Ok(Self { last, first })
+        let first = match bucket.first {
+            _ if bucket.newest.at <= start => None,
+            Some(first) if start >= bucket.after && first.at > start => Some(first),
+            Some(first) if start >= bucket.after => Some(bucket.first_after(desk, quota, first, start)?),
+            _ => Some(bucket.first_after(desk, quota, bucket.oldest, start)?),
+        };
+        Ok(Some(Self { first, after: start, ..bucket }))
+    }
+
+    fn read(desk: &Desk, name: &str) -> rusqlite::Result<Option<Self>> {
+        write_uses(desk)?;
+        let end = |sql| {
+            let read = |row: &rusqlite::Row<'_>| Ok(Use { n: row.get(0)?, at: row.get(1)? });
+            desk.prepare_cached(sql)?.query_row([name], read).optional()
+        };
+        let oldest = end("SELECT n - count + 1, at FROM uses WHERE bucket = ?1 ORDER BY n LIMIT 1")?;
+        let newest = end("SELECT n, at FROM uses WHERE bucket = ?1 ORDER BY n DESC LIMIT 1")?;
+        Ok(oldest.zip(newest).map(|(oldest, newest)| Self { oldest, newest, first: None, after: 0 }))
+    }
+
+    /// The first use after a moment, from this one on. The newest is after it. The first is looked for in steps that double,
+    /// as it is mostly near, and then in halves.
+    fn first_after(self, desk: &Desk, quota: &Quota, from: Use, moment: i64) -> rusqlite::Result<Use> {
+        let (mut low, mut high, mut step) = (from, self.newest, 1);
+        if low.at > moment {
+            return Ok(low);
+        }
+        while high.n - low.n > 1 {
+            let n = (low.n + step).min(low.n + (high.n - low.n) / 2);
+            let probed = Use { n, at: moment_of(desk, quota, n)?.unwrap_or(i64::MAX) };
+            if probed.at > moment {
+                high = probed;
+            } else {
+                low = probed;
+                step = step.saturating_mul(2);
+            }
+        }
+        Ok(high)
     }
 
     fn used(self) -> i64 {
-        self.last.zip(self.first).map_or(0, |((last, _), first)| last - first + 1)
+        self.first.map_or(0, |first| self.newest.n - first.n + 1)
     }
 
-    fn standing(self, connection: &Connection, quota: &Quota, now: Timestamp) -> rusqlite::Result<Standing> {
+    fn standing(self, desk: &Desk, quota: &Quota, now: Timestamp) -> rusqlite::Result<Standing> {
         let (limit, used) = (i64::from(quota.limit), self.used());
         let retry_after = match self.first {
             _ if used < limit => Duration::ZERO,
             None => quota.window,
             // A use is free again when so many have left the window that fewer than the limit are in it.
-            Some(first) => connection
-                .prepare_cached("SELECT at FROM uses WHERE bucket = ?1 AND n = ?2")?
-                .query_row((&quota.bucket, first + used - limit), |row| row.get(0))
-                .optional()?
+            Some(first) => moment_of(desk, quota, first.n + used - limit)?
                 .map_or(quota.window, |at| Timestamp::from_millis(at).plus(quota.window).since(now)),
         };
         let remaining = u32::try_from((limit - used).max(0)).unwrap_or(u32::MAX);
@@ -90,60 +159,90 @@ impl Bucket {
 }
 
 /// Sees to it that there is room for one use more, or refuses.
-pub(crate) fn admit<'a>(
-    connection: &Connection,
-    quota: &'a Quota,
-    now: Timestamp,
-) -> Result<Usage<'a>, Abort<WriteError>> {
-    let before = Bucket::look(connection, quota, now)?;
-    if before.used() < i64::from(quota.limit) {
+pub(crate) fn admit<'a>(desk: &Desk, quota: &'a Quota, now: Timestamp) -> Result<Usage<'a>, Abort<WriteError>> {
+    let before = Bucket::look(desk, quota, now)?;
+    if before.map_or(0, Bucket::used) < i64::from(quota.limit) {
         return Ok(Usage { quota, now, before });
     }
-    Err(Abort::Refused(WriteError::Limited(before.standing(connection, quota, now)?)))
+    let standing = match before {
+        Some(bucket) => bucket.standing(desk, quota, now)?,
+        None => Standing { limit: quota.limit, window: quota.window, remaining: 0, retry_after: quota.window },
+    };
+    Err(Abort::Refused(WriteError::Limited(standing)))
 }
 
 impl Usage<'_> {
     /// Counts the use. Says how many are left after it.
-    pub(crate) fn count(self, connection: &Connection) -> Result<Standing, Abort<WriteError>> {
+    pub(crate) fn count(self, desk: &Desk) -> Result<Standing, Abort<WriteError>> {
         let Self { quota, now, before } = self;
         // Twice the window, so that a node whose clock is behind still counts what it must.
         let keep = quota.window.saturating_mul(2);
-        connection
-            .prepare_cached("DELETE FROM uses WHERE bucket = ?1 AND at <= ?2")?
-            .execute((&quota.bucket, now.minus(keep).millis()))?;
-        let n = match before.last {
-            Some((last, at)) if at > now.millis() => make_room(connection, quota, now, last)?,
-            Some((last, _)) => last + 1,
+        let before = before.map(|bucket| forget(desk, quota, bucket, now.minus(keep).millis())).transpose()?.flatten();
+        let in_time = before.is_none_or(|bucket| bucket.newest.at <= now.millis());
+        let n = match before {
+            Some(bucket) if in_time => bucket.newest.n + 1,
+            Some(bucket) => make_room(desk, quota, bucket, now)?,
             None => 1,
         };
-        connection.prepare_cached("INSERT INTO uses (bucket, n, at, forget_at) VALUES (?1, ?2, ?3, ?4)")?.execute((
-            &quota.bucket,
-            n,
-            now.millis(),
-            now.plus(keep).millis(),
-        ))?;
-        // Nothing in the window has changed but the one use more.
-        let last = before.last.map_or((n, now.millis()), |(last, at)| (last + 1, at.max(now.millis())));
-        let after = Bucket { last: Some(last), first: before.first.or(Some(n)) };
-        Ok(after.standing(connection, quota, now)?)
+        let this = Use { n, at: now.millis() };
+        desk.used(&quota.bucket, this, now.plus(keep).millis());
+        let start = now.minus(quota.window).millis();
+        let after = match before {
+            None => Bucket { oldest: this, newest: this, first: Some(this), after: start },
+            Some(bucket) if in_time => Bucket { newest: this, first: bucket.first.or(Some(this)), ..bucket },
+            // Nothing in the window has changed but the one use more.
+            Some(bucket) => {
+                let first = bucket.first.filter(|first| first.at <= this.at).unwrap_or(this);
+                Bucket { newest: Use { n: bucket.newest.n + 1, ..bucket.newest }, first: Some(first), ..bucket }
+            }
+        };
+        if in_time {
+            desk.counted(&quota.bucket, after);
+        } else {
+            desk.forget_bucket(&quota.bucket);
+        }
+        Ok(after.standing(desk, quota, now)?)
     }
 }
 
+/// Deletes the uses up to a moment; gives what is left.
+fn forget(desk: &Desk, quota: &Quota, bucket: Bucket, moment: i64) -> rusqlite::Result<Option<Bucket>> {
+    if bucket.oldest.at > moment {
+        return Ok(Some(bucket));
+    }
+    let first_left = || bucket.first_after(desk, quota, bucket.oldest, moment);
+    let oldest = (bucket.newest.at > moment).then(first_left).transpose()?;
+    write_uses(desk)?;
+    desk.prepare_cached("DELETE FROM uses WHERE bucket = ?1 AND n < ?2")?
+        .execute((&quota.bucket, oldest.map_or(i64::MAX, |oldest| oldest.n)))?;
+    Ok(oldest.map(|oldest| Bucket { oldest, ..bucket }))
+}
+
 /// The number of a use at `now`, which those that a clock ahead of this one has written come after: they move by one.
-fn make_room(connection: &Connection, quota: &Quota, now: Timestamp, last: i64) -> rusqlite::Result<i64> {
-    let first = first_after(connection, quota, now.millis())?.unwrap_or(last + 1);
+fn make_room(desk: &Desk, quota: &Quota, bucket: Bucket, now: Timestamp) -> rusqlite::Result<i64> {
+    write_uses(desk)?;
+    let first = bucket.first_after(desk, quota, bucket.oldest, now.millis())?.n;
     // By way of negative numbers, as no two may be the same in between.
-    connection
-        .prepare_cached("UPDATE uses SET n = -(n + 1) WHERE bucket = ?1 AND n >= ?2")?
+    desk.prepare_cached("UPDATE uses SET n = -(n + 1) WHERE bucket = ?1 AND n >= ?2")?
         .execute((&quota.bucket, first))?;
-    connection.prepare_cached("UPDATE uses SET n = -n WHERE bucket = ?1 AND n < 0")?.execute([&quota.bucket])?;
+    desk.prepare_cached("UPDATE uses SET n = -n WHERE bucket = ?1 AND n < 0")?.execute([&quota.bucket])?;
     Ok(first)
 }
 
-/// The number of the first use after a moment, in milliseconds.
-fn first_after(connection: &Connection, quota: &Quota, moment: i64) -> rusqlite::Result<Option<i64>> {
-    connection
-        .prepare_cached("SELECT n FROM uses WHERE bucket = ?1 AND at > ?2 ORDER BY at, n LIMIT 1")?
-        .query_row((&quota.bucket, moment), |row| row.get(0))
+/// Writes down the uses that were counted in this transaction. Whoever reads them does that first, and so does whoever
+/// commits.
+pub(crate) fn write_uses(desk: &Desk) -> rusqlite::Result<()> {
+    for Counted { bucket, newest, count, forget_at } in desk.take_uses() {
+        desk.prepare_cached("INSERT INTO uses (bucket, n, at, forget_at, count) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute((bucket, newest.n, newest.at, forget_at, count))?;
+    }
+    Ok(())
+}
+
+/// The moment of the use with this number.
+fn moment_of(desk: &Desk, quota: &Quota, n: i64) -> rusqlite::Result<Option<i64>> {
+    write_uses(desk)?;
+    desk.prepare_cached("SELECT at FROM uses WHERE bucket = ?1 AND n >= ?2 ORDER BY n LIMIT 1")?
+        .query_row((&quota.bucket, n), |row| row.get(0))
         .optional()
 }

@@ -2,10 +2,10 @@
 //!
 //! One database file, in write-ahead mode with `synchronous=FULL`. One thread writes: it takes every command that is
 //! waiting and commits them together, so that one flush to the disk serves many callers. A refused command undoes nothing
-//! but itself: it decides before it writes, or has a savepoint of its own. A caller has its answer only after the commit. Commands that
-//! ask only for order (who holds a job, what is pruned) are committed without a flush when nobody beside them wants one.
-//! A few threads read, each on its own read-only connection, and what this process wrote last is known without reading.
-//! One thread moves the log into the database beside the writer.
+//! but itself: it decides before it writes, or has a savepoint of its own. A caller has its answer only after the commit.
+//! Commands that ask only for order (who holds a job, what is pruned) are committed without a flush when nobody beside them
+//! wants one. A few threads read, each on its own read-only connection; the jobs and journals that this process wrote last
+//! are known without reading, to the writer too. One thread moves the log into the database beside the writer.
 //!
 //! Any number of processes may have the file open. Those that write take turns, so that a short command beside a busy
 //! server waits for one commit and not for a lull.
@@ -13,17 +13,23 @@
 //! What is asked for by value has a column; the rest of a thing is JSON. This crate knows no rule about jobs: it
 //! applies the decisions it is handed.
 
+mod aged;
 mod backup;
 mod checkpoint;
+mod desk;
 mod error;
 mod gate;
 mod jobs;
+mod journal;
 mod keys;
+mod lane;
+mod place;
 mod projects;
 mod prune;
 mod pulls;
 mod queue;
 mod readers;
+mod rows;
 mod schema;
 mod seen;
 mod sizes;

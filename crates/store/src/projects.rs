@@ -58,10 +58,6 @@ impl Projects for SqliteStore {
         let domain = domain.clone();
         self.read("look up the domain", move |connection| find(connection, "domain = ?1", domain.as_str())).await
     }
-
-    fn changes(&self) -> Option<u64> {
-        self.access_changes()
-    }
 }
 
 fn find(connection: &Connection, condition: &str, value: impl ToSql) -> Result<Option<Project>, BoxError> {

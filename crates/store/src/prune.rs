@@ -6,7 +6,9 @@ use docent_jobs::{Pruned, Pruning, Row, state};
 use docent_types::{BoxError, JobId, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 
+use crate::desk::Desk;
 use crate::error::Abort;
+use crate::journal;
 
 /// How long one step may hold the writer.
 const STEP: Duration = Duration::from_millis(20);
@@ -16,30 +18,32 @@ const SPARE: i64 = 256;
 const BITE: usize = 64;
 
 /// One step: as much as fits into the limit and into [`STEP`]. Gives the jobs it touched, too.
-pub(crate) fn step(connection: &Connection, pruning: Pruning) -> Result<(Pruned, Vec<JobId>), Abort<StoreError>> {
+pub(crate) fn step(desk: &Desk, pruning: Pruning) -> Result<(Pruned, Vec<JobId>), Abort<StoreError>> {
     let begun = Instant::now();
     let (mut pruned, mut touched) = (Pruned::default(), Vec::new());
     let left = |pruned: &Pruned| pruning.limit.saturating_sub(pruned.entries + pruned.jobs);
     let journals_before = pruning.journals_before.max(pruning.jobs_before).map(|before| before.millis());
     let jobs_before = pruning.jobs_before.map(|before| before.millis());
-    forget_uses(connection, pruning)?;
-    while let Some((rowid, row)) = first_over(connection, true, journals_before)? {
+    forget_uses(desk, pruning)?;
+    desk.forget_buckets();
+    while let Some((n, row)) = first_over(desk, true, journals_before)? {
         if left(&pruned) == 0 || begun.elapsed() > STEP {
             return Ok((Pruned { more: true, ..pruned }, touched));
         }
         touched.push(row.id());
-        pruned.entries += bite(connection, rowid, &row, left(&pruned).min(BITE))?;
+        pruned.entries += bite(desk, n, &row, left(&pruned).min(BITE))?;
     }
-    while let Some((rowid, row)) = first_over(connection, false, jobs_before)? {
+    while let Some((n, row)) = first_over(desk, false, jobs_before)? {
         if left(&pruned) == 0 || begun.elapsed() > STEP {
             return Ok((Pruned { more: true, ..pruned }, touched));
         }
-        connection.prepare_cached("DELETE FROM entries WHERE job = ?1")?.execute([row.id().to_string()])?;
-        connection.prepare_cached("DELETE FROM jobs WHERE rowid = ?1")?.execute([rowid])?;
+        journal::forget(desk, n)?;
+        desk.prepare_cached("DELETE FROM jobs WHERE n = ?1")?.execute([n])?;
+        desk.forget_job(row.id());
         touched.push(row.id());
         pruned.jobs += 1;
     }
-    pruned.more = !shrink(connection, begun)?;
+    pruned.more = !shrink(desk, begun)?;
     Ok((pruned, touched))
 }
 
@@ -63,25 +67,21 @@ fn shrink(connection: &Connection, begun: Instant) -> rusqlite::Result<bool> {
 fn first_over(connection: &Connection, kept: bool, before: Option<i64>) -> Result<Option<(i64, Row)>, BoxError> {
     let Some(before) = before else { return Ok(None) };
     let found: Option<(i64, String)> = connection
-        .prepare_cached("SELECT rowid, body FROM jobs WHERE kept = ?1 AND ended_at < ?2 ORDER BY ended_at, id LIMIT 1")?
+        .prepare_cached("SELECT n, body FROM jobs WHERE kept = ?1 AND ended_at < ?2 ORDER BY ended_at, id LIMIT 1")?
         .query_row((kept, before), |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    found.map(|(rowid, body)| Ok((rowid, serde_json::from_str(&body)?))).transpose()
+    found.map(|(n, body)| Ok((n, serde_json::from_str(&body)?))).transpose()
 }
 
 /// Deletes the oldest entries of a journal, at most so many, and says how many.
-fn bite(connection: &Connection, rowid: i64, row: &Row, most: usize) -> Result<usize, Abort<StoreError>> {
+fn bite(desk: &Desk, n: i64, row: &Row, most: usize) -> Result<usize, Abort<StoreError>> {
     let next = state::prune(row, row.pruned_to + most as u64).map_err(BoxError::from)?;
-    let deleted = connection
-        .prepare_cached("DELETE FROM entries WHERE job = ?1 AND seq <= ?2")?
-        .execute((row.id().to_string(), next.pruned_to))?;
+    journal::cut(desk, n, next.pruned_to)?;
     let kept = next.pruned_to + 1 < next.last_seq;
-    connection.prepare_cached("UPDATE jobs SET kept = ?2, body = ?3 WHERE rowid = ?1")?.execute((
-        rowid,
-        kept,
-        serde_json::to_string(&next)?,
-    ))?;
-    Ok(deleted)
+    let body = serde_json::to_string(&next)?;
+    desk.prepare_cached("UPDATE jobs SET kept = ?2, body = ?3 WHERE n = ?1")?.execute((n, kept, body))?;
+    desk.forget_job(row.id());
+    Ok(usize::try_from(next.pruned_to - row.pruned_to).unwrap_or(usize::MAX))
 }
 
 /// Uses in buckets that are not used any more; those of the others are forgotten as they are used.

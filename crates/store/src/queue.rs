@@ -1,162 +1,148 @@
 //! Whose turn it is: which jobs a claim gives out.
 //!
 //! What each place in a queue means, and why a claim costs what it gives and not what waits, is said beside the columns
-//! in the third script of the schema.
+//! in the fourth script of the schema.
 
 use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
 
 use docent_jobs::{Claiming, Row};
-use docent_types::{BoxError, StoreError, Timestamp};
+use docent_types::{BoxError, JobId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
+use uuid::Uuid;
 
+use crate::desk::{Desk, Job};
 use crate::error::Abort;
+use crate::place::Place;
+use crate::{journal, lane, rows};
 
 /// Jobs looked at in one go when many fall due at once.
 const GLANCE: u32 = 512;
 /// Queues looked up in one go.
 const PAGE: u32 = 64;
 
-const LANE_IS_TAKEN: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE repository = ?1 AND branch = ?2 AND place = 'leased') OR EXISTS ( SELECT 1 FROM jobs WHERE repository = ?1 AND branch = ?2 AND place = 'ready' AND project = ?3 AND id < ?4 )";
-const BEHIND: &str = "SELECT rowid, project FROM jobs WHERE repository = ?1 AND branch = ?2 AND place = 'behind' AND project > ?3 ORDER BY project, id LIMIT 1";
-const RAN_OUT: &str =
-    "SELECT rowid, project, repository, branch FROM jobs WHERE place = 'leased' AND lease_until <= ?1 LIMIT ?2";
-const DUE: &str = "SELECT rowid, project FROM jobs WHERE place = 'later' AND not_before <= ?1 LIMIT ?2";
-const QUEUES: &str = "SELECT served, project FROM queues WHERE waiting AND (served, project) > (?1, ?2) AND served <= ?3 ORDER BY served, project LIMIT ?4";
-const RUNNING: &str = "SELECT count(*) FROM jobs WHERE project = ?1 AND lease_until > ?2";
-const READY: &str = "SELECT rowid, id, not_before, lease_until, body FROM jobs WHERE place = 'ready' AND project = ?1 AND id > ?2 ORDER BY id LIMIT 1";
-const HELD: &str = "SELECT EXISTS ( SELECT 1 FROM jobs WHERE repository = ?1 AND branch = ?2 AND place IN ('leased', 'ready') AND lease_until > ?3 )";
+const LANE_IS_TAKEN: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 3) OR EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 0 AND project = ?2 AND id < ?3)";
+const BEHIND: &str = "SELECT n, project FROM jobs WHERE lane = ?1 AND place < 4 AND place = 1 AND project > ?2 ORDER BY project, id LIMIT 1";
+const RAN_OUT: &str = "SELECT n, body FROM jobs WHERE place = 3 AND lease_until <= ?1 LIMIT ?2";
+const DUE: &str = "SELECT n, project FROM jobs WHERE place = 2 AND not_before <= ?1 LIMIT ?2";
+const LAST_TURN: &str = "SELECT max(last) FROM (SELECT max(served) AS last FROM queues WHERE waiting = 0 UNION ALL SELECT max(served) FROM queues WHERE waiting = 1)";
+const QUEUES: &str = "SELECT served, project FROM queues WHERE waiting = 1 AND (served, project) > (?1, ?2) AND served <= ?3 ORDER BY served, project LIMIT ?4";
+const RUNNING: &str = "SELECT project FROM jobs WHERE lease_until > ?1";
+const READY: &str =
+    "SELECT n, id, not_before, lease_until FROM jobs WHERE place = 0 AND project = ?1 AND id > ?2 ORDER BY id LIMIT 1";
+const HELD: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 3 AND lease_until > ?2) OR EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 0 AND lease_until > ?2)";
 
 /// What a claim asks, for a test to see that an index answers each.
 #[cfg(test)]
-pub(crate) const QUESTIONS: &[&str] = &[LANE_IS_TAKEN, BEHIND, RAN_OUT, DUE, QUEUES, RUNNING, READY, HELD];
+pub(crate) const QUESTIONS: &[&str] = &[LANE_IS_TAKEN, BEHIND, RAN_OUT, DUE, LAST_TURN, QUEUES, RUNNING, READY, HELD];
 
-/// Where an active job waits, or that it does not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    Leased,
-    Later,
-    Ready,
-    Behind,
-}
-
-impl Place {
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Leased => "leased",
-            Self::Later => "later",
-            Self::Ready => "ready",
-            Self::Behind => "behind",
-        }
-    }
-}
-
-/// A new job has a place of its own: whoever submits one to a lane that is taken must not be in the way of a claim.
-pub(crate) fn place_of_new(connection: &Connection, row: &Row, now: Timestamp) -> rusqlite::Result<Option<Place>> {
-    let place = place_of(row, now);
-    if place != Some(Place::Ready) {
-        return Ok(place);
-    }
-    let (repository, branch) = row.lane();
-    let behind = connection
+/// Whoever submits a job to a lane that is taken must not be in the way of a claim. Nobody can have asked for the branch
+/// that is named after a job before there was one, as good as nobody; a claim finds out.
+pub(crate) fn place_of_new(desk: &Desk, row: &Row, now: Timestamp) -> Result<Place, BoxError> {
+    let place = Place::of(row, now);
+    let Some(lane) = lane::stored(row).filter(|_| place == Place::Ready) else { return Ok(place) };
+    let project = row.job.project.as_str();
+    let taken = desk
         .prepare_cached(LANE_IS_TAKEN)?
-        .query_row((repository, branch, row.job.project.as_str(), row.id().to_string()), |row| row.get(0))?;
-    Ok(Some(if behind { Place::Behind } else { Place::Ready }))
-}
-
-/// Where a job belongs, as far as its row says. One that is ready may turn out to be behind.
-pub(crate) fn place_of(row: &Row, now: Timestamp) -> Option<Place> {
-    use docent_types::JobStatus::Active;
-    match &row.lease {
-        _ if row.job.status != Active => None,
-        Some(_) => Some(Place::Leased),
-        None if row.attempt.not_before > now => Some(Place::Later),
-        None => Some(Place::Ready),
-    }
+        .query_row((lane, project, row.id().uuid().into_bytes()), |row| row.get(0))?;
+    let first = |owner: &Job| owner.row.job.project == row.job.project && owner.id() < row.id();
+    let behind = taken
+        || lane::owner(desk, row)?.is_some_and(|owner| match Place::of(&owner.row, now) {
+            Place::Leased => true,
+            Place::Ready => first(&owner),
+            _ => false,
+        });
+    Ok(if behind { Place::Behind } else { Place::Ready })
 }
 
 /// What follows from a write to a row that now has this place.
-pub(crate) fn wrote(connection: &Connection, row: &Row, place: Option<Place>) -> rusqlite::Result<()> {
-    if place == Some(Place::Ready) {
-        wake(connection, row.job.project.as_str())?;
+pub(crate) fn wrote(desk: &Desk, row: &Row, place: Place) -> Result<(), BoxError> {
+    if place == Place::Ready {
+        wake(desk, row.job.project.as_str())?;
     }
-    if place != Some(Place::Leased) {
-        let (repository, branch) = row.lane();
-        free(connection, repository, branch)?;
+    if place != Place::Leased {
+        free(desk, row)?;
     }
     Ok(())
 }
 
 /// Says that a project may have something to give.
-pub(crate) fn wake(connection: &Connection, project: &str) -> rusqlite::Result<()> {
-    connection
-        .prepare_cached(
+pub(crate) fn wake(desk: &Desk, project: &str) -> rusqlite::Result<()> {
+    if desk.waits(project) {
+        desk.prepare_cached(
             "INSERT INTO queues (project, waiting, served) VALUES (?1, 1, 0)
              ON CONFLICT (project) DO UPDATE SET waiting = 1 WHERE NOT waiting",
         )?
         .execute([project])?;
+    }
     Ok(())
 }
 
-/// Nobody holds the lane any more, or may not: of each project the oldest that is behind comes forward.
-fn free(connection: &Connection, repository: &str, branch: &str) -> rusqlite::Result<()> {
-    let mut freed = String::new();
+/// Nobody holds the lane of this job any more, or may not: of each project the oldest that is behind comes forward.
+fn free(desk: &Desk, row: &Row) -> Result<(), BoxError> {
+    let (lane, mut freed) = (lane::name(row), String::new());
     loop {
-        let next: Option<(i64, String)> = connection
-            .prepare_cached(BEHIND)?
-            .query_row((repository, branch, &freed), |row| Ok((row.get(0)?, row.get(1)?)))
-            .optional()?;
-        let Some((rowid, project)) = next else { return Ok(()) };
-        put(connection, rowid, Place::Ready)?;
-        wake(connection, &project)?;
+        let next: Option<(i64, String)> =
+            desk.prepare_cached(BEHIND)?.query_row((&lane, &freed), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let Some((n, project)) = next else { break };
+        put(desk, n, Place::Ready)?;
+        wake(desk, &project)?;
         freed = project;
     }
-}
-
-fn put(connection: &Connection, rowid: i64, place: Place) -> rusqlite::Result<()> {
-    connection.prepare_cached("UPDATE jobs SET place = ?2 WHERE rowid = ?1")?.execute((rowid, place.name()))?;
+    if let Some(owner) = lane::owner(desk, row)? {
+        let forward =
+            desk.prepare_cached("UPDATE jobs SET place = 0 WHERE n = ?1 AND place = 1")?.execute([owner.n])?;
+        if forward > 0 {
+            wake(desk, owner.row.job.project.as_str())?;
+        }
+    }
     Ok(())
 }
 
-/// Gives out jobs. `write` writes the next state of a row, and gives the row as it was written.
+fn put(connection: &Connection, n: i64, place: Place) -> rusqlite::Result<()> {
+    connection.prepare_cached("UPDATE jobs SET place = ?2 WHERE n = ?1")?.execute((n, place))?;
+    Ok(())
+}
+
+/// Gives out jobs. `write` writes the next state of a job, and gives the job as it was written.
 pub(crate) fn claim(
-    connection: &Connection,
+    desk: &Desk,
     claiming: Claiming,
-    mut write: impl FnMut(&Row) -> Result<Row, Abort<StoreError>>,
-) -> Result<Vec<Row>, Abort<StoreError>> {
+    mut write: impl FnMut(&Job) -> Result<Arc<Job>, Abort<StoreError>>,
+) -> Result<Vec<Arc<Job>>, Abort<StoreError>> {
     let mut claimed = Vec::new();
     let mut more = true;
     while more && claimed.len() < claiming.most {
-        more = promote(connection, claiming.now)?;
-        let mut round = Round::begin(connection)?;
+        more = promote(desk, claiming.now)?;
+        let mut round = Round::begin(desk, claiming)?;
         while claimed.len() < claiming.most {
-            let Some(project) = round.next(connection)? else { break };
-            let Some(row) = round.give(connection, claiming, &project)? else { continue };
-            claimed.push(write(&row)?);
-            round.served(connection, project)?;
+            let Some(project) = round.next(desk)? else { break };
+            let Some(job) = round.give(desk, claiming, &project)? else { continue };
+            claimed.push(write(&job)?);
+            round.served(project);
         }
-        round.end(connection)?;
+        round.end(desk)?;
     }
     Ok(claimed)
 }
 
 /// Whose lease ran out and who has fallen due is ready. Says whether there may be more of them.
-fn promote(connection: &Connection, now: Timestamp) -> rusqlite::Result<bool> {
-    let mut ran_out = connection.prepare_cached(RAN_OUT)?;
-    let ran_out = ran_out.query_map((now.millis(), GLANCE), |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?, row.get::<_, String>(3)?))
-    })?;
-    let ran_out = ran_out.collect::<Result<Vec<_>, _>>()?;
-    for (rowid, project, repository, branch) in &ran_out {
-        put(connection, *rowid, Place::Ready)?;
-        wake(connection, project)?;
-        free(connection, repository, branch)?;
+fn promote(desk: &Desk, now: Timestamp) -> Result<bool, BoxError> {
+    let mut ran_out = desk.prepare_cached(RAN_OUT)?;
+    let ran_out = ran_out.query_map((now.millis(), GLANCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let ran_out = ran_out.collect::<Result<Vec<(i64, String)>, _>>()?;
+    for (n, body) in &ran_out {
+        let row: Row = serde_json::from_str(body)?;
+        put(desk, *n, Place::Ready)?;
+        wake(desk, row.job.project.as_str())?;
+        free(desk, &row)?;
     }
-    let mut due = connection.prepare_cached(DUE)?;
-    let due = due.query_map((now.millis(), GLANCE), |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
-    let due = due.collect::<Result<Vec<_>, _>>()?;
-    for (rowid, project) in &due {
-        put(connection, *rowid, Place::Ready)?;
-        wake(connection, project)?;
+    let mut due = desk.prepare_cached(DUE)?;
+    let due = due.query_map((now.millis(), GLANCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let due = due.collect::<Result<Vec<(i64, String)>, _>>()?;
+    for (n, project) in &due {
+        put(desk, *n, Place::Ready)?;
+        wake(desk, project)?;
     }
     Ok(ran_out.len().max(due.len()) >= GLANCE as usize)
 }
@@ -169,14 +155,30 @@ struct Round {
     /// The last queue that was looked up; `None` once there are no more.
     looked: Option<(i64, String)>,
     again: VecDeque<String>,
+    /// The turn in which each project was served last, in this round.
+    served: HashMap<String, u64>,
+    /// Living leases by project.
     running: HashMap<String, usize>,
 }
 
 impl Round {
-    fn begin(connection: &Connection) -> rusqlite::Result<Self> {
-        let turn = connection.prepare_cached("SELECT turn FROM turn_taking")?.query_row([], |row| row.get(0))?;
-        let (next, again, running) = Default::default();
-        Ok(Self { turn, begun: turn, next, looked: Some((-1, String::new())), again, running })
+    fn begin(connection: &Connection, claiming: Claiming) -> rusqlite::Result<Self> {
+        let turn: Option<u64> = connection.prepare_cached(LAST_TURN)?.query_row([], |row| row.get(0))?;
+        let turn = turn.unwrap_or_default();
+        let mut running = HashMap::new();
+        if claiming.cap_per_project < usize::MAX {
+            let mut select = connection.prepare_cached(RUNNING)?;
+            let mut rows = select.query([claiming.now.millis()])?;
+            while let Some(row) = rows.next()? {
+                let project = row.get_ref(0)?.as_str()?;
+                match running.get_mut(project) {
+                    Some(count) => *count += 1,
+                    None => drop(running.insert(project.to_owned(), 1)),
+                }
+            }
+        }
+        let (next, again, served) = Default::default();
+        Ok(Self { turn, begun: turn, next, looked: Some((-1, String::new())), again, served, running })
     }
 
     fn next(&mut self, connection: &Connection) -> rusqlite::Result<Option<String>> {
@@ -193,77 +195,77 @@ impl Round {
     }
 
     /// The oldest job of a project that may be given out.
-    fn give(
-        &mut self,
-        connection: &Connection,
-        claiming: Claiming,
-        project: &str,
-    ) -> Result<Option<Row>, Abort<StoreError>> {
-        let now = claiming.now;
-        let running = match self.running.get(project) {
-            Some(running) => *running,
-            None => connection.prepare_cached(RUNNING)?.query_row((project, now.millis()), |row| row.get(0))?,
-        };
+    fn give(&mut self, desk: &Desk, claiming: Claiming, project: &str) -> Result<Option<Arc<Job>>, Abort<StoreError>> {
+        let running = self.running.get(project).copied().unwrap_or_default();
         if running >= claiming.cap_per_project {
             return Ok(None);
         }
-        let found = first_free(connection, now, project)?;
-        self.running.insert(project.to_owned(), running + usize::from(found.is_some()));
+        let found = first_free(desk, claiming.now, project)?;
+        if found.is_some() {
+            self.running.insert(project.to_owned(), running + 1);
+        }
         Ok(found)
     }
 
-    fn served(&mut self, connection: &Connection, project: String) -> rusqlite::Result<()> {
+    fn served(&mut self, project: String) {
         self.turn += 1;
-        connection
-            .prepare_cached("UPDATE queues SET served = ?2 WHERE project = ?1")?
-            .execute((&project, self.turn))?;
+        self.served.insert(project.clone(), self.turn);
         self.again.push_back(project);
-        Ok(())
     }
 
     fn end(&self, connection: &Connection) -> rusqlite::Result<()> {
-        if self.turn > self.begun {
-            connection.prepare_cached("UPDATE turn_taking SET turn = ?1")?.execute([self.turn])?;
+        for (project, turn) in &self.served {
+            connection.prepare_cached("UPDATE queues SET served = ?2 WHERE project = ?1")?.execute((project, turn))?;
         }
         Ok(())
     }
 }
 
 /// The first ready job of a project whose lane nobody holds. Those whose lane is held are put behind on the way.
-fn first_free(connection: &Connection, now: Timestamp, project: &str) -> Result<Option<Row>, BoxError> {
-    let mut passed = String::new();
+fn first_free(desk: &Desk, now: Timestamp, project: &str) -> Result<Option<Arc<Job>>, BoxError> {
+    let mut passed = None;
     loop {
-        let ready = connection
+        let ready = desk
             .prepare_cached(READY)?
-            .query_row((project, &passed), |row| {
-                let (rowid, id): (i64, String) = (row.get(0)?, row.get(1)?);
-                let (not_before, lease_until): (i64, Option<i64>) = (row.get(2)?, row.get(3)?);
-                Ok((rowid, id, not_before, lease_until, row.get::<_, String>(4)?))
+            .query_row((project, passed.unwrap_or_default()), |row| {
+                Ok((row.get(0)?, row.get::<_, [u8; 16]>(1)?, row.get::<_, i64>(2)?, row.get::<_, Option<i64>>(3)?))
             })
             .optional()?;
-        let Some((rowid, id, not_before, lease_until, body)) = ready else {
-            if passed.is_empty() {
-                let mut sleep = connection.prepare_cached("UPDATE queues SET waiting = 0 WHERE project = ?1")?;
-                sleep.execute([project])?;
+        let Some((n, id, not_before, lease_until)) = ready else {
+            if passed.is_none() {
+                let mut rest = desk.prepare_cached("UPDATE queues SET waiting = 0 WHERE project = ?1")?;
+                rest.execute([project])?;
+                desk.rests(project);
             }
             return Ok(None);
         };
         if lease_until.is_some_and(|until| until > now.millis()) {
             // It had run out by a clock that was ahead of this one.
-            put(connection, rowid, Place::Leased)?;
+            put(desk, n, Place::Leased)?;
         } else if not_before > now.millis() {
-            passed = id;
+            passed = Some(id);
         } else {
-            let row: Row = serde_json::from_str(&body)?;
-            if !is_held(connection, &row, now)? {
-                return Ok(Some(row));
+            let Some(job) = with_journal(desk, JobId::new(Uuid::from_bytes(id)))? else { return Ok(None) };
+            if !is_held(desk, &job.row, now)? {
+                return Ok(Some(job));
             }
-            put(connection, rowid, Place::Behind)?;
+            put(desk, n, Place::Behind)?;
         }
     }
 }
 
-fn is_held(connection: &Connection, row: &Row, now: Timestamp) -> rusqlite::Result<bool> {
-    let (repository, branch) = row.lane();
-    connection.prepare_cached(HELD)?.query_row((repository, branch, now.millis()), |row| row.get(0))
+/// A job, and what whoever works on it begins with reading.
+fn with_journal(desk: &Desk, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
+    let Some(job) = rows::find(desk, id)? else { return Ok(None) };
+    if job.journal.is_some() || job.row.pruned_to > 0 {
+        return Ok(Some(job));
+    }
+    let journal = journal::short(desk, job.n, job.row.last_seq)?;
+    Ok(Some(Arc::new(Job { n: job.n, row: job.row.clone(), journal })))
+}
+
+fn is_held(desk: &Desk, row: &Row, now: Timestamp) -> Result<bool, BoxError> {
+    let is_living = |owner: Arc<Job>| owner.row.lease.as_ref().is_some_and(|lease| lease.until > now);
+    let held = desk.prepare_cached(HELD)?.query_row((lane::name(row), now.millis()), |row| row.get(0))?;
+    Ok(held || lane::owner(desk, row)?.is_some_and(is_living))
 }

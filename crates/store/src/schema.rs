@@ -10,7 +10,12 @@ use crate::error::OpenError;
 use crate::turn::look_again;
 
 /// One script a version, in order; `user_version` counts those that were run. A script that was released never changes.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// "Docn": marks the file as ours.
 const APPLICATION: i32 = 0x446f_636e;
@@ -106,7 +111,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
          PRAGMA foreign_keys = ON;
          PRAGMA trusted_schema = OFF;
          PRAGMA cell_size_check = ON;
-         PRAGMA cache_size = -32768;
+         PRAGMA cache_size = -8192;
          PRAGMA temp_store = MEMORY;
          PRAGMA wal_autocheckpoint = 8000;
          PRAGMA journal_size_limit = 67108864;",
@@ -245,19 +250,31 @@ mod tests {
         migrate(&mut connection, &path, &MIGRATIONS[..2]).expect("is a database of the second version");
         connection
             .execute_batch(
-                "INSERT INTO jobs VALUES ('a', 'p', 'active', 'r', 'x', 1, 5, NULL, 2, '{}'),
-                                         ('b', 'p', 'active', 'r', 'y', 2, 6, 99, 3, '{}'),
-                                         ('c', 'p', 'completed', 'r', 'z', 3, 7, NULL, 4, '{}');
-                 INSERT INTO entries VALUES ('c', 1, 3, '{}'), ('c', 2, 12, '{}');
+                "INSERT INTO jobs VALUES
+                   ('00000000-0000-0000-0000-00000000000a', 'p', 'active', 'r', 'x', 1, 5, NULL, 2, '{}'),
+                   ('00000000-0000-0000-0000-00000000000b', 'p', 'active', 'r', 'y', 2, 6, 99, 3, '{}'),
+                   ('00000000-0000-0000-0000-00000000000c', 'p', 'completed', 'r',
+                    'docent/00000000-0000-0000-0000-00000000000c', 3, 7, NULL, 4, '{}');
+                 INSERT INTO entries VALUES ('00000000-0000-0000-0000-00000000000c', 1, 3, '{}'),
+                                            ('00000000-0000-0000-0000-00000000000c', 2, 12, '{\"entry\":1}');
                  INSERT INTO uses VALUES ('one', 20, 90), ('one', 10, 80), ('two', 15, 85), ('one', 20, 91);",
             )
             .expect("writes");
         drop(connection);
         let connection = open_for_writing(&path).expect("opens and migrates");
-        let mut select = connection.prepare("SELECT place, ended_at FROM jobs ORDER BY id").expect("prepares");
-        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).expect("reads");
-        let rows: Vec<(Option<String>, Option<i64>)> = rows.collect::<Result<_, _>>().expect("reads");
-        assert_eq!(rows, [(Some("later".into()), None), (Some("leased".into()), None), (None, Some(12))]);
+        let mut select =
+            connection.prepare("SELECT hex(id), place, lane, ended_at FROM jobs ORDER BY n").expect("prepares");
+        let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)));
+        let rows: Vec<(String, i64, Option<String>, Option<i64>)> =
+            rows.expect("reads").collect::<Result<_, _>>().expect("reads");
+        let id = |last: &str| format!("{last:0>32}");
+        let lane = |branch: &str| Some(format!("r\n{branch}"));
+        assert_eq!(rows, [(id("A"), 2, lane("x"), None), (id("B"), 3, lane("y"), None), (id("C"), 4, None, Some(12))]);
+        let mut select = connection.prepare("SELECT job, last, count, at, bodies FROM entries").expect("prepares");
+        let rows = select
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, String>(4)?)));
+        let rows: Vec<(i64, i64, i64, i64, String)> = rows.expect("reads").collect::<Result<_, _>>().expect("reads");
+        assert_eq!(rows, [(3, 1, 1, 3, "[{}]".to_owned()), (3, 2, 1, 12, "[{\"entry\":1}]".to_owned())]);
         let mut select = connection.prepare("SELECT bucket, n, at FROM uses ORDER BY bucket, n").expect("prepares");
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("reads");
         let rows: Vec<(String, i64, i64)> = rows.collect::<Result<_, _>>().expect("reads");

@@ -1,26 +1,23 @@
-//! What this process knows without asking the database: the rows it wrote, and whether anybody else has written since.
+//! What this process knows without asking the database: the jobs it wrote, and whether anybody else has written since.
 //!
 //! Only the writer can tell the commits of others from its own: on its own connection, `PRAGMA data_version` moves with
 //! the former alone. It looks as each of its transactions begins, and between two of them when it is asked to. What was
 //! looked at is good for a moment; nobody waits for the next look, who finds it too old reads.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use docent_jobs::Row;
 use docent_types::JobId;
 use rusqlite::Connection;
+
+use crate::aged::Aged;
+use crate::desk::Job;
 
 /// How old a look may be that is relied on. With the time that a look takes, changes are noticed within 200 ms.
 const FRESH: Duration = Duration::from_millis(150);
 /// How old the last look is when another is asked for.
 const AGING: Duration = Duration::from_millis(50);
-/// Rows kept, between this many and twice as many.
-const ROWS: usize = 2048;
-/// A row with more text than this is read each time.
-const LARGEST: usize = 16 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct Seen {
@@ -33,40 +30,34 @@ pub(crate) struct Seen {
     others: AtomicU64,
     /// How often this process has written to keys or projects.
     access: AtomicU64,
-    rows: Mutex<Rows>,
-}
-
-/// Rows this process wrote. Those of `old` go when `young` is full.
-#[derive(Debug, Default)]
-struct Rows {
-    young: HashMap<JobId, Row>,
-    old: HashMap<JobId, Row>,
+    jobs: Mutex<Aged<JobId, Arc<Job>>>,
 }
 
 impl Seen {
     pub(crate) fn new() -> Self {
         let (looked, others, access) = Default::default();
-        Self { opened: Instant::now(), looked, asked: AtomicBool::new(false), others, access, rows: Mutex::default() }
+        Self { opened: Instant::now(), looked, asked: AtomicBool::new(false), others, access, jobs: Mutex::default() }
     }
 
     /// Whether somebody else has written since the last time. For the writer, on its own connection.
-    pub(crate) fn look(&self, connection: &Connection, version: &mut Option<i64>) -> rusqlite::Result<()> {
+    pub(crate) fn look(&self, connection: &Connection, version: &mut Option<i64>) -> rusqlite::Result<bool> {
         let now = self.now();
         let found = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
-        if version.replace(found).is_some_and(|before| before != found) {
-            self.rows().clear();
+        let changed = version.replace(found).is_some_and(|before| before != found);
+        if changed {
+            self.jobs().clear();
             self.others.fetch_add(1, Ordering::SeqCst);
         }
         self.looked.store(now, Ordering::SeqCst);
         self.asked.store(false, Ordering::SeqCst);
-        Ok(())
+        Ok(changed)
     }
 
     /// Nobody looks any more, so nothing is known from here on.
     pub(crate) fn close(&self) {
         self.asked.store(true, Ordering::SeqCst);
         self.looked.store(0, Ordering::SeqCst);
-        self.rows().clear();
+        self.jobs().clear();
     }
 
     /// How often others have written, when that is known at the moment. `ask` is called when it is time for a look.
@@ -89,45 +80,34 @@ impl Seen {
         self.access.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// This row was committed. For the writer, in the order of the commits.
-    pub(crate) fn wrote(&self, row: &Row) {
-        self.forget(row.id());
-        let text = row.job.message.as_ref().map_or(0, String::len)
-            + row.job.todos.iter().map(|todo| todo.content.len()).sum::<usize>();
-        if text > LARGEST {
-            return;
+    /// These were committed. For the writer, in the order of the commits.
+    pub(crate) fn wrote(&self, jobs: &[Arc<Job>]) {
+        let mut known = self.jobs();
+        for job in jobs {
+            if job.is_small() {
+                known.insert(job.id(), Arc::clone(job));
+            } else {
+                known.remove(&job.id());
+            }
         }
-        let mut rows = self.rows();
-        if rows.young.len() >= ROWS {
-            rows.old = std::mem::take(&mut rows.young);
-        }
-        rows.young.insert(row.id(), row.clone());
     }
 
-    /// This row was changed or deleted, in a way that is not worth to know.
-    pub(crate) fn forget(&self, id: JobId) {
-        let mut rows = self.rows();
-        rows.young.remove(&id);
-        rows.old.remove(&id);
+    /// These were changed or deleted, in a way that is not worth to know.
+    pub(crate) fn forget(&self, ids: &[JobId]) {
+        let mut known = self.jobs();
+        ids.iter().for_each(|id| known.remove(id));
     }
 
-    pub(crate) fn row(&self, id: JobId) -> Option<Row> {
-        let rows = self.rows();
-        rows.young.get(&id).or_else(|| rows.old.get(&id)).cloned()
+    /// A job, if it is known.
+    pub(crate) fn job(&self, id: JobId) -> Option<Arc<Job>> {
+        self.jobs().get(&id).cloned()
     }
 
     fn now(&self) -> u64 {
         u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
-    fn rows(&self) -> MutexGuard<'_, Rows> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Rows {
-    fn clear(&mut self) {
-        self.young.clear();
-        self.old.clear();
+    fn jobs(&self) -> MutexGuard<'_, Aged<JobId, Arc<Job>>> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -44,9 +44,9 @@ fn count(connection: &Connection) -> Result<Sizes, BoxError> {
         free_bytes: number("PRAGMA freelist_count")? * number("PRAGMA page_size")?,
         shrinks: number("PRAGMA auto_vacuum")? == 2,
         jobs: number("SELECT count(*) FROM jobs")?,
-        active_jobs: number("SELECT count(*) FROM jobs WHERE place IS NOT NULL")?,
+        active_jobs: number("SELECT count(*) FROM jobs WHERE place < 4")?,
         pruned_jobs: number("SELECT count(*) FROM jobs WHERE NOT kept AND ended_at IS NOT NULL")?,
-        entries: number("SELECT count(*) FROM entries")?,
+        entries: number("SELECT coalesce(sum(count), 0) FROM entries")?,
         threads: number("SELECT count(*) FROM threads")?,
         turns: number("SELECT count(*) FROM turns")?,
         ..Sizes::default()

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use docent_jobs::Row;
-use docent_types::{BoxError, JobStatus, StoreError};
+use docent_types::{BoxError, JobId, JobStatus, StoreError};
 use rusqlite::Connection;
 
 use crate::checkpoint::Checkpoints;
+use crate::desk::{Desk, Job};
 use crate::error::{Abort, OpenError};
+use crate::place::Place;
 use crate::readers::Readers;
 use crate::schema::{mark, open_for_checkpoints, open_for_reading, open_for_writing};
 use crate::seen::Seen;
@@ -64,12 +65,17 @@ impl SqliteStore {
     /// How many jobs there are of each status that any has.
     pub async fn jobs_by_status(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
         self.read("count the jobs", |connection| {
-            let mut statement = connection.prepare_cached("SELECT status, count(*) FROM jobs GROUP BY status")?;
-            let counts = statement.query_map([], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)?)))?;
-            let counts = counts.collect::<Result<Vec<_>, _>>()?;
-            let known = |name: &str| JobStatus::ALL.into_iter().find(|status| status.as_str() == name);
-            let count = |(name, count): (String, i64)| Some((known(&name)?, u64::try_from(count).unwrap_or(0)));
-            Ok(counts.into_iter().filter_map(count).collect())
+            let mut statement = connection.prepare_cached("SELECT place, count(*) FROM jobs GROUP BY place")?;
+            let mut rows = statement.query([])?;
+            let mut counts: Vec<(JobStatus, u64)> = Vec::new();
+            while let Some(row) = rows.next()? {
+                let Some(status) = Place::status(row.get(0)?) else { continue };
+                match counts.iter_mut().find(|(counted, _)| *counted == status) {
+                    Some((_, count)) => *count += row.get::<_, u64>(1)?,
+                    None => counts.push((status, row.get(1)?)),
+                }
+            }
+            Ok(counts)
         })
         .await
     }
@@ -94,24 +100,8 @@ impl SqliteStore {
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
     {
-        self.writer.write(doing, (Lasting::Flushed, Deciding::Throughout), work, |_| ()).await
-    }
-
-    /// Like [`write`](Self::write), saying how it is to last; `done` hears what it came to, in the order of the commits.
-    pub(crate) async fn write_then<T, E, F, D>(
-        &self,
-        doing: &'static str,
-        lasting: Lasting,
-        work: F,
-        done: D,
-    ) -> Result<T, E>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
-        D: FnOnce(&T) + Send + 'static,
-    {
-        self.writer.write(doing, (lasting, Deciding::Throughout), work, done).await
+        let how = (Lasting::Flushed, Deciding::Throughout);
+        self.write_then(doing, how, move |desk| work(desk), |_| ()).await
     }
 
     /// Like [`write`](Self::write), for what changes keys or projects.
@@ -123,24 +113,46 @@ impl SqliteStore {
     {
         let seen = Arc::clone(&self.seen);
         let how = (Lasting::Flushed, Deciding::Throughout);
-        self.writer.write(doing, how, work, move |_| seen.changed_access()).await
+        self.write_then(doing, how, move |desk| work(desk), move |_| seen.changed_access()).await
     }
 
-    /// For what writes jobs: the rows that `work` gives beside its answer are known from then on.
-    pub(crate) async fn write_rows<T, E, F>(
+    /// Like [`write`](Self::write), saying how it is done; `done` hears what it came to, in the order of the commits.
+    pub(crate) async fn write_then<T, E, F, D>(
         &self,
         doing: &'static str,
         how: (Lasting, Deciding),
         work: F,
+        done: D,
     ) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Connection) -> Result<(T, Vec<Row>), Abort<E>> + Send + 'static,
+        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
+        D: FnOnce(&T) + Send + 'static,
+    {
+        self.writer.write(doing, how, work, done).await
+    }
+
+    /// For what writes jobs: those that `work` gives beside its answer are known from then on.
+    pub(crate) async fn write_jobs<T, E, F>(
+        &self,
+        doing: &'static str,
+        how: (Lasting, Deciding),
+        work: F,
+    ) -> Result<(T, Vec<Arc<Job>>), E>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnOnce(&Desk) -> Result<(T, Vec<Arc<Job>>), Abort<E>> + Send + 'static,
     {
         let seen = Arc::clone(&self.seen);
-        let know = move |(_, rows): &(T, Vec<Row>)| rows.iter().for_each(|row| seen.wrote(row));
-        Ok(self.writer.write(doing, how, work, know).await?.0)
+        let know = move |(_, jobs): &(T, Vec<Arc<Job>>)| seen.wrote(jobs);
+        self.writer.write(doing, how, work, know).await
+    }
+
+    /// A job that is known without reading, if that is to be relied on at the moment.
+    pub(crate) fn known(&self, id: JobId) -> Option<Arc<Job>> {
+        self.others().and_then(|_| self.seen.job(id))
     }
 
     /// How often others were found to have written, when that is known at the moment.

@@ -296,3 +296,43 @@ async fn what_no_gate_can_need_any_more_is_forgotten() {
     };
     assert_eq!(store.read("count", count).await.expect("counts"), (1, 1));
 }
+
+#[tokio::test]
+async fn uses_that_are_counted_together_are_counted_as_one_after_another() {
+    let house = House::new();
+    let (store, twin) = (house.open(), docent_jobs::memory::MemoryStore::new());
+    // Clocks that go on, stand still, are ahead for a while and behind; the limit is met on the way.
+    let moments = [0, 0, 0, 5, 5, 9, 4, 4, 9, 9, 30, 30, 30, 30, 29, 31];
+    let gate = |at: u64, limit| {
+        let quota = Quota { bucket: "agent-jobs:acme".to_owned(), limit, window: Duration::from_millis(20) };
+        Gate { now: NOW.plus(Duration::from_millis(at)), quota: Some(quota), key: None }
+    };
+    let release = hold_the_writer(&store).await;
+    let tries: Vec<_> = (1..)
+        .zip(moments)
+        .map(|(n, at)| {
+            let (store, gate) = (Arc::clone(&store), gate(at, 4 + at as u32 / 5));
+            tokio::spawn(async move { create(&store, sample_job(n), gate).await })
+        })
+        .collect();
+    let_them_ask().await;
+    drop(release);
+    let told = |written: Result<Written, WriteError>| match written {
+        Ok(written) => format!("{:?}", written.standing),
+        Err(error) => format!("{error:?}"),
+    };
+    let row = |n| state::create(sample_job(n), Instruction { messages: Vec::new() });
+    let mut refused = 0;
+    for ((n, at), attempt) in (1..).zip(moments).zip(tries) {
+        let (row, entries) = row(n);
+        let expected = told(twin.create(row, entries, gate(at, 4 + at as u32 / 5)).await);
+        assert_eq!(told(attempt.await.expect("no panic")), expected, "use {n} at {at}");
+        refused += usize::from(expected.starts_with("Limited"));
+    }
+    assert!(refused > 0);
+    for (n, at) in (100..).zip([31, 33, 36, 60]) {
+        let (row, entries) = row(n);
+        let expected = told(twin.create(row, entries, gate(at, 100)).await);
+        assert_eq!(told(create(&store, sample_job(n), gate(at, 100)).await), expected, "later, at {at}");
+    }
+}

@@ -26,7 +26,9 @@ use docent_types::StoreError;
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
+use crate::desk::Desk;
 use crate::error::{Abort, Closed, NotCommitted, OpenError, Panicked};
+use crate::gate;
 use crate::seen::Seen;
 use crate::turn::Turn;
 
@@ -87,7 +89,7 @@ trait Command: Send {
     fn lasting(&self) -> Lasting;
     fn deciding(&self) -> Deciding;
     /// Does the work; says whether what it wrote is to be kept.
-    fn run(&mut self, connection: &Connection) -> bool;
+    fn run(&mut self, desk: &Desk) -> bool;
     fn answer(self: Box<Self>, committed: Result<(), NotCommitted>);
 }
 
@@ -105,7 +107,7 @@ impl<T, E, F, D> Command for Asked<T, E, F, D>
 where
     T: Send,
     E: From<StoreError> + Send,
-    F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send,
+    F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send,
     D: FnOnce(&T) + Send,
 {
     fn lasting(&self) -> Lasting {
@@ -116,9 +118,9 @@ where
         self.deciding
     }
 
-    fn run(&mut self, connection: &Connection) -> bool {
+    fn run(&mut self, desk: &Desk) -> bool {
         let Some(work) = self.work.take() else { return false };
-        let result = catch_unwind(AssertUnwindSafe(|| work(connection)));
+        let result = catch_unwind(AssertUnwindSafe(|| work(desk)));
         let result = result.unwrap_or_else(|_| Err(Abort::Failed(Panicked.into())));
         let keep = result.is_ok();
         self.result = Some(result);
@@ -144,8 +146,9 @@ impl Writer {
         let written = Arc::new(Written::default());
         let count = Arc::clone(&written);
         // It was opened to flush.
-        let pen = Pen { connection, turn, seen, lasting: Lasting::Flushed, version: None };
-        let write = move || serve(pen, &commands, &count);
+        let pen =
+            Pen { desk: Desk::new(connection, Arc::clone(&seen)), turn, lasting: Lasting::Flushed, version: None };
+        let write = move || serve(pen, &commands, &count, &seen);
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(write);
         let thread = Some(thread.map_err(|source| OpenError::Thread { source })?);
         Ok(Self { queue, thread, written })
@@ -163,7 +166,7 @@ impl Writer {
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
+        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
         D: FnOnce(&T) + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
@@ -206,7 +209,7 @@ impl Drop for Writer {
     }
 }
 
-fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written) {
+fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written, seen: &Seen) {
     let mut closing = None;
     while closing.is_none() {
         let Ok(first) = commands.recv() else { return };
@@ -235,11 +238,12 @@ fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written) {
             for command in group {
                 command.answer(committed.clone());
             }
+            pen.desk.clean();
         }
     }
-    pen.seen.close();
+    seen.close();
     // Passive: closing waits for nobody else who has the file open.
-    let checkpoint = pen.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+    let checkpoint = pen.desk.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
     drop(pen);
     if let Some(reply) = closing {
         let _ = reply.send(checkpoint.map_err(|error| StoreError::new("checkpoint the database", error)));
@@ -257,9 +261,8 @@ enum Done {
 
 /// What writes, and what it knows of the database between two transactions.
 struct Pen {
-    connection: Connection,
+    desk: Desk,
     turn: Turn,
-    seen: Arc<Seen>,
     /// How the next commit is to last.
     lasting: Lasting,
     version: Option<i64>,
@@ -275,7 +278,10 @@ impl Pen {
         let begun = self.look().map_err(failed);
         let committed =
             begun.and_then(|()| self.commit(group).unwrap_or_else(|error| Err(NotCommitted::Commit(Arc::new(error)))));
-        if !self.connection.is_autocommit() {
+        if committed.is_err() {
+            self.desk.undone();
+        }
+        if !self.desk.is_autocommit() {
             // If even this fails, the next BEGIN does, and says so.
             let _ = self.run("ROLLBACK");
         }
@@ -286,7 +292,7 @@ impl Pen {
     /// anew each time, as it takes effect when it is prepared.
     fn last(&mut self, lasting: Lasting) -> rusqlite::Result<()> {
         if lasting != self.lasting {
-            self.connection.execute_batch(match lasting {
+            self.desk.execute_batch(match lasting {
                 Lasting::Flushed => "PRAGMA synchronous = FULL",
                 Lasting::Ordered => "PRAGMA synchronous = NORMAL",
             })?;
@@ -296,7 +302,7 @@ impl Pen {
     }
 
     fn look(&mut self) -> rusqlite::Result<()> {
-        self.seen.look(&self.connection, &mut self.version)
+        self.desk.look(&mut self.version)
     }
 
     fn commit(&self, group: &mut [Box<dyn Command>]) -> rusqlite::Result<Result<(), NotCommitted>> {
@@ -305,33 +311,36 @@ impl Pen {
                 Deciding::First => self.carry_out(&mut **command),
                 Deciding::Throughout => self.carry_out_or_undo(&mut **command)?,
             };
-            if self.connection.is_autocommit() || done == Done::Torn {
+            if self.desk.is_autocommit() || done == Done::Torn {
                 return Ok(Err(NotCommitted::RolledBack));
             }
         }
+        gate::write_uses(&self.desk)?;
         self.run("COMMIT").map(Ok)
     }
 
     fn carry_out(&self, command: &mut dyn Command) -> Done {
-        let before = self.connection.total_changes();
-        let keep = command.run(&self.connection);
-        if keep || self.connection.total_changes() == before { Done::Whole } else { Done::Torn }
+        let before = self.desk.changes();
+        let keep = command.run(&self.desk);
+        if keep || self.desk.changes() == before { Done::Whole } else { Done::Torn }
     }
 
     fn carry_out_or_undo(&self, command: &mut dyn Command) -> rusqlite::Result<Done> {
+        gate::write_uses(&self.desk)?;
         self.run("SAVEPOINT command")?;
-        let keep = command.run(&self.connection);
-        if self.connection.is_autocommit() {
+        let keep = command.run(&self.desk);
+        if self.desk.is_autocommit() {
             return Ok(Done::Torn);
         }
         if !keep {
             self.run("ROLLBACK TO command")?;
+            self.desk.undone();
         }
         self.run("RELEASE command")?;
         Ok(Done::Whole)
     }
 
     fn run(&self, sql: &str) -> rusqlite::Result<()> {
-        self.connection.prepare_cached(sql)?.execute([]).map(drop)
+        self.desk.prepare_cached(sql)?.execute([]).map(drop)
     }
 }

@@ -1,5 +1,6 @@
 //! Names and ids. Each kind is its own type, so that a thread id is never looked up as a job.
 
+use std::borrow::Borrow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,13 @@ macro_rules! name {
             }
 
             pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        /// Things kept by name are found by what may be one.
+        impl Borrow<str> for $type {
+            fn borrow(&self) -> &str {
                 &self.0
             }
         }

@@ -68,13 +68,18 @@ pub struct AgentJob {
     /// The configured model's name, for example `sonnet`.
     pub model: String,
     pub as_draft: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pr_link: Option<String>,
     /// What the agent has to say at the end, or why the job failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Why it stopped; `None` while active. An archived job keeps the reason it first stopped for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halt: Option<Halt>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub todos: Vec<Todo>,
     pub created_at: Timestamp,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived_at: Option<Timestamp>,
 }
 

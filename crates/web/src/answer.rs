@@ -9,8 +9,9 @@ use std::time::Instant;
 use bytes::Bytes;
 use docent_types::{BoxError, Ids};
 use futures::FutureExt;
-use http::HeaderValue;
 use http::header::X_CONTENT_TYPE_OPTIONS;
+use http::{HeaderValue, Method};
+use tracing::Level;
 
 use crate::draining::Draining;
 use crate::error::{ErrorShape, HttpError};
@@ -70,12 +71,13 @@ where
     B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
     B::Error: Into<BoxError>,
 {
-    let started = Instant::now();
     let id = RequestId::choose(request.headers(), ids);
     let request = Request::new(request, peer, id.clone(), limits.body, draining);
-    let method = request.method().clone();
-    let path = request.path().to_owned();
-    catch_panic(async move { Ok(handler.handle(request).await) }).map(move |answered| {
+    let line = LogLine::if_wanted(&request);
+    // What answers is large. In a box of its own it is moved once, and whoever keeps the rest, as a connection does for as long
+    // as it lives, keeps little.
+    let work = Box::pin(async move { Ok(handler.handle(request).await) });
+    catch_panic(work).map(move |answered| {
         let mut response = answered.unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
         let headers = response.headers_mut();
         // Letters, digits and a few signs, or a UUID: always a header value.
@@ -83,16 +85,37 @@ where
             headers.insert(RequestId::HEADER, value);
         }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        tracing::debug!(
-            request_id = %id,
-            %method,
-            path,
-            status = response.status().as_u16(),
-            micros = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-            "answered"
-        );
+        if let Some(line) = line {
+            line.write(&id, &response);
+        }
         response
     })
+}
+
+/// The line of the access log. Nothing is noted for it that nobody reads.
+struct LogLine {
+    started: Instant,
+    method: Method,
+    path: String,
+}
+
+impl LogLine {
+    fn if_wanted(request: &Request) -> Option<Box<Self>> {
+        let (method, path) = (request.method(), request.path());
+        tracing::enabled!(Level::DEBUG)
+            .then(|| Box::new(Self { started: Instant::now(), method: method.clone(), path: path.to_owned() }))
+    }
+
+    fn write(&self, id: &RequestId, response: &Response) {
+        tracing::debug!(
+            request_id = %id,
+            method = %self.method,
+            path = self.path,
+            status = response.status().as_u16(),
+            micros = u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
+            "answered"
+        );
+    }
 }
 
 /// Turns a panic of `work` into a 500, for a face that gives its errors a shape or headers of their own.

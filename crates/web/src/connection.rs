@@ -12,7 +12,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use docent_types::{BoxError, Ids};
 use futures::FutureExt;
-use http_body::{Frame, SizeHint};
+use http_body::{Body as _, Frame, SizeHint};
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
@@ -33,6 +33,9 @@ use crate::limits::Limits;
 use crate::socket::Socket;
 use crate::streaming::{self, Asked, Then};
 
+/// In how many looks in a row a connection must be found idle.
+const LOOKS: u32 = 2;
+
 /// What all connections of a server share.
 pub(crate) struct Server<H> {
     pub(crate) handler: H,
@@ -40,6 +43,8 @@ pub(crate) struct Server<H> {
     pub(crate) ids: Arc<dyn Ids>,
     /// Finish what runs and take nothing new.
     pub(crate) drain: CancellationToken,
+    /// The same, for whoever answers.
+    pub(crate) draining: Draining,
     /// Stop now.
     pub(crate) stop: CancellationToken,
 }
@@ -142,19 +147,15 @@ async fn until_a_stream<H: Handler>(
 ) -> Result<Exchanged, BoxError> {
     let stream = Mutex::new(None);
     let service = service_fn(|request: http::Request<Incoming>| {
-        let (asked, arrived, stream) = (Asked::by(&request), Arrived::default(), &stream);
-        if http_body::Body::is_end_stream(request.body()) {
-            arrived.0.store(true, Ordering::Relaxed);
-        }
+        let (asked, arrived, stream) = (Asked::by(&request), Arrived::of(request.body()), &stream);
         let request = request.map(|body| Arriving { body, arrived: arrived.clone() });
-        // The connection keeps room for this as long as it lives; what answers is large and gone long before a stream ends.
-        Box::pin(answered(server, request, peer, activity).map(move |response| match asked.streams(&response) {
+        answered(server, request, peer, activity).map(move |response| match asked.streams(&response) {
             Some(then) if arrived.whole() && activity.is_flushed() => {
                 *stream.lock().unwrap_or_else(PoisonError::into_inner) = Some((response, then));
                 Err(Streams)
             }
             _ => Ok(response),
-        }))
+        })
     });
     let mut connection = one(&server.limits).serve_connection(TokioIo::new(socket), service);
     let ended = drive(Pin::new(&mut connection), server, activity).await;
@@ -194,7 +195,7 @@ where
     B::Error: Into<BoxError>,
 {
     let running = Running::start(activity);
-    let draining = Draining::from(server.drain.clone());
+    let draining = server.draining.clone();
     answer_until(draining, &server.handler, request, peer, &*server.ids, &server.limits)
         .map(|response| response.map(|body| Counted { body, _running: running }))
 }
@@ -243,14 +244,17 @@ async fn told<H>(server: &Server<H>, activity: &Activity, phase: Phase) -> End {
     }
 }
 
-/// The head timeout of the HTTP/1 reader starts only once the version is known, and HTTP/2 has none.
+/// Comes when a connection has had nothing going on for long enough, be it that no request comes or no end of its head. It
+/// is looked at now and then, whatever the version: a timer that begins anew with each request is dear to short ones.
 async fn idle(activity: &Activity, most: Duration) {
-    let mut checks = interval_at(Instant::now() + most, most);
-    let mut seen = Some(0);
+    let pause = most / LOOKS;
+    let mut looks = interval_at(Instant::now() + pause, pause);
+    let (mut seen, mut found_idle) = (Some(0), 0);
     loop {
-        checks.tick().await;
+        looks.tick().await;
         let idle_since = activity.idle_since();
-        if idle_since.is_some() && idle_since == seen {
+        found_idle = if idle_since.is_some() && idle_since == seen { found_idle + 1 } else { 0 };
+        if found_idle == LOOKS {
             return;
         }
         seen = idle_since;
@@ -260,8 +264,6 @@ async fn idle(activity: &Activity, most: Duration) {
 fn one(limits: &Limits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.head)
         // Frames are small: they are copied into one piece sooner than the kernel gathers three.
         .writev(false)
         // hyper insists on 8 KiB at least.
@@ -286,12 +288,29 @@ fn two(limits: &Limits) -> http2::Builder<TokioExecutor> {
 struct Streams;
 
 /// Whether a request is there to its last byte, so that what comes behind it is the next one.
-#[derive(Debug, Clone, Default)]
-struct Arrived(Arc<AtomicBool>);
+#[derive(Debug, Clone)]
+enum Arrived {
+    /// It has no body.
+    AtOnce,
+    WithItsBody(Arc<AtomicBool>),
+}
 
 impl Arrived {
+    fn of(body: &Incoming) -> Self {
+        if body.is_end_stream() { Self::AtOnce } else { Self::WithItsBody(Arc::default()) }
+    }
+
     fn whole(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        match self {
+            Self::AtOnce => true,
+            Self::WithItsBody(whole) => whole.load(Ordering::Relaxed),
+        }
+    }
+
+    fn now(&self) {
+        if let Self::WithItsBody(whole) = self {
+            whole.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -308,7 +327,7 @@ impl http_body::Body for Arriving {
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         if frame.is_none() {
-            self.arrived.0.store(true, Ordering::Relaxed);
+            self.arrived.now();
         }
         Poll::Ready(frame)
     }

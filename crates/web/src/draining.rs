@@ -1,6 +1,7 @@
 //! Whether the server is about to go away.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -12,11 +13,14 @@ use tokio_util::sync::CancellationToken;
 /// [`crate::serve()`] gives it to every request. Who calls [`crate::answer()`] may put one among the extensions of the
 /// request; without it nothing is ever told.
 #[derive(Debug, Clone, Default)]
-pub struct Draining(Option<CancellationToken>);
+pub struct Draining(
+    // Each request has one, and to clone a token takes a lock.
+    Option<Arc<CancellationToken>>,
+);
 
 impl From<CancellationToken> for Draining {
     fn from(token: CancellationToken) -> Self {
-        Self(Some(token))
+        Self(Some(Arc::new(token)))
     }
 }
 

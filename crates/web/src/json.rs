@@ -74,6 +74,10 @@ impl JsonBody {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(Refusal::invalid("The body is empty. Send a JSON object.").into());
         }
+        // Most bodies are right, and then nobody asks for the place of a mistake.
+        if let Ok(Object(value)) = serde_json::from_slice(bytes) {
+            return Ok(value);
+        }
         let mut deserializer = serde_json::Deserializer::from_slice(bytes);
         let Object(value) = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
             let path = error.path().to_string();

@@ -57,5 +57,5 @@ pub use methods::Methods;
 pub use object::{Object, WholeNumber};
 pub use rate_limit::{rate_limit, retry_after_seconds};
 pub use request::{Request, RequestId};
-pub use respond::Response;
+pub use respond::{Response, TaggedJson};
 pub use serve::{Drained, serve};

@@ -9,7 +9,7 @@ pub struct Limits {
     pub connections: usize,
     /// Requests at a time on one HTTP/2 connection.
     pub streams: u32,
-    /// How long a request's head may take, and how long a connection may sit idle.
+    /// How long a request's head may take, and how long a connection may sit idle. It is noticed within half as long again.
     pub head: Duration,
     /// How long a request's body may take.
     pub body: Duration,

@@ -1,5 +1,6 @@
 //! Where a caller stands with a quota, in the IETF's `RateLimit` fields.
 
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use docent_types::Standing;
@@ -11,13 +12,22 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 /// Says where the caller stands: `RateLimit: "default";r=0;t=12` and `RateLimit-Policy: "default";q=100;w=3600`.
 pub fn rate_limit(headers: &mut HeaderMap, standing: &Standing) {
     let Standing { limit, window, remaining, retry_after } = standing;
-    let left = format!("\"default\";r={remaining};t={}", whole_seconds(*retry_after));
-    let policy = format!("\"default\";q={limit};w={}", whole_seconds(*window));
+    let left = written(format_args!("\"default\";r={remaining};t={}", whole_seconds(*retry_after)));
+    let policy = written(format_args!("\"default\";q={limit};w={}", whole_seconds(*window)));
     for (name, value) in [(RATE_LIMIT, left), (RATE_LIMIT_POLICY, policy)] {
-        if let Ok(value) = HeaderValue::from_str(&value) {
+        if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(name, value);
         }
     }
+}
+
+fn written(field: fmt::Arguments<'_>) -> String {
+    /// More than most have, so that they are not moved as they grow.
+    const ROOM: usize = 48;
+    let mut text = String::with_capacity(ROOM);
+    // Writing to a string does not fail.
+    let _ = text.write_fmt(field);
+    text
 }
 
 /// Rounded up: a client that waits this long never comes too early.

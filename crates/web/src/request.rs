@@ -14,14 +14,22 @@ use http::{HeaderName, Method};
 use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
 use tokio::time::timeout;
+use uuid::fmt::Hyphenated;
 
 use crate::draining::Draining;
 use crate::error::HttpError;
 use crate::target;
 
 /// The name a request goes by in answers and logs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RequestId(Arc<str>);
+#[derive(Clone)]
+pub struct RequestId(Text);
+
+#[derive(Clone)]
+enum Text {
+    /// Made here, and so of one length: it needs no memory of its own.
+    Ours([u8; Hyphenated::LENGTH]),
+    Theirs(Arc<str>),
+}
 
 impl RequestId {
     /// The header that carries it, in requests and answers.
@@ -30,36 +38,60 @@ impl RequestId {
     /// A client's own id, if it is fit for a log line: up to 128 letters, digits and `-_.:/+=`.
     pub fn of(text: &str) -> Option<Self> {
         let fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
-        (!text.is_empty() && text.len() <= 128 && text.bytes().all(fit)).then(|| Self(text.into()))
+        (!text.is_empty() && text.len() <= 128 && text.bytes().all(fit)).then(|| Self(Text::Theirs(text.into())))
     }
 
     pub(crate) fn choose(headers: &HeaderMap, ids: &dyn Ids) -> Self {
         let given = headers.get(Self::HEADER).and_then(|value| value.to_str().ok()).and_then(Self::of);
-        given.unwrap_or_else(|| Self(ids.unguessable().to_string().into()))
+        given.unwrap_or_else(|| {
+            let mut text = [0; Hyphenated::LENGTH];
+            ids.unguessable().hyphenated().encode_lower(&mut text);
+            Self(Text::Ours(text))
+        })
     }
 
     pub fn as_str(&self) -> &str {
-        &self.0
+        match &self.0 {
+            Text::Ours(text) => str::from_utf8(text).expect("digits, letters and hyphens"),
+            Text::Theirs(text) => text,
+        }
+    }
+}
+
+impl PartialEq for RequestId {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_str() == other.as_str()
+    }
+}
+
+impl Eq for RequestId {}
+
+impl fmt::Debug for RequestId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RequestId").field(&self.as_str()).finish()
     }
 }
 
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(self.as_str())
     }
 }
 
 /// One request. Its body is read by [`Request::body`] or [`Request::json`], at most once.
-pub struct Request {
-    method: Method,
-    path: String,
-    query: Option<String>,
-    segments: Vec<String>,
-    headers: HeaderMap,
+///
+/// It goes from hand to hand on its way to whoever answers it, so it is no larger than a pointer.
+pub struct Request(Box<Inner>);
+
+struct Inner {
+    head: http::request::Parts,
+    /// The path's segments, where decoding one makes a difference.
+    decoded: Option<Vec<String>>,
     peer: SocketAddr,
     client: IpAddr,
     id: RequestId,
-    body: BoxBody<Bytes, BoxError>,
+    /// `None` when there is none, or it was read.
+    body: Option<BoxBody<Bytes, BoxError>>,
     body_deadline: Duration,
     draining: Draining,
 }
@@ -76,55 +108,48 @@ impl Request {
         B: http_body::Body<Data = Bytes> + Send + Sync + 'static,
         B::Error: Into<BoxError>,
     {
-        let (parts, body) = request.into_parts();
-        Self {
-            draining,
-            method: parts.method,
-            path: parts.uri.path().to_owned(),
-            query: parts.uri.query().map(str::to_owned),
-            segments: target::segments(parts.uri.path()),
-            headers: parts.headers,
-            peer,
-            client: peer.ip(),
-            id,
-            body: BoxBody::new(body.map_err(Into::into)),
-            body_deadline,
-        }
+        let (head, body) = request.into_parts();
+        let decoded = target::decoded_segments(head.uri.path());
+        let body = (!body.is_end_stream()).then(|| BoxBody::new(body.map_err(Into::into)));
+        Self(Box::new(Inner { head, decoded, peer, client: peer.ip(), id, body, body_deadline, draining }))
     }
 
-    pub const fn method(&self) -> &Method {
-        &self.method
+    pub fn method(&self) -> &Method {
+        &self.0.head.method
     }
 
     /// The path as it was sent.
     pub fn path(&self) -> &str {
-        &self.path
+        self.0.head.uri.path()
     }
 
     /// The path's segments, each percent-decoded on its own.
     pub fn segments(&self) -> Vec<&str> {
-        self.segments.iter().map(String::as_str).collect()
+        match &self.0.decoded {
+            Some(decoded) => decoded.iter().map(String::as_str).collect(),
+            None => target::segments(self.path()),
+        }
     }
 
     /// The first query parameter of this name, decoded.
     pub fn query(&self, name: &str) -> Option<Cow<'_, str>> {
-        target::parameter(self.query.as_deref()?, name)
+        target::parameter(self.0.head.uri.query()?, name)
     }
 
-    pub const fn headers(&self) -> &HeaderMap {
-        &self.headers
+    pub fn headers(&self) -> &HeaderMap {
+        &self.0.head.headers
     }
 
     /// The value of a header that came exactly once and is plain text.
     pub fn header(&self, name: impl http::header::AsHeaderName) -> Option<&str> {
-        let mut values = self.headers.get_all(name).iter();
+        let mut values = self.headers().get_all(name).iter();
         let value = values.next()?;
         if values.next().is_some() { None } else { value.to_str().ok() }
     }
 
     /// The values of a header, as often as it came.
     pub fn header_values(&self, name: impl http::header::AsHeaderName) -> impl Iterator<Item = &[u8]> {
-        self.headers.get_all(name).iter().map(http::HeaderValue::as_bytes)
+        self.headers().get_all(name).iter().map(http::HeaderValue::as_bytes)
     }
 
     /// A query parameter that is a whole number within `bounds`, or `usual` when it is not there.
@@ -156,27 +181,27 @@ impl Request {
     }
 
     /// Whether the server this request came to is about to go away.
-    pub const fn draining(&self) -> &Draining {
-        &self.draining
+    pub fn draining(&self) -> &Draining {
+        &self.0.draining
     }
 
     /// Who is at the other end of the socket.
-    pub const fn peer(&self) -> SocketAddr {
-        self.peer
+    pub fn peer(&self) -> SocketAddr {
+        self.0.peer
     }
 
     /// Who asks: the other end of the socket, unless a server that believes its proxies knows [better](Self::comes_from).
-    pub const fn client(&self) -> IpAddr {
-        self.client
+    pub fn client(&self) -> IpAddr {
+        self.0.client
     }
 
     /// Says who asks.
     pub fn comes_from(&mut self, client: IpAddr) {
-        self.client = client;
+        self.0.client = client;
     }
 
-    pub const fn id(&self) -> &RequestId {
-        &self.id
+    pub fn id(&self) -> &RequestId {
+        &self.0.id
     }
 
     /// Reads the whole body.
@@ -188,14 +213,15 @@ impl Request {
         if announced.is_some_and(|length| length > limit as u64) {
             return Err(HttpError::too_large(limit));
         }
-        let after = self.body_deadline;
-        timeout(after, self.collect(limit)).await.unwrap_or(Err(HttpError::RequestTimeout { after }))
+        let Some(body) = self.0.body.take() else { return Ok(Bytes::new()) };
+        let after = self.0.body_deadline;
+        timeout(after, self.collect(body, limit)).await.unwrap_or(Err(HttpError::RequestTimeout { after }))
     }
 
-    async fn collect(&mut self, limit: usize) -> Result<Bytes, HttpError> {
+    async fn collect(&self, mut body: BoxBody<Bytes, BoxError>, limit: usize) -> Result<Bytes, HttpError> {
         let mut first = Bytes::new();
         let mut rest = BytesMut::new();
-        while let Some(frame) = self.body.frame().await {
+        while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| self.cut_short(&error))?;
             let Ok(data) = frame.into_data() else { continue };
             if first.len() + rest.len() + data.len() > limit {
@@ -216,7 +242,7 @@ impl Request {
 
     fn cut_short(&self, error: &BoxError) -> HttpError {
         // Mostly a client that went away, and then nobody reads the answer: not worth more than a debug line.
-        tracing::debug!(request_id = %self.id, %error, "a request body ended early");
+        tracing::debug!(request_id = %self.id(), %error, "a request body ended early");
         Refusal::invalid("The body ended before it was complete. Send the whole request again.").into()
     }
 }
@@ -225,10 +251,10 @@ impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Not the headers and not the query: they may hold keys.
         f.debug_struct("Request")
-            .field("method", &self.method)
-            .field("path", &self.path)
-            .field("peer", &self.peer)
-            .field("id", &self.id)
+            .field("method", self.method())
+            .field("path", &self.path())
+            .field("peer", &self.peer())
+            .field("id", self.id())
             .finish_non_exhaustive()
     }
 }
@@ -250,7 +276,7 @@ pub(crate) mod tests {
     #[test]
     fn a_sane_id_of_the_client_is_kept_and_any_other_replaced() {
         for (given, kept) in [("trace-1.a:b/c+d=", true), ("", false), ("a b", false), ("a\"b", false)] {
-            let id = request(http::Request::builder().header("x-request-id", given), "").id;
+            let id = request(http::Request::builder().header("x-request-id", given), "").id().clone();
             assert_eq!(id.as_str() == given, kept, "{given}");
             assert!(RequestId::of(id.as_str()).is_some());
         }

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::body::Body;
 use crate::entity_tag::EntityTag;
+use crate::error::HttpError;
 use crate::request::Request;
 
 /// An answer.
@@ -20,20 +21,43 @@ pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
 
 /// 200 with `value` as JSON under an `ETag`, or 304 without it to a client whose `If-None-Match` says that it has it.
 pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response {
-    let bytes = match written(value) {
-        Ok(bytes) => bytes,
-        Err(error) => return unwritable(&error),
-    };
-    let tag = EntityTag::of(&bytes);
-    let mut response = if tag.is_known_to(request.header_values(IF_NONE_MATCH)) {
-        empty(StatusCode::NOT_MODIFIED)
-    } else {
-        bytes_of(StatusCode::OK, "application/json", bytes)
-    };
-    if let Some(tag) = tag.value() {
-        response.headers_mut().insert(ETAG, tag);
+    written(value).map_or_else(|error| unwritable(&error), |bytes| TaggedJson::from(bytes).unless_known(request))
+}
+
+/// JSON and its `ETag`: made once, sent as often as somebody asks.
+#[derive(Debug, Clone)]
+pub struct TaggedJson {
+    bytes: Bytes,
+    tag: EntityTag,
+}
+
+impl TaggedJson {
+    /// # Errors
+    /// 500 for a type that refuses to be written.
+    pub fn of<T: Serialize>(value: &T) -> Result<Self, HttpError> {
+        written(value).map(Self::from).map_err(HttpError::internal)
     }
-    response
+
+    /// 200 with it, or 304 without it to a client whose `If-None-Match` says that it has it.
+    pub fn unless_known(&self, request: &Request) -> Response {
+        let mut response = if self.tag.is_known_to(request.header_values(IF_NONE_MATCH)) {
+            empty(StatusCode::NOT_MODIFIED)
+        } else {
+            bytes_of(StatusCode::OK, "application/json", self.bytes.clone())
+        };
+        response.headers_mut().insert(ETAG, self.tag.value().clone());
+        response
+    }
+
+    pub fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+impl From<Vec<u8>> for TaggedJson {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self { tag: EntityTag::of(&bytes), bytes: bytes.into() }
+    }
 }
 
 fn written<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {

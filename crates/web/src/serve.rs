@@ -16,6 +16,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::answer::Handler;
 use crate::connection::{Server, connection};
+use crate::draining::Draining;
 use crate::limits::Limits;
 
 /// How a server ended.
@@ -40,7 +41,8 @@ pub async fn serve<H: Handler>(
     let room = Arc::new(Semaphore::new(limits.connections));
     let bound = limits.drain;
     let (drain, stop) = (CancellationToken::new(), CancellationToken::new());
-    let server = Arc::new(Server { handler, limits, ids, drain: drain.clone(), stop: stop.clone() });
+    let draining = Draining::from(drain.clone());
+    let server = Arc::new(Server { handler, limits, ids, drain: drain.clone(), draining, stop: stop.clone() });
     let connections = TaskTracker::new();
     let mut shutdown = pin!(shutdown);
     loop {

@@ -22,7 +22,7 @@ use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::Face;
+use crate::{Face, Shown};
 
 pub(super) struct House {
     pub(super) face: Face,
@@ -161,6 +161,7 @@ impl House {
             models: ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
             answering: Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::default() },
             tell,
+            shown: Shown::default(),
         };
         let admin = issue(&keys, |grant| grant.kind = KeyKind::Admin).await;
         let assistant = issue(&keys, |_| {}).await;

@@ -89,6 +89,11 @@ impl Pair {
         if draws.below(2) == 0 {
             let (repository, branch) = ("/a".to_owned(), draws.one_of(&["x", "y"]).to_owned());
             job.source = Source { repository, branch };
+        } else if draws.below(2) == 0 {
+            // Named after itself, as of a job that asks for no branch, or after another.
+            let named =
+                if draws.below(2) == 0 { job.id } else { id(1000 + u128::from(draws.below(self.jobs as u64 + 9))) };
+            job.source.branch = format!("docent/{named}");
         }
         if draws.below(5) == 0 {
             job.created_at = self.now.plus(draws.seconds(60));

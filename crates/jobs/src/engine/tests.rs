@@ -89,7 +89,7 @@ impl World {
         Self { jobs, worker, clock, drain, engine }
     }
 
-    async fn submit(&self, branch: Option<&str>) -> AgentJob {
+    async fn submit(&self, branch: Option<&str>) -> Arc<AgentJob> {
         let project = project();
         let new = NewJob {
             project: &project,
@@ -101,7 +101,7 @@ impl World {
         self.jobs.submit(new, None).await.expect("accepted").job
     }
 
-    async fn reaches(&self, job: &AgentJob, status: JobStatus) -> AgentJob {
+    async fn reaches(&self, job: &AgentJob, status: JobStatus) -> Arc<AgentJob> {
         loop {
             let now = self.jobs.job(&job.project, job.id).await.expect("is there");
             if now.status == status {

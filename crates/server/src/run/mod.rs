@@ -187,7 +187,7 @@ async fn carry_out(
     // The signal may have come when all was done.
     let stopped = if job.halt == Some(docent_types::Halt::Completed) { Stopped::No } else { stopped };
     debug_assert!(job.status != JobStatus::Active, "what is watched to its end has ended");
-    Ok((job, stopped))
+    Ok((Arc::unwrap_or_clone(job), stopped))
 }
 
 /// Tells what happens until nothing more does.

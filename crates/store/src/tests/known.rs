@@ -18,19 +18,19 @@ async fn a_row_that_was_written_here_is_known() {
     let store = house.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     told(&store).await;
-    let known = store.seen().row(sample_job(1).id).expect("known");
+    let known = store.seen().job(sample_job(1).id).expect("known").row.clone();
     let read = store.read("read", |connection| {
         Ok(connection.query_row("SELECT body FROM jobs", [], |row| row.get::<_, String>(0))?)
     });
     let read: Row = serde_json::from_str(&read.await.expect("reads")).expect("a row");
     assert_eq!(known, read);
     let row = claim(&store, 1).await.remove(0);
-    assert_eq!(store.seen().row(row.id()), Some(row.clone()), "each write is known");
+    assert_eq!(store.seen().job(row.id()).expect("known").row, row, "each write is known");
     append(&store, &row, 1).await.expect("the entry is written");
     assert_eq!(store.row(row.id()).await.expect("the store answers").expect("there").last_seq, 4);
     let refused = append(&store, &Row { last_token: 0, ..row.clone() }, 1).await;
     assert!(refused.is_err());
-    assert_eq!(store.seen().row(row.id()).expect("known").last_seq, 4, "what was refused is not");
+    assert_eq!(store.seen().job(row.id()).expect("known").row.last_seq, 4, "what was refused is not");
 }
 
 #[tokio::test]
@@ -39,7 +39,7 @@ async fn what_others_write_is_noticed_and_then_read() {
     let (server, other) = (house.open(), house.open());
     create(&server, sample_job(1), open_gate()).await.expect("a job is created");
     let before = told(&server).await;
-    assert!(server.seen().row(sample_job(1).id).is_some());
+    assert!(server.seen().job(sample_job(1).id).is_some());
     let archive = Arc::new(|row: &Row| state::archive(row, NOW));
     other.change(sample_job(1).id, open_gate(), archive).await.expect("the change is written");
     let written = std::time::Instant::now();
@@ -88,17 +88,18 @@ async fn a_key_that_another_process_revokes_is_refused_soon() {
 #[tokio::test]
 async fn only_so_much_is_known() {
     let seen = crate::seen::Seen::new();
-    let row = |n| state::create(sample_job(n), Instruction { messages: Vec::new() }).0;
+    let job = |job: AgentJob| {
+        let (row, _) = state::create(job, Instruction { messages: Vec::new() });
+        Arc::new(crate::desk::Job { n: 1, row, journal: None })
+    };
     for n in 1..=10_000 {
-        seen.wrote(&row(n));
+        seen.wrote(&[job(sample_job(n))]);
     }
-    let known = (1..=10_000).filter(|n| seen.row(sample_job(*n).id).is_some()).count();
+    let known = (1..=10_000).filter(|n| seen.job(sample_job(*n).id).is_some()).count();
     assert!((2048..=4096).contains(&known), "{known}");
-    assert!(seen.row(sample_job(10_000).id).is_some(), "the newest are");
-    let mut long = row(10_000);
-    long.job.message = Some("x".repeat(100_000));
-    seen.wrote(&long);
-    assert_eq!(seen.row(sample_job(10_000).id), None, "what is long is read");
+    assert!(seen.job(sample_job(10_000).id).is_some(), "the newest are");
+    seen.wrote(&[job(AgentJob { message: Some("x".repeat(100_000)), ..sample_job(10_000) })]);
+    assert!(seen.job(sample_job(10_000).id).is_none(), "what is long is read");
 }
 
 #[tokio::test]

@@ -1,13 +1,14 @@
 //! What waits for the disk and what does not.
 
 use super::*;
+use crate::desk::Desk;
+use crate::writer::Deciding;
 
 /// What the writer's connection is set to inside a command that asks for this.
 async fn synchronous(store: &SqliteStore, lasting: Lasting) -> i64 {
-    let read = |connection: &rusqlite::Connection| {
-        Ok::<_, Abort<StoreError>>(connection.pragma_query_value(None, "synchronous", |row| row.get(0))?)
-    };
-    store.write_then("look", lasting, read, |_| ()).await.expect("the store answers")
+    let read =
+        |desk: &Desk| Ok::<_, Abort<StoreError>>(desk.pragma_query_value(None, "synchronous", |row| row.get(0))?);
+    store.write_then("look", (lasting, Deciding::First), read, |_| ()).await.expect("the store answers")
 }
 
 #[tokio::test]

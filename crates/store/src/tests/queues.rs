@@ -15,13 +15,13 @@ async fn fill(store: &SqliteStore, jobs: u32) {
                     SELECT n, printf('00000000-0000-0000-0000-%012x', n), CASE n % 2 WHEN 0 THEN 'one' ELSE 'own-' || n END
                     FROM n
                   )
-             INSERT INTO jobs (id, project, status, repository, branch, created_at, not_before, last_seq, place, body)
-             SELECT id, 'acme', 'active', '/srv/git/docs.git', branch, 0, 0, 2, 'ready',
+             INSERT INTO jobs (id, project, place, lane, not_before, kept, body)
+             SELECT unhex(id, '-'), 'acme', 0, '/srv/git/docs.git' || char(10) || branch, 0, 1,
                     replace(replace(?2, ?3, id), 'docent/1', branch)
              FROM made",
             (jobs, body, id),
         )?;
-        queue::wake(connection, "acme")?;
+        connection.execute("INSERT INTO queues VALUES ('acme', 1, 0)", [])?;
         Ok::<_, Abort<StoreError>>(())
     };
     store.write("set the scene", fill).await.expect("the scene is set");
@@ -65,7 +65,7 @@ async fn passed_over(jobs: u32) -> usize {
     assert_eq!(in_one_lane, 1, "of one lane there is one");
     assert_eq!(store.writes().commits - begun.commits, 1);
     let behind = |connection: &rusqlite::Connection| {
-        Ok(connection.query_row("SELECT count(*) FROM jobs WHERE place = 'behind'", [], |row| row.get(0))?)
+        Ok(connection.query_row("SELECT count(*) FROM jobs WHERE place = 1", [], |row| row.get(0))?)
     };
     store.read("count", behind).await.expect("counts")
 }

@@ -1,0 +1,137 @@
+//! Journals: what was written at once is one row.
+
+use std::sync::Arc;
+
+use docent_jobs::{Entry, EntryBody};
+use docent_types::{BoxError, JobId, Timestamp};
+use rusqlite::{Connection, OptionalExtension};
+
+/// A journal whose rows hold more than so much, in bytes, is read each time.
+const LONGEST: usize = 4096;
+
+/// Entries that were written at once, and the number of the last.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    last: u64,
+    at: Timestamp,
+    bodies: Vec<EntryBody>,
+}
+
+impl Batch {
+    fn entries(&self, after: u64) -> impl Iterator<Item = Entry> {
+        let first = self.last + 1 - self.bodies.len() as u64;
+        let skipped = usize::try_from((after + 1).saturating_sub(first)).unwrap_or(usize::MAX);
+        (first..).zip(&self.bodies).skip(skipped).map(|(seq, body)| Entry { seq, at: self.at, body: body.clone() })
+    }
+}
+
+/// A journal from its first entry to its last, in memory, as long as it is short.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Journal {
+    batches: Vec<Arc<Batch>>,
+    bytes: usize,
+}
+
+impl Journal {
+    /// Entries after this one, at most so many.
+    pub(crate) fn entries(&self, after: u64, limit: u32) -> Vec<Entry> {
+        let newer = self.batches.iter().filter(|batch| batch.last > after);
+        newer.flat_map(|batch| batch.entries(after)).take(limit as usize).collect()
+    }
+
+    /// With what was written next; `None` when it is too long to be kept in memory.
+    pub(crate) fn grown(mut self, written: Option<(Batch, usize)>) -> Option<Self> {
+        if let Some((batch, bytes)) = written {
+            self.batches.push(Arc::new(batch));
+            self.bytes += bytes;
+        }
+        (self.bytes <= LONGEST).then_some(self)
+    }
+}
+
+/// Writes entries after the one with this number. Gives what was written and how long it is.
+pub(crate) fn append(
+    connection: &Connection,
+    job: i64,
+    after: u64,
+    at: Timestamp,
+    bodies: Vec<EntryBody>,
+) -> Result<Option<(Batch, usize)>, BoxError> {
+    if bodies.is_empty() {
+        return Ok(None);
+    }
+    let last = after + bodies.len() as u64;
+    let text = serde_json::to_string(&bodies)?;
+    connection
+        .prepare_cached("INSERT INTO entries (job, last, count, at, bodies) VALUES (?1, ?2, ?3, ?4, ?5)")?
+        .execute((job, last, bodies.len(), at.millis(), &text))?;
+    Ok(Some((Batch { last, at, bodies }, text.len())))
+}
+
+/// Entries after this one, at most so many.
+pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, BoxError> {
+    let mut select = connection.prepare_cached(
+        "SELECT last, at, bodies FROM entries WHERE job = (SELECT n FROM jobs WHERE id = ?1) AND last > ?2
+         ORDER BY last LIMIT ?3",
+    )?;
+    let mut rows = select.query((job.uuid().into_bytes(), i64::try_from(after).unwrap_or(i64::MAX), limit))?;
+    let mut entries = Vec::new();
+    while let Some(row) = rows.next()? {
+        let bodies = serde_json::from_str(row.get_ref(2)?.as_str()?)?;
+        let batch = Batch { last: row.get(0)?, at: Timestamp::from_millis(row.get(1)?), bodies };
+        entries.extend(batch.entries(after));
+        if entries.len() >= limit as usize {
+            break;
+        }
+    }
+    entries.truncate(limit as usize);
+    Ok(entries)
+}
+
+/// A whole journal that is likely to be short: it has so many entries.
+pub(crate) fn short(connection: &Connection, job: i64, entries: u64) -> Result<Option<Journal>, BoxError> {
+    const FEW: u64 = 4;
+    if entries > FEW {
+        return Ok(None);
+    }
+    let mut select = connection.prepare_cached("SELECT last, at, bodies FROM entries WHERE job = ?1 ORDER BY last")?;
+    let mut rows = select.query([job])?;
+    let mut journal = Journal::default();
+    while let Some(row) = rows.next()? {
+        let text = row.get_ref(2)?.as_str()?;
+        if journal.bytes + text.len() > LONGEST {
+            return Ok(None);
+        }
+        let batch =
+            Batch { last: row.get(0)?, at: Timestamp::from_millis(row.get(1)?), bodies: serde_json::from_str(text)? };
+        match journal.grown(Some((batch, text.len()))) {
+            Some(grown) => journal = grown,
+            None => return Ok(None),
+        }
+    }
+    Ok(Some(journal))
+}
+
+/// Deletes entries up to this one.
+pub(crate) fn cut(connection: &Connection, job: i64, upto: u64) -> Result<(), BoxError> {
+    connection.prepare_cached("DELETE FROM entries WHERE job = ?1 AND last <= ?2")?.execute((job, upto))?;
+    let first: Option<(u64, u64, String)> = connection
+        .prepare_cached("SELECT last, count, bodies FROM entries WHERE job = ?1 ORDER BY last LIMIT 1")?
+        .query_row([job], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    let Some((last, count, bodies)) = first else { return Ok(()) };
+    let left = last.saturating_sub(upto);
+    if left < count {
+        let mut bodies: Vec<EntryBody> = serde_json::from_str(&bodies)?;
+        bodies.drain(..bodies.len().saturating_sub(usize::try_from(left).unwrap_or(usize::MAX)));
+        connection
+            .prepare_cached("UPDATE entries SET count = ?3, bodies = ?4 WHERE job = ?1 AND last = ?2")?
+            .execute((job, last, left, serde_json::to_string(&bodies)?))?;
+    }
+    Ok(())
+}
+
+/// Deletes all of a journal.
+pub(crate) fn forget(connection: &Connection, job: i64) -> rusqlite::Result<()> {
+    connection.prepare_cached("DELETE FROM entries WHERE job = ?1")?.execute([job]).map(drop)
+}

@@ -1,0 +1,28 @@
+//! Lanes: one branch of one repository each.
+//!
+//! Most jobs have a branch that is named after them, and so a lane of their own. It is not written down; whoever else asks
+//! for that very branch finds the job by the name.
+
+use docent_jobs::{Row, named_after};
+use docent_types::{BoxError, JobId};
+use std::sync::Arc;
+
+use crate::desk::{Desk, Job};
+use crate::rows;
+
+/// The lane of a job as it is written down.
+pub(crate) fn stored(row: &Row) -> Option<String> {
+    (named_after(&row.job.source.branch) != Some(row.id())).then(|| name(row))
+}
+
+/// The lane of a job as others are in it that are written down.
+pub(crate) fn name(row: &Row) -> String {
+    let (repository, branch) = row.lane();
+    [repository, "\n", branch].concat()
+}
+
+/// The job that the branch of this one is named after, if it is another that is in the same lane.
+pub(crate) fn owner(desk: &Desk, row: &Row) -> Result<Option<Arc<Job>>, BoxError> {
+    let Some(id) = named_after(&row.job.source.branch).filter(|id: &JobId| *id != row.id()) else { return Ok(None) };
+    Ok(rows::find(desk, id)?.filter(|owner| owner.row.lane() == row.lane()))
+}

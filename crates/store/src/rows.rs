@@ -1,0 +1,119 @@
+//! Rows of jobs: found, made and changed, each with what it means for the queue.
+
+use std::sync::Arc;
+
+use docent_jobs::{Change, EntryBody, Row};
+use docent_types::{BoxError, JobId, JobStatus, Timestamp};
+use rusqlite::{Connection, params};
+
+use crate::desk::{Desk, Job};
+use crate::error::Abort;
+use crate::journal::{self, Journal};
+use crate::place::Place;
+use crate::{lane, queue};
+
+/// A job as the transaction has it.
+pub(crate) fn find(desk: &Desk, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
+    if let Some(job) = desk.job(id) {
+        return Ok(Some(job));
+    }
+    Ok(read(desk, id)?.map(|(n, row)| Arc::new(Job { n, row, journal: None })))
+}
+
+/// A row, and its number.
+pub(crate) fn read(connection: &Connection, id: JobId) -> Result<Option<(i64, Row)>, BoxError> {
+    let mut select = connection.prepare_cached("SELECT n, body FROM jobs WHERE id = ?1")?;
+    let mut rows = select.query([id.uuid().into_bytes()])?;
+    let Some(row) = rows.next()? else { return Ok(None) };
+    Ok(Some((row.get(0)?, serde_json::from_str(row.get_ref(1)?.as_str()?)?)))
+}
+
+/// Writes a new job with its first entries.
+pub(crate) fn insert<E>(desk: &Desk, row: Row, entries: Vec<EntryBody>, now: Timestamp) -> Result<Arc<Job>, Abort<E>> {
+    let place = queue::place_of_new(desk, &row, now)?;
+    desk.prepare_cached(
+        "INSERT INTO jobs (id, project, place, lane, not_before, lease_until, ended_at, kept, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8)",
+    )?
+    .execute(params![
+        row.id().uuid().into_bytes(),
+        row.job.project.as_str(),
+        place,
+        lane::stored(&row),
+        row.attempt.not_before.millis(),
+        row.lease.as_ref().map(|lease| lease.until.millis()),
+        (row.job.status != JobStatus::Active).then(|| now.millis()),
+        json(&row)?,
+    ])?;
+    let n = desk.last_insert_rowid();
+    let journal = Journal::default().grown(journal::append(desk, n, 0, now, entries)?);
+    if place == Place::Ready {
+        queue::wake(desk, row.job.project.as_str())?;
+    }
+    let job = Arc::new(Job { n, row, journal });
+    desk.wrote(&job);
+    Ok(job)
+}
+
+/// Writes the next state of a job with the entries that go with it.
+pub(crate) fn apply<E>(desk: &Desk, job: &Job, change: Change, now: Timestamp) -> Result<Arc<Job>, Abort<E>> {
+    let (row, Change { mut next, entries }) = (&job.row, change);
+    next.last_seq = row.last_seq + entries.len() as u64;
+    let written = journal::append(desk, job.n, row.last_seq, now, entries)?;
+    let journal = job.journal.clone().and_then(|journal| journal.grown(written));
+    let (n, body) = (job.n, json(&next)?);
+    if stays(row, &next) {
+        // No index knows of the difference.
+        desk.prepare_cached("UPDATE jobs SET body = ?2 WHERE n = ?1")?.execute((n, body))?;
+    } else {
+        let place = Place::of(&next, now);
+        put(desk, n, &next, place, now, &body)?;
+        queue::wrote(desk, &next, place)?;
+    }
+    let job = Arc::new(Job { n, row: next, journal });
+    desk.wrote(&job);
+    Ok(job)
+}
+
+/// Writes a row that moves to another place. One that is behind does not get ready by itself.
+fn put(desk: &Desk, n: i64, next: &Row, place: Place, now: Timestamp, body: &str) -> rusqlite::Result<()> {
+    let lease_until = next.lease.as_ref().map(|lease| lease.until.millis());
+    if place == Place::Leased {
+        // Its lane and when it was due stay as they were, and are in no index that it is in.
+        return desk
+            .prepare_cached("UPDATE jobs SET place = ?2, lease_until = ?3, body = ?4 WHERE n = ?1")?
+            .execute((n, place, lease_until, body))
+            .map(drop);
+    }
+    desk.prepare_cached(
+        "UPDATE jobs
+         SET place = CASE WHEN place = 1 AND ?2 = 0 THEN 1 ELSE ?2 END, not_before = ?3, lease_until = ?4,
+             ended_at = CASE WHEN ?2 >= 4 THEN coalesce(ended_at, ?5) END, kept = ?6, body = ?7
+         WHERE n = ?1",
+    )?
+    .execute(params![
+        n,
+        place,
+        next.attempt.not_before.millis(),
+        lease_until,
+        now.millis(),
+        next.pruned_to + 1 < next.last_seq,
+        body,
+    ])
+    .map(drop)
+}
+
+/// Whether a job that is active waits, or is worked on, as before.
+fn stays(row: &Row, next: &Row) -> bool {
+    row.job.status == JobStatus::Active
+        && next.job.status == JobStatus::Active
+        && row.lease == next.lease
+        && row.attempt.not_before == next.attempt.not_before
+}
+
+/// The body of a row. Most are a little shorter than what is set aside.
+fn json(row: &Row) -> Result<String, BoxError> {
+    let mut body = Vec::with_capacity(1000);
+    serde_json::to_writer(&mut body, row)?;
+    Ok(String::from_utf8(body)?)
+}
