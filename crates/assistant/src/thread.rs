@@ -102,7 +102,8 @@ impl ThreadKey {
     }
 }
 
-/// Storage of conversations. What a method wrote is durable when it returns.
+/// Storage of conversations. What a method wrote is there for whoever reads next, and outlives the process. Nobody waits for
+/// the disk here: a store may lose the last moments of a conversation when the power fails, and no feedback.
 #[async_trait]
 pub trait Threads: Send + Sync + fmt::Debug + 'static {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError>;

@@ -41,7 +41,7 @@ impl SqliteStore {
         let readers = (0..READERS).map(|_| open_for_reading(path)).collect::<Result<_, _>>()?;
         let seen = Arc::new(Seen::new());
         let writer = Writer::start(connection, turn, Arc::clone(&seen))?;
-        let checkpoints = Checkpoints::start(open_for_checkpoints(path)?)?;
+        let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path)?;
         Ok(Self { readers: Readers::start(readers)?, checkpoints, writer, seen, path: path.to_owned() })
     }
 

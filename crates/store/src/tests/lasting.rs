@@ -1,5 +1,9 @@
 //! What waits for the disk and what does not.
 
+use docent_assistant::{Feedback, NewThread, Rating, ThreadKey, Threads, Turn};
+use docent_types::{Domain, ThreadId};
+use uuid::Uuid;
+
 use super::*;
 use crate::desk::Desk;
 use crate::writer::Deciding;
@@ -53,4 +57,37 @@ async fn a_group_lasts_as_long_as_the_most_careful_in_it() {
     let after = store.writes();
     // The one that held the writer is counted when it ends.
     assert_eq!((after.commits - before.commits, after.flushes - before.flushes), (2, 2));
+}
+
+#[tokio::test]
+async fn a_conversation_does_not_wait_for_the_disk() {
+    let house = House::new();
+    let store = house.open();
+    let (domain, id) = (Domain::parse("acme").expect("a name"), ThreadId::new(Uuid::from_u128(1)));
+    let thread = NewThread {
+        id,
+        domain: domain.clone(),
+        fp: "anonymous".to_owned(),
+        key: ThreadKey::of("secret"),
+        created_at: NOW,
+        turns: Vec::new(),
+    };
+    let turn = Turn {
+        question_id: None,
+        question: "Why?".to_owned(),
+        answer_id: "a1".to_owned(),
+        answer: None,
+        sources: Vec::new(),
+        answered: false,
+        asked_at: NOW,
+        feedback: None,
+    };
+    let before = store.writes();
+    store.begin(thread).await.expect("begins");
+    store.put_turn(id, turn, None).await.expect("is kept");
+    let said = store.writes();
+    assert_eq!((said.commits - before.commits, said.flushes - before.flushes), (2, 0));
+    let feedback = Feedback { rating: Rating::Up, comment: None, at: NOW };
+    assert!(store.rate(&domain, id, "a1", feedback).await.expect("is kept"));
+    assert_eq!(store.writes().flushes, said.flushes + 1);
 }
