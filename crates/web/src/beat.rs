@@ -40,7 +40,7 @@ impl Beat {
         let pull =
             Pull { clock: self.0, state: AtomicU8::new(DUE), looked: AtomicU64::new(0), task: AtomicWaker::new() };
         let pull = Arc::new(pull);
-        Bell { waker: Waker::from(Arc::clone(&pull)), pull, known: None }
+        Bell { waker: Waker::from(Arc::clone(&pull)), pull, starts: false }
     }
 }
 
@@ -178,8 +178,8 @@ pub(crate) struct Bell {
     pull: Arc<Pull>,
     /// Pulls.
     waker: Waker,
-    /// The task that is known to be woken.
-    known: Option<Waker>,
+    /// Whether the clock was asked to tick.
+    starts: bool,
 }
 
 /// Whether what comes next may wait.
@@ -192,20 +192,15 @@ pub(crate) enum Pace {
 impl Bell {
     /// Whether it is time to look for what has come; if not, the task is woken when it is.
     pub(crate) fn is_due(&mut self, context: &Context<'_>) -> bool {
-        let is_due = self.pull.state.load(Ordering::Acquire) == DUE;
-        let is_known = self.known.as_ref().is_some_and(|task| task.will_wake(context.waker()));
-        if !is_known || is_due {
-            // Being woken has used up the word that was left.
-            self.pull.task.register(context.waker());
+        // At each look, and before the state is read: who strikes says so first and wakes then, and may use up a word that was
+        // left in between, which is the one that the next strike would need.
+        self.pull.task.register(context.waker());
+        if !mem::replace(&mut self.starts, true)
+            && let Some(clock) = &self.pull.clock
+        {
+            clock.start();
         }
-        if !is_known {
-            self.known = Some(context.waker().clone());
-            if let Some(clock) = &self.pull.clock {
-                clock.start();
-            }
-        }
-        // Once more: it may have come before the word was left.
-        is_due || self.pull.state.load(Ordering::Acquire) == DUE
+        self.pull.state.load(Ordering::Acquire) == DUE
     }
 
     /// Before looking: what comes from now on is told at this pace.
@@ -275,6 +270,37 @@ mod tests {
             if word == Some("!") { Next::AtOnce } else { Next::AtTheBeat }
         });
         (says, Box::pin(stream))
+    }
+
+    /// What comes is told in two steps, and a look may fall between them.
+    #[test]
+    fn a_look_in_the_middle_of_a_strike_loses_none_that_follow() {
+        let (waker, woken) = a_task();
+        let context = Context::from_waker(&waker);
+        let mut bell = Beat::default().bell();
+        bell.pull.state.store(QUIET, Ordering::Release);
+        assert!(!bell.is_due(&context));
+        bell.pull.state.store(DUE, Ordering::Release);
+        assert!(bell.is_due(&context));
+        bell.pull.task.wake();
+        bell.listens(Pace::AtOnce);
+        assert!(!bell.is_due(&context), "nothing has come since");
+        let before = woken.load(Ordering::Relaxed);
+        bell.waker().wake_by_ref();
+        assert_eq!(woken.load(Ordering::Relaxed), before + 1);
+        assert!(bell.is_due(&context));
+    }
+
+    /// A task that counts how often it is woken.
+    fn a_task() -> (Waker, Arc<AtomicU64>) {
+        struct Task(Arc<AtomicU64>);
+        impl Wake for Task {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let woken = Arc::new(AtomicU64::new(0));
+        (Waker::from(Arc::new(Task(Arc::clone(&woken)))), woken)
     }
 
     #[tokio::test(start_paused = true)]
