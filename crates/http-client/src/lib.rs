@@ -11,7 +11,8 @@
 //! | a credential is in no log | [`Secret`] shows itself to nobody; its headers are marked sensitive |
 //! | the machine's own settings hold | system certificates (`SSL_CERT_FILE` too), `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` |
 //!
-//! Nothing is tried twice here. [`SendError::is_transient`] and [`retry_after`] tell a caller who may.
+//! Nothing that may have had an effect is tried twice here: only a `GET` and its like, on a connection that its server had kept
+//! and closed just then. [`SendError::is_transient`] and [`retry_after`] tell a caller who may try again.
 //!
 //! | file | does |
 //! |---|---|
