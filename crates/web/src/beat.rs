@@ -1,20 +1,29 @@
 //! A clock that all streams share, so that thousands that say a little at a time wake together.
 //!
 //! A server with many open streams is mostly woken and put to sleep again: for each word one turn of a task, one return from
-//! the kernel, one reader that is shaken awake. Streams that may wait a moment wait for the next beat instead, all for the
-//! same one. Between two beats their tasks are not touched, whatever comes for them; at the beat each takes all there is and
-//! writes it at once.
+//! the kernel, one reader that is shaken awake. Streams that may wait a moment wait for a beat instead. Until then their
+//! tasks are not touched, whatever comes for them; at the beat each takes all there is and writes it at once.
 //!
 //! ```text
 //!   words come     · ·    ·  ·   ·        ·      ··    ·
 //!   beats        |         |         |         |         |
 //!   writes                 █         █         █         █
 //! ```
+//!
+//! A few streams are cheap, and each is woken at the next beat. The more there are, the more beats a stream lets pass, up to
+//! a bound. Thousands of them are dealt out over the beats between, so that nothing else waits until all have had their turn:
+//!
+//! ```text
+//!   beats        |    |    |    |    |    |    |    |    |
+//!   a third      █              █              █
+//!   a third           █              █              █
+//!   a third                █              █              █
+//! ```
 
 use std::fmt;
 use std::mem;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
@@ -23,6 +32,13 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+/// How much later streams are woken for each that there is.
+const FOR_EACH: Duration = Duration::from_micros(500);
+/// However many there are, none waits for longer than this, or for one beat.
+const LONGEST: Duration = Duration::from_millis(120);
+/// As many are woken together: the more, the cheaper, and the longer anything else waits for its turn.
+const TOGETHER: usize = 1_000;
+
 /// A shared clock; clones are the same one. The default has no beats: nothing waits.
 #[derive(Clone, Default)]
 pub struct Beat(Option<Arc<Clock>>);
@@ -30,16 +46,30 @@ pub struct Beat(Option<Arc<Clock>>);
 impl Beat {
     /// A beat every so often; none when that is zero.
     pub fn every(interval: Duration) -> Self {
-        let began = Instant::now();
-        let clock =
-            || Clock { interval, began, waiting: Mutex::default(), wanted: Arc::default(), ticks: OnceLock::new() };
+        let clock = || {
+            let most_beats = LONGEST.as_micros() / interval.as_micros().max(1);
+            let most_beats = u64::try_from(most_beats).unwrap_or(u64::MAX).max(1);
+            Clock {
+                interval,
+                most_beats,
+                began: Instant::now(),
+                streams: AtomicUsize::new(0),
+                begun: AtomicU64::new(0),
+                waiting: Mutex::new(Waiting::for_as_many(most_beats)),
+                wanted: Arc::default(),
+                ticks: OnceLock::new(),
+            }
+        };
         Self((!interval.is_zero()).then(|| Arc::new(clock())))
     }
 
     pub(crate) fn bell(self) -> Bell {
-        let pull =
-            Pull { clock: self.0, state: AtomicU8::new(DUE), looked: AtomicU64::new(0), task: AtomicWaker::new() };
-        let pull = Arc::new(pull);
+        let number = self.0.as_ref().map_or(0, |clock| {
+            clock.streams.fetch_add(1, Ordering::Relaxed);
+            clock.begun.fetch_add(1, Ordering::Relaxed)
+        });
+        let (state, looked) = (AtomicU8::new(DUE), AtomicU64::new(0));
+        let pull = Arc::new(Pull { clock: self.0, number, state, looked, task: AtomicWaker::new() });
         Bell { waker: Waker::from(Arc::clone(&pull)), pull, starts: false }
     }
 }
@@ -52,12 +82,37 @@ impl fmt::Debug for Beat {
 
 struct Clock {
     interval: Duration,
+    /// However many streams there are, each is woken at every so manieth beat.
+    most_beats: u64,
     began: Instant,
-    /// Who is to be woken at the next beat.
-    waiting: Mutex<Vec<Arc<Pull>>>,
+    /// How many there are now.
+    streams: AtomicUsize,
+    /// How many there ever were.
+    begun: AtomicU64,
+    waiting: Mutex<Waiting>,
     wanted: Arc<Notify>,
     /// Set once the task that ticks was started.
     ticks: OnceLock<()>,
+}
+
+/// Who is to be woken at which of the next beats.
+struct Waiting {
+    /// The number of a beat, modulo their count, is their place here.
+    at: Vec<Vec<Arc<Pull>>>,
+    count: usize,
+    /// The last beat that was struck.
+    struck: u64,
+}
+
+impl Waiting {
+    fn for_as_many(beats: u64) -> Self {
+        Self { at: (0..beats).map(|_| Vec::new()).collect(), count: 0, struck: 0 }
+    }
+
+    fn at(&mut self, beat: u64) -> &mut Vec<Arc<Pull>> {
+        let count = self.at.len() as u64;
+        &mut self.at[(beat % count) as usize]
+    }
 }
 
 impl Clock {
@@ -66,11 +121,35 @@ impl Clock {
         u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX)
     }
 
+    /// The number of the last beat.
+    fn beats(&self) -> u64 {
+        let beats = self.began.elapsed().as_nanos() / self.interval.as_nanos();
+        u64::try_from(beats).unwrap_or(u64::MAX)
+    }
+
+    /// The beat after this one at which a stream is woken, by the number that it has among all.
+    fn next(&self, stream: u64, beat: u64) -> u64 {
+        let streams = self.streams.load(Ordering::Relaxed);
+        let stride = (streams as u128 * FOR_EACH.as_nanos()).div_ceil(self.interval.as_nanos());
+        let stride = u64::try_from(stride).unwrap_or(u64::MAX).clamp(1, self.most_beats);
+        let groups = ((streams / TOGETHER) as u64).clamp(1, stride);
+        let turn = stream % groups * stride / groups;
+        let next = beat + 1;
+        next + (turn + stride - next % stride) % stride
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// From any thread, a runtime's or not.
-    fn at_next(&self, pull: Arc<Pull>) {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.push(pull);
-        let is_first = waiting.len() == 1;
+    fn at_its_turn(&self, pull: Arc<Pull>) {
+        let mut waiting = self.waiting();
+        // Not one that is struck already.
+        let beat = self.next(pull.number, self.beats().max(waiting.struck));
+        waiting.at(beat).push(pull);
+        waiting.count += 1;
+        let is_first = waiting.count == 1;
         drop(waiting);
         if is_first {
             self.wanted.notify_one();
@@ -83,8 +162,28 @@ impl Clock {
             && let Ok(handle) = Handle::try_current()
             && self.ticks.set(()).is_ok()
         {
-            handle.spawn(tick(Arc::downgrade(self), Arc::clone(&self.wanted), self.interval));
+            handle.spawn(tick(Arc::downgrade(self), Arc::clone(&self.wanted), self.began, self.interval));
         }
+    }
+
+    /// All beats that have come since the last time. Gives whether anybody still waits.
+    fn strike(&self, pulled: &mut Vec<Arc<Pull>>) -> bool {
+        let now = self.beats();
+        let mut waiting = self.waiting();
+        for beat in (waiting.struck + 1).max((now + 1).saturating_sub(self.most_beats))..=now {
+            if pulled.is_empty() {
+                // The lists take turns, so that none grows again at each beat.
+                mem::swap(waiting.at(beat), pulled);
+            } else {
+                pulled.append(waiting.at(beat));
+            }
+        }
+        waiting.struck = waiting.struck.max(now);
+        waiting.count -= pulled.len();
+        let more = waiting.count > 0;
+        drop(waiting);
+        pulled.drain(..).for_each(|pull| pull.strike());
+        more
     }
 }
 
@@ -94,19 +193,18 @@ impl Drop for Clock {
     }
 }
 
-async fn tick(clock: Weak<Clock>, wanted: Arc<Notify>, interval: Duration) {
-    let began = Instant::now();
+async fn tick(clock: Weak<Clock>, wanted: Arc<Notify>, began: Instant, interval: Duration) {
     let mut pulled = Vec::new();
+    let mut anybody = false;
     loop {
-        wanted.notified().await;
-        let now = Instant::now();
-        let into = (now - began).as_nanos() % interval.as_nanos();
-        sleep_until(now + interval.saturating_sub(Duration::from_nanos(into.try_into().unwrap_or(0)))).await;
+        if !anybody {
+            wanted.notified().await;
+        }
+        let into = began.elapsed().as_nanos() % interval.as_nanos();
+        let left = interval.saturating_sub(Duration::from_nanos(into.try_into().unwrap_or(0)));
+        sleep_until(Instant::now() + left).await;
         let Some(clock) = clock.upgrade() else { return };
-        // The two lists take turns, so that neither grows again at each beat.
-        mem::swap(&mut *clock.waiting.lock().unwrap_or_else(PoisonError::into_inner), &mut pulled);
-        drop(clock);
-        pulled.drain(..).for_each(|pull: Arc<Pull>| pull.strike());
+        anybody = clock.strike(&mut pulled);
     }
 }
 
@@ -122,6 +220,8 @@ const OPEN: u8 = 3;
 /// What stands between what comes for a stream and the task that writes it.
 struct Pull {
     clock: Option<Arc<Clock>>,
+    /// Which of all streams it is for.
+    number: u64,
     state: AtomicU8,
     /// When the task last looked, in microseconds after the clock began.
     looked: AtomicU64,
@@ -133,7 +233,7 @@ impl Pull {
     /// waits each time until the last one is taken, would else be heard of once a beat.
     fn flows(&self, clock: &Clock) -> bool {
         let since = clock.micros().saturating_sub(self.looked.load(Ordering::Relaxed));
-        Duration::from_micros(since) < clock.interval / 2
+        Duration::from_micros(since) < clock.interval / 4
     }
 
     /// The beat has come.
@@ -162,7 +262,7 @@ impl Wake for Pull {
                 Ok(_) if to == DUE => return self.task.wake(),
                 Ok(_) => {
                     if let Some(clock) = &self.clock {
-                        clock.at_next(Arc::clone(self));
+                        clock.at_its_turn(Arc::clone(self));
                     }
                     return;
                 }
@@ -245,223 +345,14 @@ impl Bell {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use std::pin::pin;
-    use std::task::Poll;
-    use std::thread;
-
-    use bytes::Bytes;
-    use futures::{Stream, StreamExt};
-    use tokio::sync::mpsc;
-    use tokio::time::sleep;
-
-    use super::*;
-    use crate::framed::{Next, framed_at};
-
-    const BEAT: Duration = Duration::from_millis(10);
-
-    /// Words that leave at the beat, but for `!`, which is followed by what may not wait.
-    fn spoken(beat: &Beat) -> (mpsc::UnboundedSender<&'static str>, impl Stream<Item = Bytes> + Send + Unpin + use<>) {
-        let (says, heard) = mpsc::unbounded_channel();
-        let words = futures::stream::unfold(heard, |mut heard| async { Some((heard.recv().await?, heard)) });
-        let stream = framed_at(beat.clone(), words, |word: Option<&str>, out| {
-            out.extend_from_slice(word.unwrap_or(".").as_bytes());
-            if word == Some("!") { Next::AtOnce } else { Next::AtTheBeat }
-        });
-        (says, Box::pin(stream))
-    }
-
-    /// What comes is told in two steps, and a look may fall between them.
-    #[test]
-    fn a_look_in_the_middle_of_a_strike_loses_none_that_follow() {
-        let (waker, woken) = a_task();
-        let context = Context::from_waker(&waker);
-        let mut bell = Beat::default().bell();
-        bell.pull.state.store(QUIET, Ordering::Release);
-        assert!(!bell.is_due(&context));
-        bell.pull.state.store(DUE, Ordering::Release);
-        assert!(bell.is_due(&context));
-        bell.pull.task.wake();
-        bell.listens(Pace::AtOnce);
-        assert!(!bell.is_due(&context), "nothing has come since");
-        let before = woken.load(Ordering::Relaxed);
-        bell.waker().wake_by_ref();
-        assert_eq!(woken.load(Ordering::Relaxed), before + 1);
-        assert!(bell.is_due(&context));
-    }
-
-    /// A task that counts how often it is woken.
-    fn a_task() -> (Waker, Arc<AtomicU64>) {
-        struct Task(Arc<AtomicU64>);
-        impl Wake for Task {
-            fn wake(self: Arc<Self>) {
-                self.0.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        let woken = Arc::new(AtomicU64::new(0));
-        (Waker::from(Arc::new(Task(Arc::clone(&woken)))), woken)
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn the_first_word_leaves_at_once_and_what_follows_together_at_the_beat() {
-        let (says, mut stream) = spoken(&Beat::every(BEAT));
-        let start = Instant::now();
-        says.send("a").unwrap();
-        assert_eq!(stream.next().await.unwrap(), "a");
-        assert_eq!(start.elapsed(), Duration::ZERO);
-        let speaking = tokio::spawn(async move {
-            for (after, word) in [(6, "b"), (1, "c"), (2, "d")] {
-                sleep(Duration::from_millis(after)).await;
-                says.send(word).unwrap();
-            }
-            says
-        });
-        assert_eq!(stream.next().await.unwrap(), "bcd");
-        assert_eq!(start.elapsed(), BEAT);
-        sleep(Duration::from_millis(7)).await;
-        drop(speaking.await.unwrap());
-        assert_eq!(stream.next().await.unwrap(), ".");
-        assert_eq!((start.elapsed(), stream.next().await), (BEAT * 2, None));
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn all_streams_wait_for_the_same_beat() {
-        let beat = Beat::every(BEAT);
-        let start = Instant::now();
-        let reading = [5, 7, 9].map(|after| {
-            let (says, mut stream) = spoken(&beat);
-            tokio::spawn(async move {
-                says.send("a").unwrap();
-                stream.next().await;
-                sleep(Duration::from_millis(after)).await;
-                says.send("b").unwrap();
-                (stream.next().await, Instant::now())
-            })
-        });
-        for reading in reading {
-            let (word, then) = reading.await.unwrap();
-            assert_eq!((word.unwrap(), then - start), (Bytes::from("b"), BEAT));
-        }
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn behind_what_may_not_wait_nothing_does() {
-        let (says, mut stream) = spoken(&Beat::every(BEAT));
-        says.send("a").unwrap();
-        stream.next().await;
-        says.send("!").unwrap();
-        assert_eq!(stream.next().await.unwrap(), "!");
-        let then = Instant::now();
-        let next = tokio::spawn(async move { stream.next().await });
-        tokio::task::yield_now().await;
-        says.send("b").unwrap();
-        assert_eq!(next.await.unwrap().unwrap(), "b");
-        assert_eq!(then.elapsed(), Duration::ZERO);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn more_than_fits_into_a_write_waits_for_no_further_beat() {
-        let (says, mut stream) = spoken(&Beat::every(BEAT));
-        let large: &'static str = "x".repeat(50_000).leak();
-        says.send("a").unwrap();
-        stream.next().await;
-        says.send(large).unwrap();
-        let (mut read, mut first) = (0, None);
-        while read < large.len() {
-            read += stream.next().await.unwrap().len();
-            first.get_or_insert_with(Instant::now);
-        }
-        assert_eq!(first.unwrap().elapsed(), Duration::ZERO);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn who_hands_over_piece_by_piece_is_heard_to_the_end() {
-        let (says, heard) = mpsc::channel(1);
-        let words = futures::stream::unfold(heard, |mut heard| async { Some((heard.recv().await?, heard)) });
-        let mut stream = Box::pin(framed_at(Beat::every(BEAT), words, |word: Option<&str>, out| {
-            out.extend_from_slice(word.unwrap_or(".").as_bytes());
-            Next::AtTheBeat
-        }));
-        tokio::spawn(async move {
-            for _ in 0..1_000 {
-                says.send("a").await.unwrap();
-            }
-        });
-        let (start, mut read) = (Instant::now(), 0);
-        while let Some(bytes) = stream.next().await {
-            read += bytes.len();
-        }
-        assert_eq!(read, 1_001);
-        assert!(start.elapsed() <= BEAT, "{:?}", start.elapsed());
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn without_a_beat_nothing_waits() {
-        let (says, mut stream) = spoken(&Beat::default());
-        let start = Instant::now();
-        for word in ["a", "b", "c"] {
-            says.send(word).unwrap();
-            assert_eq!(stream.next().await.unwrap(), word);
-        }
-        assert_eq!(start.elapsed(), Duration::ZERO);
-    }
-
-    fn without_a_runtime<T>(future: impl Future<Output = T>) -> T {
-        struct Unpark(thread::Thread);
-
-        impl Wake for Unpark {
-            fn wake(self: Arc<Self>) {
-                self.0.unpark();
-            }
-        }
-
-        let (mut future, waker) = (pin!(future), Waker::from(Arc::new(Unpark(thread::current()))));
-        loop {
-            if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
-                return output;
-            }
-            thread::park();
-        }
-    }
-
-    #[test]
-    fn where_nothing_ticks_nothing_waits() {
-        let (says, mut stream) = spoken(&Beat::every(Duration::from_secs(3600)));
-        let speaking = thread::spawn(move || ["a", "b"].map(|word| says.send(word).unwrap()));
-        let mut all = Bytes::new();
-        while !all.ends_with(b".") {
-            all = [all, without_a_runtime(stream.next()).unwrap()].concat().into();
-        }
-        speaking.join().unwrap();
-        assert_eq!(all, "ab.");
-    }
-
-    #[tokio::test]
-    async fn whatever_is_said_whenever_from_wherever_is_heard() {
-        let beat = Beat::every(Duration::from_millis(1));
-        let reading: Vec<_> = (0..20)
-            .map(|_| {
-                let (says, stream) = spoken(&beat);
-                let speaking = thread::spawn(move || {
-                    for n in 0..500 {
-                        says.send(if n % 7 == 0 { "!" } else { "a" }).unwrap();
-                        thread::yield_now();
-                    }
-                });
-                tokio::spawn(async move {
-                    let mut stream = pin!(stream);
-                    let mut heard = 0;
-                    while let Some(bytes) = stream.next().await {
-                        heard += bytes.len();
-                    }
-                    speaking.join().unwrap();
-                    heard
-                })
-            })
-            .collect();
-        for reading in reading {
-            assert_eq!(reading.await.unwrap(), 501);
+impl Drop for Bell {
+    fn drop(&mut self) {
+        if let Some(clock) = &self.pull.clock {
+            clock.streams.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
+
+#[cfg(test)]
+#[path = "beat_tests.rs"]
+mod tests;

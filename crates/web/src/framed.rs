@@ -43,7 +43,7 @@ pub fn framed<T: Send + 'static>(
 
 /// Like [`framed`], with items that may wait for a beat that many streams share: `write` says which. What comes while a
 /// stream waits is not asked for before the beat, and then leaves together. More than fits into one write waits for no
-/// further beat, and neither does what comes within half a beat after the stream was last asked.
+/// further beat, and neither does what comes within a quarter of a beat after the stream was last asked.
 pub fn framed_at<T: Send + 'static>(
     beat: Beat,
     items: impl Stream<Item = T> + Send + 'static,

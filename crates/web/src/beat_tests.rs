@@ -1,0 +1,267 @@
+use std::collections::BTreeSet;
+use std::pin::pin;
+use std::task::Poll;
+use std::thread;
+
+use bytes::Bytes;
+use futures::{Stream, StreamExt};
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use super::*;
+use crate::framed::{Next, framed_at};
+
+const BEAT: Duration = Duration::from_millis(10);
+
+/// Words that leave at the beat, but for `!`, which is followed by what may not wait.
+fn spoken(beat: &Beat) -> (mpsc::UnboundedSender<&'static str>, impl Stream<Item = Bytes> + Send + Unpin + use<>) {
+    let (says, heard) = mpsc::unbounded_channel();
+    let words = futures::stream::unfold(heard, |mut heard| async { Some((heard.recv().await?, heard)) });
+    let stream = framed_at(beat.clone(), words, |word: Option<&str>, out| {
+        out.extend_from_slice(word.unwrap_or(".").as_bytes());
+        if word == Some("!") { Next::AtOnce } else { Next::AtTheBeat }
+    });
+    (says, Box::pin(stream))
+}
+
+/// What comes is told in two steps, and a look may fall between them.
+#[test]
+fn a_look_in_the_middle_of_a_strike_loses_none_that_follow() {
+    let (waker, woken) = a_task();
+    let context = Context::from_waker(&waker);
+    let mut bell = Beat::default().bell();
+    bell.pull.state.store(QUIET, Ordering::Release);
+    assert!(!bell.is_due(&context));
+    bell.pull.state.store(DUE, Ordering::Release);
+    assert!(bell.is_due(&context));
+    bell.pull.task.wake();
+    bell.listens(Pace::AtOnce);
+    assert!(!bell.is_due(&context), "nothing has come since");
+    let before = woken.load(Ordering::Relaxed);
+    bell.waker().wake_by_ref();
+    assert_eq!(woken.load(Ordering::Relaxed), before + 1);
+    assert!(bell.is_due(&context));
+}
+
+/// A task that counts how often it is woken.
+fn a_task() -> (Waker, Arc<AtomicU64>) {
+    struct Task(Arc<AtomicU64>);
+    impl Wake for Task {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    let woken = Arc::new(AtomicU64::new(0));
+    (Waker::from(Arc::new(Task(Arc::clone(&woken)))), woken)
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_word_leaves_at_once_and_what_follows_together_at_the_beat() {
+    let (says, mut stream) = spoken(&Beat::every(BEAT));
+    let start = Instant::now();
+    says.send("a").unwrap();
+    assert_eq!(stream.next().await.unwrap(), "a");
+    assert_eq!(start.elapsed(), Duration::ZERO);
+    let speaking = tokio::spawn(async move {
+        for (after, word) in [(6, "b"), (1, "c"), (2, "d")] {
+            sleep(Duration::from_millis(after)).await;
+            says.send(word).unwrap();
+        }
+        says
+    });
+    assert_eq!(stream.next().await.unwrap(), "bcd");
+    assert_eq!(start.elapsed(), BEAT);
+    sleep(Duration::from_millis(7)).await;
+    drop(speaking.await.unwrap());
+    assert_eq!(stream.next().await.unwrap(), ".");
+    assert_eq!((start.elapsed(), stream.next().await), (BEAT * 2, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_streams_wait_for_the_same_beat() {
+    let beat = Beat::every(BEAT);
+    let start = Instant::now();
+    let reading = [5, 7, 9].map(|after| {
+        let (says, mut stream) = spoken(&beat);
+        tokio::spawn(async move {
+            says.send("a").unwrap();
+            stream.next().await;
+            sleep(Duration::from_millis(after)).await;
+            says.send("b").unwrap();
+            (stream.next().await, Instant::now())
+        })
+    });
+    for reading in reading {
+        let (word, then) = reading.await.unwrap();
+        assert_eq!((word.unwrap(), then - start), (Bytes::from("b"), BEAT));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_more_streams_there_are_the_more_beats_they_let_pass() {
+    let beat = Beat::every(BEAT);
+    let start = Instant::now();
+    let mut streams: Vec<_> = (0..100).map(|_| spoken(&beat)).collect();
+    for (says, stream) in &mut streams {
+        says.send("a").unwrap();
+        stream.next().await;
+    }
+    sleep(Duration::from_millis(6)).await;
+    streams.iter().for_each(|(says, _)| says.send("b").unwrap());
+    for (_, stream) in &mut streams {
+        assert_eq!((stream.next().await.unwrap(), start.elapsed()), (Bytes::from("b"), BEAT * 5));
+    }
+    streams.truncate(20);
+    sleep(Duration::from_millis(6)).await;
+    let (says, stream) = &mut streams[0];
+    says.send("c").unwrap();
+    assert_eq!((stream.next().await.unwrap(), start.elapsed()), (Bytes::from("c"), BEAT * 6));
+}
+
+#[test]
+fn thousands_are_dealt_out_over_the_beats() {
+    let clock = Beat::every(BEAT).0.unwrap();
+    for streams in [1, 999, 2_000, 5_500, 10_000, 1_000_000] {
+        clock.streams.store(streams, Ordering::Relaxed);
+        for beat in [0, 7, 1_000_000] {
+            let beats: Vec<_> = (0..1_200).map(|stream| clock.next(stream, beat) - beat).collect();
+            assert!(beats.iter().all(|beats| (1..=12).contains(beats)), "{streams} streams: {beats:?}");
+            let taken: BTreeSet<_> = beats.iter().collect();
+            assert_eq!(taken.len(), (streams / TOGETHER).clamp(1, 12), "{streams} streams");
+            for wanted in taken {
+                let together = beats.iter().filter(|beats| *beats == wanted).count();
+                assert!((80..=1_200).contains(&together), "{streams} streams: {together} at once");
+            }
+        }
+    }
+}
+
+#[test]
+fn nobody_waits_for_longer_than_the_longest_wait_or_a_beat() {
+    for (interval, longest) in [(1, 120), (10, 120), (50, 100), (3_600_000, 3_600_000)] {
+        let clock = Beat::every(Duration::from_millis(interval)).0.unwrap();
+        clock.streams.store(usize::MAX, Ordering::Relaxed);
+        let waits = (0..1_000).map(|stream| clock.next(stream, 41) - 41).max().unwrap() * interval;
+        assert_eq!(waits, longest, "beats of {interval} ms");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn behind_what_may_not_wait_nothing_does() {
+    let (says, mut stream) = spoken(&Beat::every(BEAT));
+    says.send("a").unwrap();
+    stream.next().await;
+    says.send("!").unwrap();
+    assert_eq!(stream.next().await.unwrap(), "!");
+    let then = Instant::now();
+    let next = tokio::spawn(async move { stream.next().await });
+    tokio::task::yield_now().await;
+    says.send("b").unwrap();
+    assert_eq!(next.await.unwrap().unwrap(), "b");
+    assert_eq!(then.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_than_fits_into_a_write_waits_for_no_further_beat() {
+    let (says, mut stream) = spoken(&Beat::every(BEAT));
+    let large: &'static str = "x".repeat(50_000).leak();
+    says.send("a").unwrap();
+    stream.next().await;
+    says.send(large).unwrap();
+    let (mut read, mut first) = (0, None);
+    while read < large.len() {
+        read += stream.next().await.unwrap().len();
+        first.get_or_insert_with(Instant::now);
+    }
+    assert_eq!(first.unwrap().elapsed(), Duration::ZERO);
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_hands_over_piece_by_piece_is_heard_to_the_end() {
+    let (says, heard) = mpsc::channel(1);
+    let words = futures::stream::unfold(heard, |mut heard| async { Some((heard.recv().await?, heard)) });
+    let mut stream = Box::pin(framed_at(Beat::every(BEAT), words, |word: Option<&str>, out| {
+        out.extend_from_slice(word.unwrap_or(".").as_bytes());
+        Next::AtTheBeat
+    }));
+    tokio::spawn(async move {
+        for _ in 0..1_000 {
+            says.send("a").await.unwrap();
+        }
+    });
+    let (start, mut read) = (Instant::now(), 0);
+    while let Some(bytes) = stream.next().await {
+        read += bytes.len();
+    }
+    assert_eq!(read, 1_001);
+    assert!(start.elapsed() <= BEAT, "{:?}", start.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_beat_nothing_waits() {
+    let (says, mut stream) = spoken(&Beat::default());
+    let start = Instant::now();
+    for word in ["a", "b", "c"] {
+        says.send(word).unwrap();
+        assert_eq!(stream.next().await.unwrap(), word);
+    }
+    assert_eq!(start.elapsed(), Duration::ZERO);
+}
+
+fn without_a_runtime<T>(future: impl Future<Output = T>) -> T {
+    struct Unpark(thread::Thread);
+
+    impl Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark();
+        }
+    }
+
+    let (mut future, waker) = (pin!(future), Waker::from(Arc::new(Unpark(thread::current()))));
+    loop {
+        if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            return output;
+        }
+        thread::park();
+    }
+}
+
+#[test]
+fn where_nothing_ticks_nothing_waits() {
+    let (says, mut stream) = spoken(&Beat::every(Duration::from_secs(3600)));
+    let speaking = thread::spawn(move || ["a", "b"].map(|word| says.send(word).unwrap()));
+    let mut all = Bytes::new();
+    while !all.ends_with(b".") {
+        all = [all, without_a_runtime(stream.next()).unwrap()].concat().into();
+    }
+    speaking.join().unwrap();
+    assert_eq!(all, "ab.");
+}
+
+#[tokio::test]
+async fn whatever_is_said_whenever_from_wherever_is_heard() {
+    let beat = Beat::every(Duration::from_millis(1));
+    let reading: Vec<_> = (0..20)
+        .map(|_| {
+            let (says, stream) = spoken(&beat);
+            let speaking = thread::spawn(move || {
+                for n in 0..500 {
+                    says.send(if n % 7 == 0 { "!" } else { "a" }).unwrap();
+                    thread::yield_now();
+                }
+            });
+            tokio::spawn(async move {
+                let mut stream = pin!(stream);
+                let mut heard = 0;
+                while let Some(bytes) = stream.next().await {
+                    heard += bytes.len();
+                }
+                speaking.join().unwrap();
+                heard
+            })
+        })
+        .collect();
+    for reading in reading {
+        assert_eq!(reading.await.unwrap(), 501);
+    }
+}
