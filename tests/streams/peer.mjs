@@ -1,17 +1,18 @@
 // A chat server as people write them in Node, on a model that is made up.
 //
-//     node peer.mjs sdk      the chat SDK's own server code, from the model's stream to the response
-//     node peer.mjs plain    server-sent events by hand, as little code as can be
+//     node peer.mjs sdk          the chat SDK's own server code, from the model's stream to the response
+//     node peer.mjs plain        server-sent events by hand, as little code as can be
+//     node peer.mjs relay URL    the same, of what the model server at this address says
 //
 // Prints `listening on http://ADDR` and answers POST /?deltas=200&every=50: so many deltas, one every so many
 // milliseconds (0: as fast as it can).
 import http from 'node:http';
 
-const kind = process.argv[2];
-const answerers = { sdk: await bySdk(), plain: byHand };
+const [kind, model] = process.argv.slice(2);
+const answerers = { sdk: await bySdk(), plain: byHand, relay: model && relayed };
 const answer = answerers[kind];
 if (!answer) {
-  console.error('usage: node peer.mjs sdk|plain');
+  console.error('usage: node peer.mjs sdk|plain|relay URL');
   process.exit(2);
 }
 
@@ -35,6 +36,48 @@ function word(n) {
 }
 
 async function byHand(_messages, { deltas, every }, response) {
+  const send = begun(response);
+  for (let n = 0; n < deltas && !response.destroyed; n++) {
+    send({ type: 'text-delta', id: '0', delta: word(n) });
+    if (every) await new Promise((awake) => setTimeout(awake, every));
+  }
+  ended(response, send);
+}
+
+const agent = new http.Agent({ keepAlive: true });
+
+function relayed(messages, _pace, response) {
+  const asks = http.request(`${model}/chat/completions`, {
+    agent,
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+  });
+  response.on('close', () => response.writableFinished || asks.destroy());
+  asks.on('error', () => response.destroy());
+  asks.on('response', (says) => {
+    const send = begun(response);
+    let rest = '';
+    says.setEncoding('utf8');
+    says.on('error', () => response.destroy());
+    says.on('data', (text) => {
+      const lines = (rest + text).split('\n');
+      rest = lines.pop();
+      for (const line of lines) {
+        if (!line.startsWith('data: ') || line === 'data: [DONE]') continue;
+        const delta = JSON.parse(line.slice(6)).choices[0]?.delta.content;
+        if (delta) send({ type: 'text-delta', id: '0', delta });
+      }
+    });
+    says.on('end', () => ended(response, send));
+  });
+  asks.end(JSON.stringify({ model: 'paced-1', stream: true, messages: messages.map(plainly) }));
+}
+
+function plainly({ role, parts }) {
+  return { role, content: parts.map(({ text }) => text).join('') };
+}
+
+function begun(response) {
   response.writeHead(200, {
     'content-type': 'text/event-stream',
     'cache-control': 'no-cache',
@@ -43,10 +86,10 @@ async function byHand(_messages, { deltas, every }, response) {
   const send = (event) => response.write(`data: ${JSON.stringify(event)}\n\n`);
   send({ type: 'start' });
   send({ type: 'text-start', id: '0' });
-  for (let n = 0; n < deltas && !response.destroyed; n++) {
-    send({ type: 'text-delta', id: '0', delta: word(n) });
-    if (every) await new Promise((awake) => setTimeout(awake, every));
-  }
+  return send;
+}
+
+function ended(response, send) {
   send({ type: 'text-end', id: '0' });
   send({ type: 'finish', finishReason: 'stop' });
   response.end('data: [DONE]\n\n');

@@ -1,9 +1,10 @@
 //! What a streamed reply costs, and how soon its first word is there.
 //!
 //! ```text
-//! readers ──▶ the SDK's server, plain Node, bare hyper           peers, with a model that is made up
-//!         ──▶ docent, model in-process                           the library crates in a program of their own
-//!         ──▶ docent, model over HTTP ──▶ a paced model server   the built binary
+//! readers ──▶ the SDK's server, plain Node, bare hyper               peers, with a model that is made up
+//!         ──▶ docent, model in-process                               the library crates in a program of their own
+//!         ──▶ plain Node, model over HTTP ──▶ a paced model server   a peer
+//!         ──▶ docent, model over HTTP     ──▶ a paced model server   the built binary
 //! ```
 //!
 //! All of them take turns in one run, so that whatever else the machine does meets each. CPU is that of the server's process
@@ -154,13 +155,14 @@ impl Bench {
             let bare = self.streams(Kind::Bare, readers, Cores::All, site)?.cpu_a_delta();
             let what = format!("CPU a delta, {readers} slow streams, bare hyper");
             rows.push(Row::beside(what, bare, "µs", ("plain Node", plain.cpu_a_delta()), Wanted::Nothing));
-            for kind in [Kind::InProcess, Kind::BehindHttp] {
+            let relay = self.streams(Kind::Relay, readers, Cores::All, site)?.cpu_a_delta();
+            let node = ("plain Node", plain.cpu_a_delta());
+            for (kind, peer) in [(Kind::InProcess, node), (Kind::BehindHttp, ("Node over HTTP", relay))] {
                 let ours = self.streams(kind, readers, Cores::All, site)?;
-                let what = |than: &str| format!("CPU a delta, {readers} slow streams, {}{than}", of(kind));
+                let what = format!("CPU a delta, {readers} slow streams, {}", of(kind));
                 let cpu = ours.cpu_a_delta();
-                rows.push(Row::beside(what(""), cpu, "µs", ("SDK", sdk), Wanted::AtMost(1.0 / 30.0)));
-                let peer = ("plain Node", plain.cpu_a_delta());
-                rows.push(Row::beside(what(""), cpu, "µs", peer, Wanted::AtMost(0.5)));
+                rows.push(Row::beside(what.clone(), cpu, "µs", ("SDK", sdk), Wanted::AtMost(1.0 / 30.0)));
+                rows.push(Row::beside(what, cpu, "µs", peer, Wanted::AtMost(0.5)));
                 let each = ours.grown as f64 / 1024.0 / readers as f64;
                 memory.get_or_insert_with(Vec::new).push((readers, kind, each, plain.grown));
             }
@@ -194,10 +196,11 @@ impl Bench {
                 Ok(measured.cpu_a_delta())
             };
             cost(Kind::Sdk)?;
-            let plain = cost(Kind::Plain)?;
-            for kind in [Kind::InProcess, Kind::BehindHttp] {
+            let peers = [(Kind::Plain, "plain Node"), (Kind::Relay, "Node over HTTP")];
+            for (kind, (peer, name)) in [Kind::InProcess, Kind::BehindHttp].into_iter().zip(peers) {
                 let what = format!("CPU a delta, full speed, {readers} at a time, {}", of(kind));
-                rows.push(Row::beside(what, cost(kind)?, "µs", ("plain Node", plain), Wanted::AtMost(1.0)));
+                let node = cost(peer)?;
+                rows.push(Row::beside(what, cost(kind)?, "µs", (name, node), Wanted::AtMost(1.0)));
             }
         }
         Ok(())
@@ -226,8 +229,9 @@ impl Bench {
             let wanted = if kind == Kind::Bare { Wanted::Nothing } else { Wanted::AtLeast(19.9) };
             let what = format!("tokens/s a stream, {readers} on one core, {}", of(kind));
             rows.push(Row::alone(what, measured.rate(readers), "/s", wanted));
-            let what = format!("later than 100 ms, {readers} on one core, {}", of(kind));
-            rows.push(Row::alone(what, late(2), "%", Wanted::Nothing));
+            // Words that wait for others to leave with are up to 120 ms late by intent.
+            let what = format!("later than 200 ms, {readers} on one core, {}", of(kind));
+            rows.push(Row::alone(what, late(3), "%", Wanted::Nothing));
         }
         Ok(())
     }
@@ -311,7 +315,7 @@ const fn of(kind: Kind) -> &'static str {
     match kind {
         Kind::InProcess => "in-process",
         Kind::BehindHttp => "over HTTP",
-        Kind::Sdk | Kind::Plain | Kind::Bare => kind.name(),
+        Kind::Sdk | Kind::Plain | Kind::Relay | Kind::Bare => kind.name(),
     }
 }
 

@@ -26,6 +26,8 @@ pub(crate) enum Kind {
     Sdk,
     /// Node without it.
     Plain,
+    /// The same with a model server behind HTTP.
+    Relay,
     /// hyper without anything else.
     Bare,
     /// Docent with a model in the process.
@@ -35,10 +37,15 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    const fn has_a_model_server(self) -> bool {
+        matches!(self, Self::Relay | Self::BehindHttp)
+    }
+
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Sdk => "the SDK's server",
             Self::Plain => "plain Node",
+            Self::Relay => "plain Node, model over HTTP",
             Self::Bare => "bare hyper",
             Self::InProcess => "docent, model in-process",
             Self::BehindHttp => "docent, model over HTTP",
@@ -101,11 +108,21 @@ impl Party {
         cores: Cores,
     ) -> Result<Self, String> {
         let [deltas, every] = pace.arguments();
-        let mut model = None;
+        let model = kind.has_a_model_server().then(|| {
+            let mut command = Command::new(programs.examples.join("paced_model"));
+            command.args([&deltas, &every]);
+            Program::start(command, if cores == Cores::All { Cores::All } else { Cores::Others })
+        });
+        let model = model.transpose()?;
+        let base = model.as_ref().map(|model| format!("http://{}/v1", model.address())).unwrap_or_default();
         let (running, path, key) = match kind {
-            Kind::Sdk | Kind::Plain => {
+            Kind::Sdk | Kind::Plain | Kind::Relay => {
                 let mut command = Command::new(&programs.node);
-                command.arg("peer.mjs").arg(if kind == Kind::Sdk { "sdk" } else { "plain" });
+                command.arg("peer.mjs").args(match kind {
+                    Kind::Sdk => vec!["sdk"],
+                    Kind::Relay => vec!["relay", &base],
+                    _ => vec!["plain"],
+                });
                 command.current_dir(&programs.peers).env("NODE_ENV", "production");
                 let path = format!("/?deltas={deltas}&every={every}");
                 (Running::Program(Program::start(command, cores)?), path, None)
@@ -119,12 +136,7 @@ impl Party {
                 (Running::Program(program), path, key)
             }
             Kind::BehindHttp => {
-                let mut command = Command::new(programs.examples.join("paced_model"));
-                command.args([deltas, every]);
-                let others = if cores == Cores::All { Cores::All } else { Cores::Others };
-                let started = Program::start(command, others)?;
-                let (server, key) = docent(installation, started.address(), cores)?;
-                model = Some(started);
+                let (server, key) = docent(installation, &base, cores)?;
                 let path = Assistant::new(&server, PROJECT, &key).path();
                 (Running::Docent(server), path, Some(key))
             }
@@ -198,12 +210,11 @@ fn body(question: &str) -> String {
 }
 
 /// The built server on an installation, with this model.
-fn docent(installation: &Installation, model: SocketAddr, cores: Cores) -> Result<(Server, String), String> {
-    let base = format!("http://{model}/v1");
+fn docent(installation: &Installation, base: &str, cores: Cores) -> Result<(Server, String), String> {
     let env = [
         ("DOCENT_MODELS__SONNET__PROVIDER", "openai"),
         ("DOCENT_MODELS__SONNET__MODEL", "paced-1"),
-        ("DOCENT_MODELS__SONNET__BASE_URL", &base),
+        ("DOCENT_MODELS__SONNET__BASE_URL", base),
         ("DOCENT_LIMITS__ASSISTANT_REPLIES_AT_ONCE", MANY),
         ("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_HOUR", MANY),
         ("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_ADDRESS_PER_DAY", MANY),
