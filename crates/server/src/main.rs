@@ -47,6 +47,11 @@ use crate::config::{Config, Overrides};
 use crate::failure::Failure;
 use crate::logging::Logger;
 
+/// A request is mostly small pieces of memory that one thread takes and another gives back, which the C library's allocator is
+/// slow at. Whoever embeds the crates chooses their own.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// How long a push may take that was under way when `docent run` was stopped.
 const LAST_PUSH: Duration = Duration::from_secs(10);
 
