@@ -169,10 +169,17 @@ impl Threads for SqliteStore {
 
 /// Notes that something happened in a thread; `false` when it is gone.
 fn touch(connection: &Connection, thread: &str, at: Timestamp) -> rusqlite::Result<bool> {
-    let touched = connection
-        .prepare_cached("UPDATE threads SET touched_at = max(touched_at, ?2) WHERE id = ?1")?
-        .execute((thread, at.millis()))?;
-    Ok(touched > 0)
+    let known: Option<i64> = connection
+        .prepare_cached("SELECT touched_at FROM threads WHERE id = ?1")?
+        .query_row([thread], |row| row.get(0))
+        .optional()?;
+    // Mostly it is the turn that touched it last: to write the same again would write two pages.
+    if known.is_some_and(|known| known < at.millis()) {
+        connection
+            .prepare_cached("UPDATE threads SET touched_at = ?2 WHERE id = ?1")?
+            .execute((thread, at.millis()))?;
+    }
+    Ok(known.is_some())
 }
 
 fn turns(connection: &Connection, thread: &str) -> Result<Vec<Turn>, BoxError> {
@@ -209,8 +216,10 @@ fn place_of(connection: &Connection, thread: &str, answer: &str) -> rusqlite::Re
 fn put(connection: &Connection, thread: &str, place: i64, turn: &Turn) -> Result<(), Abort<StoreError>> {
     connection
         .prepare_cached(
-            "INSERT OR REPLACE INTO turns (thread, place, answer_id, answered, asked_at, body)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO turns (thread, place, answer_id, answered, asked_at, body)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+             ON CONFLICT (thread, place) DO UPDATE
+             SET answer_id = ?3, answered = ?4, asked_at = ?5, body = ?6",
         )?
         .execute((
             thread,
