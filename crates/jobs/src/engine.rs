@@ -132,7 +132,8 @@ impl Engine {
                 biased;
                 () = drain.cancelled() => break,
                 id = stopped.recv() => self.heard_stop(id),
-                () = self.jobs.signals.work.notified() => {}
+                // Whoever has no place free is not interested; the signal stays until somebody is.
+                () = self.jobs.signals.work.notified(), if tasks.len() < self.config.workers => {}
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
                 () = tokio::time::sleep(nap) => {}
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use docent_types::{
     AgentJob, BranchName, CallError, Clock, Ids, JobId, JobStatus, Message, Project, ProjectId, Quota, Refusal,
-    RefusalKind, Source, StoreError,
+    RefusalKind, Source, StoreError, Timestamp,
 };
 use tokio::sync::{Notify, broadcast};
 use tokio_util::sync::CancellationToken;
@@ -122,7 +122,7 @@ impl Jobs {
             created_at: now,
             archived_at: None,
         };
-        let gate = self.gate("agent-jobs", &new.project.id, self.limits.creates_per_hour, key);
+        let gate = Self::gate(now, "agent-jobs", &new.project.id, self.limits.creates_per_hour, key);
         let (row, entries) = state::create(job, Instruction { messages: new.messages });
         let written = self.store.create(row, entries, gate).await.map_err(|error| Self::explain(error, "job"))?;
         crash::point("submitted");
@@ -142,7 +142,7 @@ impl Jobs {
     ) -> Result<Written, JobError> {
         self.job(project, id).await?;
         let now = self.clock.now();
-        let mut gate = self.gate("agent-messages", project, self.limits.messages_per_hour, key);
+        let mut gate = Self::gate(now, "agent-messages", project, self.limits.messages_per_hour, key);
         if let Some(key) = &mut gate.key {
             key.scope = format!("agent-messages:{id}");
         }
@@ -270,11 +270,11 @@ impl Jobs {
         Refusal::not_found(format!("project `{project}` has no job `{shown}`; check the id, or create a job first"))
     }
 
-    fn gate(&self, what: &str, project: &ProjectId, limit: u32, key: Option<Fingerprint>) -> Gate {
-        let bucket = format!("{what}:{project}");
+    fn gate(now: Timestamp, what: &str, project: &ProjectId, limit: u32, key: Option<Fingerprint>) -> Gate {
+        let bucket = [what, ":", project.as_str()].concat();
         let key =
             key.map(|key| IdempotencyKey { scope: bucket.clone(), key: key.key, fingerprint: key.digest, keep: DAY });
-        Gate { now: self.clock.now(), quota: Some(Quota { bucket, limit, window: HOUR }), key }
+        Gate { now, quota: Some(Quota { bucket, limit, window: HOUR }), key }
     }
 
     fn explain(error: WriteError, what: &str) -> JobError {

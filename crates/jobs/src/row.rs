@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_types::{AgentJob, JobId, Timestamp};
+use docent_types::{AgentJob, ID_LENGTH, JobId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The right to work on a job until a moment. The token grows with every lease of the job, so a write that carries an
@@ -24,14 +24,17 @@ pub struct Attempt {
     pub not_before: Timestamp,
 }
 
+/// What the branch of a job begins with that asks for none; its id follows.
+const OWN: &str = "docent/";
+
 /// The branch of a job that asks for none.
 pub(crate) fn own_branch(id: JobId) -> String {
-    format!("docent/{id}")
+    [OWN, id.written(&mut [0; ID_LENGTH])].concat()
 }
 
 /// The job that a branch is named after, as one is whose job asks for none. A name alone: there need not be such a job.
 pub fn named_after(branch: &str) -> Option<JobId> {
-    let name = branch.strip_prefix("docent/")?;
+    let name = branch.strip_prefix(OWN)?;
     // Of the ways to write an id it is the one that we do.
     let ours = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
     JobId::parse(name).filter(|_| name.bytes().all(ours))
@@ -80,6 +83,12 @@ mod shared {
 impl Row {
     pub fn id(&self) -> JobId {
         self.job.id
+    }
+
+    /// Whether the job's branch is named after the job.
+    pub fn has_own_branch(&self) -> bool {
+        let name = self.job.source.branch.strip_prefix(OWN);
+        name.is_some_and(|name| name == self.id().written(&mut [0; ID_LENGTH]))
     }
 
     /// Two rows with the same lane are never leased at the same time: one branch of one repository. A job stays in its

@@ -13,17 +13,19 @@ use uuid::Uuid;
 use crate::desk::{Desk, Job};
 use crate::error::Abort;
 use crate::place::Place;
+use crate::rows::New;
 use crate::sqlite::SqliteStore;
 use crate::writer::{Deciding, Lasting};
 use crate::{gate, journal, prune, queue, rows};
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn create(&self, mut row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
-        row.last_seq = entries.len() as u64;
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+        let doing = "create the job";
+        let new = New::of(row, entries, gate.now).map_err(|error| StoreError::new(doing, error))?;
         let (written, _) = self
-            .write_jobs("create the job", (Lasting::Flushed, Deciding::First), move |desk| {
-                gated(desk, &gate, || Ok(()), |()| rows::insert(desk, row, entries, gate.now))
+            .write_jobs(doing, (Lasting::Flushed, Deciding::First), move |desk| {
+                gated(desk, &gate, || Ok(()), |()| rows::insert(desk, new))
             })
             .await?;
         Ok(written)

@@ -1,4 +1,4 @@
-//! Journals: what was written at once is one row.
+//! Journals: what was written at once is one row, and what a job began with lies in the row of the job, if it is short.
 
 use std::sync::Arc;
 
@@ -8,6 +8,15 @@ use rusqlite::{Connection, OptionalExtension};
 
 /// A journal whose rows hold more than so much, in bytes, is read each time.
 const LONGEST: usize = 4096;
+/// What a job begins with, in bytes, lies in the job's row when it is no longer: a job that is changed is written anew, with all
+/// that is in its row.
+const IN_ROW: usize = 1024;
+
+/// What was written at once to the journal of a job, after an entry: in the job's row, and beside it.
+const BATCHES: &str = "SELECT began AS last, began_at, beginning FROM jobs WHERE id = ?1 AND began > ?2
+                       UNION ALL
+                       SELECT last, at, bodies FROM entries WHERE job = (SELECT n FROM jobs WHERE id = ?1) AND last > ?2
+                       ORDER BY last LIMIT ?3";
 
 /// Entries that were written at once, and the number of the last.
 #[derive(Debug)]
@@ -40,40 +49,55 @@ impl Journal {
     }
 
     /// With what was written next; `None` when it is too long to be kept in memory.
-    pub(crate) fn grown(mut self, written: Option<(Batch, usize)>) -> Option<Self> {
-        if let Some((batch, bytes)) = written {
+    pub(crate) fn grown(mut self, written: Option<Draft>) -> Option<Self> {
+        if let Some(Draft { batch, text }) = written {
             self.batches.push(Arc::new(batch));
-            self.bytes += bytes;
+            self.bytes += text.len();
         }
         (self.bytes <= LONGEST).then_some(self)
     }
 }
 
-/// Writes entries after the one with this number. Gives what was written and how long it is.
-pub(crate) fn append(
-    connection: &Connection,
-    job: i64,
-    after: u64,
-    at: Timestamp,
-    bodies: Vec<EntryBody>,
-) -> Result<Option<(Batch, usize)>, BoxError> {
-    if bodies.is_empty() {
-        return Ok(None);
+/// Entries to be written at once, and their text.
+#[derive(Debug)]
+pub(crate) struct Draft {
+    batch: Batch,
+    text: String,
+}
+
+impl Draft {
+    /// Of entries after the one with this number; `None` when there are none.
+    pub(crate) fn of(after: u64, at: Timestamp, bodies: Vec<EntryBody>) -> Result<Option<Self>, BoxError> {
+        if bodies.is_empty() {
+            return Ok(None);
+        }
+        let text = serde_json::to_string(&bodies)?;
+        Ok(Some(Self { batch: Batch { last: after + bodies.len() as u64, at, bodies }, text }))
     }
-    let last = after + bodies.len() as u64;
-    let text = serde_json::to_string(&bodies)?;
-    connection
-        .prepare_cached("INSERT INTO entries (job, last, count, at, bodies) VALUES (?1, ?2, ?3, ?4, ?5)")?
-        .execute((job, last, bodies.len(), at.millis(), &text))?;
-    Ok(Some((Batch { last, at, bodies }, text.len())))
+
+    /// Whether it goes into the row of the job that begins with it.
+    pub(crate) fn fits_in_row(&self) -> bool {
+        self.text.len() <= IN_ROW
+    }
+
+    /// How many entries there are, their moment in milliseconds, and their text.
+    pub(crate) fn columns(&self) -> (usize, i64, &str) {
+        (self.batch.bodies.len(), self.batch.at.millis(), &self.text)
+    }
+
+    /// Writes it down, and gives it back.
+    pub(crate) fn append(self, connection: &Connection, job: i64) -> rusqlite::Result<Self> {
+        let (count, at, text) = self.columns();
+        connection
+            .prepare_cached("INSERT INTO entries (job, last, count, at, bodies) VALUES (?1, ?2, ?3, ?4, ?5)")?
+            .execute((job, self.batch.last, count, at, text))?;
+        Ok(self)
+    }
 }
 
 /// Entries after this one, at most so many.
 pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, BoxError> {
-    let mut select = connection.prepare_cached(
-        "SELECT last, at, bodies FROM entries WHERE job = (SELECT n FROM jobs WHERE id = ?1) AND last > ?2
-         ORDER BY last LIMIT ?3",
-    )?;
+    let mut select = connection.prepare_cached(BATCHES)?;
     let mut rows = select.query((job.uuid().into_bytes(), i64::try_from(after).unwrap_or(i64::MAX), limit))?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
@@ -89,22 +113,22 @@ pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) 
 }
 
 /// A whole journal that is likely to be short: it has so many entries.
-pub(crate) fn short(connection: &Connection, job: i64, entries: u64) -> Result<Option<Journal>, BoxError> {
+pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result<Option<Journal>, BoxError> {
     const FEW: u64 = 4;
     if entries > FEW {
         return Ok(None);
     }
-    let mut select = connection.prepare_cached("SELECT last, at, bodies FROM entries WHERE job = ?1 ORDER BY last")?;
-    let mut rows = select.query([job])?;
+    let mut select = connection.prepare_cached(BATCHES)?;
+    let mut rows = select.query((job.uuid().into_bytes(), 0, FEW))?;
     let mut journal = Journal::default();
     while let Some(row) = rows.next()? {
         let text = row.get_ref(2)?.as_str()?;
         if journal.bytes + text.len() > LONGEST {
             return Ok(None);
         }
-        let batch =
-            Batch { last: row.get(0)?, at: Timestamp::from_millis(row.get(1)?), bodies: serde_json::from_str(text)? };
-        match journal.grown(Some((batch, text.len()))) {
+        let bodies = serde_json::from_str(text)?;
+        let batch = Batch { last: row.get(0)?, at: Timestamp::from_millis(row.get(1)?), bodies };
+        match journal.grown(Some(Draft { batch, text: text.to_owned() })) {
             Some(grown) => journal = grown,
             None => return Ok(None),
         }
@@ -114,6 +138,18 @@ pub(crate) fn short(connection: &Connection, job: i64, entries: u64) -> Result<O
 
 /// Deletes entries up to this one.
 pub(crate) fn cut(connection: &Connection, job: i64, upto: u64) -> Result<(), BoxError> {
+    // Of what is in the job's row, nothing or all.
+    connection
+        .prepare_cached(
+            "INSERT INTO entries (job, last, count, at, bodies)
+             SELECT n, began, began, began_at, beginning FROM jobs WHERE n = ?1 AND began > ?2",
+        )?
+        .execute((job, upto))?;
+    connection
+        .prepare_cached(
+            "UPDATE jobs SET began = NULL, began_at = NULL, beginning = NULL WHERE n = ?1 AND began IS NOT NULL",
+        )?
+        .execute([job])?;
     connection.prepare_cached("DELETE FROM entries WHERE job = ?1 AND last <= ?2")?.execute((job, upto))?;
     let first: Option<(u64, u64, String)> = connection
         .prepare_cached("SELECT last, count, bodies FROM entries WHERE job = ?1 ORDER BY last LIMIT 1")?

@@ -4,7 +4,7 @@
 //! for that very branch finds the job by the name.
 
 use docent_jobs::{Row, named_after};
-use docent_types::{BoxError, JobId};
+use docent_types::BoxError;
 use std::sync::Arc;
 
 use crate::desk::{Desk, Job};
@@ -12,7 +12,7 @@ use crate::rows;
 
 /// The lane of a job as it is written down.
 pub(crate) fn stored(row: &Row) -> Option<String> {
-    (named_after(&row.job.source.branch) != Some(row.id())).then(|| name(row))
+    (!row.has_own_branch()).then(|| name(row))
 }
 
 /// The lane of a job as others are in it that are written down.
@@ -23,6 +23,9 @@ pub(crate) fn name(row: &Row) -> String {
 
 /// The job that the branch of this one is named after, if it is another that is in the same lane.
 pub(crate) fn owner(desk: &Desk, row: &Row) -> Result<Option<Arc<Job>>, BoxError> {
-    let Some(id) = named_after(&row.job.source.branch).filter(|id: &JobId| *id != row.id()) else { return Ok(None) };
+    if row.has_own_branch() {
+        return Ok(None);
+    }
+    let Some(id) = named_after(&row.job.source.branch) else { return Ok(None) };
     Ok(rows::find(desk, id)?.filter(|owner| owner.row.lane() == row.lane()))
 }

@@ -260,7 +260,7 @@ fn with_journal(desk: &Desk, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
     if job.journal.is_some() || job.row.pruned_to > 0 {
         return Ok(Some(job));
     }
-    let journal = journal::short(desk, job.n, job.row.last_seq)?;
+    let journal = journal::short(desk, id, job.row.last_seq)?;
     Ok(Some(Arc::new(Job { n: job.n, row: job.row.clone(), journal })))
 }
 

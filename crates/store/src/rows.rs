@@ -8,7 +8,7 @@ use rusqlite::{Connection, params};
 
 use crate::desk::{Desk, Job};
 use crate::error::Abort;
-use crate::journal::{self, Journal};
+use crate::journal::{Draft, Journal};
 use crate::place::Place;
 use crate::{lane, queue};
 
@@ -28,12 +28,32 @@ pub(crate) fn read(connection: &Connection, id: JobId) -> Result<Option<(i64, Ro
     Ok(Some((row.get(0)?, serde_json::from_str(row.get_ref(1)?.as_str()?)?)))
 }
 
+/// A new job with its first entries, as they are to be written. It is made by whoever asks for it: there all of it is at hand,
+/// and the one who writes has enough to do.
+#[derive(Debug)]
+pub(crate) struct New {
+    row: Row,
+    body: String,
+    draft: Option<Draft>,
+    now: Timestamp,
+}
+
+impl New {
+    pub(crate) fn of(mut row: Row, entries: Vec<EntryBody>, now: Timestamp) -> Result<Self, BoxError> {
+        row.last_seq = entries.len() as u64;
+        Ok(Self { body: body(&row)?, draft: Draft::of(0, now, entries)?, row, now })
+    }
+}
+
 /// Writes a new job with its first entries.
-pub(crate) fn insert<E>(desk: &Desk, row: Row, entries: Vec<EntryBody>, now: Timestamp) -> Result<Arc<Job>, Abort<E>> {
+pub(crate) fn insert<E>(desk: &Desk, new: New) -> Result<Arc<Job>, Abort<E>> {
+    let New { row, body, mut draft, now } = new;
     let place = queue::place_of_new(desk, &row, now)?;
+    let beginning = draft.as_ref().filter(|draft| draft.fits_in_row()).map(Draft::columns);
     desk.prepare_cached(
-        "INSERT INTO jobs (id, project, place, lane, not_before, lease_until, ended_at, kept, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8)",
+        "INSERT INTO jobs
+           (id, project, place, lane, not_before, lease_until, ended_at, kept, body, began, began_at, beginning)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 1, ?8, ?9, ?10, ?11)",
     )?
     .execute(params![
         row.id().uuid().into_bytes(),
@@ -43,10 +63,16 @@ pub(crate) fn insert<E>(desk: &Desk, row: Row, entries: Vec<EntryBody>, now: Tim
         row.attempt.not_before.millis(),
         row.lease.as_ref().map(|lease| lease.until.millis()),
         (row.job.status != JobStatus::Active).then(|| now.millis()),
-        json(&row)?,
+        body,
+        beginning.map(|(count, _, _)| count),
+        beginning.map(|(_, at, _)| at),
+        beginning.map(|(_, _, text)| text),
     ])?;
     let n = desk.last_insert_rowid();
-    let journal = Journal::default().grown(journal::append(desk, n, 0, now, entries)?);
+    if beginning.is_none() {
+        draft = draft.map(|draft| draft.append(desk, n)).transpose()?;
+    }
+    let journal = Journal::default().grown(draft);
     if place == Place::Ready {
         queue::wake(desk, row.job.project.as_str())?;
     }
@@ -59,9 +85,10 @@ pub(crate) fn insert<E>(desk: &Desk, row: Row, entries: Vec<EntryBody>, now: Tim
 pub(crate) fn apply<E>(desk: &Desk, job: &Job, change: Change, now: Timestamp) -> Result<Arc<Job>, Abort<E>> {
     let (row, Change { mut next, entries }) = (&job.row, change);
     next.last_seq = row.last_seq + entries.len() as u64;
-    let written = journal::append(desk, job.n, row.last_seq, now, entries)?;
+    let draft = Draft::of(row.last_seq, now, entries)?;
+    let written = draft.map(|draft| draft.append(desk, job.n)).transpose()?;
     let journal = job.journal.clone().and_then(|journal| journal.grown(written));
-    let (n, body) = (job.n, json(&next)?);
+    let (n, body) = (job.n, body(&next)?);
     if stays(row, &next) {
         // No index knows of the difference.
         desk.prepare_cached("UPDATE jobs SET body = ?2 WHERE n = ?1")?.execute((n, body))?;
@@ -112,7 +139,7 @@ fn stays(row: &Row, next: &Row) -> bool {
 }
 
 /// The body of a row. Most are a little shorter than what is set aside.
-fn json(row: &Row) -> Result<String, BoxError> {
+fn body(row: &Row) -> Result<String, BoxError> {
     let mut body = Vec::with_capacity(1000);
     serde_json::to_writer(&mut body, row)?;
     Ok(String::from_utf8(body)?)

@@ -15,6 +15,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
 ];
 
 /// "Docn": marks the file as ours.
@@ -280,6 +281,33 @@ mod tests {
         let rows: Vec<(String, i64, i64)> = rows.collect::<Result<_, _>>().expect("reads");
         let uses = |bucket: &str, n, at| (bucket.to_owned(), n, at);
         assert_eq!(rows, [uses("one", 1, 10), uses("one", 2, 20), uses("one", 3, 20), uses("two", 1, 15)]);
+    }
+
+    #[test]
+    fn journals_of_the_fourth_version_are_read_beside_new_ones() {
+        use crate::journal::{self, Draft};
+        use docent_jobs::EntryBody;
+        use docent_types::{JobId, JobStatus, Timestamp};
+        let (_folder, path) = fresh();
+        make(&path).expect("makes");
+        let mut connection = connect(&path).expect("opens");
+        migrate(&mut connection, &path, &MIGRATIONS[..4]).expect("is a database of the fourth version");
+        let entry = r#"{"entry":"transition","to":"active"}"#;
+        connection
+            .execute_batch(&format!(
+                "INSERT INTO jobs VALUES (7, unhex('0000000000000000000000000000000a'), 'p', 0, NULL, 1, NULL, NULL, 1, '{{}}');
+                 INSERT INTO entries VALUES (7, 2, 2, 5, '[{entry},{entry}]');"
+            ))
+            .expect("writes");
+        drop(connection);
+        let connection = open_for_writing(&path).expect("opens and migrates");
+        let body = EntryBody::Transition { to: JobStatus::Active, halt: None, message: None };
+        let draft = Draft::of(2, Timestamp::from_millis(6), vec![body]).expect("is written").expect("something");
+        draft.append(&connection, 7).expect("appends");
+        let id = JobId::parse("00000000-0000-0000-0000-00000000000a").expect("an id");
+        let read = |after| journal::read(&connection, id, after, 9).expect("reads");
+        let seen = |after| read(after).iter().map(|entry| (entry.seq, entry.at.millis())).collect::<Vec<_>>();
+        assert_eq!((seen(0), seen(1)), (vec![(1, 5), (2, 5), (3, 6)], vec![(2, 5), (3, 6)]));
     }
 
     #[test]

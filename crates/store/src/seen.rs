@@ -62,8 +62,10 @@ impl Seen {
 
     /// How often others have written, when that is known at the moment. `ask` is called when it is time for a look.
     pub(crate) fn others(&self, ask: impl FnOnce()) -> Option<u64> {
-        let looked = self.looked.load(Ordering::SeqCst);
-        let age = if looked == 0 { Duration::MAX } else { Duration::from_millis(self.now() - looked.min(self.now())) };
+        let age = match self.looked.load(Ordering::SeqCst) {
+            0 => Duration::MAX,
+            looked => Duration::from_millis(self.now().saturating_sub(looked)),
+        };
         if age > AGING && !self.asked.swap(true, Ordering::SeqCst) {
             ask();
         }

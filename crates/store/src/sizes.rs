@@ -46,7 +46,8 @@ fn count(connection: &Connection) -> Result<Sizes, BoxError> {
         jobs: number("SELECT count(*) FROM jobs")?,
         active_jobs: number("SELECT count(*) FROM jobs WHERE place < 4")?,
         pruned_jobs: number("SELECT count(*) FROM jobs WHERE NOT kept AND ended_at IS NOT NULL")?,
-        entries: number("SELECT coalesce(sum(count), 0) FROM entries")?,
+        entries: number("SELECT coalesce(sum(count), 0) FROM entries")?
+            + number("SELECT coalesce(sum(began), 0) FROM jobs")?,
         threads: number("SELECT count(*) FROM threads")?,
         turns: number("SELECT count(*) FROM turns")?,
         ..Sizes::default()

@@ -117,29 +117,29 @@ impl SqliteStore {
     }
 
     /// Like [`write`](Self::write), saying how it is done; `done` hears what it came to, in the order of the commits.
-    pub(crate) async fn write_then<T, E, F, D>(
+    pub(crate) fn write_then<T, E, F, D>(
         &self,
         doing: &'static str,
         how: (Lasting, Deciding),
         work: F,
         done: D,
-    ) -> Result<T, E>
+    ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F, D>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
         D: FnOnce(&T) + Send + 'static,
     {
-        self.writer.write(doing, how, work, done).await
+        self.writer.write(doing, how, work, done)
     }
 
     /// For what writes jobs: those that `work` gives beside its answer are known from then on.
-    pub(crate) async fn write_jobs<T, E, F>(
+    pub(crate) fn write_jobs<T, E, F>(
         &self,
         doing: &'static str,
         how: (Lasting, Deciding),
         work: F,
-    ) -> Result<(T, Vec<Arc<Job>>), E>
+    ) -> impl Future<Output = Result<(T, Vec<Arc<Job>>), E>> + Send + use<T, E, F>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -147,7 +147,7 @@ impl SqliteStore {
     {
         let seen = Arc::clone(&self.seen);
         let know = move |(_, jobs): &(T, Vec<Arc<Job>>)| seen.wrote(jobs);
-        self.writer.write(doing, how, work, know).await
+        self.writer.write(doing, how, work, know)
     }
 
     /// A job that is known without reading, if that is to be relied on at the moment.

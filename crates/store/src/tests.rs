@@ -1,5 +1,6 @@
 //! What the whole store promises.
 
+mod beginnings;
 mod copies;
 mod faults;
 mod known;

@@ -156,13 +156,15 @@ impl Writer {
 
     /// Does `work` in a transaction, and returns when that is as durable as it is asked to be. Right after the commit, in
     /// the order of the commits, `done` hears what it came to. `doing` completes "could not …".
-    pub(crate) async fn write<T, E, F, D>(
+    ///
+    /// The work is on its way when this returns; the future is the wait for it.
+    pub(crate) fn write<T, E, F, D>(
         &self,
         doing: &'static str,
         (lasting, deciding): (Lasting, Deciding),
         work: F,
         done: D,
-    ) -> Result<T, E>
+    ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F, D>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
@@ -171,9 +173,9 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let command = Asked { doing, lasting, deciding, work: Some(work), done, result: None, reply };
-        let closed = || E::from(StoreError::new(doing, Closed));
-        self.queue.send(Message::Command(Box::new(command))).map_err(|_| closed())?;
-        answer.await.unwrap_or_else(|_| Err(closed()))
+        // A queue that is closed drops the command, and with it whoever would reply.
+        let _ = self.queue.send(Message::Command(Box::new(command)));
+        async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
     }
 
     /// Finishes what is waiting, moves the log into the database and stops.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use time::OffsetDateTime;
@@ -14,6 +14,8 @@ use crate::random;
 
 /// The last moment of the year 9999, beyond which RFC 3339 cannot write.
 const LAST: i64 = 253_402_300_799_999;
+/// Bytes of a moment as text.
+const LENGTH: usize = "0000-00-00T00:00:00.000Z".len();
 
 /// A moment, in whole milliseconds since the Unix epoch. Shown as RFC 3339 UTC with milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -56,38 +58,40 @@ impl Timestamp {
     }
 }
 
-impl fmt::Display for Timestamp {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let moment =
-            OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000).map_err(|_| fmt::Error)?;
-        // Written on every answer that shows a job, so digit by digit: a description of the format costs several times as
-        // much to follow.
-        let year = u32::try_from(moment.year()).map_err(|_| fmt::Error)?;
-        let mut text = *b"0000-00-00T00:00:00.000Z";
-        for (end, number) in [
-            (4, year),
-            (7, u8::from(moment.month()).into()),
-            (10, moment.day().into()),
-            (13, moment.hour().into()),
-            (16, moment.minute().into()),
-            (19, moment.second().into()),
-            (23, moment.millisecond().into()),
+impl Timestamp {
+    /// As text, if its year has four digits. Written on every answer that shows a job, so digit by digit: a description of the
+    /// format costs several times as much to follow.
+    fn written(self, text: &mut [u8; LENGTH]) -> Option<&str> {
+        let moment = OffsetDateTime::from_unix_timestamp(self.0.div_euclid(1000)).ok()?;
+        let year = u32::try_from(moment.year()).ok().filter(|year| *year < 10_000)?;
+        let millis = u32::try_from(self.0.rem_euclid(1000)).ok()?;
+        *text = *b"0000-00-00T00:00:00.000Z";
+        for (begin, number) in [
+            (0, year / 100),
+            (2, year % 100),
+            (5, u8::from(moment.month()).into()),
+            (8, moment.day().into()),
+            (11, moment.hour().into()),
+            (14, moment.minute().into()),
+            (17, moment.second().into()),
+            (21, millis % 100),
         ] {
-            put(&mut text[..end], number);
+            [text[begin], text[begin + 1]] = two_digits(number);
         }
-        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+        [_, text[20]] = two_digits(millis / 100);
+        std::str::from_utf8(text).ok()
     }
 }
 
-/// Writes a number so that it ends where the text ends, over the zeros there.
-fn put(text: &mut [u8], mut number: u32) {
-    for place in text.iter_mut().rev() {
-        if number == 0 {
-            return;
-        }
-        *place = b'0' + u8::try_from(number % 10).unwrap_or(0);
-        number /= 10;
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.written(&mut [0; LENGTH]).ok_or(fmt::Error)?)
     }
+}
+
+/// A number below 100.
+fn two_digits(number: u32) -> [u8; 2] {
+    [number / 10, number % 10].map(|digit| b'0' + digit as u8)
 }
 
 impl fmt::Debug for Timestamp {
@@ -98,7 +102,9 @@ impl fmt::Debug for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        let mut text = [0; LENGTH];
+        let text = self.written(&mut text).ok_or_else(|| serde::ser::Error::custom("a year that cannot be written"))?;
+        serializer.serialize_str(text)
     }
 }
 
@@ -120,8 +126,8 @@ pub struct SystemClock;
 
 impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
-        let nanos = OffsetDateTime::now_utc().unix_timestamp_nanos();
-        Timestamp(i64::try_from(nanos / 1_000_000).unwrap_or(i64::MAX))
+        let millis = |time: Duration| i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+        Timestamp(SystemTime::UNIX_EPOCH.elapsed().map_or_else(|before| -millis(before.duration()), millis))
     }
 }
 
@@ -159,15 +165,34 @@ pub struct RandomIds;
 
 impl Ids for RandomIds {
     fn ordered(&self, now: Timestamp) -> Uuid {
-        let millis = u64::try_from(now.millis()).unwrap_or(0);
+        static LAST: AtomicU64 = AtomicU64::new(0);
+        let (millis, count) = turn(&LAST, u64::try_from(now.millis()).unwrap_or(0));
         let random = random_bytes();
-        let random = random.first_chunk().copied().unwrap_or_default();
+        let mut random = random.first_chunk().copied().unwrap_or_default();
+        random[..2].copy_from_slice(&count.to_be_bytes());
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
 
     fn unguessable(&self) -> Uuid {
         uuid::Builder::from_random_bytes(random_bytes()).into_uuid()
     }
+}
+
+/// The millisecond of an id, and how many of this process are in it already: ids sort as they were made in one process, too,
+/// so that whatever keeps them in order puts a new one at its end. Where a millisecond has more than can be counted, those go
+/// to the next.
+fn turn(last: &AtomicU64, millis: u64) -> (u64, u16) {
+    /// Bits of a UUID between its millisecond and what is left to chance.
+    const BITS: u32 = 12;
+    /// A clock that went back no further than this is waited for.
+    const PATIENCE: u64 = 1000;
+    let after = |last: u64| {
+        let ahead = (last >> BITS).checked_sub(millis).is_some_and(|ahead| ahead <= PATIENCE);
+        if ahead { last + 1 } else { millis << BITS }
+    };
+    let before = last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
+    let this = after(before.unwrap_or_else(|last| last));
+    (this >> BITS, u16::try_from(this & ((1 << BITS) - 1)).unwrap_or(0))
 }
 
 /// Where there is no randomness, `new_v4` is who says so.
@@ -221,9 +246,19 @@ mod tests {
     }
 
     #[test]
+    fn ids_take_turns_where_time_stands_still_or_goes_back_a_little() {
+        let last = AtomicU64::new(0);
+        let turns: Vec<_> = (0..10_000).map(|n| turn(&last, 1_795_000_000_000 - n / 5000)).collect();
+        assert!(turns.is_sorted_by(|one, next| one < next));
+        assert_eq!((turns[0], turns[9_999].0), ((1_795_000_000_000, 0), 1_795_000_000_002));
+        assert_eq!(turn(&last, 5), (5, 0), "a clock that was set is believed");
+    }
+
+    #[test]
     fn ordered_ids_sort_by_time() {
         let early = RandomIds.ordered(Timestamp::from_millis(1_000));
         let late = RandomIds.ordered(Timestamp::from_millis(2_000));
         assert!(early < late);
+        assert!([early, late].iter().all(|id| id.get_version_num() == 7));
     }
 }

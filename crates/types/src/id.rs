@@ -2,8 +2,9 @@
 
 use std::borrow::Borrow;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -27,13 +28,19 @@ fn is_name(text: &str) -> bool {
 macro_rules! name {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "String")]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+        #[serde(try_from = "String")]
         pub struct $type(String);
+
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
+            }
+        }
 
         impl $type {
             pub fn parse(text: &str) -> Result<Self, IdError> {
-                if is_name(text) { Ok(Self(text.to_owned())) } else { Err(IdError { given: text.chars().take(80).collect() }) }
+                text.to_owned().try_into()
             }
 
             pub fn as_str(&self) -> &str {
@@ -57,7 +64,7 @@ macro_rules! name {
         impl TryFrom<String> for $type {
             type Error = IdError;
             fn try_from(text: String) -> Result<Self, IdError> {
-                Self::parse(&text)
+                if is_name(&text) { Ok(Self(text)) } else { Err(IdError { given: text.chars().take(80).collect() }) }
             }
         }
 
@@ -85,12 +92,22 @@ name! {
     Domain
 }
 
+/// How long the text of an id is, in bytes.
+pub const ID_LENGTH: usize = uuid::fmt::Hyphenated::LENGTH;
+
 macro_rules! id {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(transparent)]
         pub struct $type(Uuid);
+
+        impl Hash for $type {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                // In the second half nothing but chance.
+                state.write_u64(self.0.as_u64_pair().1);
+            }
+        }
 
         impl $type {
             pub const fn new(id: Uuid) -> Self {
@@ -99,12 +116,17 @@ macro_rules! id {
 
             /// Reads the hyphenated form; anything else is no id of ours.
             pub fn parse(text: &str) -> Option<Self> {
-                if text.len() != 36 { return None; }
+                if text.len() != ID_LENGTH { return None; }
                 Uuid::try_parse(text).ok().map(Self)
             }
 
             pub const fn uuid(self) -> Uuid {
                 self.0
+            }
+
+            /// As text, the hyphenated form, written where there is room.
+            pub fn written(self, room: &mut [u8; ID_LENGTH]) -> &str {
+                self.0.as_hyphenated().encode_lower(room)
             }
         }
 

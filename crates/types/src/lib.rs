@@ -20,7 +20,7 @@ mod stream;
 pub use branch::{BranchError, BranchName};
 pub use clock::{Clock, FixedIds, Ids, ManualClock, RandomIds, SystemClock, Timestamp};
 pub use error::{BoxError, CallError, Refusal, RefusalKind, StoreError};
-pub use id::{Domain, IdError, JobId, MessageId, ProjectId, ThreadId};
+pub use id::{Domain, ID_LENGTH, IdError, JobId, MessageId, ProjectId, ThreadId};
 pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, TodoStatus};
 pub use job_event::JobEvent;
 pub use message::{ContentPart, Message, Role};

@@ -147,7 +147,10 @@ async fn a_write_that_fails_half_way_is_undone_with_its_group() {
         };
         beside.write("write beside it", run).await
     });
-    let torn = tokio::spawn(async move { create(&torn, sample_job(1), open_gate()).await.map(drop) });
+    // Too much to lie in the job's row, and so the second write.
+    let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix broken links. ".repeat(100))] };
+    let (row, entries) = state::create(sample_job(1), instruction);
+    let torn = tokio::spawn(async move { torn.create(row, entries, open_gate()).await.map(drop) });
     let_them_ask().await;
     drop(release);
     let told = whole(&torn.await.expect("no panic").expect_err("its journal has no place"));
