@@ -1,7 +1,7 @@
 //! `POST /v2/agent/{projectId}/job`: accept a job. It runs on when this has answered.
 
 use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, wanted_branch};
-use docent_types::Project;
+use docent_types::{ID_LENGTH, Project};
 use docent_web::{HttpError, Request, Response, rate_limit, respond};
 use http::header::LOCATION;
 use http::{HeaderValue, StatusCode};
@@ -9,9 +9,6 @@ use serde::Deserialize;
 
 use crate::face::Face;
 use crate::job::{JobBody, instruction};
-
-/// Headers that an answer has besides those of its body.
-const HEADERS: usize = 6;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,9 +33,7 @@ pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Pro
     let written = face.jobs.submit(new, key).await?;
     let mut response = respond::json(StatusCode::CREATED, &JobBody::from(&*written.job));
     let headers = response.headers_mut();
-    // A few more than there is room for to begin with: better now than when most are there.
-    headers.reserve(HEADERS);
-    let location = format!("/v2/agent/{}/job/{}", project.id, written.job.id);
+    let location = ["/v2/agent/", project.id.as_str(), "/job/", written.job.id.written(&mut [0; ID_LENGTH])].concat();
     if let Ok(location) = HeaderValue::try_from(location) {
         headers.insert(LOCATION, location);
     }

@@ -1,6 +1,6 @@
 //! A job as the wire shows it, and the instruction as the wire brings it.
 
-use docent_types::{AgentJob, JobStatus, Message, Refusal, Role, Timestamp};
+use docent_types::{AgentJob, JobId, JobStatus, Message, Refusal, Role, Timestamp};
 use serde::Serialize;
 
 /// How long a prompt may be, in characters.
@@ -10,7 +10,7 @@ const LONGEST_PROMPT: usize = 100_000;
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobBody<'a> {
-    id: String,
+    id: JobId,
     status: &'static str,
     source: SourceBody<'a>,
     model: &'a str,
@@ -30,7 +30,7 @@ struct SourceBody<'a> {
 impl<'a> From<&'a AgentJob> for JobBody<'a> {
     fn from(job: &'a AgentJob) -> Self {
         Self {
-            id: job.id.to_string(),
+            id: job.id,
             status: job.status.as_str(),
             source: SourceBody { repository: &job.source.repository, branch: &job.source.branch },
             model: &job.model,
@@ -62,7 +62,7 @@ pub(crate) fn instruction(prompt: String) -> Result<Vec<Message>, Refusal> {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{Domain, JobId, ProjectId, Source};
+    use docent_types::{Domain, ProjectId, Source};
 
     use super::*;
 

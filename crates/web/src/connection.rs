@@ -4,9 +4,8 @@ use std::convert::Infallible;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -24,7 +23,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, interval_at, sleep};
 use tokio_util::sync::CancellationToken;
 
-use crate::activity::{Activity, Running};
+use crate::activity::{Activity, Arrival, Running};
 use crate::answer::{Handler, answer_until};
 use crate::aside::Aside;
 use crate::body::Body;
@@ -147,10 +146,10 @@ async fn until_a_stream<H: Handler>(
 ) -> Result<Exchanged, BoxError> {
     let stream = Mutex::new(None);
     let service = service_fn(|request: http::Request<Incoming>| {
-        let (asked, arrived, stream) = (Asked::by(&request), Arrived::of(request.body()), &stream);
-        let request = request.map(|body| Arriving { body, arrived: arrived.clone() });
+        let (asked, stream) = (Asked::by(&request), &stream);
+        let request = request.map(|body| Arriving::of(body, activity));
         answered(server, request, peer, activity).map(move |response| match asked.streams(&response) {
-            Some(then) if arrived.whole() && activity.is_flushed() => {
+            Some(then) if activity.has_arrived() && activity.is_flushed() => {
                 *stream.lock().unwrap_or_else(PoisonError::into_inner) = Some((response, then));
                 Err(Streams)
             }
@@ -264,6 +263,9 @@ async fn idle(activity: &Activity, most: Duration) {
 fn one(limits: &Limits) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder
+        // A client that is gone shows at the socket, whatever hyper reads: to read ahead for that, it would set aside 8 KiB a
+        // request.
+        .half_close(true)
         // Frames are small: they are copied into one piece sooner than the kernel gathers three.
         .writev(false)
         // hyper insists on 8 KiB at least.
@@ -287,37 +289,17 @@ fn two(limits: &Limits) -> http2::Builder<TokioExecutor> {
 #[error("the answer streams")]
 struct Streams;
 
-/// Whether a request is there to its last byte, so that what comes behind it is the next one.
-#[derive(Debug, Clone)]
-enum Arrived {
-    /// It has no body.
-    AtOnce,
-    WithItsBody(Arc<AtomicBool>),
-}
-
-impl Arrived {
-    fn of(body: &Incoming) -> Self {
-        if body.is_end_stream() { Self::AtOnce } else { Self::WithItsBody(Arc::default()) }
-    }
-
-    fn whole(&self) -> bool {
-        match self {
-            Self::AtOnce => true,
-            Self::WithItsBody(whole) => whole.load(Ordering::Relaxed),
-        }
-    }
-
-    fn now(&self) {
-        if let Self::WithItsBody(whole) = self {
-            whole.store(true, Ordering::Relaxed);
-        }
-    }
-}
-
 /// The body of a request on its way.
 struct Arriving {
     body: Incoming,
-    arrived: Arrived,
+    activity: Arc<Activity>,
+}
+
+impl Arriving {
+    fn of(body: Incoming, activity: &Arc<Activity>) -> Self {
+        activity.arrives(if body.is_end_stream() { Arrival::Whole } else { Arrival::Unread });
+        Self { body, activity: Arc::clone(activity) }
+    }
 }
 
 impl http_body::Body for Arriving {
@@ -325,11 +307,9 @@ impl http_body::Body for Arriving {
     type Error = hyper::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        if frame.is_none() {
-            self.arrived.now();
-        }
-        Poll::Ready(frame)
+        let frame = Pin::new(&mut self.body).poll_frame(cx);
+        self.activity.arrives(if matches!(frame, Poll::Ready(None)) { Arrival::Whole } else { Arrival::Read });
+        frame
     }
 
     fn is_end_stream(&self) -> bool {

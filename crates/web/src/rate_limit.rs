@@ -1,6 +1,5 @@
 //! Where a caller stands with a quota, in the IETF's `RateLimit` fields.
 
-use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use docent_types::Standing;
@@ -12,27 +11,40 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 /// Says where the caller stands: `RateLimit: "default";r=0;t=12` and `RateLimit-Policy: "default";q=100;w=3600`.
 pub fn rate_limit(headers: &mut HeaderMap, standing: &Standing) {
     let Standing { limit, window, remaining, retry_after } = standing;
-    let left = written(format_args!("\"default\";r={remaining};t={}", whole_seconds(*retry_after)));
-    let policy = written(format_args!("\"default\";q={limit};w={}", whole_seconds(*window)));
-    for (name, value) in [(RATE_LIMIT, left), (RATE_LIMIT_POLICY, policy)] {
-        if let Ok(value) = HeaderValue::try_from(value) {
+    let left = [("\"default\";r=", (*remaining).into()), (";t=", whole_seconds(*retry_after))];
+    let policy = [("\"default\";q=", (*limit).into()), (";w=", whole_seconds(*window))];
+    for (name, parts) in [(RATE_LIMIT, left), (RATE_LIMIT_POLICY, policy)] {
+        if let Some(value) = written(parts) {
             headers.insert(name, value);
         }
     }
 }
 
-fn written(field: fmt::Arguments<'_>) -> String {
-    /// More than most have, so that they are not moved as they grow.
-    const ROOM: usize = 48;
-    let mut text = String::with_capacity(ROOM);
-    // Writing to a string does not fail.
-    let _ = text.write_fmt(field);
-    text
+/// Words, each with the number behind it. From the end to the beginning, as it is the last digit that is known first.
+fn written(parts: [(&str, u64); 2]) -> Option<HeaderValue> {
+    /// More than there can be.
+    const ROOM: usize = 72;
+    let mut text = [0; ROOM];
+    let mut begin = ROOM;
+    for (word, mut number) in parts.into_iter().rev() {
+        loop {
+            begin -= 1;
+            text[begin] = b'0' + u8::try_from(number % 10).unwrap_or(0);
+            number /= 10;
+            if number == 0 {
+                break;
+            }
+        }
+        let end = begin;
+        begin -= word.len();
+        text[begin..end].copy_from_slice(word.as_bytes());
+    }
+    HeaderValue::from_bytes(&text[begin..]).ok()
 }
 
 /// Rounded up: a client that waits this long never comes too early.
 fn whole_seconds(wait: Duration) -> u64 {
-    wait.as_secs() + u64::from(wait.subsec_nanos() > 0)
+    wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
 }
 
 /// What `Retry-After` says, for sentences that say the same: whole seconds, rounded up, and never 0, which would invite
@@ -57,6 +69,10 @@ mod tests {
         rate_limit(&mut headers, &standing);
         assert_eq!(headers["ratelimit"], r#""default";r=0;t=12"#);
         assert_eq!(headers["ratelimit-policy"], r#""default";q=100;w=3600"#);
+        let standing = Standing { limit: u32::MAX, window: Duration::MAX, ..standing };
+        rate_limit(&mut headers, &standing);
+        let most = format!(r#""default";q={};w={}"#, u32::MAX, u64::MAX);
+        assert_eq!(headers["ratelimit-policy"], most);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use futures::Stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use http::{HeaderName, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use crate::body::Body;
@@ -83,8 +83,11 @@ pub fn not_to_be_stored(response: &mut Response) {
 
 /// Bytes of the given content type.
 pub fn bytes_of(status: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Response {
+    /// Headers that an answer has with a body. The map grows in leaps, and one leap is dear.
+    const HEADERS: usize = 7;
     let mut response = http::Response::new(Body::full(bytes));
     *response.status_mut() = status;
+    *response.headers_mut() = HeaderMap::with_capacity(HEADERS);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
     response
 }

@@ -7,6 +7,9 @@
 //! may overtake the answer. So after the last byte only our half is closed, and what still comes is read and thrown away
 //! until the client closes too, falls silent or has had its time.
 //!
+//! *Gone.* While an answer is made nobody reads, and a client that went away has no use for it: that shows when whoever serves
+//! the connection has nothing to do.
+//!
 //! *Reading ahead.* While an answer streams nobody asks for bytes, and yet a client that is gone shows by them. What comes is kept
 //! for whoever reads the next request.
 
@@ -70,6 +73,16 @@ impl Socket {
         Poll::Pending
     }
 
+    /// Fails when the client is gone. Wakes the task when it goes, and takes no byte of what it sends.
+    fn still_there(&self, cx: &mut Context<'_>) -> io::Result<()> {
+        let mut scratch = [0; 1];
+        match self.stream.poll_peek(cx, &mut ReadBuf::new(&mut scratch)) {
+            Poll::Ready(Ok(0)) => Err(io::ErrorKind::ConnectionAborted.into()),
+            Poll::Ready(Err(error)) => Err(error),
+            Poll::Ready(Ok(_)) | Poll::Pending => Ok(()),
+        }
+    }
+
     /// Fails a write that has waited too long.
     fn progress<T>(&mut self, cx: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if write.is_ready() {
@@ -127,6 +140,10 @@ impl AsyncWrite for Socket {
         let this = self.get_mut();
         // Whoever writes flushes when it has handed over all it had.
         this.activity.flushed();
+        // And looks whether there is more to write, which nobody may want by now.
+        if this.activity.is_waited_for() {
+            this.still_there(cx)?;
+        }
         Pin::new(&mut this.stream).poll_flush(cx)
     }
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use memchr::memchr_iter;
 use percent_encoding::percent_decode_str;
 
 /// The segments of a path as they stand in it. A path that does not begin with `/` (`OPTIONS *`) has none.
@@ -11,8 +12,7 @@ pub(crate) fn segments(path: &str) -> Vec<&str> {
     let Some(rest) = path.strip_prefix('/') else { return Vec::new() };
     let mut segments = Vec::with_capacity(USUAL);
     let mut begin = 0;
-    // Byte by byte: they are too short for a search to be worth its beginning.
-    for (end, _) in rest.bytes().enumerate().filter(|(_, byte)| *byte == b'/') {
+    for end in memchr_iter(b'/', rest.as_bytes()) {
         segments.push(&rest[begin..end]);
         begin = end + 1;
     }

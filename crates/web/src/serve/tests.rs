@@ -329,11 +329,15 @@ async fn hanging_up_drops_a_silent_stream() {
 #[tokio::test]
 async fn hanging_up_drops_work_that_has_no_answer_yet() {
     let mut site = Site::start(Limits::default()).await;
-    let mut socket = site.connect().await;
-    socket.write_all(b"POST /wait HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}").await.unwrap();
-    site.sees("begun").await;
-    drop(socket);
-    timeout(Duration::from_secs(1), site.sees("dropped")).await.expect("dropped within a second");
+    for request in
+        ["GET /wait HTTP/1.1\r\nHost: a\r\n\r\n", "POST /wait HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"]
+    {
+        let mut socket = site.connect().await;
+        socket.write_all(request.as_bytes()).await.unwrap();
+        site.sees("begun").await;
+        drop(socket);
+        timeout(Duration::from_secs(1), site.sees("dropped")).await.expect("dropped within a second");
+    }
 }
 
 #[tokio::test]
