@@ -1,8 +1,10 @@
 //! Work that nobody waits for, and how it makes room for what somebody does.
 
 use std::panic::resume_unwind;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::thread::{Builder, scope};
+use std::thread::{Builder, scope, sleep};
+use std::time::{Duration, Instant};
 
 /// Does work on a thread of its own that stands back, and waits for it. What the work tells on the way is heard on the
 /// thread that calls. Where there is no further thread to be had, that one does the work too.
@@ -26,6 +28,18 @@ pub(crate) fn done_standing_back<P: Send, T: Send>(
     done.unwrap_or_else(|| work(hear))
 }
 
+/// Lets go of something once nobody else has it, and waits for that a little: whoever is the last to have it takes the time
+/// to tidy up after it, and that should not be somebody who asks.
+pub(crate) fn let_go<T>(of: Arc<T>) {
+    /// Who has it for longer than this tidies up: a question takes less.
+    const LONGEST: Duration = Duration::from_millis(20);
+    let until = Instant::now() + LONGEST;
+    while Arc::strong_count(&of) > 1 && Instant::now() < until {
+        sleep(Duration::from_millis(1));
+    }
+    drop(of);
+}
+
 /// Who goes first where there are fewer cores than threads: whoever asks, and after them these.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Standing {
@@ -35,7 +49,8 @@ pub(crate) enum Standing {
     Last,
 }
 
-/// Lets the thread that calls stand back from here on. For threads that end with their work, since there is no way back.
+/// Lets the thread that calls stand back from here on, and those that it starts. For threads that end with their work, since
+/// there is no way back.
 /// Where a system has no such thing, nothing happens.
 pub(crate) fn stand_back(standing: Standing) {
     #[cfg(target_os = "linux")]
@@ -72,5 +87,16 @@ mod tests {
         });
         assert_eq!(heard, [1, 2, 3]);
         assert_ne!(there, here);
+    }
+
+    #[test]
+    fn what_is_let_go_of_is_waited_for_until_nobody_else_has_it() {
+        let ours = Arc::new(());
+        let theirs = Arc::clone(&ours);
+        let seen = Arc::downgrade(&ours);
+        let asking = std::thread::spawn(move || drop(theirs));
+        let_go(ours);
+        asking.join().expect("it lets go");
+        assert!(seen.upgrade().is_none());
     }
 }

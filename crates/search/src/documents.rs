@@ -1,7 +1,8 @@
 //! A page to the documents the index holds of it.
 
 use docent_pages::{Page, Section};
-use tantivy::schema::{Field, Value};
+use tantivy::schema::document::OwnedValue;
+use tantivy::schema::{Document, Field, Value};
 use tantivy::{Searcher, TantivyDocument};
 
 use crate::copies;
@@ -26,19 +27,20 @@ pub(crate) fn write(
     vocabulary: &mut Vocabulary,
     writer: &mut SegmentWriter,
     entry: &ManifestPage,
-    page: &Page,
+    mut page: Page,
     source: &str,
 ) -> tantivy::Result<()> {
-    let language = language(entry, page);
+    let language = language(entry, &page);
+    let outline = outline(&page, source);
     let mut title = Vec::new();
     vocabulary.add_words(&entry.title, language, &mut title);
-    let mut writing =
-        Writing { fields, entry, language, vocabulary, writer, title, words: Vec::new(), numbers: Vec::new() };
-    for (at, section) in (0..).zip(&page.sections) {
+    let (words, numbers, kept) = (Vec::new(), Vec::new(), Kept::default());
+    let mut writing = Writing { fields, entry, language, vocabulary, writer, title, words, numbers, kept };
+    for (at, section) in (0..).zip(std::mem::take(&mut page.sections)) {
         writing.section(section, at)?;
     }
-    writing.page(page, source)?;
-    for mention in mentions(page, &entry.path) {
+    writing.page(&page, outline)?;
+    for mention in mentions(&page, &entry.path) {
         writing.link(&mention)?;
     }
     Ok(())
@@ -77,11 +79,39 @@ struct Writing<'w> {
     words: Vec<Word>,
     /// Those of the section at hand, as they are compared with others'.
     numbers: Vec<u64>,
+    /// What is kept of the document at hand.
+    kept: Kept,
+}
+
+/// What is kept of a document, beside its words. Texts are handed over: they are most of what there is.
+#[derive(Default)]
+struct Kept(Vec<(Field, OwnedValue)>);
+
+impl Document for Kept {
+    type Value<'a> = &'a OwnedValue;
+    type FieldsValuesIter<'a> = std::iter::Map<
+        std::slice::Iter<'a, (Field, OwnedValue)>,
+        fn(&'a (Field, OwnedValue)) -> (Field, &'a OwnedValue),
+    >;
+
+    fn iter_fields_and_values(&self) -> Self::FieldsValuesIter<'_> {
+        self.0.iter().map(|(field, value)| (*field, value))
+    }
+}
+
+impl Kept {
+    fn number(&mut self, field: Field, number: u64) {
+        self.0.push((field, OwnedValue::U64(number)));
+    }
+
+    fn text(&mut self, field: Field, text: String) {
+        self.0.push((field, OwnedValue::Str(text)));
+    }
 }
 
 impl Writing<'_> {
     /// Comes after the sections: then it is known what the page says in all.
-    fn page(&mut self, page: &Page, source: &str) -> tantivy::Result<()> {
+    fn page(&mut self, page: &Page, outline: String) -> tantivy::Result<()> {
         let (fields, entry) = (self.fields, self.entry);
         self.begin(PAGE);
         self.writer.mark(fields.stemming, self.language.code().as_bytes());
@@ -94,27 +124,22 @@ impl Writing<'_> {
                 titles.push(name);
             }
         }
-        self.say(fields.title, &titles);
         self.say(fields.path, &[&entry.path]);
-        self.say(fields.description, entry.description.as_deref().as_slice());
-        self.say(fields.headings, &headings);
-        self.words.clear();
-        for text in titles.into_iter().chain(entry.description.as_deref()).chain(headings) {
-            self.vocabulary.add_words(text, self.language, &mut self.words);
+        let description = entry.description.as_deref();
+        let said: [(Field, &[&str]); 3] =
+            [(fields.title, &titles), (fields.description, description.as_slice()), (fields.headings, &headings)];
+        for (field, texts) in said {
+            self.say(field, texts);
+            self.writer.gather(&self.words);
         }
-        self.writer.gather(&self.words);
         self.writer.say_gathered();
-        let mut kept = TantivyDocument::default();
-        let outline = outline(page, source);
-        kept.add_u64(fields.page, entry.id);
-        kept.add_text(fields.content, &outline);
-        self.writer.end(&kept, outline.len())
+        self.end(Some((fields.content, outline)))
     }
 
-    fn section(&mut self, section: &Section, at: u64) -> tantivy::Result<()> {
+    fn section(&mut self, section: Section, at: u64) -> tantivy::Result<()> {
         let fields = self.fields;
         self.begin(SECTION);
-        let trail = trail(self.entry, section);
+        let trail = trail(self.entry, &section);
         self.words.clear();
         self.words.extend_from_slice(&self.title);
         let title = self.words.len();
@@ -128,40 +153,47 @@ impl Writing<'_> {
         self.vocabulary.add_numbers(&self.words[above..], &mut numbers);
         self.writer.say(fields.body, stems(&self.words));
         self.words.clear();
-        code(section).for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
+        code(&section).for_each(|text| self.vocabulary.add_words(text, self.language, &mut self.words));
         if !self.words.is_empty() {
             self.writer.gather(&self.words);
             self.vocabulary.add_numbers(&self.words, &mut numbers);
             self.writer.say(fields.code, stems(&self.words));
         }
-        let mut kept = TantivyDocument::default();
-        kept.add_u64(fields.page, self.entry.id);
-        kept.add_u64(fields.section, at);
-        kept.add_u64(fields.print, copies::print(&numbers, &section.markdown));
+        self.kept.number(fields.section, at);
+        self.kept.number(fields.print, copies::print(&numbers, &section.markdown));
         self.numbers = numbers;
-        kept.add_text(fields.content, &section.markdown);
-        kept.add_text(fields.trail, trail.join("\n"));
-        if let Some(anchor) = &section.anchor {
-            kept.add_text(fields.anchor, anchor);
+        self.kept.text(fields.trail, trail.join("\n"));
+        if let Some(anchor) = section.anchor {
+            self.kept.text(fields.anchor, anchor);
         }
-        self.writer.end(&kept, section.markdown.len())
+        self.end(Some((fields.content, section.markdown)))
     }
 
     fn link(&mut self, mention: &Mention) -> tantivy::Result<()> {
         self.begin(LINK);
         self.say(self.fields.link, &[&mention.text]);
-        let mut kept = TantivyDocument::default();
-        kept.add_u64(self.fields.page, self.entry.id);
         for target in &mention.targets {
-            kept.add_u64(self.fields.target, *target);
+            self.kept.number(self.fields.target, *target);
         }
-        self.writer.end(&kept, 0)
+        self.end(None)
     }
 
     /// Begins a document of a kind.
     fn begin(&mut self, kind: &str) {
+        self.kept.number(self.fields.page, self.entry.id);
         self.writer.mark(self.fields.page, &self.entry.id.to_be_bytes());
         self.writer.mark(self.fields.kind, kind.as_bytes());
+    }
+
+    /// Ends the document at hand, with a text that is stored of it.
+    fn end(&mut self, text: Option<(Field, String)>) -> tantivy::Result<()> {
+        let bytes = text.as_ref().map_or(0, |(_, text)| text.len());
+        if let Some((field, text)) = text {
+            self.kept.text(field, text);
+        }
+        self.writer.end(&self.kept, bytes)?;
+        self.kept.0.clear();
+        Ok(())
     }
 
     /// Says texts of the document at hand, as one.

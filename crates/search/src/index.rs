@@ -78,11 +78,10 @@ impl Index {
         let run = |progress: &mut dyn FnMut(Progress)| {
             let (summary, next) = update.run(&open.current.load_full(), source, progress)?;
             open.take(next)?;
+            self.compact_later();
             Ok(summary)
         };
-        let summary = background::done_standing_back("search-update", run, progress)?;
-        self.compact_later();
-        Ok(summary)
+        background::done_standing_back("search-update", run, progress)
     }
 
     /// Gives vectors to the sections that have none. Blocks, for minutes when there are many; updates and questions go
@@ -177,7 +176,9 @@ impl Open {
         let opening = self.opening();
         let now = self.generations.load(next.state()).ok().flatten();
         if now.map(|now| now.at) == next.state().map(|next| next.at) {
-            self.current.store(next);
+            let before = self.current.swap(next);
+            drop(opening);
+            background::let_go(before);
             return Ok(());
         }
         drop(opening);

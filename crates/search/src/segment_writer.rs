@@ -11,15 +11,15 @@
 
 use std::collections::BTreeMap;
 
+use tantivy::Index;
 use tantivy::directory::RamDirectory;
 use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::{FieldNormsSerializer, FieldNormsWriter};
 use tantivy::index::{Segment, SegmentComponent};
 use tantivy::postings::InvertedIndexSerializer;
-use tantivy::schema::Field;
+use tantivy::schema::{Document, Field};
 use tantivy::store::StoreWriter;
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{Index, TantivyDocument};
 
 use crate::engine::{Made, files_of, settings};
 use crate::page_words::PageWords;
@@ -128,7 +128,7 @@ impl SegmentWriter {
     }
 
     /// Ends the document at hand, with what is stored of it and its numbers.
-    pub(crate) fn end(&mut self, kept: &TantivyDocument, bytes: usize) -> tantivy::Result<()> {
+    pub(crate) fn end(&mut self, kept: &impl Document, bytes: usize) -> tantivy::Result<()> {
         self.store.store(kept, &self.fields.schema)?;
         self.columns.add_document(kept)?;
         self.documents += 1;
@@ -186,7 +186,8 @@ impl SegmentWriter {
                     continue;
                 }
                 term.push(*mark);
-                list.new_term(&term, documents_in(stands), true)?;
+                // How many documents come is asked for lists with lengths beside them only.
+                list.new_term(&term, 0, true)?;
                 for of_document in stands.chunk_by(|one, next| one.0 == next.0) {
                     let steps = steps.between(of_document, kept);
                     list.write_doc(of_document[0].0, steps.len() as u32, steps);
@@ -291,11 +292,6 @@ impl Dealt {
     }
 }
 
-/// How many documents a word stands in.
-fn documents_in(stands: &[Stands]) -> u32 {
-    stands.chunk_by(|one, next| one.0 == next.0).count() as u32
-}
-
 /// The steps from one place of a word in a document to the next. The engine wants some of every field, and takes none for
 /// nearly nothing.
 #[derive(Debug, Default)]
@@ -329,7 +325,7 @@ mod tests {
     use proptest::prelude::*;
     use tantivy::postings::Postings;
     use tantivy::schema::IndexRecordOption;
-    use tantivy::{DocSet, Term};
+    use tantivy::{DocSet, TantivyDocument, Term};
 
     use super::*;
     use crate::engine::searcher;

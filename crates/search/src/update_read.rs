@@ -9,7 +9,6 @@ use std::sync::{Mutex, PoisonError};
 
 use docent_pages::{SitePage, read_file};
 
-use crate::background::{self, Standing};
 use crate::documents;
 use crate::engine::Made;
 use crate::error::SearchError;
@@ -84,7 +83,6 @@ impl Reading<'_> {
         let stop = AtomicBool::new(false);
         let results = Mutex::new(Vec::with_capacity(batches.len()));
         let work = |read: Sender<usize>| {
-            background::stand_back(Standing::Second);
             let mut vocabulary = Vocabulary::default();
             while let Some((number, batch)) = take(&next, &batches).filter(|_| !stop.load(Ordering::Relaxed)) {
                 let mut untold = 0;
@@ -153,7 +151,7 @@ impl Reading<'_> {
         let mut writer: Option<SegmentWriter> = None;
         for (number, planned) in batch.iter().flat_map(|(first, files)| (*first..).zip(*files)) {
             let (file, pages) = self.file(planned, number)?;
-            for (entry, page) in file.pages.iter().zip(&pages).filter(|(entry, _)| entry.listed) {
+            for (entry, read) in file.pages.iter().zip(pages).filter(|(entry, _)| entry.listed) {
                 let writer = match &mut writer {
                     Some(writer) => writer,
                     none => {
@@ -161,7 +159,7 @@ impl Reading<'_> {
                         none.insert(SegmentWriter::new(self.fields).map_err(engine)?)
                     }
                 };
-                documents::write(self.fields, vocabulary, writer, entry, &page.page, &page.text).map_err(engine)?;
+                documents::write(self.fields, vocabulary, writer, entry, read.page, &read.text).map_err(engine)?;
             }
             indexed.files.push(file);
             read();

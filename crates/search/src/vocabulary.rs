@@ -33,7 +33,7 @@ pub(crate) struct Vocabulary {
 /// stands in the table.
 #[derive(Debug, Default)]
 struct Spellings {
-    short: ShortWords,
+    short: ShortWords<Forms>,
     long: HashMap<Box<str>, Forms, RandomState>,
 }
 
@@ -122,17 +122,22 @@ impl Vocabulary {
         let Self { spellings, known, texts, cut } = self;
         let Spellings { short, long } = &mut spellings[place];
         let stemmer = LazyCell::new(|| Stemmer::create(language.algorithm()));
-        let mut new = |word: &str| {
+        // What is spelled with capitals is mostly known without.
+        let mut new = |word: &str, of_lower: &dyn Fn(&str) -> Option<Forms>| {
             *known += 1;
             let lower = words::lower(word);
-            let stem = texts.number(&words::indexed_stem(&lower, &stemmer));
-            Forms { spelled: texts.number(&lower), stem }
+            let forms = if lower == word { None } else { of_lower(&lower) };
+            forms.unwrap_or_else(|| texts.forms(&lower, &words::indexed_stem(&lower, language, &stemmer)))
         };
         cut.clear();
         words::each_word_at(text, |word, at| {
             let mut long_word = |word: &str| match long.get(word) {
                 Some(forms) => *forms,
-                None => *long.entry(word.into()).or_insert(new(word)),
+                None => {
+                    let forms = new(word, &|lower| long.get(lower).copied());
+                    long.insert(word.into(), forms);
+                    forms
+                }
             };
             cut.push(match word.map(|word| (packed(word, text.as_bytes(), &at), word)) {
                 Some((Some(short), _)) => Cut::Short(short),
@@ -142,7 +147,8 @@ impl Vocabulary {
         });
         to.extend(cut.iter().map(|word| match word {
             Cut::Short(word) => short.get(*word).or_else(|| {
-                let forms = new(str::from_utf8(unpacked(&word.to_le_bytes())).ok()?);
+                let text = word.to_le_bytes();
+                let forms = new(str::from_utf8(unpacked(&text)).ok()?, &|lower| short.get(packed_alone(lower)?));
                 short.insert(*word, forms);
                 Some(forms)
             }),
@@ -221,7 +227,8 @@ impl InOrder {
 /// Texts by number, each once.
 #[derive(Debug, Default)]
 struct Texts {
-    numbers: HashMap<Box<str>, Number, RandomState>,
+    short: ShortWords<Number>,
+    long: HashMap<Box<str>, Number, RandomState>,
     /// All texts in order of number, one behind the other, and where each ends.
     all: String,
     ends: Vec<u32>,
@@ -238,12 +245,23 @@ impl Texts {
         &self.all[begin as usize..self.ends[number] as usize]
     }
 
+    /// Of a word in lower case and its stem.
+    fn forms(&mut self, lower: &str, stem: &str) -> Forms {
+        let spelled = self.number(lower);
+        Forms { spelled, stem: if stem == lower { spelled } else { self.number(stem) } }
+    }
+
     fn number(&mut self, text: &str) -> Number {
-        if let Some(number) = self.numbers.get(text) {
-            return *number;
+        let packed = packed_alone(text);
+        let known = packed.map_or_else(|| self.long.get(text).copied(), |packed| self.short.get(packed));
+        if let Some(number) = known {
+            return number;
         }
         let number = Number::of(self.ends.len());
-        self.numbers.insert(text.into(), number);
+        match packed {
+            Some(packed) => self.short.insert(packed, number),
+            None => drop(self.long.insert(text.into(), number)),
+        }
         self.all.push_str(text);
         self.ends.push(self.all.len() as u32);
         self.copies.push(copies::number(text).unwrap_or(NO_NUMBER));

@@ -3,6 +3,7 @@
 //! A text is cut to words ([`crate::words_cut`]), and a word is looked up by its stem, without accents: `naïve` is found as
 //! `naive`. How stems are made is a matter of the language, which a text says with a mark in front ([`Language::mark`]).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use rust_stemmers::Stemmer;
@@ -80,13 +81,22 @@ pub(crate) fn stem(word: &str, language: Language) -> String {
     if stem.is_ascii() { stem } else { folded(&without_accents(stem)) }
 }
 
-/// The stem that a word of a text is indexed by. `lower`: the word in lower case.
-pub(crate) fn indexed_stem(lower: &str, stemmer: &Stemmer) -> String {
+/// The stem that a word of a text is indexed by. `lower`: the word in lower case. `stemmer`: that of the language.
+pub(crate) fn indexed_stem<'w>(lower: &'w str, language: Language, stemmer: &Stemmer) -> Cow<'w, str> {
+    if language == Language::English && keeps_its_ending(lower) {
+        return Cow::Borrowed(lower);
+    }
     if lower.is_ascii() {
-        return stemmer.stem(lower).into_owned();
+        return stemmer.stem(lower);
     }
     let stem = stemmer.stem(&without_accents(lower.to_owned())).into_owned();
-    if stem.is_ascii() { stem } else { folded(&stem) }
+    Cow::Owned(if stem.is_ascii() { stem } else { folded(&stem) })
+}
+
+/// Whether a word ends as nothing does that its stem goes without in English, to be told sooner than the stem.
+fn keeps_its_ending(lower: &str) -> bool {
+    let last = lower.bytes().last();
+    last.is_some_and(|last| last.is_ascii_digit() || b"abfhjkopquvwxz".contains(&last)) && lower.is_ascii()
 }
 
 /// A word in letters without accents.
@@ -139,7 +149,7 @@ impl Tokenizer for Words {
             if !token.text.is_ascii() {
                 token.text = without_accents(std::mem::take(&mut token.text));
             }
-            if let std::borrow::Cow::Owned(stem) = stemmer.stem(&token.text) {
+            if let Cow::Owned(stem) = stemmer.stem(&token.text) {
                 token.text = stem;
             }
         }
@@ -269,6 +279,11 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_word_that_keeps_its_ending_is_its_own_stem(word in "[a-z0-9]{0,8}(at|bl|e|i|ing|y)?[abfhjkopquvwxz0-9]") {
+            prop_assert_eq!(stem(&word, Language::English), word);
+        }
+
         #[test]
         fn every_word_may_have_the_stem_it_has(word in "[a-zA-Z]{1,9}(ing|ies|ed|es|ment|eux|lich|y)?") {
             for language in [Language::English, Language::French, Language::German, Language::Spanish] {

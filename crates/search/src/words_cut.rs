@@ -20,34 +20,66 @@ pub(crate) fn cut(text: &str, letters: Letters, each: &mut impl FnMut(&str, Rang
     let mut whole = String::new();
     let mut at = 0;
     while let Some(start) = next_start(text, at) {
-        if let Some(end) = plain_end(text.as_bytes(), start) {
-            each(&text[start..end], start..end);
-            at = end;
-        } else {
-            let end = identifier_end(text, start);
-            identifier(text, start..end, letters, &mut whole, each);
-            at = end;
-        }
+        at = match plain_end(text.as_bytes(), start) {
+            Some(end) => {
+                each(&text[start..end], start..end);
+                end
+            }
+            None => {
+                let end = identifier_end(text, start);
+                identifier(text, start..end, letters, &mut whole, each);
+                end
+            }
+        };
     }
 }
+
+/// What a byte of a text is to the words around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// A small letter or a digit.
+    Small,
+    Capital,
+    /// May join what stands around it.
+    Joint,
+    /// A colon: two of them do.
+    Colon,
+    Gap,
+    /// Part of a character that is not plain.
+    Wide,
+}
+
+const KINDS: [Kind; 256] = {
+    let mut kinds = [Kind::Wide; 256];
+    let mut byte = 0_u8;
+    while byte.is_ascii() {
+        kinds[byte as usize] = match byte {
+            b'a'..=b'z' | b'0'..=b'9' => Kind::Small,
+            b'A'..=b'Z' => Kind::Capital,
+            b'_' | b'-' | b'.' => Kind::Joint,
+            b':' => Kind::Colon,
+            _ => Kind::Gap,
+        };
+        byte += 1;
+    }
+    kinds
+};
 
 #[inline]
 fn next_start(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
     loop {
-        let byte = *bytes.get(at)?;
-        if byte.is_ascii_alphanumeric() {
-            return Some(at);
-        }
-        if byte.is_ascii() {
-            at += 1;
-        } else {
-            let c = text[at..].chars().next()?;
-            if c.is_alphanumeric() {
-                return Some(at);
+        match KINDS[usize::from(*bytes.get(at)?)] {
+            Kind::Small | Kind::Capital => return Some(at),
+            Kind::Wide => {
+                let c = text[at..].chars().next()?;
+                if c.is_alphanumeric() {
+                    return Some(at);
+                }
+                at += c.len_utf8();
             }
-            at += c.len_utf8();
+            Kind::Joint | Kind::Colon | Kind::Gap => at += 1,
         }
     }
 }
@@ -77,17 +109,15 @@ fn plain_end(text: &[u8], start: usize) -> Option<usize> {
             break;
         }
     }
-    let is_small = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    while text.get(end).is_some_and(is_small) {
+    let kind = |at: usize| text.get(at).map_or(Kind::Gap, |byte| KINDS[usize::from(*byte)]);
+    while kind(end) == Kind::Small {
         end += 1;
     }
-    let is_end = match text.get(end) {
-        None => true,
-        Some(b'_' | b'-' | b'.') => {
-            text.get(end + 1).is_none_or(|next| next.is_ascii() && !next.is_ascii_alphanumeric())
-        }
-        Some(b':') => text.get(end + 1) != Some(&b':'),
-        Some(byte) => byte.is_ascii() && !byte.is_ascii_uppercase(),
+    let is_end = match kind(end) {
+        Kind::Gap => true,
+        Kind::Joint => !matches!(kind(end + 1), Kind::Small | Kind::Capital | Kind::Wide),
+        Kind::Colon => kind(end + 1) != Kind::Colon,
+        Kind::Small | Kind::Capital | Kind::Wide => false,
     };
     (is_end && end > start).then_some(end)
 }
@@ -134,7 +164,7 @@ fn identifier(
     at: Range<usize>,
     letters: Letters,
     whole: &mut String,
-    each: &mut impl FnMut(&str, Range<usize>),
+    each: &mut dyn FnMut(&str, Range<usize>),
 ) {
     if text[at.clone()].is_ascii() {
         return plain_identifier(text, at, whole, each);
@@ -147,7 +177,7 @@ fn any_identifier(
     at: Range<usize>,
     letters: Letters,
     whole: &mut String,
-    each: &mut impl FnMut(&str, Range<usize>),
+    each: &mut dyn FnMut(&str, Range<usize>),
 ) {
     let Range { start, end } = at;
     let (mut parts, mut numbered) = (0, false);
@@ -185,7 +215,7 @@ fn any_identifier(
 }
 
 /// The same of plain letters, as nearly all are: byte by byte.
-fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut impl FnMut(&str, Range<usize>)) {
+fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut dyn FnMut(&str, Range<usize>)) {
     let bytes = &text.as_bytes()[..at.end];
     let (mut parts, mut numbered) = (0, false);
     let mut push = |at: Range<usize>| {
@@ -218,7 +248,7 @@ fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut
     }
 }
 
-fn part(text: &str, at: Range<usize>, letters: Letters, each: &mut impl FnMut(&str, Range<usize>)) {
+fn part(text: &str, at: Range<usize>, letters: Letters, each: &mut dyn FnMut(&str, Range<usize>)) {
     let Range { start, end } = at;
     let word = &text[start..end];
     if !word.chars().next().is_some_and(is_unspaced) {
