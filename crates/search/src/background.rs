@@ -43,21 +43,21 @@ pub(crate) fn let_go<T>(of: Arc<T>) {
 /// Who goes first where there are fewer cores than threads: whoever asks, and after them these.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Standing {
-    /// Somebody waits for it, though not as one waits for an answer: about a tenth of what others get.
+    /// Somebody waits for it, though not as one waits for an answer: about a thirtieth of what others get. With a tenth, a
+    /// question now and then waits until the kernel's next tick for a core that such a thread has.
     Second,
     /// Nobody does: about a sixtieth. With more, such a thread now and then has a core for longer than a question takes.
     Last,
 }
 
 /// Lets the thread that calls stand back from here on, and those that it starts. For threads that end with their work, since
-/// there is no way back.
-/// Where a system has no such thing, nothing happens.
+/// there is no way back. Where a system has no such thing, nothing happens.
 pub(crate) fn stand_back(standing: Standing) {
     #[cfg(target_os = "linux")]
     {
         // As `nice` counts.
         let nice = match standing {
-            Standing::Second => 10,
+            Standing::Second => 15,
             Standing::Last => 19,
         };
         let thread = rustix::thread::gettid();
