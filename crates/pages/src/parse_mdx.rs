@@ -23,6 +23,9 @@ const PATIENCE: usize = 100;
 /// How many bytes may be looked through for ends that are not there.
 const MOST_LOOKED_THROUGH: usize = 8 << 20;
 
+/// A page with more tags than this is no page that anybody wrote: what follows is text.
+const MOST_TAGS: usize = 50_000;
+
 /// The constructs of a page, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Constructs {
@@ -206,6 +209,10 @@ impl Search<'_> {
             self.at += length;
             return;
         }
+        if self.found.tags.len() == MOST_TAGS && self.has_patience() {
+            self.problem(&format!("this is read as text: the page has {MOST_TAGS} tags before it"));
+            self.misses = PATIENCE;
+        }
         let tag = if self.has_patience() { scan_tag(self.text, self.at, Dialect::Jsx) } else { None };
         if let Some(tag) = tag {
             self.found.taken.push(tag.span.clone());
@@ -321,6 +328,14 @@ mod tests {
     fn messages(text: &str) -> Vec<(usize, String)> {
         let found = constructs(text, 0, &[], &Lines::of(text));
         found.problems.into_iter().map(|problem| (problem.line, problem.message)).collect()
+    }
+
+    #[test]
+    fn what_follows_more_tags_than_anybody_writes_is_text() {
+        let text = "<A/>\n".repeat(MOST_TAGS + 10) + "{1}\n";
+        assert_eq!(taken(&text).len(), MOST_TAGS);
+        let told = format!("this is read as text: the page has {MOST_TAGS} tags before it");
+        assert_eq!(messages(&text), [(MOST_TAGS + 1, told)]);
     }
 
     #[test]
