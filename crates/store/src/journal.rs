@@ -49,11 +49,17 @@ impl Journal {
     }
 
     /// With what was written next; `None` when it is too long to be kept in memory.
-    pub(crate) fn grown(mut self, written: Option<Draft>) -> Option<Self> {
-        if let Some(Draft { batch, text }) = written {
-            self.batches.push(Arc::new(batch));
-            self.bytes += text.len();
+    pub(crate) fn grown(self, written: Option<Draft>) -> Option<Self> {
+        match written {
+            Some(Draft { batch, text }) => self.with(batch, text.len()),
+            None => Some(self),
         }
+    }
+
+    /// With entries whose text is so many bytes.
+    fn with(mut self, batch: Batch, bytes: usize) -> Option<Self> {
+        self.batches.push(Arc::new(batch));
+        self.bytes += bytes;
         (self.bytes <= LONGEST).then_some(self)
     }
 }
@@ -128,7 +134,7 @@ pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result
         }
         let bodies = serde_json::from_str(text)?;
         let batch = Batch { last: row.get(0)?, at: Timestamp::from_millis(row.get(1)?), bodies };
-        match journal.grown(Some(Draft { batch, text: text.to_owned() })) {
+        match journal.with(batch, text.len()) {
             Some(grown) => journal = grown,
             None => return Ok(None),
         }
