@@ -33,7 +33,11 @@ pub(crate) fn done_standing_back<P: Send, T: Send>(
 pub(crate) fn let_go<T>(of: Arc<T>) {
     /// Who has it for longer than this tidies up: a question takes less.
     const LONGEST: Duration = Duration::from_millis(20);
-    let until = Instant::now() + LONGEST;
+    let_go_within(LONGEST, of);
+}
+
+fn let_go_within<T>(longest: Duration, of: Arc<T>) {
+    let until = Instant::now() + longest;
     while Arc::strong_count(&of) > 1 && Instant::now() < until {
         sleep(Duration::from_millis(1));
     }
@@ -71,6 +75,9 @@ pub(crate) fn stand_back(standing: Standing) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::mpsc;
+    use std::thread::{self, ThreadId};
+
     use super::*;
 
     #[test]
@@ -89,14 +96,27 @@ mod tests {
         assert_ne!(there, here);
     }
 
+    /// Says who tidies up after it.
+    struct Held(mpsc::Sender<ThreadId>);
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            let _ = self.0.send(thread::current().id());
+        }
+    }
+
     #[test]
-    fn what_is_let_go_of_is_waited_for_until_nobody_else_has_it() {
-        let ours = Arc::new(());
+    fn whoever_lets_go_waits_for_the_others_and_tidies_up() {
+        let (tells, told) = mpsc::channel();
+        let ours = Arc::new(Held(tells));
         let theirs = Arc::clone(&ours);
-        let seen = Arc::downgrade(&ours);
-        let asking = std::thread::spawn(move || drop(theirs));
-        let_go(ours);
+        let asking = thread::spawn(move || {
+            // As long as a question takes.
+            sleep(Duration::from_millis(5));
+            drop(theirs);
+        });
+        let_go_within(Duration::from_secs(60), ours);
+        assert_eq!(told.recv(), Ok(thread::current().id()));
         asking.join().expect("it lets go");
-        assert!(seen.upgrade().is_none());
     }
 }
