@@ -97,8 +97,7 @@ impl Assistant {
         let retrieval =
             Retrieval::new(ask.docs, ask.passages, ask.filter, ask.current_path, self.sites.of(&ask.domain));
         let model = Arc::clone(&self.model);
-        let events =
-            reply::events(model, Arc::clone(&self.threads), writing, retrieval, ask.context, dialogue, answer_id);
+        let events = reply::events(model, writing, retrieval, ask.context, dialogue, answer_id);
         Ok(Reply { thread, new_key, events })
     }
 

@@ -26,7 +26,6 @@ use crate::query;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
 use crate::telling::Telling;
-use crate::thread::Threads;
 use crate::writes::Writing;
 
 /// How many searches a model may make of its own, and how often it is asked at most before it has to answer.
@@ -37,7 +36,6 @@ const LONGEST_QUERY: usize = 300;
 /// The reply itself. Retrieval first, always, and shown as a tool call; then the model.
 pub(crate) fn events(
     model: Arc<dyn Model>,
-    threads: Arc<dyn Threads>,
     writing: Writing,
     mut retrieval: Retrieval,
     context: Vec<ContextItem>,
@@ -104,7 +102,7 @@ pub(crate) fn events(
                 Ok(Begun { first, rest }) => (first, rest),
                 Err(failure) => {
                     error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
-                    kept.written().await;
+                    kept.unanswered().await;
                     yield trouble(asking::sentence(failure.kind, telling.has_spoken()));
                     return;
                 }
@@ -154,7 +152,7 @@ pub(crate) fn events(
                 }
             }
             if let Some(kind) = broken {
-                kept.written().await;
+                kept.unanswered().await;
                 yield trouble(asking::sentence(kind, telling.has_spoken()));
                 return;
             }
@@ -196,12 +194,9 @@ pub(crate) fn events(
         dialogue.turn.answered = !telling.says_unanswered() && (retrieval.may_answer() || is_cited);
         dialogue.turn.sources = retrieval.sent().to_vec();
         dialogue.turn.answer = Some(telling.answer().to_owned());
-        if !kept.written().await {
+        if !kept.answered(dialogue.turn).await {
             yield trouble("The conversation could not be stored. Try again.");
             return;
-        }
-        if let Err(failure) = threads.put_turn(dialogue.id, dialogue.turn, None).await {
-            error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "could not keep the answer");
         }
         yield StreamEvent::Finish { reason, usage: total, thread_id };
     })

@@ -1,7 +1,8 @@
 //! Questions on their way to the disk.
 //!
 //! The first words of a reply do not wait for its question to be kept; only its end does. Somebody who goes on with the
-//! thread in the meantime waits here for it to be there.
+//! thread in the meantime waits here for it to be there. An answer that is there at once is kept with its question in one
+//! go; any other is kept by itself, when it has ended.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,10 +15,12 @@ use tokio::time::timeout;
 use tracing::error;
 
 use crate::dialogue::Asked;
-use crate::thread::Threads;
+use crate::thread::{Threads, Turn};
 
 /// How long somebody waits for a question that is not kept yet. It may be one that nobody reads the reply to.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a question waits for its answer before it is kept without.
+const AT_ONCE: Duration = Duration::from_millis(20);
 
 /// The threads whose newest question is not kept yet.
 #[derive(Debug, Clone)]
@@ -35,9 +38,14 @@ pub(crate) struct Writing {
     done: watch::Sender<()>,
 }
 
-/// Whether a question is kept.
+/// A question that is being kept, and where its answer goes.
 #[derive(Debug)]
-pub(crate) struct Kept(oneshot::Receiver<bool>);
+pub(crate) struct Kept {
+    writes: Writes,
+    thread: ThreadId,
+    answer: oneshot::Sender<Turn>,
+    written: oneshot::Receiver<bool>,
+}
 
 impl Writes {
     pub(crate) fn new(threads: Arc<dyn Threads>) -> Self {
@@ -67,10 +75,15 @@ impl Writes {
 
 impl Writing {
     /// Writes the question, whether or not anybody waits for it or still reads the reply.
-    pub(crate) fn keep(self, asked: Asked) -> Kept {
-        let (told, kept) = oneshot::channel();
+    pub(crate) fn keep(self, mut asked: Asked) -> Kept {
+        let (answer, answered) = oneshot::channel();
+        let (told, written) = oneshot::channel();
+        let kept = Kept { writes: self.writes.clone(), thread: self.thread, answer, written };
         tokio::spawn(async move {
             let thread = asked.thread;
+            if let Some(turn) = at_once(answered).await {
+                asked.turn = turn;
+            }
             let written = write(self.writes.threads.as_ref(), asked).await;
             drop(self);
             if let Err(failure) = &written {
@@ -79,8 +92,17 @@ impl Writing {
             // The reply may be gone.
             let _ = told.send(written.is_ok());
         });
-        Kept(kept)
+        kept
     }
+}
+
+/// The answer, if it comes soon enough. One that comes later is refused, so that none is lost between the two.
+async fn at_once(mut answered: oneshot::Receiver<Turn>) -> Option<Turn> {
+    if let Ok(answer) = timeout(AT_ONCE, &mut answered).await {
+        return answer.ok();
+    }
+    answered.close();
+    answered.try_recv().ok()
 }
 
 impl Drop for Writing {
@@ -95,9 +117,22 @@ impl Drop for Writing {
 }
 
 impl Kept {
-    /// Waits for it, and says whether it could be kept.
-    pub(crate) async fn written(self) -> bool {
-        self.0.await.unwrap_or(false)
+    /// Waits for the question to be kept, without an answer, and says whether it could be.
+    pub(crate) async fn unanswered(self) -> bool {
+        drop(self.answer);
+        self.written.await.unwrap_or(false)
+    }
+
+    /// Keeps the answer too, and says whether there is a conversation that it belongs to.
+    pub(crate) async fn answered(self, turn: Turn) -> bool {
+        let refused = self.answer.send(turn).err();
+        let is_kept = self.written.await.unwrap_or(false);
+        if let Some(turn) = refused.filter(|_| is_kept)
+            && let Err(failure) = self.writes.threads.put_turn(self.thread, turn, None).await
+        {
+            error!(thread = %self.thread, error = &failure as &dyn std::error::Error, "could not keep the answer");
+        }
+        is_kept
     }
 }
 

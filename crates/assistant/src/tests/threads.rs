@@ -1,6 +1,7 @@
 //! Threads from outside: kept, gone on with, rated, exported, forgotten.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use docent_types::{CallError, Domain, FixedIds, RefusalKind, StoreError, StreamE
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::Semaphore;
+use tokio::time::sleep;
 
 use super::{House, NOW, Told};
 use crate::memory::MemoryThreads;
@@ -86,6 +88,7 @@ struct Disk {
     threads: MemoryThreads,
     is_full: bool,
     waits: Option<Arc<Semaphore>>,
+    writes: Arc<AtomicUsize>,
 }
 
 impl Disk {
@@ -94,6 +97,7 @@ impl Disk {
             // Closing it opens it.
             let _ = gate.acquire().await;
         }
+        self.writes.fetch_add(1, Ordering::Relaxed);
         if self.is_full { Err(StoreError::new("write", "the disk is full")) } else { Ok(()) }
     }
 }
@@ -163,6 +167,33 @@ async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
     let second = second.await.expect("finds the thread");
     assert_eq!(second.thread, thread);
     assert!(matches!(events.next().await, Some(StreamEvent::Finish { .. })));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_is_there_at_once_is_kept_with_its_question() {
+    let writes = Arc::default();
+    let house = house_on(Disk { writes: Arc::clone(&writes), ..Disk::default() });
+    house.model.replies("Five times.");
+    house.ask(QUESTION).await;
+    assert_eq!(house.last_turn().await.answer.as_deref(), Some("Five times."));
+    assert_eq!(writes.load(Ordering::Relaxed), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_does_not_wait_long_for_its_answer() {
+    let writes = Arc::default();
+    let house = house_on(Disk { writes: Arc::clone(&writes), ..Disk::default() });
+    let gate = Gate::closed();
+    house.model.replies(Reply::text("Five times.").wait(&gate));
+    let reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let mut events = reply.events;
+    heard(&mut events).await;
+    sleep(Duration::from_millis(100)).await;
+    assert_eq!(house.last_turn().await.answer, None, "the question is there");
+    gate.open();
+    events.collect::<Vec<_>>().await;
+    assert_eq!(house.last_turn().await.answer.as_deref(), Some("Five times."));
+    assert_eq!(writes.load(Ordering::Relaxed), 2);
 }
 
 #[tokio::test]
