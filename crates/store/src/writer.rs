@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A savepoint costs a copy of every page that is written under it, so a command that is refused before it has written
-//! anything goes without. If the storage fails under one in the middle of its writes, its whole group is undone.
+//! anything goes without, and so does one that is alone in its group. If the storage fails under one in the middle of its
+//! writes, its whole group is undone.
 //!
 //! While one group is flushed the next one gathers, so the more there is to do, the larger the groups. Answers wait for
 //! the commit, refusals too: what refused a command may be a neighbour's write that is not durable yet. A group in which
@@ -308,6 +309,9 @@ impl Pen {
     }
 
     fn commit(&self, group: &mut [Box<dyn Command>]) -> rusqlite::Result<Result<(), NotCommitted>> {
+        if let [command] = group {
+            return self.commit_alone(&mut **command);
+        }
         for command in group {
             let done = match command.deciding() {
                 Deciding::First => self.carry_out(&mut **command),
@@ -319,6 +323,21 @@ impl Pen {
         }
         gate::write_uses(&self.desk)?;
         self.run("COMMIT").map(Ok)
+    }
+
+    /// What one command undoes is the whole transaction.
+    fn commit_alone(&self, command: &mut dyn Command) -> rusqlite::Result<Result<(), NotCommitted>> {
+        let before = self.desk.changes();
+        let keep = command.run(&self.desk);
+        if self.desk.is_autocommit() {
+            return Ok(Err(NotCommitted::RolledBack));
+        }
+        if keep || (command.deciding() == Deciding::First && self.desk.changes() == before) {
+            gate::write_uses(&self.desk)?;
+            return self.run("COMMIT").map(Ok);
+        }
+        self.desk.undone();
+        self.run("ROLLBACK").map(Ok)
     }
 
     fn carry_out(&self, command: &mut dyn Command) -> Done {

@@ -163,6 +163,24 @@ async fn a_write_that_fails_half_way_is_undone_with_its_group() {
 }
 
 #[tokio::test]
+async fn a_write_that_fails_half_way_and_alone_leaves_nothing() {
+    let house = House::new();
+    let store = house.open();
+    let half = |connection: &rusqlite::Connection| {
+        connection.execute_batch("INSERT INTO queues VALUES ('half', 0, 0)")?;
+        Err::<(), _>(Abort::<StoreError>::from(connection.execute_batch("INSERT INTO nowhere VALUES (1)").unwrap_err()))
+    };
+    let told = whole(&store.write("write a half", half).await.expect_err("there is no such table"));
+    assert!(told.starts_with("could not write a half: no such table"), "{told}");
+    let count = |connection: &rusqlite::Connection| {
+        Ok(connection
+            .query_row("SELECT count(*) FROM queues WHERE project = 'half'", [], |row| row.get::<_, i64>(0))?)
+    };
+    assert_eq!(store.read("count", count).await.expect("the store answers"), 0);
+    create(&store, sample_job(1), open_gate()).await.expect("the writer goes on");
+}
+
+#[tokio::test]
 async fn a_decision_that_panics_harms_nobody_else() {
     let house = House::new();
     let store = house.open();
