@@ -103,18 +103,23 @@ async fn one_by_one<H: Handler>(
     peer: SocketAddr,
     activity: &Arc<Activity>,
 ) -> Result<End, BoxError> {
+    let tell = |phase| Aside::new(told(server, activity, phase));
+    // One for all exchanges: a timer that begins anew with each wakes whoever waits for timers.
+    let mut told = tell(Phase::Serving);
     loop {
         // Large, and gone while an answer streams.
-        let mut left = match Box::pin(until_a_stream(server, socket, peer, activity)).await? {
+        let mut left = match Box::pin(until_a_stream(server, socket, peer, activity, &mut told, tell)).await? {
             Exchanged::ToTheEnd(end) => return Ok(end),
             Exchanged::UntilAStream(left) => left,
         };
         let Some((response, then)) = left.stream.take() else { return Ok(End::Now) };
-        let mut stop = Aside::new(server.stop.cancelled());
-        tokio::select! {
-            biased;
-            sent = streaming::send(&mut left.socket, response, then) => sent?,
-            () = &mut stop => return Ok(End::Now),
+        let sent = {
+            let sending = pin!(streaming::send(&mut left.socket, response, then));
+            // It comes to an end by itself.
+            drive(sending, &mut told, tell, |_| ()).await?
+        };
+        if sent != End::Soon {
+            return Ok(sent);
         }
         socket = left.socket;
         activity.flushed();
@@ -138,11 +143,13 @@ struct Left {
 }
 
 /// Serves HTTP/1 until an answer streams.
-async fn until_a_stream<H: Handler>(
+async fn until_a_stream<H: Handler, T: Future<Output = End>>(
     server: &Arc<Server<H>>,
     socket: Socket,
     peer: SocketAddr,
     activity: &Arc<Activity>,
+    told: &mut Aside<T>,
+    tell: impl Fn(Phase) -> Aside<T>,
 ) -> Result<Exchanged, BoxError> {
     let stream = Mutex::new(None);
     let service = service_fn(|request: http::Request<Incoming>| {
@@ -157,7 +164,7 @@ async fn until_a_stream<H: Handler>(
         })
     });
     let mut connection = one(&server.limits).serve_connection(TokioIo::new(socket), service);
-    let ended = drive(Pin::new(&mut connection), server, activity).await;
+    let ended = drive(Pin::new(&mut connection), told, tell, GracefulConnection::graceful_shutdown).await;
     let taken = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
     if taken.is_none() {
         return ended.map(Exchanged::ToTheEnd);
@@ -180,7 +187,8 @@ async fn many_at_a_time<H: Handler>(
         Box::pin(async move { Ok::<_, Infallible>(answered(&server, request, peer, &activity).await) })
     });
     let mut connection = pin!(two(&server.limits).serve_connection(TokioIo::new(socket), service));
-    drive(connection.as_mut(), server, activity).await
+    let tell = |phase| Aside::new(told(server, activity, phase));
+    drive(connection.as_mut(), &mut tell(Phase::Serving), tell, GracefulConnection::graceful_shutdown).await
 }
 
 fn answered<H: Handler, B>(
@@ -199,20 +207,26 @@ where
         .map(|response| response.map(|body| Counted { body, _running: running }))
 }
 
-/// Moves a connection on until it ends or is told to.
-async fn drive<C, H>(mut connection: Pin<&mut C>, server: &Server<H>, activity: &Activity) -> Result<End, BoxError>
+/// Moves a connection's work on until it ends or is told to. `ends_soon` makes it end with what runs.
+async fn drive<W, T, E>(
+    mut work: Pin<&mut W>,
+    told: &mut Aside<T>,
+    tell: impl Fn(Phase) -> Aside<T>,
+    ends_soon: impl Fn(Pin<&mut W>),
+) -> Result<End, BoxError>
 where
-    C: GracefulConnection<Error = hyper::Error>,
+    W: Future<Output = Result<(), E>>,
+    E: Into<BoxError>,
+    T: Future<Output = End>,
 {
-    let mut told = Aside::new(self::told(server, activity, Phase::Serving));
     loop {
         tokio::select! {
             biased;
-            done = connection.as_mut() => return done.map(|()| End::Soon).map_err(Into::into),
-            end = &mut told => match end {
+            done = work.as_mut() => return done.map(|()| End::Soon).map_err(Into::into),
+            end = &mut *told => match end {
                 End::Soon => {
-                    connection.as_mut().graceful_shutdown();
-                    told = Aside::new(self::told(server, activity, Phase::Draining));
+                    ends_soon(work.as_mut());
+                    *told = tell(Phase::Draining);
                 }
                 end => return Ok(end),
             },

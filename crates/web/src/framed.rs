@@ -12,7 +12,7 @@ use crate::beat::{Beat, Bell, Pace};
 
 /// As much as is put into one write when items come faster than they can be sent. A slow reader holds up no more than this
 /// of what was asked for on its behalf.
-const WRITE: usize = 16 * 1024;
+const WRITE: usize = 32 * 1024;
 
 /// What comes behind an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -103,6 +103,13 @@ async fn handle(mut request: Request, seen: mpsc::UnboundedSender<&'static str>)
             });
             Ok(respond::stream("text/plain", drawn))
         }
+        ["slow"] => {
+            let last = stream::once(async {
+                tokio::time::sleep(Duration::from_secs(100)).await;
+                Bytes::from("last")
+            });
+            Ok(respond::stream("text/plain", futures::StreamExt::chain(stream::iter([Bytes::from("first")]), last)))
+        }
         ["until-told-streaming"] => {
             let draining = request.draining().clone();
             let last = stream::once(async move {
@@ -265,6 +272,18 @@ async fn an_idle_connection_is_closed_and_a_running_one_is_not() {
     assert_eq!(rest(&mut idle).await, "");
     tokio::time::sleep(Duration::from_secs(600)).await;
     assert!(site.seen.is_empty(), "the stream still runs");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_connection_behind_a_long_stream_has_all_its_time_for_the_next_request() {
+    let site = Site::start(Limits::default()).await;
+    let mut socket = site.connect().await;
+    socket.write_all(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
+    read_until(&mut socket, "0\r\n\r\n").await;
+    let start = Instant::now();
+    assert_eq!(rest(&mut socket).await, "");
+    let waited = start.elapsed().as_secs();
+    assert!((30..=46).contains(&waited), "{waited} s");
 }
 
 #[tokio::test]
