@@ -1,6 +1,7 @@
 // A chat server as people write them in Node, on a model that is made up.
 //
 //     node peer.mjs sdk          the chat SDK's own server code, from the model's stream to the response
+//     node peer.mjs sdk URL      the same, with its own client for the model server at this address
 //     node peer.mjs plain        server-sent events by hand, as little code as can be
 //     node peer.mjs relay URL    the same, of what the model server at this address says
 //
@@ -12,7 +13,7 @@ const [kind, model] = process.argv.slice(2);
 const answerers = { sdk: await bySdk(), plain: byHand, relay: model && relayed };
 const answer = answerers[kind];
 if (!answer) {
-  console.error('usage: node peer.mjs sdk|plain|relay URL');
+  console.error('usage: node peer.mjs sdk|sdk URL|plain|relay URL');
   process.exit(2);
 }
 
@@ -98,6 +99,27 @@ function ended(response, send) {
 async function bySdk() {
   if (kind !== 'sdk') return undefined;
   const sdk = await import('ai');
+  const modelOf = model ? await served() : await madeUp(sdk);
+  return async (messages, pace, response) => {
+    const left = new AbortController();
+    response.on('close', () => response.writableFinished || left.abort());
+    const result = sdk.streamText({
+      model: modelOf(pace),
+      messages: await sdk.convertToModelMessages(messages),
+      abortSignal: left.signal,
+      onError() {},
+    });
+    sdk.pipeUIMessageStreamToResponse({ response, stream: sdk.toUIMessageStream({ stream: result.stream }) });
+  };
+}
+
+async function served() {
+  const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible');
+  const paced = createOpenAICompatible({ name: 'paced', baseURL: model }).chatModel('paced-1');
+  return () => paced;
+}
+
+async function madeUp(sdk) {
   const { MockLanguageModelV4 } = await import('ai/test');
   const usage = { inputTokens: { total: 10 }, outputTokens: { total: 200 } };
   const chunks = (deltas) => [
@@ -108,9 +130,9 @@ async function bySdk() {
     { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage },
   ];
   const known = new Map();
-  return async (messages, { deltas, every }, response) => {
+  return ({ deltas, every }) => {
     if (!known.has(deltas)) known.set(deltas, chunks(deltas));
-    const model = new MockLanguageModelV4({
+    return new MockLanguageModelV4({
       doStream: async () => ({
         stream: sdk.simulateReadableStream({
           chunks: known.get(deltas),
@@ -119,14 +141,5 @@ async function bySdk() {
         }),
       }),
     });
-    const left = new AbortController();
-    response.on('close', () => response.writableFinished || left.abort());
-    const result = sdk.streamText({
-      model,
-      messages: await sdk.convertToModelMessages(messages),
-      abortSignal: left.signal,
-      onError() {},
-    });
-    sdk.pipeUIMessageStreamToResponse({ response, stream: sdk.toUIMessageStream({ stream: result.stream }) });
   };
 }

@@ -24,9 +24,11 @@ const MANY: &str = "100000000";
 pub(crate) enum Kind {
     /// The chat SDK's own server.
     Sdk,
+    /// The same with a model server behind HTTP.
+    SdkRelay,
     /// Node without it.
     Plain,
-    /// The same with a model server behind HTTP.
+    /// That with a model server behind HTTP.
     Relay,
     /// hyper without anything else.
     Bare,
@@ -38,12 +40,13 @@ pub(crate) enum Kind {
 
 impl Kind {
     const fn has_a_model_server(self) -> bool {
-        matches!(self, Self::Relay | Self::BehindHttp)
+        matches!(self, Self::SdkRelay | Self::Relay | Self::BehindHttp)
     }
 
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Sdk => "the SDK's server",
+            Self::SdkRelay => "the SDK's, model over HTTP",
             Self::Plain => "plain Node",
             Self::Relay => "plain Node, model over HTTP",
             Self::Bare => "bare hyper",
@@ -116,10 +119,11 @@ impl Party {
         let model = model.transpose()?;
         let base = model.as_ref().map(|model| format!("http://{}/v1", model.address())).unwrap_or_default();
         let (running, path, key) = match kind {
-            Kind::Sdk | Kind::Plain | Kind::Relay => {
+            Kind::Sdk | Kind::SdkRelay | Kind::Plain | Kind::Relay => {
                 let mut command = Command::new(&programs.node);
                 command.arg("peer.mjs").args(match kind {
                     Kind::Sdk => vec!["sdk"],
+                    Kind::SdkRelay => vec!["sdk", &base],
                     Kind::Relay => vec!["relay", &base],
                     _ => vec!["plain"],
                 });
