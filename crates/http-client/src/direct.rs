@@ -12,11 +12,11 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
-use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
+use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HOST};
 use http::response::Parts;
 use http::{HeaderName, HeaderValue, Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -30,6 +30,7 @@ use tower_service::Service;
 
 use crate::connector::Fault;
 use crate::framing::{Framing, FramingError};
+use crate::streams::{Stream, Streams};
 
 /// The largest head of an answer.
 const LARGEST_HEAD: usize = 64 << 10;
@@ -42,6 +43,9 @@ const ONE_WRITE: usize = 64 << 10;
 
 /// How much is read at a time.
 const READ: usize = 16 << 10;
+
+/// The media type of a body that comes as it is made.
+const EVENTS: &[u8] = b"text/event-stream";
 
 /// How long a connection is kept for the next request.
 const KEPT_FOR: Duration = Duration::from_secs(60);
@@ -56,6 +60,7 @@ pub(crate) struct Direct {
     /// For a connection.
     limit: Duration,
     kept: Kept,
+    streams: Streams,
 }
 
 /// Why there is no answer.
@@ -83,7 +88,7 @@ impl From<io::Error> for Failure {
 
 impl Direct {
     pub(crate) fn new(tcp: HttpConnector, limit: Duration) -> Self {
-        Self { tcp, limit, kept: Kept::default() }
+        Self { tcp, limit, kept: Kept::default(), streams: Streams::default() }
     }
 
     /// Sends a request to an absolute `http` address and waits for the head of the answer.
@@ -102,6 +107,11 @@ impl Direct {
         }
     }
 
+    #[cfg(test)]
+    pub(crate) const fn streams(&self) -> &Streams {
+        &self.streams
+    }
+
     async fn send_over(
         &self,
         mut socket: TcpStream,
@@ -117,7 +127,8 @@ impl Direct {
         let framing = Framing::of(request.method(), &head)?;
         let is_kept = sent.is_ok() && keeps(&head) && framing != Framing::UntilClosed;
         let home = is_kept.then(|| (self.kept.clone(), place(request).to_owned()));
-        let mut body = DirectBody { socket: Some(socket), framing, rest, home };
+        let stream = is_stream(&head).then(|| self.streams.begin());
+        let mut body = DirectBody { socket: Some(socket), framing, rest, home, stream };
         if framing.is_over() {
             body.let_go();
         }
@@ -235,6 +246,12 @@ fn keeps(head: &Parts) -> bool {
         && !head.headers.get_all(CONNECTION).iter().any(closes)
 }
 
+/// Whether the body comes as it is made.
+fn is_stream(head: &Parts) -> bool {
+    let media = head.headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    media.get(..EVENTS.len()).is_some_and(|media| media.eq_ignore_ascii_case(EVENTS))
+}
+
 /// A body on its way. Dropping it closes the connection.
 #[derive(Debug)]
 pub(crate) struct DirectBody {
@@ -245,6 +262,8 @@ pub(crate) struct DirectBody {
     rest: Bytes,
     /// Where the connection goes when the body has ended, and under which name.
     home: Option<(Kept, String)>,
+    /// Where it is one of those that come as they are made.
+    stream: Option<Stream>,
 }
 
 impl DirectBody {
@@ -255,7 +274,14 @@ impl DirectBody {
             let came = if self.rest.is_empty() {
                 let mut space = [MaybeUninit::uninit(); READ];
                 let mut read = ReadBuf::uninit(&mut space);
-                match ready!(Pin::new(socket).poll_read(context, &mut read)) {
+                let Poll::Ready(came) = Pin::new(socket).poll_read(context, &mut read) else {
+                    match self.waits() {
+                        Ok(true) => continue,
+                        Ok(false) => return Poll::Pending,
+                        Err(error) => return Poll::Ready(Some(Err(error.into()))),
+                    }
+                };
+                match came {
                     Ok(()) if read.filled().is_empty() => {
                         self.socket = None;
                         return Poll::Ready(self.framing.closed().err().map(|error| Err(error.into())));
@@ -269,13 +295,25 @@ impl DirectBody {
             };
             match came {
                 Ok(body) if body.is_empty() => {}
-                Ok(body) => return Poll::Ready(Some(Ok(body))),
+                Ok(body) => {
+                    if let Some(stream) = &mut self.stream {
+                        stream.speaks();
+                    }
+                    return Poll::Ready(Some(Ok(body)));
+                }
                 Err(error) => {
                     self.socket = None;
                     return Poll::Ready(Some(Err(error)));
                 }
             }
         }
+    }
+
+    /// There is nothing to read. Gives whether it is to be looked at again, as others watch the socket from now on.
+    fn waits(&mut self) -> io::Result<bool> {
+        let Some(stream) = self.stream.as_mut().filter(|stream| stream.may_be_late()) else { return Ok(false) };
+        self.socket = self.socket.take().map(|socket| stream.watched(socket)).transpose()?;
+        Ok(true)
     }
 
     /// What of these bytes is body. Lets the connection go when that was all.
@@ -294,7 +332,13 @@ impl DirectBody {
 
     fn let_go(&mut self) {
         let home = self.home.take().filter(|_| self.rest.is_empty());
-        if let (Some(socket), Some((kept, place))) = (self.socket.take(), home) {
+        let (socket, stream) = (self.socket.take(), self.stream.take());
+        let (Some(socket), Some((kept, place))) = (socket, home) else { return };
+        let socket = match stream {
+            Some(stream) => stream.ended(socket),
+            None => Ok(socket),
+        };
+        if let Ok(socket) = socket {
             kept.put(place, socket);
         }
     }

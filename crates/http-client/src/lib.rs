@@ -19,6 +19,7 @@
 //! | `client.rs`, `response.rs` | one exchange, its limits |
 //! | `connector.rs`, `proxy.rs`, `tls.rs` | from an address to a connection |
 //! | `direct.rs`, `framing.rs` | HTTP/1.1 without TLS and without a proxy, as model servers of one's own are asked |
+//! | `streams.rs` | many bodies that say a little at a time |
 //! | `near.rs` | which hosts a credential may go to in plain text |
 //! | `error.rs`, `retry_after.rs` | what went wrong, and when to come back |
 //! | `secret.rs`, `secret_source.rs` | keys and tokens, and where they are kept |
@@ -34,6 +35,7 @@ mod response;
 mod retry_after;
 mod secret;
 mod secret_source;
+mod streams;
 mod tls;
 
 #[cfg(test)]
