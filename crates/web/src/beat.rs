@@ -21,6 +21,7 @@
 //! ```
 
 use std::fmt;
+use std::future::pending;
 use std::mem;
 use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -33,9 +34,9 @@ use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
 /// How much later streams are woken for each that there is.
-const FOR_EACH: Duration = Duration::from_micros(500);
+const FOR_EACH: Duration = Duration::from_micros(750);
 /// However many there are, none waits for longer than this, or for one beat.
-const LONGEST: Duration = Duration::from_millis(120);
+const LONGEST: Duration = Duration::from_millis(150);
 /// As many are woken together: the more, the cheaper, and the longer anything else waits for its turn.
 const TOGETHER: usize = 1_000;
 
@@ -99,14 +100,15 @@ struct Clock {
 struct Waiting {
     /// The number of a beat, modulo their count, is their place here.
     at: Vec<Vec<Arc<Pull>>>,
-    count: usize,
     /// The last beat that was struck.
     struck: u64,
+    /// The next one that anybody waits for.
+    next: Option<u64>,
 }
 
 impl Waiting {
     fn for_as_many(beats: u64) -> Self {
-        Self { at: (0..beats).map(|_| Vec::new()).collect(), count: 0, struck: 0 }
+        Self { at: (0..beats).map(|_| Vec::new()).collect(), struck: 0, next: None }
     }
 
     fn at(&mut self, beat: u64) -> &mut Vec<Arc<Pull>> {
@@ -148,10 +150,12 @@ impl Clock {
         // Not one that is struck already.
         let beat = self.next(pull.number, self.beats().max(waiting.struck));
         waiting.at(beat).push(pull);
-        waiting.count += 1;
-        let is_first = waiting.count == 1;
+        let is_sooner = waiting.next.is_none_or(|next| beat < next);
+        if is_sooner {
+            waiting.next = Some(beat);
+        }
         drop(waiting);
-        if is_first {
+        if is_sooner {
             self.wanted.notify_one();
         }
     }
@@ -162,12 +166,12 @@ impl Clock {
             && let Ok(handle) = Handle::try_current()
             && self.ticks.set(()).is_ok()
         {
-            handle.spawn(tick(Arc::downgrade(self), Arc::clone(&self.wanted), self.began, self.interval));
+            handle.spawn(tick(Arc::downgrade(self), Arc::clone(&self.wanted)));
         }
     }
 
-    /// All beats that have come since the last time. Gives whether anybody still waits.
-    fn strike(&self, pulled: &mut Vec<Arc<Pull>>) -> bool {
+    /// All beats that have come since the last time. Gives when the next is that anybody waits for.
+    fn strike(&self, pulled: &mut Vec<Arc<Pull>>) -> Option<Instant> {
         let now = self.beats();
         let mut waiting = self.waiting();
         for beat in (waiting.struck + 1).max((now + 1).saturating_sub(self.most_beats))..=now {
@@ -178,12 +182,18 @@ impl Clock {
                 pulled.append(waiting.at(beat));
             }
         }
-        waiting.struck = waiting.struck.max(now);
-        waiting.count -= pulled.len();
-        let more = waiting.count > 0;
+        let struck = waiting.struck.max(now);
+        let next = (struck + 1..=struck + self.most_beats).find(|beat| !waiting.at(*beat).is_empty());
+        (waiting.struck, waiting.next) = (struck, next);
         drop(waiting);
         pulled.drain(..).for_each(|pull| pull.strike());
-        more
+        next.map(|beat| self.moment(beat))
+    }
+
+    /// When a beat is due.
+    fn moment(&self, beat: u64) -> Instant {
+        let nanos = self.interval.as_nanos().saturating_mul(beat.into());
+        self.began + Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
     }
 }
 
@@ -193,18 +203,23 @@ impl Drop for Clock {
     }
 }
 
-async fn tick(clock: Weak<Clock>, wanted: Arc<Notify>, began: Instant, interval: Duration) {
+async fn tick(clock: Weak<Clock>, wanted: Arc<Notify>) {
     let mut pulled = Vec::new();
-    let mut anybody = false;
+    let mut next = None;
     loop {
-        if !anybody {
-            wanted.notified().await;
+        let beat = async {
+            match next {
+                Some(next) => sleep_until(next).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            () = beat => {}
+            // Somebody waits for an earlier one.
+            () = wanted.notified() => {}
         }
-        let into = began.elapsed().as_nanos() % interval.as_nanos();
-        let left = interval.saturating_sub(Duration::from_nanos(into.try_into().unwrap_or(0)));
-        sleep_until(Instant::now() + left).await;
         let Some(clock) = clock.upgrade() else { return };
-        anybody = clock.strike(&mut pulled);
+        next = clock.strike(&mut pulled);
     }
 }
 
