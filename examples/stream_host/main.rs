@@ -42,6 +42,10 @@ const NAME: &str = "paced";
 const TOPICS: [&str; 5] = ["webhooks", "queues", "callbacks", "mails", "exports"];
 /// A page's section is as long as sections are.
 const SENTENCES: usize = 12;
+/// As in the server, so that what is measured is what it costs there.
+#[global_allocator]
+static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// More readers than anybody brings.
 const MANY: u32 = 10_000_000;
 
