@@ -7,7 +7,7 @@ use tantivy::{Searcher, TantivyDocument};
 
 use crate::copies;
 use crate::languages::Language;
-use crate::links::{Mention, mentions};
+use crate::links::{Mention, Mentions};
 use crate::lookup::documents_of;
 use crate::manifest::ManifestPage;
 use crate::schema::{Fields, LINK, PAGE, SECTION};
@@ -25,6 +25,7 @@ const SECTION_HERE: char = '\u{f8fe}';
 pub(crate) fn write(
     fields: &Fields,
     vocabulary: &mut Vocabulary,
+    mentions: &mut Mentions,
     writer: &mut SegmentWriter,
     entry: &ManifestPage,
     mut page: Page,
@@ -40,7 +41,7 @@ pub(crate) fn write(
         writing.section(section, at)?;
     }
     writing.page(&page, outline)?;
-    for mention in mentions(&page, &entry.path) {
+    for mention in mentions.of(&page, &entry.path) {
         writing.link(&mention)?;
     }
     Ok(())
@@ -172,7 +173,7 @@ impl Writing<'_> {
     fn link(&mut self, mention: &Mention) -> tantivy::Result<()> {
         self.begin(LINK);
         self.say(self.fields.link, &[&mention.text]);
-        for target in &mention.targets {
+        for target in mention.targets.iter() {
             self.kept.number(self.fields.target, *target);
         }
         self.end(None)

@@ -1,40 +1,69 @@
 //! Links from page to page: the words others use for a page, and how many of them point at it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 
 use docent_pages::{Link, LinkKind, Page, is_external, site_path};
+use foldhash::fast::RandomState;
 
 /// Text of links to one page beyond this many characters says nothing new.
 const MOST_TEXT: usize = 400;
+
+/// More targets than this are forgotten again, and longer ones are none that many links have.
+const MOST_KNOWN: usize = 20_000;
+const LONGEST_KNOWN: usize = 200;
 
 /// What a page says of another one.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Mention {
     /// Keys of the paths the link may mean, the likeliest first.
-    pub(crate) targets: Vec<u64>,
+    pub(crate) targets: Rc<[u64]>,
     /// The words of the links to it.
     pub(crate) text: String,
 }
 
-/// What a page served at `path` says of others, one for each target.
-pub(crate) fn mentions(page: &Page, path: &str) -> Vec<Mention> {
-    let mut found: BTreeMap<Vec<u64>, Vec<&str>> = BTreeMap::new();
-    for link in page.links.iter().filter(|link| leads_to_a_page(link)) {
-        let targets = candidates(&page.path, path, &link.target);
-        let targets: Vec<u64> = targets.iter().map(|path| path_key(path)).collect();
-        if !targets.is_empty() {
-            let texts = found.entry(targets).or_default();
-            if !texts.contains(&link.text.as_str()) {
-                texts.push(&link.text);
+/// What pages say of others, page after page: most links lead where other links lead as well.
+#[derive(Debug, Default)]
+pub(crate) struct Mentions {
+    /// By targets that mean the same on every page: the keys of the paths they may mean.
+    known: HashMap<Box<str>, Rc<[u64]>, RandomState>,
+}
+
+impl Mentions {
+    /// What a page served at `path` says of others, one for each target.
+    pub(crate) fn of(&mut self, page: &Page, path: &str) -> Vec<Mention> {
+        let mut found: BTreeMap<Rc<[u64]>, Vec<&str>> = BTreeMap::new();
+        for link in page.links.iter().filter(|link| leads_to_a_page(link)) {
+            let targets = self.targets(&page.path, path, &link.target);
+            if !targets.is_empty() {
+                let texts = found.entry(targets).or_default();
+                if !texts.contains(&link.text.as_str()) {
+                    texts.push(&link.text);
+                }
             }
         }
+        let mention = |(targets, texts): (Rc<[u64]>, Vec<&str>)| {
+            let mut text = texts.join("\n");
+            text.truncate(text.floor_char_boundary(MOST_TEXT));
+            Mention { targets, text }
+        };
+        found.into_iter().map(mention).collect()
     }
-    let mention = |(targets, texts): (Vec<u64>, Vec<&str>)| {
-        let mut text = texts.join("\n");
-        text.truncate(text.floor_char_boundary(MOST_TEXT));
-        Mention { targets, text }
-    };
-    found.into_iter().map(mention).collect()
+
+    fn targets(&mut self, file: &str, path: &str, target: &str) -> Rc<[u64]> {
+        let target = target.split(['#', '?']).next().unwrap_or_default();
+        let keys = || candidates(file, path, target).iter().map(|path| path_key(path)).collect::<Rc<[u64]>>();
+        if !target.starts_with('/') || target.len() > LONGEST_KNOWN {
+            return keys();
+        }
+        if let Some(known) = self.known.get(target) {
+            return Rc::clone(known);
+        }
+        if self.known.len() == MOST_KNOWN {
+            self.known.clear();
+        }
+        Rc::clone(self.known.entry(target.into()).or_insert_with(keys))
+    }
 }
 
 fn leads_to_a_page(link: &Link) -> bool {
@@ -46,10 +75,9 @@ fn leads_to_a_page(link: &Link) -> bool {
     by_kind && !link.target.starts_with('#') && !is_external(&link.target)
 }
 
-/// The site paths a target may mean, the likeliest first: a relative one starts from the file's folder or, as browsers
+/// The site paths a target without anchor and query may mean, the likeliest first: a relative one starts from the file's folder or, as browsers
 /// read it, from the page as a folder; an absolute one may begin with what the site is served below.
 fn candidates(file: &str, path: &str, target: &str) -> Vec<String> {
-    let target = target.split(['#', '?']).next().unwrap_or_default();
     let mut found: Vec<String> = Vec::new();
     let mut add = |candidate: Option<String>| {
         if let Some(candidate) = candidate.filter(|candidate| !found.contains(candidate)) {
@@ -125,17 +153,31 @@ mod tests {
 
     #[test]
     fn a_link_is_read_as_the_file_and_as_the_browser_would() {
+        let mut mentions = Mentions::default();
         for (file, target, expected) in [
             ("a/b.md", "c.md#x", &["a/c", "a/b/c"][..]),
             ("a/b.md", "../d/", &["d", "a/d"]),
             ("a/index.md", "c", &["a/c", "c"]),
             ("a/b.md", "/en/x/y?z", &["en/x/y", "x/y"]),
+            ("c.md", "/en/x/y", &["en/x/y", "x/y"]),
             ("a/b.md", "/", &[""]),
             ("a/b.md", "../../../x", &[]),
             ("a/b.md", "x.html", &["a/x", "a/b/x"]),
         ] {
-            assert_eq!(candidates(file, &site_path(file), target), expected, "{file} {target}");
+            let expected: Vec<u64> = expected.iter().map(|path| path_key(path)).collect();
+            assert_eq!(*mentions.targets(file, &site_path(file), target), expected, "{file} {target}");
         }
+    }
+
+    #[test]
+    fn what_is_known_of_targets_is_kept_small() {
+        let mut mentions = Mentions::default();
+        for number in 0..2 * MOST_KNOWN + 1 {
+            mentions.targets("a.md", "a", &format!("/{number}"));
+            assert!(mentions.known.len() <= MOST_KNOWN);
+        }
+        mentions.targets("a.md", "a", &format!("/{}", "x".repeat(LONGEST_KNOWN)));
+        assert_eq!(mentions.known.len(), 1);
     }
 
     #[test]
@@ -147,7 +189,7 @@ mod tests {
     fn a_page_mentions_each_other_page_once() {
         let text = "[one](b.md) and [two](./b.md#x) and [one](b.md), [out](https://x.y), [here](#z), ![i](b.md)";
         let page = docent_pages::parse("a.md", text.as_bytes());
-        let found = mentions(&page, "a");
+        let found = Mentions::default().of(&page, "a");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].text, "one\ntwo");
         assert_eq!(found[0].targets[0], path_key("/B/"));

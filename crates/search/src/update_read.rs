@@ -13,6 +13,7 @@ use crate::documents;
 use crate::engine::Made;
 use crate::error::SearchError;
 use crate::generations::{Generations, Segment};
+use crate::links::Mentions;
 use crate::manifest::{ManifestFile, ManifestOddity, ManifestPage};
 use crate::schema::Fields;
 use crate::segment_writer::SegmentWriter;
@@ -147,7 +148,7 @@ impl Reading<'_> {
         read: &mut dyn FnMut(),
     ) -> Result<Indexed, SearchError> {
         let engine = |error| self.generations.engine("write", error);
-        let mut indexed = Indexed::default();
+        let (mut indexed, mut mentions) = (Indexed::default(), Mentions::default());
         let mut writer: Option<SegmentWriter> = None;
         for (number, planned) in batch.iter().flat_map(|(first, files)| (*first..).zip(*files)) {
             let (file, pages) = self.file(planned, number)?;
@@ -159,7 +160,8 @@ impl Reading<'_> {
                         none.insert(SegmentWriter::new(self.fields).map_err(engine)?)
                     }
                 };
-                documents::write(self.fields, vocabulary, writer, entry, read.page, &read.text).map_err(engine)?;
+                documents::write(self.fields, vocabulary, &mut mentions, writer, entry, read.page, &read.text)
+                    .map_err(engine)?;
             }
             indexed.files.push(file);
             read();
