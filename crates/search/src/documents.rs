@@ -52,19 +52,11 @@ fn language(entry: &ManifestPage, page: &Page) -> Language {
     if let Some(tag) = &entry.language {
         return Language::of_tag(tag).unwrap_or(Language::English);
     }
-    let mut text = String::new();
-    for section in page.sections.iter().take_while({
-        let mut read = 0;
-        move |section| {
-            let before = read;
-            read += section.text.len();
-            before < LANGUAGE_TEXT
-        }
-    }) {
-        text.push_str(&section.text[..section.text.floor_char_boundary(LANGUAGE_TEXT)]);
-        text.push(' ');
-    }
-    Language::of_text(&text)
+    let text = page.sections.iter().scan(0, |read, section| {
+        let before = std::mem::replace(read, *read + section.text.len());
+        (before < LANGUAGE_TEXT).then(|| &section.text[..section.text.floor_char_boundary(LANGUAGE_TEXT)])
+    });
+    Language::of_text(text)
 }
 
 /// What the documents of one page have in common.

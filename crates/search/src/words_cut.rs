@@ -84,40 +84,64 @@ fn next_start(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// How many bytes at the beginning of a piece of text are small letters and digits: all of them are looked at side by side.
-fn small_length(piece: [u8; 16]) -> usize {
-    /// A one in each byte.
-    const EACH: u128 = u128::MAX / 0xff;
-    const HIGHEST: u128 = EACH * 0x80;
-    let bytes = u128::from_le_bytes(piece);
+/// A one in each byte.
+const EACH: u64 = u64::MAX / 0xff;
+const HIGHEST: u64 = EACH * 0x80;
+
+/// Which bytes are from the first to the last, in the highest bit of each. Of bytes that are not plain that bit says nothing.
+fn between(bytes: u64, first: u8, last: u8) -> u64 {
     let low = bytes & !HIGHEST;
-    // Whether a byte is this one or a higher one, in its highest bit.
-    let from = |byte: u8| low + EACH * u128::from(0x80 - byte);
-    let is_small = from(b'a') & !from(b'z' + 1) | from(b'0') & !from(b'9' + 1);
-    (!(is_small & !bytes) & HIGHEST).trailing_zeros() as usize / 8
+    // Whether a byte is this one or a higher one.
+    let from = |byte: u8| low + EACH * u64::from(0x80 - byte);
+    from(first) & !from(last + 1)
+}
+
+/// How many bytes there are before the first that is not among those, or not plain.
+fn length_of(among: u64, bytes: u64) -> usize {
+    (!(among & !bytes) & HIGHEST).trailing_zeros() as usize / 8
+}
+
+/// How many bytes at the beginning of a piece of text are small letters and digits: all of them are looked at side by side.
+fn small_length(piece: [u8; 8]) -> usize {
+    let bytes = u64::from_le_bytes(piece);
+    length_of(between(bytes, b'a', b'z') | between(bytes, b'0', b'9'), bytes)
+}
+
+/// The same of letters and digits.
+fn plain_length(piece: [u8; 8]) -> usize {
+    let bytes = u64::from_le_bytes(piece);
+    // A capital with this bit is a small letter.
+    length_of(between(bytes | (EACH * 0x20), b'a', b'z') | between(bytes, b'0', b'9'), bytes)
+}
+
+/// Where the bytes end that are of a kind. `length`: how many there are of it at the beginning of a piece.
+#[inline]
+fn end_of(text: &[u8], start: usize, length: impl Fn([u8; 8]) -> usize, is_of_kind: impl Fn(Kind) -> bool) -> usize {
+    let mut end = start;
+    while let Some(piece) = text[end..].first_chunk() {
+        let length = length(*piece);
+        end += length;
+        if length < piece.len() {
+            return end;
+        }
+    }
+    end + text[end..].iter().take_while(|byte| is_of_kind(KINDS[usize::from(**byte)])).count()
 }
 
 /// The end of a word such as most are: of plain letters and digits, with capitals in front only, and with nothing behind
 /// it that may belong to it.
 #[inline]
 fn plain_end(text: &[u8], start: usize) -> Option<usize> {
-    let mut end = start + usize::from(text[start].is_ascii_alphanumeric());
-    while let Some(piece) = text[end..].first_chunk() {
-        let length = small_length(*piece);
-        end += length;
-        if length < piece.len() {
-            break;
-        }
-    }
+    let first = start + usize::from(text[start].is_ascii_alphanumeric());
+    let end = end_of(text, first, small_length, |kind| kind == Kind::Small);
     let kind = |at: usize| text.get(at).map_or(Kind::Gap, |byte| KINDS[usize::from(*byte)]);
-    while kind(end) == Kind::Small {
-        end += 1;
+    if kind(end) == Kind::Gap {
+        return (end > start).then_some(end);
     }
     let is_end = match kind(end) {
-        Kind::Gap => true,
         Kind::Joint => !matches!(kind(end + 1), Kind::Small | Kind::Capital | Kind::Wide),
         Kind::Colon => kind(end + 1) != Kind::Colon,
-        Kind::Small | Kind::Capital | Kind::Wide => false,
+        Kind::Gap | Kind::Small | Kind::Capital | Kind::Wide => false,
     };
     (is_end && end > start).then_some(end)
 }
@@ -127,7 +151,7 @@ fn identifier_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut end = start;
     loop {
-        end += bytes[end..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        end = end_of(bytes, end, plain_length, |kind| matches!(kind, Kind::Small | Kind::Capital));
         if bytes.get(end).is_none_or(|byte| byte.is_ascii() && !matches!(byte, b'_' | b'-' | b'.' | b':')) {
             return end;
         }
@@ -218,32 +242,46 @@ fn any_identifier(
 fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut dyn FnMut(&str, Range<usize>)) {
     let bytes = &text.as_bytes()[..at.end];
     let (mut parts, mut numbered) = (0, false);
+    whole.clear();
+    whole.reserve(at.len());
     let mut push = |at: Range<usize>| {
         if !at.is_empty() {
             parts += 1;
             numbered |= bytes[at.clone()].iter().all(u8::is_ascii_digit);
+            whole.push_str(&text[at.clone()]);
             each(&text[at.clone()], at);
         }
     };
-    let mut from = at.start;
-    for ix in at.clone() {
-        if !bytes[ix].is_ascii_alphanumeric() {
-            push(from..ix);
-            from = ix + 1;
-        } else if from < ix && bytes[ix].is_ascii_uppercase() {
-            let before = bytes[ix - 1];
-            let next_is_lower = bytes.get(ix + 1).is_some_and(u8::is_ascii_lowercase);
-            if before.is_ascii_lowercase() || before.is_ascii_uppercase() && next_is_lower {
+    let (mut from, mut ix) = (at.start, at.start);
+    while let Some(byte) = bytes.get(ix) {
+        match KINDS[usize::from(*byte)] {
+            Kind::Small => {
+                ix = end_of(bytes, ix, small_length, |kind| kind == Kind::Small);
+                continue;
+            }
+            Kind::Capital if from < ix => {
+                let before = bytes[ix - 1];
+                let next_is_lower = bytes.get(ix + 1).is_some_and(u8::is_ascii_lowercase);
+                if before.is_ascii_lowercase() || before.is_ascii_uppercase() && next_is_lower {
+                    push(from..ix);
+                    from = ix;
+                }
+            }
+            Kind::Capital => {}
+            Kind::Joint | Kind::Colon | Kind::Gap | Kind::Wide => {
                 push(from..ix);
-                from = ix;
+                from = ix + 1;
             }
         }
+        ix += 1;
     }
     push(from..at.end);
     if parts > 1 {
-        whole.clear();
-        let is_kept = |byte: &u8| byte.is_ascii_alphanumeric() || numbered && *byte == b'.';
-        whole.extend(bytes[at.clone()].iter().filter(|byte| is_kept(byte)).map(|byte| char::from(*byte)));
+        if numbered {
+            let is_kept = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'.';
+            whole.clear();
+            whole.extend(bytes[at.clone()].iter().filter(|byte| is_kept(byte)).map(|byte| char::from(*byte)));
+        }
         each(whole, at);
     }
 }
@@ -277,26 +315,15 @@ fn is_unspaced(c: char) -> bool {
 /// The runs of letters and digits of a text, in order.
 pub(crate) fn runs(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
-    let plain_end = |from: usize| {
-        let plain = bytes[from..].iter().take_while(|byte| byte.is_ascii_alphanumeric());
-        from + plain.count()
-    };
     let mut at = 0;
     std::iter::from_fn(move || {
-        while at < bytes.len() {
-            let start = at;
-            at = plain_end(at);
-            if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
-                let rest = &text[at..];
-                at += rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
-            }
-            let run = &text[start..at];
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
-            if !run.is_empty() {
-                return Some(run);
-            }
+        let start = next_start(text, at)?;
+        at = end_of(bytes, start, plain_length, |kind| matches!(kind, Kind::Small | Kind::Capital));
+        if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
+            let rest = &text[at..];
+            at += rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
         }
-        None
+        Some(&text[start..at])
     })
 }
 
@@ -308,11 +335,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn small_letters_and_digits_are_counted(piece: [u8; 16], small in "[a-z0-9]{16}", at in 0_usize..17) {
+        fn letters_and_digits_are_counted(piece: [u8; 8], small in "[a-z0-9]{8}|[a-zA-Z0-9]{8}", at in 0_usize..9) {
             let mut piece = piece;
             piece[..at].copy_from_slice(&small.as_bytes()[..at]);
             let is_small = |byte: &&u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
             prop_assert_eq!(small_length(piece), piece.iter().take_while(is_small).count());
+            let is_plain = |byte: &&u8| byte.is_ascii_alphanumeric();
+            prop_assert_eq!(plain_length(piece), piece.iter().take_while(is_plain).count());
         }
 
         #[test]
