@@ -173,18 +173,21 @@ impl SegmentWriter {
     fn write_said(&mut self, order: &InOrder, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
         let fields = self.fields.clone();
         let words = self.rows.iter().map(|row| row.known).sum();
-        let mut dealt: Vec<(u8, Dealt)> =
-            fields.all_said().map(|field| (fields.mark(field), self.deal(field, order))).collect();
+        let mut said = vec![0; order.len()];
+        let mut dealt: Vec<(u8, Dealt)> = Vec::new();
+        for field in fields.all_said() {
+            let dealt_out = self.deal(field, order, 1 << dealt.len(), &mut said);
+            dealt.push((fields.mark(field), dealt_out));
+        }
         let mut list = lists.new_field(fields.said, words, None)?;
         let (mut term, mut steps) = (Vec::new(), Steps::default());
-        for (word, text) in order.iter() {
+        for (text, mut said) in order.texts().zip(said) {
             term.clear();
             term.extend_from_slice(text.as_bytes());
-            for (mark, dealt) in &mut dealt {
-                let (kept, stands) = (dealt.kept, dealt.next(word));
-                if stands.is_empty() {
-                    continue;
-                }
+            while said != 0 {
+                let (mark, dealt) = &mut dealt[said.trailing_zeros() as usize];
+                said &= said - 1;
+                let (kept, stands) = (dealt.kept, dealt.next());
                 term.push(*mark);
                 // How many documents come is asked for lists with lengths beside them only.
                 list.new_term(&term, 0, true)?;
@@ -200,8 +203,8 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// Deals out what a field says. It says nothing afterwards.
-    fn deal(&mut self, field: Field, order: &InOrder) -> Dealt {
+    /// Deals out what a field says. It says nothing afterwards. What stands for the field is added to the words it says.
+    fn deal(&mut self, field: Field, order: &InOrder, bit: u16, said: &mut [u16]) -> Dealt {
         let fields = &self.fields;
         let kept = match field {
             field if field == fields.body || field == fields.code => Kept::Places,
@@ -209,7 +212,7 @@ impl SegmentWriter {
             field if field == fields.spelled => Kept::Documents,
             _ => Kept::Words,
         };
-        std::mem::take(&mut self.rows[field.field_id() as usize]).dealt(kept, order)
+        std::mem::take(&mut self.rows[field.field_id() as usize]).dealt(kept, order, bit, said)
     }
 
     fn write_marks(&self, field: Field, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
@@ -245,22 +248,26 @@ enum Kept {
 struct Dealt {
     kept: Kept,
     stands: Vec<Stands>,
-    /// By number of word: where it ends in that.
-    ends: Vec<u32>,
+    /// Where each word that the field says ends in that.
+    ends: std::vec::IntoIter<u32>,
     /// Where the next word begins.
-    begin: u32,
+    begin: usize,
 }
 
 impl Row {
-    /// Deals the words out. `order`: all words.
-    fn dealt(self, kept: Kept, order: &InOrder) -> Dealt {
+    /// Deals the words out. `order`: all words. `said`: of each in that order, which fields say it.
+    fn dealt(self, kept: Kept, order: &InOrder, bit: u16, said: &mut [u16]) -> Dealt {
         // How often each word stands anywhere, and then where its part begins and, as that fills, ends.
-        let mut ends = vec![0_u32; order.len()];
-        self.words.iter().flatten().for_each(|word| ends[word.get()] += 1);
-        let mut end = 0;
-        for word in order.numbers() {
-            let often = std::mem::replace(&mut ends[word.get()], end);
-            end += often;
+        let mut places = vec![0_u32; order.len()];
+        self.words.iter().flatten().for_each(|word| places[word.get()] += 1);
+        let (mut end, mut ends) = (0, Vec::new());
+        for (word, said) in order.numbers().zip(said) {
+            let often = std::mem::replace(&mut places[word.get()], end);
+            if often > 0 {
+                end += often;
+                ends.push(end);
+                *said |= bit;
+            }
         }
         let mut stands = vec![(0, 0); end as usize];
         let mut from = 0;
@@ -268,7 +275,7 @@ impl Row {
             let range = from as usize..*to as usize;
             let mut deal = |word: &Option<Number>, place| {
                 if let Some(word) = word {
-                    let at = &mut ends[word.get()];
+                    let at = &mut places[word.get()];
                     stands[*at as usize] = (*document, place);
                     *at += 1;
                 }
@@ -279,16 +286,15 @@ impl Row {
             }
             from = *to;
         }
-        Dealt { kept, stands, ends, begin: 0 }
+        Dealt { kept, stands, ends: ends.into_iter(), begin: 0 }
     }
 }
 
 impl Dealt {
-    /// Where the next word stands, document after document. Words are asked for in order.
-    fn next(&mut self, word: Number) -> &[Stands] {
-        let end = self.ends[word.get()];
-        let begin = std::mem::replace(&mut self.begin, end);
-        &self.stands[begin as usize..end as usize]
+    /// Where the next of its words stands, document after document.
+    fn next(&mut self) -> &[Stands] {
+        let end = self.ends.next().map_or(self.stands.len(), |end| end as usize);
+        &self.stands[std::mem::replace(&mut self.begin, end)..end]
     }
 }
 

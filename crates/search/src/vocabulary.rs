@@ -214,12 +214,11 @@ impl InOrder {
         self.words.iter().map(|(number, _)| *number)
     }
 
-    /// The numbers with their texts.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = (Number, &str)> {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
         let mut begin = 0;
-        self.words.iter().map(move |(number, end)| {
+        self.words.iter().map(move |(_, end)| {
             let from = std::mem::replace(&mut begin, *end as usize);
-            (*number, &self.text[from..*end as usize])
+            &self.text[from..*end as usize]
         })
     }
 }
@@ -338,8 +337,8 @@ mod tests {
             let mut vocabulary = Vocabulary::default();
             vocabulary.add_words(&text, Language::English, &mut Vec::new());
             let order = vocabulary.in_order_of_text();
-            prop_assert!(order.iter().all(|(number, text)| vocabulary.text(number) == text));
-            let texts: Vec<&str> = order.iter().map(|(_, text)| text).collect();
+            prop_assert!(order.numbers().zip(order.texts()).all(|(number, text)| vocabulary.text(number) == text));
+            let texts: Vec<&str> = order.texts().collect();
             prop_assert!(texts.windows(2).all(|two| two[0] < two[1]), "{:?}", texts);
             prop_assert_eq!(texts.len(), vocabulary.texts.ends.len());
         }
