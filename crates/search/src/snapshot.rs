@@ -10,7 +10,7 @@ use tantivy::Searcher;
 use crate::documents::stored_page;
 use crate::engine;
 use crate::error::SearchError;
-use crate::generations::{Generations, State};
+use crate::generations::{Generations, Segment, State};
 use crate::ground::{Ground, Opened, Renewed};
 use crate::manifest::{Manifest, ManifestPage};
 use crate::query::Query;
@@ -35,6 +35,50 @@ pub struct Snapshot {
 struct Open {
     state: Arc<State>,
     searcher: Searcher,
+}
+
+/// What a snapshot holds beside its state. That need not be published for it.
+pub(crate) struct Gathered {
+    searcher: Searcher,
+    ground: Ground,
+    tables: Tables,
+}
+
+impl Gathered {
+    /// What a snapshot of these segments holds, of which `known` holds a part already.
+    pub(crate) fn of(
+        generations: &Generations,
+        known: &Snapshot,
+        manifest: &Manifest,
+        segments: &[Segment],
+    ) -> Result<Self, SearchError> {
+        let fields = &known.fields;
+        let engine = |error| generations.engine("open", error);
+        let searcher = engine::searcher(fields, segments).map_err(engine)?;
+        let now = Opened { searcher: &searcher, segments };
+        let (ground, tables) = match known.open.as_ref().zip(renewed(known.manifest(), manifest)) {
+            Some((open, renewed)) => {
+                let before = Opened { searcher: &open.searcher, segments: &open.state.segments };
+                let tables = known.tables.after(&renewed);
+                let renewed: Vec<Renewed> = renewed.into_iter().map(|(_, renewed)| renewed).collect();
+                (known.ground.after(&renewed, fields, &tables.keys, before, now).map_err(engine)?, tables)
+            }
+            None => {
+                let tables = Tables::of(manifest);
+                let pages = manifest.listed().map(|page| page.id).collect();
+                (Ground::of(&searcher, fields, pages, &tables.keys).map_err(engine)?, tables)
+            }
+        };
+        Ok(Self { searcher, ground, tables })
+    }
+
+    /// The snapshot after `known`: of the state whose segments these are.
+    pub(crate) fn snapshot(self, known: &Snapshot, state: Arc<State>) -> Arc<Snapshot> {
+        let Self { searcher, ground, tables } = self;
+        let (vectors, placed) = (Arc::clone(&known.vectors), ArcSwapOption::empty());
+        let (fields, open) = (known.fields.clone(), Some(Open { state, searcher }));
+        Arc::new(Snapshot { fields, ground, open, tables, vectors, placed })
+    }
 }
 
 /// What is known of a page without reading it.
@@ -89,26 +133,8 @@ impl Snapshot {
         if known.state().is_some_and(|known| known.at == state.at) {
             return Ok(Arc::clone(known));
         }
-        let fields = known.fields.clone();
-        let engine = |error| generations.engine("open", error);
-        let searcher = engine::searcher(&fields, &state.segments).map_err(engine)?;
-        let now = Opened { searcher: &searcher, segments: &state.segments };
-        let (ground, tables) = match known.open.as_ref().zip(renewed(known.manifest(), &state.manifest)) {
-            Some((open, renewed)) => {
-                let before = Opened { searcher: &open.searcher, segments: &open.state.segments };
-                let tables = known.tables.after(&renewed);
-                let renewed: Vec<Renewed> = renewed.into_iter().map(|(_, renewed)| renewed).collect();
-                (known.ground.after(&renewed, &fields, &tables.keys, before, now).map_err(engine)?, tables)
-            }
-            None => {
-                let tables = Tables::of(&state.manifest);
-                let pages = state.manifest.listed().map(|page| page.id).collect();
-                (Ground::of(&searcher, &fields, pages, &tables.keys).map_err(engine)?, tables)
-            }
-        };
-        let (vectors, placed) = (Arc::clone(&known.vectors), ArcSwapOption::empty());
-        let open = Some(Open { state, searcher });
-        Ok(Arc::new(Self { fields, ground, open, tables, vectors, placed }))
+        let gathered = Gathered::of(generations, known, &state.manifest, &state.segments)?;
+        Ok(gathered.snapshot(known, state))
     }
 
     /// The state this is a snapshot of; `None` before anything was indexed.
