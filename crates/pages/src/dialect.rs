@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::lines_from::{Composed, Fence, FenceLine};
+use crate::parse_lines::has_three;
 
 /// Kinds of admonitions that are shown with their kind for a title.
 const KINDS: [&str; 22] = [
@@ -95,7 +96,7 @@ pub(crate) fn translate(
 
 /// Where the signs stand (`!!!`, `???`, `===`) of marks whose insides are indented below them, in order; none in code.
 pub(crate) fn indented_marks(text: &str, body: usize) -> Vec<usize> {
-    if !["!!!", "???", "==="].iter().any(|sign| text.contains(sign)) {
+    if !has_three(text, |byte| matches!(byte, b'!' | b'?' | b'=')) {
         return Vec::new();
     }
     let mut found = Vec::new();

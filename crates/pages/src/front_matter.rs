@@ -158,7 +158,7 @@ impl FrontMatter {
 const LARGEST: usize = 64 << 10;
 
 /// Reads the block at the top of a text, if there is one.
-pub(crate) fn read(text: &str, lines: &Lines) -> (FrontMatter, Option<Problem>) {
+pub(crate) fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
     let Some(Block { span, body, syntax }) = cut(text) else { return (FrontMatter::default(), None) };
     let inside = &text[body.clone()];
     let (read, name) = match syntax {

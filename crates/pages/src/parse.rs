@@ -97,7 +97,7 @@ pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: Anchor
 }
 
 /// The first pass over an MDX page: where code stands, then the constructs around it.
-fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], lines: &Lines) -> Constructs {
+fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], lines: &Lines<'_>) -> Constructs {
     let body = head.end;
     if !has_code(&text[body..]) {
         return parse_mdx::constructs(text, body, &[head], lines);

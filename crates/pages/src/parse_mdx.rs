@@ -38,7 +38,7 @@ pub(crate) struct Constructs {
 }
 
 /// Finds the constructs of `text` from `start` on, outside of `code` (in order of where they start).
-pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines: &Lines) -> Constructs {
+pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines: &Lines<'_>) -> Constructs {
     let mut search = Search {
         text,
         lines,
@@ -116,7 +116,7 @@ fn is_bracketed_destination(bytes: &[u8], at: usize) -> bool {
 
 struct Search<'t> {
     text: &'t str,
-    lines: &'t Lines,
+    lines: &'t Lines<'t>,
     found: Constructs,
     misses: usize,
     /// The bytes that misses cost.
@@ -271,7 +271,7 @@ fn is_module(rest: &str) -> bool {
 }
 
 /// Tags that are never closed, or closed by another's name; more than anybody is told are not looked for.
-fn check_balance(tags: &[Tag], lines: &Lines) -> Vec<Problem> {
+fn check_balance(tags: &[Tag], lines: &Lines<'_>) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut open: Vec<&Tag> = Vec::new();
     for tag in tags {
@@ -309,7 +309,7 @@ fn check_balance(tags: &[Tag], lines: &Lines) -> Vec<Problem> {
     problems
 }
 
-fn never_closed(tag: &Tag, lines: &Lines) -> Problem {
+fn never_closed(tag: &Tag, lines: &Lines<'_>) -> Problem {
     Problem {
         line: lines.number(tag.span.start),
         message: format!("`<{}>` is never closed: add `</{0}>`, or write `<{0} />`", tag.name),

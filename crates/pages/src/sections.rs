@@ -8,6 +8,7 @@ use crate::lines_from::{Fence, FenceLine};
 use crate::page::CodeBlock;
 use crate::parse_blocks::Source;
 use crate::parse_html::{is_silent, silent_end};
+use crate::parse_lines::has_three;
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 
 /// A code block by the info of its fence and its text.
@@ -197,7 +198,7 @@ const PATIENCE: usize = 100;
 /// Markdown without comments and without the tags of HTML that only lay it out; the title of a component is kept in
 /// bold. Code stays as it is.
 fn without_html(text: &str) -> Cow<'_, str> {
-    if !text.contains('<') && !text.contains("\n\n\n") {
+    if !text.contains('<') && !has_three(text, |byte| byte == b'\n') {
         return text.into();
     }
     let mut strip = Strip { text, out: String::with_capacity(text.len()), misses: 0 };
