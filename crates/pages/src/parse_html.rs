@@ -20,7 +20,7 @@ pub(crate) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
     let mut found = Vec::new();
     let mut words = range.start;
     let mut at = range.start;
-    let mut misses = 0;
+    let (mut misses, mut ends) = (0, Ends::default());
     while let Some(next) = html[at..].find('<').map(|length| at + length) {
         let (tag, end) = if html[next..].starts_with("<!") || html[next..].starts_with("<?") {
             (None, unread_end(html, next))
@@ -28,7 +28,7 @@ pub(crate) fn pieces(text: &str, range: Range<usize>) -> Vec<Piece> {
             at = next + 1;
             continue;
         } else if let Some(tag) = scan_tag(html, next, Dialect::Html) {
-            let silent = silent_end(html, &tag);
+            let silent = ends.of(html, &tag);
             misses += usize::from(silent.is_none() && is_silent(&tag));
             let end = silent.unwrap_or(tag.span.end);
             (Some(tag), end)
@@ -61,16 +61,43 @@ pub(crate) fn is_silent(tag: &Tag) -> bool {
     tag.kind == TagKind::Open && ["script", "style"].iter().any(|name| tag.name.eq_ignore_ascii_case(name))
 }
 
-/// The end of an element that nobody reads.
-pub(crate) fn silent_end(html: &str, tag: &Tag) -> Option<usize> {
-    is_silent(tag).then_some(())?;
-    let close = if tag.name.eq_ignore_ascii_case("script") { "</script" } else { "</style" };
-    html[tag.span.end..].find(close).map(|length| tag.span.end + length)
+/// Finds the ends of elements that nobody reads, of one text from its beginning on: where one has none, those behind it need
+/// not be looked for.
+#[derive(Debug, Default)]
+pub(crate) struct Ends {
+    no_script_ends: bool,
+    no_style_ends: bool,
+}
+
+impl Ends {
+    pub(crate) fn of(&mut self, html: &str, tag: &Tag) -> Option<usize> {
+        is_silent(tag).then_some(())?;
+        let (close, none) = match tag.name.eq_ignore_ascii_case("script") {
+            true => ("</script", &mut self.no_script_ends),
+            false => ("</style", &mut self.no_style_ends),
+        };
+        let found = if *none { None } else { html[tag.span.end..].find(close) };
+        *none = found.is_none();
+        found.map(|length| tag.span.end + length)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_no_end_is_read() {
+        let text = "<style>a</style>b<script>c</script>d<style>e<script>f<style>g";
+        let words: Vec<Range<usize>> = pieces(text, 0..text.len())
+            .into_iter()
+            .filter_map(|piece| match piece {
+                Piece::Words(range) => Some(range),
+                Piece::Tag(_) => None,
+            })
+            .collect();
+        assert_eq!(words.into_iter().map(|range| &text[range]).collect::<String>(), "bdefg");
+    }
 
     #[test]
     fn words_are_what_a_reader_sees() {

@@ -7,7 +7,7 @@ use crate::include::code_span_end;
 use crate::lines_from::{Fence, FenceLine};
 use crate::page::CodeBlock;
 use crate::parse_blocks::Source;
-use crate::parse_html::{is_silent, silent_end};
+use crate::parse_html::{Ends, is_silent};
 use crate::parse_lines::has_three;
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 
@@ -201,7 +201,8 @@ fn without_html(text: &str) -> Cow<'_, str> {
     if !text.contains('<') && !has_three(text, |byte| byte == b'\n') {
         return text.into();
     }
-    let mut strip = Strip { text, out: String::with_capacity(text.len()), misses: 0 };
+    let out = String::with_capacity(text.len());
+    let mut strip = Strip { text, out, misses: 0, ends: Ends::default(), no_comment_ends: false };
     let mut fence = Fence::default();
     let mut at = 0;
     while at < text.len() {
@@ -221,6 +222,9 @@ struct Strip<'t> {
     text: &'t str,
     out: String,
     misses: usize,
+    ends: Ends,
+    /// Whether a comment was met that has no end: then those behind it have none.
+    no_comment_ends: bool,
 }
 
 impl Strip<'_> {
@@ -257,7 +261,8 @@ impl Strip<'_> {
             return None;
         }
         if rest.starts_with("<!--") {
-            let length = rest.find("-->");
+            let length = if self.no_comment_ends { None } else { rest.find("-->") };
+            self.no_comment_ends = length.is_none();
             self.misses += usize::from(length.is_none());
             return Some((String::new(), at + length? + "-->".len()));
         }
@@ -268,7 +273,7 @@ impl Strip<'_> {
         if KEPT.iter().any(|kept| tag.name.eq_ignore_ascii_case(kept)) {
             return None;
         }
-        let silent = silent_end(self.text, &tag);
+        let silent = self.ends.of(self.text, &tag);
         self.misses += usize::from(silent.is_none() && is_silent(&tag));
         let end = silent.unwrap_or(tag.span.end);
         let title = if tag.is_component() && tag.kind != TagKind::Close { bold_title(&tag, self.text) } else { None };
