@@ -130,12 +130,15 @@ impl Description {
 
     fn at(&self, pointer: &str) -> Option<&Value> {
         let pointer = pointer.strip_prefix('#')?;
-        match pointer.contains('%') {
-            true => self
-                .root
-                .pointer(&pointer.replace("%7B", "{").replace("%7D", "}").replace("%20", " ").replace("%2F", "/")),
-            false => self.root.pointer(pointer),
+        if pointer.contains('%') {
+            let pointer = pointer.replace("%7B", "{").replace("%7D", "}").replace("%20", " ").replace("%2F", "/");
+            return self.root.pointer(&pointer);
         }
+        // Nearly all lead through objects by plain names, and are followed often.
+        let plain = pointer.strip_prefix('/').filter(|pointer| !pointer.contains('~'));
+        let found =
+            plain.and_then(|names| names.split('/').try_fold(&self.root, |value, name| value.as_object()?.get(name)));
+        found.or_else(|| self.root.pointer(pointer))
     }
 }
 
