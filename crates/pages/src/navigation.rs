@@ -1,6 +1,7 @@
 //! The site's table of contents, from `docs.json` or `mint.json`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use crate::navigation_json::{self, Json, Value};
 use crate::page::Problem;
@@ -35,7 +36,7 @@ pub struct NavigationEntry {
     /// The list it stands in: an index into [`Navigation::lists`]. `None` for one outside of a list (a `root` page).
     pub list: Option<usize>,
     /// Names of the tabs, anchors and groups around it, outermost first.
-    pub groups: Vec<String>,
+    pub groups: Arc<[String]>,
     pub version: Option<String>,
     pub language: Option<String>,
 }
@@ -46,7 +47,7 @@ pub struct PageList {
     /// The array, brackets included.
     pub span: Range<usize>,
     /// Names of the tabs, anchors and groups around it, outermost first.
-    pub groups: Vec<String>,
+    pub groups: Arc<[String]>,
     pub version: Option<String>,
     pub language: Option<String>,
     /// The spans of all its items in order, groups inside it too.
@@ -95,10 +96,19 @@ impl Navigation {
     /// How many names of groups are kept of those around a page, the outermost of them.
     pub(crate) const MOST_GROUPS: usize = 10;
 
-    /// The names a node has for readers, each no longer than a reader would read.
-    pub(crate) fn labels(node: &Json) -> impl Iterator<Item = String> {
-        let labels = Self::LABELS.iter().filter_map(|name| node.get(name)?.text());
-        labels.map(|label| label[..label.floor_char_boundary(Self::LONGEST_LABEL)].to_owned())
+    /// The names of what is around a node's pages, those the node has for readers too: one list for all of its pages.
+    pub(crate) fn groups(around: &Arc<[String]>, node: &Json) -> Arc<[String]> {
+        let labels: Vec<String> = Self::LABELS.iter().filter_map(|name| Self::name(node, name)).collect();
+        if labels.is_empty() {
+            return Arc::clone(around);
+        }
+        around.iter().cloned().chain(labels).take(Self::MOST_GROUPS).collect()
+    }
+
+    /// A name that a node has, no longer than a reader would read.
+    pub(crate) fn name(node: &Json, member: &str) -> Option<String> {
+        let name = node.get(member)?.text()?;
+        Some(name[..name.floor_char_boundary(Self::LONGEST_LABEL)].to_owned())
     }
 
     /// Reads a navigation file. Never fails: a file that is not JSON is an empty navigation with a problem.
@@ -185,20 +195,18 @@ impl Navigation {
 /// What is around a node.
 #[derive(Debug, Clone, Default)]
 struct Place {
-    groups: Vec<String>,
+    groups: Arc<[String]>,
     version: Option<String>,
     language: Option<String>,
 }
 
 impl Place {
     fn inside(&self, node: &Json) -> Self {
-        let mut place = self.clone();
-        let text = |name: &str| node.get(name).and_then(Json::text);
-        place.groups.extend(Navigation::labels(node));
-        place.groups.truncate(Navigation::MOST_GROUPS);
-        place.version = text("version").map(str::to_owned).or(place.version);
-        place.language = text("language").map(str::to_owned).or(place.language);
-        place
+        Self {
+            groups: Navigation::groups(&self.groups, node),
+            version: Navigation::name(node, "version").or_else(|| self.version.clone()),
+            language: Navigation::name(node, "language").or_else(|| self.language.clone()),
+        }
     }
 }
 
@@ -255,6 +263,19 @@ mod tests {
         assert_eq!(navigation.redirects.len(), 1);
         assert_eq!(&DOCS[navigation.redirects[0].destination_span.clone()], "\"/b\"");
         assert!(DOCS[navigation.redirects_span.expect("redirects")].starts_with("[{"));
+    }
+
+    #[test]
+    fn no_name_around_pages_is_longer_than_a_reader_would_read() {
+        let long = "v".repeat(1_000);
+        let groups =
+            format!(r#"{{"group": "{long}", "version": "{long}", "language": "{long}", "pages": ["#).repeat(12);
+        let text = format!(r#"{{"navigation": [{groups}"a"{}]}}"#, "]}".repeat(12));
+        let navigation = Navigation::parse("docs.json", text.as_bytes());
+        let entry = navigation.entry("a").expect("an entry");
+        assert_eq!(entry.groups.len(), Navigation::MOST_GROUPS);
+        let names = entry.groups.iter().chain(&entry.version).chain(&entry.language);
+        assert!(names.clone().all(|name| name.len() == Navigation::LONGEST_LABEL), "{:?}", names.collect::<Vec<_>>());
     }
 
     #[test]

@@ -346,6 +346,20 @@ fn sites(size: usize) -> Vec<Case> {
             let open = format!("{{\"group\": \"{}\", \"pages\": [", "word ".repeat(size / 200)).repeat(25);
             format!("{open}{}{}", numbered(size / 2, |n| format!("\"a{n}\",")).trim_end_matches(','), "]}".repeat(25))
         }),
+        nav("a long version and language of many pages", {
+            let name = "v".repeat(size / 4);
+            let pages = numbered(size / 2, |n| format!("\"a{n}\","));
+            format!(
+                "{{\"version\": \"{name}\", \"language\": \"{name}\", \"pages\": [{}]}}",
+                pages.trim_end_matches(',')
+            )
+        }),
+        nav("a long folder of many operations", {
+            let name = "a".repeat(size / 4);
+            let pages = numbered(size / 2, |n| format!("\"GET /a{n}\","));
+            let from = format!("{{\"source\": \"{name}\", \"directory\": \"{name}\"}}");
+            format!("{{\"openapi\": {from}, \"pages\": [{}]}}", pages.trim_end_matches(','))
+        }),
         nav("many operations", format!("[{}]", numbered(size, |n| format!("\"GET /a{n}\",")).trim_end_matches(','))),
         Case {
             name: "openapi.json operations that the navigation names".to_owned(),

@@ -386,7 +386,7 @@ impl Walk<'_> {
     }
 
     fn page(&mut self, id: &str, title: Option<&str>, groups: &[String]) {
-        let entry = Entry { title: title.map(str::to_owned), groups: groups.to_vec(), ..Entry::default() };
+        let entry = Entry { title: title.map(str::to_owned), groups: groups.into(), ..Entry::default() };
         self.entries.add(id_key(self.navigation, id), entry);
     }
 }

@@ -1,6 +1,7 @@
 //! `docs.json` and `mint.json`.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use super::roots::Root;
 use super::{Entries, Entry, FileProblem, Generator, Layout, joined};
@@ -14,6 +15,9 @@ use crate::site::Tree;
 /// The files a configuration is looked for in, first one wins.
 pub(super) const FILES: [&str; 2] = Navigation::FILES;
 
+/// What is longer, in bytes, names no file or folder.
+const LONGEST_PATH: usize = 512;
+
 /// Operations of an API that the navigation shows without a page of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Operations {
@@ -23,7 +27,7 @@ pub(crate) struct Operations {
     pub(crate) operation: Option<String>,
     /// The folder their pages are served in, if the navigation chooses one.
     pub(crate) directory: Option<String>,
-    pub(crate) groups: Vec<String>,
+    pub(crate) groups: Arc<[String]>,
     pub(crate) version: Option<String>,
     pub(crate) language: Option<String>,
 }
@@ -80,7 +84,7 @@ fn files_of(json: &Json) -> Vec<String> {
 struct Around {
     file: Option<String>,
     directory: Option<String>,
-    groups: Vec<String>,
+    groups: Arc<[String]>,
     version: Option<String>,
     language: Option<String>,
     /// Whether something around is hidden, and not searchable all the same.
@@ -105,17 +109,17 @@ impl Walk {
         let Value::Object(members) = &node.value else { return };
         let text = |name: &str| node.get(name).and_then(Json::text).map(str::to_owned);
         let mut inside = around.clone();
-        inside.groups.extend(Navigation::labels(node));
-        inside.groups.truncate(Navigation::MOST_GROUPS);
-        inside.version = text("version").or(inside.version);
-        inside.language = text("language").or(inside.language);
+        inside.groups = Navigation::groups(&inside.groups, node);
+        inside.version = Navigation::name(node, "version").or(inside.version);
+        inside.language = Navigation::name(node, "language").or(inside.language);
         inside.is_hidden |= says(node, "hidden") && !says(node, "searchable");
         if let Some(page) = text("root") {
             self.page(&page, &inside);
         }
         let named = node.get("openapi").map(files_of).unwrap_or_default();
         self.descriptions.extend(named.iter().cloned());
-        if let Some(directory) = node.get("openapi").and_then(|openapi| openapi.get("directory")).and_then(Json::text) {
+        let directory = node.get("openapi").and_then(|openapi| openapi.get("directory")).and_then(Json::text);
+        if let Some(directory) = directory.filter(|directory| directory.len() <= LONGEST_PATH) {
             inside.directory = Some(directory.to_owned());
         }
         let inner: Vec<&Json> = members
@@ -131,7 +135,7 @@ impl Walk {
             return;
         }
         if let [file] = named.as_slice() {
-            inside.file = joined("", file);
+            inside.file = joined("", file).filter(|file| file.len() <= LONGEST_PATH);
         }
         for value in inner {
             self.node(value, &inside);

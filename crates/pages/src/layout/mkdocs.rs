@@ -154,7 +154,7 @@ impl Walk<'_> {
         let file = below(self.folder, path.trim_start_matches("./"));
         let Some(root) = self.layout.root(&file) else { return };
         let key = root.path(&file, &FrontMatter::default());
-        let entry = Entry { title: title.map(str::to_owned), groups: groups.to_vec(), ..Entry::default() };
+        let entry = Entry { title: title.map(str::to_owned), groups: groups.into(), ..Entry::default() };
         self.entries.add(key, entry);
     }
 }

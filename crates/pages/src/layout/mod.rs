@@ -20,6 +20,7 @@ mod vitepress;
 mod yaml;
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -102,7 +103,7 @@ pub struct Layout {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Entry {
     title: Option<String>,
-    groups: Vec<String>,
+    groups: Arc<[String]>,
     order: u32,
     version: Option<String>,
     language: Option<String>,
@@ -249,7 +250,7 @@ impl Layout {
         let key = root.key(file, front, &path);
         let entry = key.and_then(|key| self.entries.get(&key));
         let groups = match entry {
-            Some(entry) => entry.groups.clone(),
+            Some(entry) => entry.groups.to_vec(),
             None => self.groups_of_folder(root, file, &path),
         };
         let label = front.sidebar_title().map(|title| title.trim().to_owned());

@@ -121,7 +121,7 @@ impl Walk<'_> {
 
     fn page(&mut self, slug: &str, title: Option<String>, groups: &[String]) {
         let path = site_path_of(slug);
-        let entry = Entry { title, groups: groups.to_vec(), ..Entry::default() };
+        let entry = Entry { title, groups: groups.into(), ..Entry::default() };
         self.entries.add(path.clone(), entry.clone());
         // In another language the page has a title of its own.
         let order = self.entries.next;

@@ -129,7 +129,7 @@ impl Walk {
             let base = item.text_of("base").unwrap_or(base);
             if let Some(link) = item.text_of("link").filter(|link| !is_external(link)) {
                 let link = link.split(['#', '?']).next().unwrap_or(link);
-                let entry = Entry { title: text.clone(), groups: groups.to_vec(), ..Entry::default() };
+                let entry = Entry { title: text.clone(), groups: groups.into(), ..Entry::default() };
                 self.entries.add(site_path_of(&below(base, link)), entry);
             }
             match item.get("items") {

@@ -140,7 +140,7 @@ fn place(
     }
     taken.insert(site_path.clone(), 1);
     let mut groups = match entry {
-        Some(entry) => entry.groups.clone(),
+        Some(entry) => entry.groups.to_vec(),
         None => description.title().map(str::to_owned).into_iter().collect(),
     };
     groups.extend(operation.tag.map(str::to_owned));
