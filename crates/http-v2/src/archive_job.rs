@@ -2,13 +2,15 @@
 
 use docent_jobs::Jobs;
 use docent_types::Project;
-use docent_web::{HttpError, Response, respond};
+use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 
 use crate::face::Face;
 use crate::job::JobBody;
+use crate::route::Named;
 
-pub(crate) async fn archive_job(face: &Face, project: &Project, id: &str) -> Result<Response, HttpError> {
-    let job = face.jobs.archive(&project.id, Jobs::id(&project.id, id)?).await?;
+pub(crate) async fn archive_job(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+    let id = Jobs::id(&project.id, Named::Job.by(request))?;
+    let job = face.jobs.archive(&project.id, id).await?;
     Ok(respond::json(StatusCode::OK, &JobBody::from(&*job)))
 }

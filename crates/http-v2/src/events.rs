@@ -18,6 +18,7 @@ use http::StatusCode;
 
 use crate::event_body::{EventBody, write_event};
 use crate::face::Face;
+use crate::route::Named;
 
 /// Silence that is broken by a sign of life.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -25,8 +26,8 @@ const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 /// How long a client that was cut waits before it comes back, in milliseconds.
 const RETRY: &[u8] = b"retry: 1000\n\n";
 
-pub(crate) async fn events(face: &Face, request: &Request, project: &Project, id: &str) -> Result<Response, HttpError> {
-    let id = Jobs::id(&project.id, id)?;
+pub(crate) async fn events(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+    let id = Jobs::id(&project.id, Named::Job.by(request))?;
     let ended = face.jobs.job(&project.id, id).await?.status != JobStatus::Active;
     let mut watch = face.jobs.watch(&project.id, id, heard(request)?).await?;
     let first = if ended { told(&mut watch, face.tell).await? } else { None };

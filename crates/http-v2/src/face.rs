@@ -10,7 +10,7 @@ use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, cat
 use http::Method;
 use http::header::{AUTHORIZATION, ORIGIN};
 
-use crate::route::{AgentVerb, DiscoveryVerb, Route};
+use crate::route::{AgentVerb, DiscoveryVerb, Named, Route};
 use crate::shown::Shown;
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, get_job, list_jobs, message_job, page, resume,
@@ -18,7 +18,7 @@ use crate::{
 };
 
 /// What a request asks of this face: its path is one of those that this version has.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked(Route);
 
 impl Asked {
@@ -45,7 +45,7 @@ impl Face {
     /// Refuses a request before anything is asked of its key, in the shape and with the headers its path has for errors:
     /// for a server that drains or is overloaded.
     pub fn unavailable(&self, request: &Request, refusal: Refusal) -> Response {
-        let shape = Route::of(&request.segments()).map_or(ErrorShape::Error, |route| route.shape());
+        let shape = Route::of(&request.segments()).map_or(ErrorShape::Error, Route::shape);
         let mut response = HttpError::from(refusal).response(request.id(), shape);
         if is_shared(request) {
             Readers::any().share(request, &mut response);
@@ -54,9 +54,9 @@ impl Face {
     }
 
     /// Lets a caller with an admin key in to a project.
-    async fn admit(&self, request: &Request, project: &str) -> Result<Arc<Project>, HttpError> {
+    async fn admit(&self, request: &Request) -> Result<Arc<Project>, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
-        let admitted = self.access.agent(&credentials(request), project, need).await;
+        let admitted = self.access.agent(&credentials(request), Named::Project.by(request), need).await;
         Ok(admitted.map_err(CallError::from)?.project)
     }
 
@@ -66,41 +66,40 @@ impl Face {
     /// much memory as the largest of what is done in place needs.
     async fn dispatch(
         &self,
-        route: &Route,
+        route: Route,
         request: &mut Request,
         readers: &mut Readers,
     ) -> Result<Response, HttpError> {
         match route {
-            Route::Agent { project, verb } => {
-                let project = self.admit(request, project).await?;
+            Route::Agent(verb) => {
+                let project = self.admit(request).await?;
                 match verb {
                     AgentVerb::List => Box::pin(list_jobs::list_jobs(self, request, &project)).await,
-                    AgentVerb::Events { id } => Box::pin(events::events(self, request, &project, id)).await,
+                    AgentVerb::Events => Box::pin(events::events(self, request, &project)).await,
                     AgentVerb::Create => Box::pin(create_job::create_job(self, request, &project)).await,
-                    AgentVerb::Get { id } => get_job::get_job(self, request, &project, id).await,
-                    AgentVerb::Message { id } => Box::pin(message_job::message_job(self, request, &project, id)).await,
-                    AgentVerb::Archive { id } => Box::pin(archive_job::archive_job(self, &project, id)).await,
+                    AgentVerb::Get => get_job::get_job(self, request, &project).await,
+                    AgentVerb::Message => Box::pin(message_job::message_job(self, request, &project)).await,
+                    AgentVerb::Archive => Box::pin(archive_job::archive_job(self, request, &project)).await,
                 }
             }
-            Route::Analytics { project } => {
-                let project = self.admit(request, project).await?;
+            Route::Analytics => {
+                let project = self.admit(request).await?;
                 Box::pin(conversations::conversations(self, request, &project)).await
             }
-            Route::Discovery { domain, verb } => Box::pin(self.discover(domain, verb, request, readers)).await,
+            Route::Discovery(verb) => Box::pin(self.discover(verb, request, readers)).await,
         }
     }
 
     async fn discover(
         &self,
-        domain: &str,
-        verb: &DiscoveryVerb,
+        verb: DiscoveryVerb,
         request: &mut Request,
         readers: &mut Readers,
     ) -> Result<Response, HttpError> {
-        let project = readers.admit(&self.access, request, domain).await?;
+        let project = readers.admit(&self.access, request, Named::Domain.by(request)).await?;
         match verb {
             DiscoveryVerb::Ask => ask::ask(self, request, &project).await,
-            DiscoveryVerb::Resume { chat } => Ok(resume::resume(self, request, &project, chat)),
+            DiscoveryVerb::Resume => Ok(resume::resume(self, request, &project)),
             DiscoveryVerb::Feedback => feedback::feedback(self, request, &project).await,
             DiscoveryVerb::Search => search::search(self, request, &project).await,
             DiscoveryVerb::Page => page::page(self, request, &project).await,
@@ -110,15 +109,15 @@ impl Face {
     /// Answers a request. `asked` is what it [asks](Asked::by); without that the path is unknown, which is 404.
     pub async fn answer(&self, asked: Option<Asked>, mut request: Request) -> Response {
         let route = asked.map(|Asked(route)| route);
-        let shared = route.as_ref().map_or_else(|| is_shared(&request), Route::is_shared);
+        let shared = route.map_or_else(|| is_shared(&request), Route::is_shared);
         if request.method() == Method::OPTIONS && (route.is_some() || shared) {
-            let methods = route.as_ref().map_or(Methods::POST, Route::methods);
+            let methods = route.map_or(Methods::POST, Route::methods);
             return if shared { preflight(&request, methods) } else { methods.options() };
         }
-        let shape = route.as_ref().map_or(ErrorShape::Error, Route::shape);
+        let shape = route.map_or(ErrorShape::Error, Route::shape);
         let mut readers = Readers::any();
         let work = async {
-            let route = route.as_ref().ok_or_else(|| HttpError::no_such_path(request.path()))?;
+            let route = route.ok_or_else(|| HttpError::no_such_path(request.path()))?;
             route.methods().check(request.method())?;
             self.dispatch(route, &mut request, &mut readers).await
         };

@@ -7,16 +7,15 @@ use docent_types::Project;
 use docent_web::{HttpError, Request, Response};
 
 use crate::face::Face;
+use crate::route::Named;
 
-pub(crate) async fn get_job(
-    face: &Face,
-    request: &Request,
-    project: &Project,
-    id: &str,
-) -> Result<Response, HttpError> {
-    let id = Jobs::id(&project.id, id)?;
+pub(crate) async fn get_job(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+    let id = Jobs::id(&project.id, Named::Job.by(request))?;
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
-    let wait = wait.map(|seconds| Duration::from_secs(seconds.into()));
-    let job = face.jobs.look(&project.id, id, wait, request.draining().told()).await?;
+    let job = match wait.map(|seconds| Duration::from_secs(seconds.into())) {
+        None => face.jobs.job(&project.id, id).await?,
+        // In a box, so that those who do not wait need no room for it.
+        Some(within) => Box::pin(face.jobs.look(&project.id, id, Some(within), request.draining().told())).await?,
+    };
     Ok(face.shown.of(job)?.unless_known(request))
 }

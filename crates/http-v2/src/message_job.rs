@@ -8,19 +8,15 @@ use serde::Deserialize;
 
 use crate::face::Face;
 use crate::job::{JobBody, instruction};
+use crate::route::Named;
 
 #[derive(Debug, Deserialize)]
 struct MessageBody {
     prompt: String,
 }
 
-pub(crate) async fn message_job(
-    face: &Face,
-    request: &mut Request,
-    project: &Project,
-    id: &str,
-) -> Result<Response, HttpError> {
-    let id = Jobs::id(&project.id, id)?;
+pub(crate) async fn message_job(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+    let id = Jobs::id(&project.id, Named::Job.by(request))?;
     let body = request.json(LARGEST_REQUEST).await?;
     let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
     let MessageBody { prompt } = body.parse()?;

@@ -8,10 +8,11 @@ use docent_web::{Request, Response, respond};
 use http::StatusCode;
 
 use crate::face::Face;
+use crate::route::Named;
 
-pub(crate) fn resume(face: &Face, request: &Request, project: &Project, chat: &str) -> Response {
+pub(crate) fn resume(face: &Face, request: &Request, project: &Project) -> Response {
     // There is no body to know a chat SDK by.
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), false);
-    let resumed = face.answering.resume(chat, project, request, UiMessageStream::new(finish));
+    let resumed = face.answering.resume(Named::Chat.by(request), project, request, UiMessageStream::new(finish));
     resumed.unwrap_or_else(|| respond::empty(StatusCode::NO_CONTENT))
 }

@@ -21,7 +21,7 @@ use uuid::fmt::Hyphenated;
 
 use crate::draining::Draining;
 use crate::error::HttpError;
-use crate::target;
+use crate::target::{self, Outline};
 
 /// The name a request goes by in answers and logs.
 #[derive(Clone)]
@@ -95,8 +95,7 @@ pub struct Request(Box<Inner>);
 
 struct Inner {
     head: http::request::Parts,
-    /// The path's segments, where decoding one makes a difference.
-    decoded: Option<Vec<String>>,
+    outline: Outline,
     peer: SocketAddr,
     client: IpAddr,
     id: RequestId,
@@ -119,9 +118,9 @@ impl Request {
         B::Error: Into<BoxError>,
     {
         let (head, body) = request.into_parts();
-        let decoded = target::decoded_segments(head.uri.path());
+        let outline = Outline::of(head.uri.path());
         let body = (!body.is_end_stream()).then(|| BoxBody::new(body.map_err(Into::into)));
-        Self(Box::new(Inner { head, decoded, peer, client: peer.ip(), id, body, body_deadline, draining }))
+        Self(Box::new(Inner { head, outline, peer, client: peer.ip(), id, body, body_deadline, draining }))
     }
 
     pub fn method(&self) -> &Method {
@@ -135,10 +134,12 @@ impl Request {
 
     /// The path's segments, each percent-decoded on its own.
     pub fn segments(&self) -> Vec<&str> {
-        match &self.0.decoded {
-            Some(decoded) => decoded.iter().map(String::as_str).collect(),
-            None => target::segments(self.path()),
-        }
+        self.0.outline.segments(self.path())
+    }
+
+    /// One of them by its place, beginning with 0; empty when there is none.
+    pub fn segment(&self, place: usize) -> &str {
+        self.0.outline.segment(self.path(), place).unwrap_or_default()
     }
 
     /// The first query parameter of this name, decoded.

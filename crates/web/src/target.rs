@@ -2,28 +2,59 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr_iter;
 use percent_encoding::percent_decode_str;
+use smallvec::SmallVec;
 
-/// The segments of a path as they stand in it. A path that does not begin with `/` (`OPTIONS *`) has none.
-pub(crate) fn segments(path: &str) -> Vec<&str> {
-    /// As many as the paths that are served have.
-    const USUAL: usize = 8;
-    let Some(rest) = path.strip_prefix('/') else { return Vec::new() };
-    let mut segments = Vec::with_capacity(USUAL);
-    let mut begin = 0;
-    for end in memchr_iter(b'/', rest.as_bytes()) {
-        segments.push(&rest[begin..end]);
-        begin = end + 1;
-    }
-    segments.push(&rest[begin..]);
-    segments
+/// As many segments as the paths that are served have at most: so many need no memory of their own.
+const USUAL: usize = 8;
+
+/// Where the segments of a path are.
+#[derive(Debug)]
+pub(crate) enum Outline {
+    /// In the path as they are meant, each behind a slash.
+    Behind(SmallVec<[usize; USUAL]>),
+    /// Here, as some had to be decoded.
+    Decoded(Vec<String>),
 }
 
-/// The segments of a path that are to be decoded; `None` when they stand in it as they are meant. Splits first and decodes
-/// then, so that `%2F` stays inside its segment. Bytes that are no UTF-8 become U+FFFD, which no id and no name contains.
-pub(crate) fn decoded_segments(path: &str) -> Option<Vec<String>> {
-    path.contains('%').then(|| segments(path).into_iter().map(decoded).collect())
+impl Outline {
+    /// Splits a path first and decodes then, so that `%2F` stays inside its segment. Bytes that are no UTF-8 become U+FFFD,
+    /// which no id and no name contains. A path that does not begin with `/` (`OPTIONS *`) has no segments.
+    pub(crate) fn of(path: &str) -> Self {
+        let mut slashes = SmallVec::new();
+        for (place, byte) in path.bytes().enumerate() {
+            if byte == b'/' {
+                slashes.push(place);
+            }
+        }
+        if slashes.first() != Some(&0) {
+            slashes.clear();
+        }
+        let outline = Self::Behind(slashes);
+        // All of it is looked at, wherever the first is: that is done many at a time.
+        let is_encoded = path.bytes().fold(false, |found, byte| found | (byte == b'%'));
+        if is_encoded { Self::Decoded(outline.segments(path).into_iter().map(decoded).collect()) } else { outline }
+    }
+
+    /// A segment of the path this is the outline of.
+    pub(crate) fn segment<'a>(&'a self, path: &'a str, place: usize) -> Option<&'a str> {
+        match self {
+            Self::Behind(slashes) => {
+                let begin = slashes.get(place)? + 1;
+                path.get(begin..slashes.get(place + 1).copied().unwrap_or(path.len()))
+            }
+            Self::Decoded(decoded) => decoded.get(place).map(String::as_str),
+        }
+    }
+
+    /// All of them.
+    pub(crate) fn segments<'a>(&'a self, path: &'a str) -> Vec<&'a str> {
+        let mut segments = Vec::with_capacity(USUAL);
+        while let Some(segment) = self.segment(path, segments.len()) {
+            segments.push(segment);
+        }
+        segments
+    }
 }
 
 /// The first value of `name`, decoded as HTML forms encode it: `+` is a space.
@@ -53,7 +84,7 @@ mod tests {
     use super::*;
 
     fn meant(path: &str) -> Vec<String> {
-        decoded_segments(path).unwrap_or_else(|| segments(path).into_iter().map(str::to_owned).collect())
+        Outline::of(path).segments(path).into_iter().map(str::to_owned).collect()
     }
 
     #[test]
