@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::address::AddressRange;
 use crate::admit::{Action, Credentials, Denial, admit};
 use crate::key::KeyKind;
-use crate::known::{Known, Stamp};
+use crate::known::{Known, Place};
 use crate::ports::{Keys, Projects};
 use crate::record::{KeyRecord, Scope};
 use crate::throttle::Throttle;
@@ -110,7 +110,7 @@ impl Access {
         project: &str,
         need: Scope,
     ) -> Result<Principal, AccessError> {
-        self.enter(credentials, KeyKind::Admin, need, async |stamp| self.known.project(stamp, project).await).await
+        self.enter(credentials, KeyKind::Admin, need, Place::Project(project)).await
     }
 
     /// Lets a caller with an assistant key in to the project of a domain, which the path says in the same way, as often
@@ -121,8 +121,7 @@ impl Access {
         domain: &str,
         need: Scope,
     ) -> Result<Principal, AccessError> {
-        let find = async |stamp| self.known.domain(stamp, domain).await;
-        let principal = self.enter(credentials, KeyKind::Assistant, need, find).await?;
+        let principal = self.enter(credentials, KeyKind::Assistant, need, Place::Domain(domain)).await?;
         let quotas = self.limits.quotas(&principal.project.id, credentials.ip);
         self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
         Ok(principal)
@@ -133,13 +132,11 @@ impl Access {
         credentials: &Credentials<'_>,
         kind: KeyKind,
         need: Scope,
-        find: impl AsyncFnOnce(Stamp) -> Result<Option<Arc<Project>>, StoreError>,
+        place: Place<'_>,
     ) -> Result<Principal, AccessError> {
         // Who shows nothing that could be a key costs no look into the store.
         let shown = credentials.key()?;
-        let stamp = self.known.stamp();
-        let key = self.known.key(stamp, &shown).await?;
-        let project = find(stamp).await?;
+        let (key, project) = self.known.both(self.known.stamp(), &shown, place).await?;
         let action = Action { kind, need, project: project.as_ref().map(|project| &project.id) };
         admit(key.as_deref(), &shown, credentials, &action, self.clock.now())?;
         // Who was admitted has both.

@@ -122,7 +122,7 @@ impl Credentials<'_> {
         }
         match token.trim_ascii() {
             b"" => Err(Denial::NoKey),
-            token => std::str::from_utf8(token).ok().and_then(KeyHash::of).ok_or(Denial::Malformed),
+            token => KeyHash::of(token).ok_or(Denial::Malformed),
         }
     }
 

@@ -55,14 +55,14 @@ pub struct Key {
 impl Key {
     /// Reads a key whose form and check characters are right; whether anybody knows it is another question.
     pub fn parse(text: &str) -> Option<Self> {
-        Some(Self { kind: kind_of(text)?, text: text.to_owned() })
+        Some(Self { kind: kind_of(text.as_bytes())?, text: text.to_owned() })
     }
 
     /// Builds a key of this many random characters, each below 62.
     pub(crate) fn assemble(kind: KeyKind, random: [u8; RANDOM]) -> Self {
         let mut text = kind.prefix().to_owned();
         text.extend(random.iter().map(|n| char::from(ALPHABET[usize::from(n % 62)])));
-        let check = check_of(&text);
+        let check = check_of(text.as_bytes());
         text.extend(check.into_iter().map(char::from));
         Self { kind, text }
     }
@@ -77,7 +77,7 @@ impl Key {
     }
 
     pub fn hash(&self) -> KeyHash {
-        KeyHash::digest(&self.text)
+        KeyHash::digest(self.text.as_bytes())
     }
 }
 
@@ -88,20 +88,20 @@ impl fmt::Debug for Key {
 }
 
 /// The kind of a key whose form and check characters are right.
-fn kind_of(text: &str) -> Option<KeyKind> {
-    let kind = KeyKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
-    let rest = &text.as_bytes()[kind.prefix().len()..];
+fn kind_of(text: &[u8]) -> Option<KeyKind> {
+    let kind = KeyKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix().as_bytes()))?;
+    let rest = &text[kind.prefix().len()..];
     // All are looked at, whatever the first is: that is done many at a time.
     let fit = rest.iter().fold(true, |fit, byte| fit & byte.is_ascii_alphanumeric());
     if rest.len() != RANDOM + CHECK || !fit {
         return None;
     }
     let (checked, check) = text.split_at(text.len() - CHECK);
-    (check.as_bytes() == check_of(checked)).then_some(kind)
+    (check == check_of(checked)).then_some(kind)
 }
 
-fn check_of(text: &str) -> [u8; CHECK] {
-    let mut left = u64::from(crc32fast::hash(text.as_bytes()));
+fn check_of(text: &[u8]) -> [u8; CHECK] {
+    let mut left = u64::from(crc32fast::hash(text));
     let mut check = [b'0'; CHECK];
     for place in check.iter_mut().rev() {
         *place = ALPHABET[(left % 62) as usize];
@@ -120,12 +120,12 @@ impl KeyHash {
     }
 
     /// The hash of the key with this text, if its form and check characters are right. The key itself is kept nowhere.
-    pub fn of(text: &str) -> Option<Self> {
+    pub fn of(text: &[u8]) -> Option<Self> {
         kind_of(text).map(|_| Self::digest(text))
     }
 
-    fn digest(text: &str) -> Self {
-        Self(Sha256::digest(text.as_bytes()).into())
+    fn digest(text: &[u8]) -> Self {
+        Self(Sha256::digest(text).into())
     }
 
     pub const fn as_bytes(&self) -> &[u8; 32] {
@@ -194,7 +194,7 @@ mod tests {
             let read = Key::parse(key.expose()).expect("a whole key");
             prop_assert_eq!(read.kind(), kind);
             prop_assert_eq!(read.hash(), key.hash());
-            prop_assert_eq!(KeyHash::of(key.expose()), Some(key.hash()));
+            prop_assert_eq!(KeyHash::of(key.expose().as_bytes()), Some(key.hash()));
         }
 
         #[test]

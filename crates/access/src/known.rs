@@ -2,7 +2,7 @@
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
-use std::hash::Hash;
+use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use docent_types::{Domain, Project, ProjectId, StoreError};
@@ -26,28 +26,39 @@ pub(crate) struct Known {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
 pub(crate) struct Stamp(Option<u64>);
 
+/// Where a caller wants to go, as the path says it. It may be no name at all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Place<'a> {
+    Project(&'a str),
+    Domain(&'a str),
+}
+
+/// What there is of a key and of a project.
+type Both = (Option<Arc<KeyRecord>>, Option<Arc<Project>>);
+
 #[derive(Debug, Default)]
 struct Pages {
     stamp: Stamp,
-    keys: Page<KeyHash, KeyRecord>,
+    // What it is looked up by is a digest already, so a hash that strangers could not foresee need not be a slow one.
+    keys: Page<KeyHash, KeyRecord, foldhash::fast::RandomState>,
     by_id: Page<ProjectId, Project>,
     by_domain: Page<Domain, Project>,
 }
 
 /// Strangers can ask for whatever is not there, so that what is not there must not crowd out what is.
 #[derive(Debug)]
-struct Page<K, V> {
-    there: HashMap<K, Arc<V>>,
-    missing: HashMap<K, ()>,
+struct Page<K, V, S = RandomState> {
+    there: HashMap<K, Arc<V>, S>,
+    missing: HashMap<K, (), S>,
 }
 
-impl<K, V> Default for Page<K, V> {
+impl<K, V, S: Default> Default for Page<K, V, S> {
     fn default() -> Self {
-        Self { there: HashMap::new(), missing: HashMap::new() }
+        Self { there: HashMap::default(), missing: HashMap::default() }
     }
 }
 
-impl<K: Eq + Hash, V> Page<K, V> {
+impl<K: Eq + Hash, V, S: BuildHasher> Page<K, V, S> {
     /// `None` when nothing is known.
     fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<Option<Arc<V>>>
     where
@@ -88,7 +99,32 @@ impl Known {
         Stamp(self.keys.changes())
     }
 
-    pub(crate) async fn key(&self, stamp: Stamp, hash: &KeyHash) -> Result<Option<Arc<KeyRecord>>, StoreError> {
+    /// A key and the project of a place, with one look.
+    pub(crate) async fn both(&self, stamp: Stamp, hash: &KeyHash, place: Place<'_>) -> Result<Both, StoreError> {
+        let known = self.get(stamp, |pages| {
+            let project = match place {
+                Place::Project(id) => pages.by_id.get(id),
+                Place::Domain(domain) => pages.by_domain.get(domain),
+            };
+            pages.keys.get(hash).zip(project)
+        });
+        match known {
+            Some(known) => Ok(known),
+            // Seldom, and larger.
+            None => Box::pin(self.looked_up(stamp, hash, place)).await,
+        }
+    }
+
+    async fn looked_up(&self, stamp: Stamp, hash: &KeyHash, place: Place<'_>) -> Result<Both, StoreError> {
+        let key = self.key(stamp, hash).await?;
+        let project = match place {
+            Place::Project(id) => self.project(stamp, id).await?,
+            Place::Domain(domain) => self.domain(stamp, domain).await?,
+        };
+        Ok((key, project))
+    }
+
+    async fn key(&self, stamp: Stamp, hash: &KeyHash) -> Result<Option<Arc<KeyRecord>>, StoreError> {
         if let Some(known) = self.get(stamp, |pages| pages.keys.get(hash)) {
             return Ok(known);
         }
@@ -98,7 +134,7 @@ impl Known {
     }
 
     /// `id` may be no name at all.
-    pub(crate) async fn project(&self, stamp: Stamp, id: &str) -> Result<Option<Arc<Project>>, StoreError> {
+    async fn project(&self, stamp: Stamp, id: &str) -> Result<Option<Arc<Project>>, StoreError> {
         if let Some(known) = self.get(stamp, |pages| pages.by_id.get(id)) {
             return Ok(known);
         }
@@ -109,7 +145,7 @@ impl Known {
     }
 
     /// `domain` may be no name at all.
-    pub(crate) async fn domain(&self, stamp: Stamp, domain: &str) -> Result<Option<Arc<Project>>, StoreError> {
+    async fn domain(&self, stamp: Stamp, domain: &str) -> Result<Option<Arc<Project>>, StoreError> {
         if let Some(known) = self.get(stamp, |pages| pages.by_domain.get(domain)) {
             return Ok(known);
         }
