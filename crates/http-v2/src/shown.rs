@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_types::{AgentJob, JobId};
 use docent_web::{HttpError, TaggedJson};
+// Nobody but us makes ids of jobs.
+use foldhash::fast::RandomState;
 
 use crate::job::JobBody;
 
@@ -23,8 +25,8 @@ pub struct Shown(Mutex<Kept>);
 /// Those of `old` go when `young` is full.
 #[derive(Debug, Default)]
 struct Kept {
-    young: HashMap<JobId, Showing>,
-    old: HashMap<JobId, Showing>,
+    young: HashMap<JobId, Showing, RandomState>,
+    old: HashMap<JobId, Showing, RandomState>,
 }
 
 #[derive(Debug)]

@@ -170,7 +170,10 @@ impl Jobs {
 
     /// A job of a project. A job of another project is not found.
     pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, JobError> {
-        Ok(self.row(project, id).await?.job)
+        match self.store.at_hand(id).filter(|job| job.project == *project) {
+            Some(job) => Ok(job),
+            None => Ok(self.row(project, id).await?.job),
+        }
     }
 
     /// A job of a project as soon as it is not active any more; as it is then when it still is after `within`, or when the

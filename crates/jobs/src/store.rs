@@ -152,6 +152,12 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// The row, or `None`.
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError>;
 
+    /// The job, when that is known without waiting; [`row`](Store::row) knows of all. Whoever looks at a job again and again
+    /// is answered with less.
+    fn at_hand(&self, _id: JobId) -> Option<Arc<AgentJob>> {
+        None
+    }
+
     /// Entries with a sequence number above `after`, in order, at most `limit`.
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError>;
 

@@ -3,18 +3,21 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
+// Ids that are made here are what things are known by: nobody chooses them.
+use foldhash::fast::RandomState;
+
 /// Holds between `SPAN` and twice as many. Those of `old` go when `young` is full.
 #[derive(Debug)]
 pub(crate) struct Aged<K, V> {
-    young: HashMap<K, V>,
-    old: HashMap<K, V>,
+    young: HashMap<K, V, RandomState>,
+    old: HashMap<K, V, RandomState>,
 }
 
 const SPAN: usize = 2048;
 
 impl<K, V> Default for Aged<K, V> {
     fn default() -> Self {
-        Self { young: HashMap::new(), old: HashMap::new() }
+        Self { young: HashMap::default(), old: HashMap::default() }
     }
 }
 

@@ -68,6 +68,10 @@ impl Store for SqliteStore {
         self.read("read the job", move |connection| Ok(rows::read(connection, id)?.map(|(_, row)| row))).await
     }
 
+    fn at_hand(&self, id: JobId) -> Option<Arc<AgentJob>> {
+        self.known(id).map(|job| Arc::clone(&job.row.job))
+    }
+
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
         if let Some(journal) = self.known(id).as_ref().and_then(|job| job.journal.as_ref()) {
             return Ok(journal.entries(after, limit));
