@@ -306,13 +306,15 @@ struct Streams;
 /// The body of a request on its way.
 struct Arriving {
     body: Incoming,
-    activity: Arc<Activity>,
+    /// `None` when it was there to its last byte with the head.
+    activity: Option<Arc<Activity>>,
 }
 
 impl Arriving {
     fn of(body: Incoming, activity: &Arc<Activity>) -> Self {
-        activity.arrives(if body.is_end_stream() { Arrival::Whole } else { Arrival::Unread });
-        Self { body, activity: Arc::clone(activity) }
+        let whole = body.is_end_stream();
+        activity.arrives(if whole { Arrival::Whole } else { Arrival::Unread });
+        Self { body, activity: (!whole).then(|| Arc::clone(activity)) }
     }
 }
 
@@ -322,7 +324,9 @@ impl http_body::Body for Arriving {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let frame = Pin::new(&mut self.body).poll_frame(cx);
-        self.activity.arrives(if matches!(frame, Poll::Ready(None)) { Arrival::Whole } else { Arrival::Read });
+        if let Some(activity) = &self.activity {
+            activity.arrives(if matches!(frame, Poll::Ready(None)) { Arrival::Whole } else { Arrival::Read });
+        }
         frame
     }
 

@@ -14,6 +14,11 @@ use crate::request::Request;
 /// An answer.
 pub type Response = http::Response<Body>;
 
+/// Headers that an answer has that shows one thing. The map grows in leaps, and one leap is dear.
+const FEW: usize = 6;
+/// Headers that an answer has with a body, at most as a rule.
+const MOST: usize = 7;
+
 /// `value` as JSON.
 pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
     written(value).map_or_else(|error| unwritable(&error), |bytes| bytes_of(status, "application/json", bytes))
@@ -41,9 +46,11 @@ impl TaggedJson {
     /// 200 with it, or 304 without it to a client whose `If-None-Match` says that it has it.
     pub fn unless_known(&self, request: &Request) -> Response {
         let mut response = if self.tag.is_known_to(request.header_values(IF_NONE_MATCH)) {
-            empty(StatusCode::NOT_MODIFIED)
+            with_headers(StatusCode::NOT_MODIFIED, Body::empty(), FEW)
         } else {
-            bytes_of(StatusCode::OK, "application/json", self.bytes.clone())
+            let mut response = with_headers(StatusCode::OK, Body::full(self.bytes.clone()), FEW);
+            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            response
         };
         response.headers_mut().insert(ETAG, self.tag.value().clone());
         response
@@ -83,12 +90,16 @@ pub fn not_to_be_stored(response: &mut Response) {
 
 /// Bytes of the given content type.
 pub fn bytes_of(status: StatusCode, content_type: &'static str, bytes: impl Into<Bytes>) -> Response {
-    /// Headers that an answer has with a body. The map grows in leaps, and one leap is dear.
-    const HEADERS: usize = 7;
-    let mut response = http::Response::new(Body::full(bytes));
-    *response.status_mut() = status;
-    *response.headers_mut() = HeaderMap::with_capacity(HEADERS);
+    let mut response = with_headers(status, Body::full(bytes), MOST);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+    response
+}
+
+/// With room for so many headers.
+fn with_headers(status: StatusCode, body: Body, headers: usize) -> Response {
+    let mut response = http::Response::new(body);
+    *response.status_mut() = status;
+    *response.headers_mut() = HeaderMap::with_capacity(headers);
     response
 }
 
