@@ -13,9 +13,11 @@ use std::sync::Arc;
 use docent_jobs::Row;
 use docent_types::JobId;
 use rusqlite::Connection;
+use uuid::Uuid;
 
 use crate::gate::{Bucket, Counted, Use};
 use crate::journal::Journal;
+use crate::rows::Fresh;
 use crate::seen::Seen;
 
 /// A row with more text than this is read each time.
@@ -59,6 +61,12 @@ struct Known {
     uses: Vec<Counted>,
     /// Projects whose queue says that some job may be ready.
     waiting: HashSet<String>,
+    /// Jobs that were made in this transaction and are not written down yet.
+    new: Vec<Fresh>,
+    /// The highest number of a row that a job has, or had since it was looked up.
+    last_row: Option<i64>,
+    /// The highest id of a job when this transaction began.
+    last_id: Option<JobId>,
 }
 
 /// The writer's connection, and what it knows.
@@ -69,11 +77,13 @@ pub(crate) struct Desk {
     known: RefCell<Known>,
     /// Rows that were written for commands that were done before.
     late: Cell<u64>,
+    /// Rows of jobs that were to be written, whether or not they are by now.
+    added: Cell<u64>,
 }
 
 impl Desk {
     pub(crate) fn new(connection: Connection, seen: Arc<Seen>) -> Self {
-        Self { connection, seen, known: RefCell::default(), late: Cell::new(0) }
+        Self { connection, seen, known: RefCell::default(), late: Cell::new(0), added: Cell::new(0) }
     }
 
     /// A job, if it is known.
@@ -127,9 +137,56 @@ impl Desk {
         uses
     }
 
-    /// A number that moves when a command writes a row while it is at work.
+    /// A job was made whose row is to be written down.
+    pub(crate) fn added(&self, new: Fresh) {
+        self.known().new.push(new);
+        self.added.set(self.added.get() + 1);
+    }
+
+    /// The jobs whose rows are to be written down.
+    pub(crate) fn take_new(&self) -> Vec<Fresh> {
+        let new = std::mem::take(&mut self.known().new);
+        self.late.set(self.late.get() + new.len() as u64);
+        new
+    }
+
+    /// Whether there is a job of this id. Ids grow, so that mostly it takes no look.
+    pub(crate) fn is_taken(&self, id: JobId) -> rusqlite::Result<bool> {
+        let last = self.known().last_id;
+        let last = match last {
+            Some(last) => last,
+            None => self.look_for_last_id()?,
+        };
+        let written = self.known().jobs.get(&id).map(Option::is_some);
+        match written {
+            Some(true) => Ok(true),
+            None if id > last => Ok(false),
+            _ => self.connection.prepare_cached("SELECT 1 FROM jobs WHERE id = ?1")?.exists([id.uuid().into_bytes()]),
+        }
+    }
+
+    fn look_for_last_id(&self) -> rusqlite::Result<JobId> {
+        let last: Option<[u8; 16]> = self.connection.query_row("SELECT max(id) FROM jobs", [], |row| row.get(0))?;
+        let last = JobId::new(Uuid::from_bytes(last.unwrap_or_default()));
+        self.known().last_id = Some(last);
+        Ok(last)
+    }
+
+    /// The number of the row of the next job.
+    pub(crate) fn next_row(&self) -> rusqlite::Result<i64> {
+        let known = self.known().last_row;
+        let last = match known {
+            Some(last) => last,
+            // None is waiting to be written down, or it would be known.
+            None => self.connection.query_row("SELECT coalesce(max(n), 0) FROM jobs", [], |row| row.get(0))?,
+        };
+        self.known().last_row = Some(last + 1);
+        Ok(last + 1)
+    }
+
+    /// A number that moves when a command writes a row while it is at work, or says that one is to be written.
     pub(crate) fn changes(&self) -> u64 {
-        self.connection.total_changes().wrapping_sub(self.late.get())
+        self.connection.total_changes().wrapping_sub(self.late.get()).wrapping_add(self.added.get())
     }
 
     pub(crate) fn forget_bucket(&self, name: &str) {
@@ -167,7 +224,9 @@ impl Desk {
 
     /// The transaction is over, and whoever it was for is told.
     pub(crate) fn clean(&self) {
-        let known = &mut self.known();
+        let known = &mut *self.known();
+        // What was deleted leaves the highest too high, which costs a look and nothing else.
+        known.last_id = known.last_id.map(|last| known.jobs.keys().copied().fold(last, JobId::max));
         known.jobs.clear();
         known.undone = false;
     }

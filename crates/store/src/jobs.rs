@@ -73,10 +73,11 @@ impl Store for SqliteStore {
     }
 
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
+        let doing = "read the journal";
         if let Some(journal) = self.known(id).as_ref().and_then(|job| job.journal.as_ref()) {
-            return Ok(journal.entries(after, limit));
+            return journal.entries(after, limit).map_err(|error| StoreError::new(doing, error));
         }
-        self.read("read the journal", move |connection| journal::read(connection, id, after, limit)).await
+        self.read(doing, move |connection| journal::read(connection, id, after, limit)).await
     }
 
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError> {

@@ -1,6 +1,6 @@
 //! Journals: what was written at once is one row, and what a job began with lies in the row of the job, if it is short.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use docent_jobs::{Entry, EntryBody};
 use docent_types::{BoxError, JobId, Timestamp};
@@ -22,15 +22,40 @@ const BATCHES: &str = "SELECT began AS last, began_at, beginning FROM jobs WHERE
 #[derive(Debug)]
 pub(crate) struct Batch {
     last: u64,
+    count: usize,
     at: Timestamp,
-    bodies: Vec<EntryBody>,
+    /// As it is written down; empty where the bodies are kept.
+    text: String,
+    /// Not there before somebody asks for what the text says.
+    bodies: OnceLock<Vec<EntryBody>>,
 }
 
 impl Batch {
-    fn entries(&self, after: u64) -> impl Iterator<Item = Entry> {
-        let first = self.last + 1 - self.bodies.len() as u64;
+    fn read(last: u64, at: Timestamp, text: &str) -> Result<Self, BoxError> {
+        let bodies: Vec<EntryBody> = serde_json::from_str(text)?;
+        Ok(Self { last, count: bodies.len(), at, text: String::new(), bodies: bodies.into() })
+    }
+
+    fn bodies(&self) -> Result<&[EntryBody], BoxError> {
+        match self.bodies.get() {
+            Some(bodies) => Ok(bodies),
+            None => {
+                let bodies = serde_json::from_str(&self.text)?;
+                Ok(self.bodies.get_or_init(|| bodies))
+            }
+        }
+    }
+
+    fn entries(&self, after: u64) -> Result<impl Iterator<Item = Entry>, BoxError> {
+        let first = self.last + 1 - self.count as u64;
         let skipped = usize::try_from((after + 1).saturating_sub(first)).unwrap_or(usize::MAX);
-        (first..).zip(&self.bodies).skip(skipped).map(|(seq, body)| Entry { seq, at: self.at, body: body.clone() })
+        let entry = |(seq, body): (u64, &EntryBody)| Entry { seq, at: self.at, body: body.clone() };
+        Ok((first..).zip(self.bodies()?).skip(skipped).map(entry))
+    }
+
+    /// How many entries there are, their moment in milliseconds, and their text.
+    fn columns(&self) -> (usize, i64, &str) {
+        (self.count, self.at.millis(), &self.text)
     }
 }
 
@@ -43,15 +68,30 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Entries after this one, at most so many.
-    pub(crate) fn entries(&self, after: u64, limit: u32) -> Vec<Entry> {
-        let newer = self.batches.iter().filter(|batch| batch.last > after);
-        newer.flat_map(|batch| batch.entries(after)).take(limit as usize).collect()
+    pub(crate) fn entries(&self, after: u64, limit: u32) -> Result<Vec<Entry>, BoxError> {
+        let mut entries = Vec::new();
+        for batch in self.batches.iter().filter(|batch| batch.last > after) {
+            let left = (limit as usize).saturating_sub(entries.len());
+            entries.extend(batch.entries(after)?.take(left));
+        }
+        Ok(entries)
+    }
+
+    /// How many entries it begins with, their moment in milliseconds, and their text.
+    pub(crate) fn beginning(&self) -> Option<(usize, i64, &str)> {
+        self.batches.first().map(|batch| batch.columns())
     }
 
     /// With what was written next; `None` when it is too long to be kept in memory.
     pub(crate) fn grown(self, written: Option<Draft>) -> Option<Self> {
         match written {
-            Some(Draft { batch, text }) => self.with(batch, text.len()),
+            Some(Draft(mut batch)) => {
+                let bytes = batch.text.len();
+                if batch.bodies.get().is_some() {
+                    batch.text = String::new();
+                }
+                self.with(batch, bytes)
+            }
             None => Some(self),
         }
     }
@@ -64,12 +104,9 @@ impl Journal {
     }
 }
 
-/// Entries to be written at once, and their text.
+/// Entries to be written at once.
 #[derive(Debug)]
-pub(crate) struct Draft {
-    batch: Batch,
-    text: String,
-}
+pub(crate) struct Draft(Batch);
 
 impl Draft {
     /// Of entries after the one with this number; `None` when there are none.
@@ -77,26 +114,31 @@ impl Draft {
         if bodies.is_empty() {
             return Ok(None);
         }
-        let text = serde_json::to_string(&bodies)?;
-        Ok(Some(Self { batch: Batch { last: after + bodies.len() as u64, at, bodies }, text }))
+        let (count, text) = (bodies.len(), serde_json::to_string(&bodies)?);
+        Ok(Some(Self(Batch { last: after + count as u64, count, at, text, bodies: bodies.into() })))
+    }
+
+    /// With its text alone.
+    pub(crate) fn without_bodies(self) -> Self {
+        Self(Batch { bodies: OnceLock::new(), ..self.0 })
     }
 
     /// Whether it goes into the row of the job that begins with it.
     pub(crate) fn fits_in_row(&self) -> bool {
-        self.text.len() <= IN_ROW
+        self.0.text.len() <= IN_ROW
     }
 
     /// How many entries there are, their moment in milliseconds, and their text.
     pub(crate) fn columns(&self) -> (usize, i64, &str) {
-        (self.batch.bodies.len(), self.batch.at.millis(), &self.text)
+        self.0.columns()
     }
 
     /// Writes it down, and gives it back.
     pub(crate) fn append(self, connection: &Connection, job: i64) -> rusqlite::Result<Self> {
-        let (count, at, text) = self.columns();
+        let (count, at, text) = self.0.columns();
         connection
             .prepare_cached("INSERT INTO entries (job, last, count, at, bodies) VALUES (?1, ?2, ?3, ?4, ?5)")?
-            .execute((job, self.batch.last, count, at, text))?;
+            .execute((job, self.0.last, count, at, text))?;
         Ok(self)
     }
 }
@@ -107,9 +149,9 @@ pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) 
     let mut rows = select.query((job.uuid().into_bytes(), i64::try_from(after).unwrap_or(i64::MAX), limit))?;
     let mut entries = Vec::new();
     while let Some(row) = rows.next()? {
-        let bodies = serde_json::from_str(row.get_ref(2)?.as_str()?)?;
-        let batch = Batch { last: row.get(0)?, at: Timestamp::from_millis(row.get(1)?), bodies };
-        entries.extend(batch.entries(after));
+        let at = Timestamp::from_millis(row.get(1)?);
+        let batch = Batch::read(row.get(0)?, at, row.get_ref(2)?.as_str()?)?;
+        entries.extend(batch.entries(after)?);
         if entries.len() >= limit as usize {
             break;
         }
@@ -132,8 +174,7 @@ pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result
         if journal.bytes + text.len() > LONGEST {
             return Ok(None);
         }
-        let bodies = serde_json::from_str(text)?;
-        let batch = Batch { last: row.get(0)?, at: Timestamp::from_millis(row.get(1)?), bodies };
+        let batch = Batch::read(row.get(0)?, Timestamp::from_millis(row.get(1)?), text)?;
         match journal.with(batch, text.len()) {
             Some(grown) => journal = grown,
             None => return Ok(None),

@@ -7,6 +7,7 @@ mod known;
 mod lasting;
 mod processes;
 mod queues;
+mod together;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

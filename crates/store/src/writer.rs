@@ -29,9 +29,9 @@ use tokio::sync::oneshot;
 
 use crate::desk::Desk;
 use crate::error::{Abort, Closed, NotCommitted, OpenError, Panicked};
-use crate::gate;
 use crate::seen::Seen;
 use crate::turn::Turn;
+use crate::{gate, rows};
 
 /// Commands in one transaction, at most.
 const GROUP: usize = 512;
@@ -321,7 +321,7 @@ impl Pen {
                 return Ok(Err(NotCommitted::RolledBack));
             }
         }
-        gate::write_uses(&self.desk)?;
+        self.write_down()?;
         self.run("COMMIT").map(Ok)
     }
 
@@ -333,11 +333,17 @@ impl Pen {
             return Ok(Err(NotCommitted::RolledBack));
         }
         if keep || (command.deciding() == Deciding::First && self.desk.changes() == before) {
-            gate::write_uses(&self.desk)?;
+            self.write_down()?;
             return self.run("COMMIT").map(Ok);
         }
         self.desk.undone();
         self.run("ROLLBACK").map(Ok)
+    }
+
+    /// Writes down what is written together for all commands.
+    fn write_down(&self) -> rusqlite::Result<()> {
+        rows::write_new(&self.desk)?;
+        gate::write_uses(&self.desk)
     }
 
     fn carry_out(&self, command: &mut dyn Command) -> Done {
@@ -347,7 +353,7 @@ impl Pen {
     }
 
     fn carry_out_or_undo(&self, command: &mut dyn Command) -> rusqlite::Result<Done> {
-        gate::write_uses(&self.desk)?;
+        self.write_down()?;
         self.run("SAVEPOINT command")?;
         let keep = command.run(&self.desk);
         if self.desk.is_autocommit() {
