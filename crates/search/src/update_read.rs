@@ -1,7 +1,8 @@
 //! Reading files to pages, and pages to segments of the index, on as many threads as there are cores.
 //!
-//! Files are dealt out in batches of neighbours, and a batch becomes segments of its own. How they are dealt out depends
-//! on how many files there are and on what is in them, never on threads: the same docs make the same segments.
+//! Files are dealt out in batches, one by one in turn, and a batch becomes segments of its own: neighbours are about as long
+//! as each other, so the batches have about as much to read. How files are dealt out depends on how many there are and on
+//! what is in them, never on threads: the same docs make the same segments.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
@@ -33,8 +34,6 @@ const FEW: usize = 16;
 const BATCHES: usize = 2;
 /// No batch has more files.
 const LARGEST_BATCH: usize = 2_048;
-/// So many neighbours go to the same batch, so that the batches have about as much to read as each other.
-const NEIGHBOURS: usize = 16;
 /// So many files are told of at once: to wake whoever listens takes as long as to read one.
 const TOLD_TOGETHER: usize = 64;
 /// The bits of a page's number that tell it from the other pages of its file.
@@ -48,8 +47,8 @@ pub(crate) struct Indexed {
     pub(crate) segments: Vec<Segment>,
 }
 
-/// Runs of files, each with the number of its first.
-type Batch<'p> = Vec<(u64, &'p [Planned])>;
+/// Files, each with its number.
+type Batch<'p> = Vec<(u64, &'p Planned)>;
 
 /// What reading needs.
 pub(crate) struct Reading<'r> {
@@ -129,13 +128,13 @@ impl Reading<'_> {
         Ok(indexed)
     }
 
-    /// The files dealt out in runs of neighbours, each run with its first file's number.
+    /// The files dealt out, each with its number.
     fn batches(&self) -> Vec<Batch<'_>> {
         let files = self.plan.read.as_slice();
         let many = if files.len() <= FEW { 1 } else { BATCHES * files.len().div_ceil(BATCHES * LARGEST_BATCH) };
         let mut batches = vec![Batch::new(); many];
-        for (number, run) in files.chunks(NEIGHBOURS).enumerate() {
-            batches[number % many].push((self.first + (number * NEIGHBOURS) as u64, run));
+        for (at, file) in files.iter().enumerate() {
+            batches[at % many].push((self.first + at as u64, file));
         }
         batches.retain(|batch| !batch.is_empty());
         batches
@@ -150,8 +149,8 @@ impl Reading<'_> {
         let engine = |error| self.generations.engine("write", error);
         let (mut indexed, mut mentions) = (Indexed::default(), Mentions::default());
         let mut writer: Option<SegmentWriter> = None;
-        for (number, planned) in batch.iter().flat_map(|(first, files)| (*first..).zip(*files)) {
-            let (file, pages) = self.file(planned, number)?;
+        for (number, planned) in batch {
+            let (file, pages) = self.file(planned, *number)?;
             for (entry, read) in file.pages.iter().zip(pages).filter(|(entry, _)| entry.listed) {
                 let writer = match &mut writer {
                     Some(writer) => writer,
