@@ -2,12 +2,15 @@
 //
 //   node peer.mjs URL prepare                     makes its tables
 //   node peer.mjs URL enqueue CLIENTS SECONDS     jobs added, each durable before the next of the same client
+//   node peer.mjs URL through CLIENTS SECONDS     jobs added while another process works on them, until all are done
 //   node peer.mjs URL drain JOBS usual|batched    jobs that wait already, until all are done
 //   node peer.mjs URL pickup JOBS                 one job at a time, for a worker that has nothing to do
 //
 // The database says what is durable: `fsync` and `synchronous_commit` are on. Prints one line of JSON.
 
+import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { Pool } from 'pg'
 import { Logger, makeWorkerUtils, run, runMigrations } from 'graphile-worker'
 
@@ -84,6 +87,44 @@ async function left(pool) {
   return rows[0].left
 }
 
+async function add(clients, seconds) {
+  const pool = pooled(clients)
+  const utils = await makeWorkerUtils({ pgPool: pool, logger })
+  const until = performance.now() + seconds * 1000
+  let jobs = 0
+  const client = async () => {
+    while (performance.now() < until) {
+      await utils.addJob('noop', payload)
+      jobs += 1
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  await utils.release()
+  await pool.end()
+  return jobs
+}
+
+async function through(clients, seconds) {
+  const pool = pooled(1)
+  await pool.query('delete from graphile_worker._private_jobs')
+  const worker = fork(fileURLToPath(import.meta.url), [url, 'work'])
+  await once(worker, 'message')
+  const began = performance.now()
+  const jobs = await add(clients, seconds)
+  while ((await left(pool)) > 0) await new Promise((told) => setTimeout(told, 5))
+  const took = (performance.now() - began) / 1000
+  worker.kill()
+  await pool.end()
+  return { jobs, seconds: took }
+}
+
+// Until it is killed.
+async function work() {
+  await start(pooled(26), async () => {}, false)
+  process.send('ready')
+  return new Promise(() => {})
+}
+
 async function drain(jobs, way) {
   const pool = pooled(26)
   await pool.query('delete from graphile_worker._private_jobs')
@@ -144,6 +185,8 @@ async function prepare() {
 const modes = {
   prepare,
   enqueue: () => enqueue(Number(rest[0]), Number(rest[1])),
+  through: () => through(Number(rest[0]), Number(rest[1])),
+  work,
   drain: () => drain(Number(rest[0]), rest[1]),
   pickup: () => pickup(Number(rest[0])),
 }

@@ -240,23 +240,31 @@ impl Bench {
     fn drain(&self, peer: Option<&Peer>, stopping: &Stopping, rows: &mut Vec<Row>) -> Result<(), String> {
         println!("\nno-op jobs");
         let jobs = if self.options.quick { 2_000 } else { 10_000 };
+        let rate = |drained: &Drained| drained.jobs as f64 / drained.seconds;
         let (mut through, mut ours, mut usual, mut batched) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut peers_through = ADDERS.map(|_| Vec::new());
         for _ in 0..self.options.rounds() {
             stopping.check()?;
             through.push(self.created_to_completed()?);
             ours.push(self.host_said::<Drained>("drain", jobs)?);
             if let Some(peer) = peer {
+                for (clients, through) in ADDERS.into_iter().zip(&mut peers_through) {
+                    stopping.check()?;
+                    let drained = peer.through(clients, self.options.seconds())?;
+                    println!("  {}, {clients} clients: {} jobs in {:.2} s", Peer::NAME, drained.jobs, drained.seconds);
+                    through.push(drained);
+                }
                 stopping.check()?;
                 usual.push(peer.drain(jobs, Way::Usual)?);
                 batched.push(peer.drain(jobs, Way::Batched)?);
             }
         }
-        let rate = |drained: &Drained| drained.jobs as f64 / drained.seconds;
         let peer = |drained: &[Drained]| middle(drained, rate).map(|rate| (Peer::NAME, rate));
+        let best = peers_through.iter().filter_map(|through| middle(through, rate)).reduce(f64::max);
         let [through, ours] = [&through, &ours].map(|drained| middle(drained, rate).unwrap_or_default());
         let what = "no-op jobs created → completed a second, over HTTP";
-        rows.push(compared(what, through, "/s", peer(&usual), Wanted::AtLeast(5.0)));
-        rows.push(compared("no-op jobs that waited, a second", ours, "/s", peer(&usual), Wanted::Nothing));
+        rows.push(compared(what, through, "/s", best.map(|rate| (Peer::NAME, rate)), Wanted::AtLeast(5.0)));
+        rows.push(compared("no-op jobs that waited, a second", ours, "/s", peer(&usual), Wanted::AtLeast(5.0)));
         let what = "the same, the peer in batches of 500";
         rows.push(compared(what, ours, "/s", peer(&batched), Wanted::Nothing));
         Ok(())

@@ -47,7 +47,7 @@ pub(crate) struct Enqueued {
     pub(crate) p99: f64,
 }
 
-/// Jobs that waited already, until all were done.
+/// Jobs until all were done.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(crate) struct Drained {
     pub(crate) jobs: u64,
@@ -93,6 +93,12 @@ impl Peer {
         self.said(&["enqueue", &clients.to_string(), &seconds.to_string()])
     }
 
+    /// Jobs that are added by so many clients while a worker is at work on them.
+    pub(crate) fn through(&self, clients: usize, seconds: u64) -> Result<Drained, String> {
+        self.said(&["through", &clients.to_string(), &seconds.to_string()])
+    }
+
+    /// Jobs that wait already.
     pub(crate) fn drain(&self, jobs: usize, way: Way) -> Result<Drained, String> {
         self.said(&["drain", &jobs.to_string(), if way == Way::Usual { "usual" } else { "batched" }])
     }
