@@ -24,6 +24,19 @@ fn spoken(beat: &Beat) -> (mpsc::UnboundedSender<&'static str>, impl Stream<Item
     (says, Box::pin(stream))
 }
 
+/// So many of these, each with its first word behind it.
+async fn begun(
+    count: usize,
+    beat: &Beat,
+) -> Vec<(mpsc::UnboundedSender<&'static str>, impl Stream<Item = Bytes> + Send + Unpin + use<>)> {
+    let mut streams: Vec<_> = (0..count).map(|_| spoken(beat)).collect();
+    for (says, stream) in &mut streams {
+        says.send("a").unwrap();
+        stream.next().await;
+    }
+    streams
+}
+
 /// What comes is told in two steps, and a look may fall between them.
 #[test]
 fn a_look_in_the_middle_of_a_strike_loses_none_that_follow() {
@@ -101,11 +114,7 @@ async fn all_streams_wait_for_the_same_beat() {
 async fn the_more_streams_there_are_the_more_beats_they_let_pass() {
     let beat = Beat::every(BEAT);
     let start = Instant::now();
-    let mut streams: Vec<_> = (0..100).map(|_| spoken(&beat)).collect();
-    for (says, stream) in &mut streams {
-        says.send("a").unwrap();
-        stream.next().await;
-    }
+    let mut streams = begun(100, &beat).await;
     sleep(Duration::from_millis(6)).await;
     streams.iter().for_each(|(says, _)| says.send("b").unwrap());
     for (_, stream) in &mut streams {
@@ -122,11 +131,7 @@ async fn the_more_streams_there_are_the_more_beats_they_let_pass() {
 async fn whoever_waits_for_an_earlier_beat_than_others_is_woken_at_it() {
     let beat = Beat::every(BEAT);
     let start = Instant::now();
-    let mut streams: Vec<_> = (0..100).map(|_| spoken(&beat)).collect();
-    for (says, stream) in &mut streams {
-        says.send("a").unwrap();
-        stream.next().await;
-    }
+    let mut streams = begun(100, &beat).await;
     sleep(Duration::from_millis(6)).await;
     streams[0].0.send("b").unwrap();
     assert!(futures::poll!(streams[0].1.next()).is_pending());
