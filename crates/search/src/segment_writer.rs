@@ -8,6 +8,9 @@
 //! row of a field     7 3 7 | 3 9 |          documents 0 and 1
 //! dealt out          3: 0@1 1@0   7: 0@0 0@2   9: 1@1
 //! ```
+//!
+//! What a page says in all stands in the rows of other fields already: how often it says a word is counted as that word
+//! is written down.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +25,7 @@ use tantivy::store::StoreWriter;
 use tantivy::tokenizer::TokenizerManager;
 
 use crate::engine::{Made, files_of, settings};
-use crate::page_words::PageWords;
+use crate::page_words::{Counts, Once};
 use crate::schema::Fields;
 use crate::vocabulary::{InOrder, Number, Vocabulary, Word};
 
@@ -38,10 +41,16 @@ pub(crate) struct SegmentWriter {
     rows: Vec<Row>,
     /// The documents of pages, and those of kinds and languages, by field and term.
     marks: BTreeMap<Field, BTreeMap<Vec<u8>, Vec<u32>>>,
-    /// What the page at hand says.
-    gathered: PageWords,
-    /// How many documents there are; the last is the one at hand.
-    documents: u32,
+    /// What the page at hand spells otherwise than it is looked up by.
+    otherwise: Once,
+    /// How many words the page at hand says.
+    page_length: u32,
+    /// How many words the body of the document at hand borrows.
+    borrowed: u32,
+    /// Whether the document at hand is that of a page.
+    is_page: bool,
+    /// Who says how much of what pages say. Its documents are those that have ended.
+    counts: Counts,
     stored: usize,
 }
 
@@ -50,8 +59,6 @@ pub(crate) struct SegmentWriter {
 struct Row {
     /// Nothing where there is a place without a word.
     words: Vec<Option<Number>>,
-    /// Of a field that has each word once in a document: how often it stands there. Of others nothing.
-    often: Vec<u32>,
     /// Documents that have the field, in order, each with where its words end.
     documents: Vec<(u32, u32)>,
     /// How many words there are.
@@ -75,8 +82,11 @@ impl SegmentWriter {
             store,
             rows: fields.schema.fields().map(|_| Row::default()).collect(),
             marks: BTreeMap::new(),
-            gathered: PageWords::default(),
-            documents: 0,
+            otherwise: Once::default(),
+            page_length: 0,
+            borrowed: 0,
+            is_page: false,
+            counts: Counts::default(),
             stored: 0,
             segment,
         })
@@ -84,54 +94,59 @@ impl SegmentWriter {
 
     /// Says a text of the document at hand: its words, in order. A field has one text in a document.
     pub(crate) fn say(&mut self, field: Field, words: impl Iterator<Item = Option<Number>>) {
+        let document = self.counts.documents();
         let row = &mut self.rows[field.field_id() as usize];
         let before = row.words.len();
         row.words.extend(words);
-        let known = row.words[before..].iter().flatten().count();
-        row.known += known as u64;
-        row.documents.push((self.documents, row.words.len() as u32));
-        self.lengths.record(self.documents, field, known as u32);
+        let known = row.words[before..].iter().flatten().count() as u32;
+        row.known += u64::from(known);
+        row.documents.push((document, row.words.len() as u32));
+        self.lengths.record(document, field, known);
     }
 
     /// Marks the document at hand, to be found by a whole value.
     pub(crate) fn mark(&mut self, field: Field, value: &[u8]) {
+        let document = self.counts.documents();
         let marks = self.marks.entry(field).or_default();
         // Most documents are of the same page or kind as the one before.
         match marks.last_entry().filter(|last| last.key() == value) {
-            Some(mut last) => last.get_mut().push(self.documents),
+            Some(mut last) => last.get_mut().push(document),
             None => match marks.get_mut(value) {
-                Some(documents) => documents.push(self.documents),
-                None => drop(marks.insert(value.to_vec(), vec![self.documents])),
+                Some(documents) => documents.push(document),
+                None => drop(marks.insert(value.to_vec(), vec![document])),
             },
         }
     }
 
     /// Takes note of words that the page at hand says somewhere.
     pub(crate) fn gather(&mut self, words: &[Word]) {
-        self.gathered.add(words);
+        self.page_length += words.iter().flatten().count() as u32;
+        self.otherwise.add_otherwise(words);
+    }
+
+    /// So many words at the beginning of the body of the document at hand are no words of its own: the page does not say
+    /// them once more.
+    pub(crate) const fn borrow(&mut self, words: u32) {
+        self.borrowed = words;
     }
 
     /// Says of the document at hand, that of a page, all that was gathered. The next page begins with nothing.
     pub(crate) fn say_gathered(&mut self) {
-        let (spelled, stems) = self.gathered.counted();
+        let (document, known) = (self.counts.documents(), std::mem::take(&mut self.page_length));
+        self.rows[self.fields.whole.field_id() as usize].known += u64::from(known);
+        self.lengths.record(document, self.fields.whole, known);
         let row = &mut self.rows[self.fields.spelled.field_id() as usize];
-        row.words.extend(spelled.iter().map(|word| Some(*word)));
-        row.documents.push((self.documents, row.words.len() as u32));
-        let row = &mut self.rows[self.fields.whole.field_id() as usize];
-        row.words.extend(stems.iter().map(|(word, _)| Some(*word)));
-        row.often.extend(stems.iter().map(|(_, often)| *often));
-        row.documents.push((self.documents, row.words.len() as u32));
-        let known: u32 = stems.iter().map(|(_, often)| *often).sum();
-        row.known += u64::from(known);
-        self.lengths.record(self.documents, self.fields.whole, known);
-        self.gathered.clear();
+        row.words.extend(self.otherwise.words().iter().map(|word| Some(*word)));
+        row.documents.push((document, row.words.len() as u32));
+        self.otherwise.clear();
+        self.is_page = true;
     }
 
     /// Ends the document at hand, with what is stored of it and its numbers.
     pub(crate) fn end(&mut self, kept: &impl Document, bytes: usize) -> tantivy::Result<()> {
         self.store.store(kept, &self.fields.schema)?;
         self.columns.add_document(kept)?;
-        self.documents += 1;
+        self.counts.add(std::mem::take(&mut self.borrowed), std::mem::take(&mut self.is_page));
         self.stored += bytes;
         Ok(())
     }
@@ -144,10 +159,11 @@ impl SegmentWriter {
 
     /// `None` when nothing was added.
     pub(crate) fn finish(mut self, vocabulary: &Vocabulary) -> tantivy::Result<Option<Made>> {
-        if self.documents == 0 {
+        let documents = self.counts.documents();
+        if documents == 0 {
             return Ok(None);
         }
-        self.lengths.fill_up_to_max_doc(self.documents);
+        self.lengths.fill_up_to_max_doc(documents);
         let lengths = FieldNormsSerializer::from_write(self.segment.open_write(SegmentComponent::FieldNorms)?)?;
         self.lengths.serialize(lengths, None)?;
         let mut columns = self.segment.open_write(SegmentComponent::FastFields)?;
@@ -165,7 +181,7 @@ impl SegmentWriter {
         }
         lists.close()?;
         self.store.close()?;
-        let meta = self.segment.clone().with_max_doc(self.documents);
+        let meta = self.segment.clone().with_max_doc(documents);
         files_of(meta.meta(), &self.ram).map(Some)
     }
 
@@ -175,25 +191,40 @@ impl SegmentWriter {
         let words = self.rows.iter().map(|row| row.known).sum();
         let mut said = vec![0; order.len()];
         let mut dealt: Vec<(u8, Dealt)> = Vec::new();
+        // A bit for each field: the page as a whole, and what it says in all.
+        let (mut whole, mut bodies, mut others) = (0, 0, 0);
         for field in fields.all_said() {
-            let dealt_out = self.deal(field, order, 1 << dealt.len(), &mut said);
-            dealt.push((fields.mark(field), dealt_out));
+            let bit = 1 << dealt.len();
+            match field {
+                field if field == fields.whole => whole = bit,
+                field if field == fields.body => bodies = bit,
+                field if self.is_of_whole(field) => others |= bit,
+                _ => {}
+            }
+            dealt.push((fields.mark(field), self.deal(field, order, bit, &mut said)));
         }
         let mut list = lists.new_field(fields.said, words, None)?;
         let (mut term, mut steps) = (Vec::new(), Steps::default());
-        for (text, mut said) in order.texts().zip(said) {
+        for (text, said) in order.texts().zip(said) {
             term.clear();
             term.extend_from_slice(text.as_bytes());
-            while said != 0 {
-                let (mark, dealt) = &mut dealt[said.trailing_zeros() as usize];
-                said &= said - 1;
-                let (kept, stands) = (dealt.kept, dealt.next());
+            for at in places_of(said & (bodies | others)) {
+                self.counts.count(dealt[at].1.coming(), 1 << at == bodies);
+            }
+            let said = if self.counts.are_any() { said | whole } else { said };
+            for at in places_of(said) {
+                let (mark, dealt) = &mut dealt[at];
                 term.push(*mark);
                 // How many documents come is asked for lists with lengths beside them only.
                 list.new_term(&term, 0, true)?;
-                for of_document in stands.chunk_by(|one, next| one.0 == next.0) {
-                    let steps = steps.between(of_document, kept);
-                    list.write_doc(of_document[0].0, steps.len() as u32, steps);
+                if 1 << at == whole {
+                    self.counts.tell(|document, often| list.write_doc(document, often, steps.nowhere(often)));
+                } else {
+                    let kept = dealt.kept;
+                    for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
+                        let steps = steps.between(of_document, kept);
+                        list.write_doc(of_document[0].0, steps.len() as u32, steps);
+                    }
                 }
                 list.close_term()?;
                 term.pop();
@@ -203,12 +234,17 @@ impl SegmentWriter {
         Ok(())
     }
 
+    /// Whether what a field says, other than the bodies, is of what a page says in all: whoever says it has it gathered too.
+    fn is_of_whole(&self, field: Field) -> bool {
+        let fields = &self.fields;
+        [fields.title, fields.description, fields.headings, fields.code].contains(&field)
+    }
+
     /// Deals out what a field says. It says nothing afterwards. What stands for the field is added to the words it says.
     fn deal(&mut self, field: Field, order: &InOrder, bit: u16, said: &mut [u16]) -> Dealt {
         let fields = &self.fields;
         let kept = match field {
             field if field == fields.body || field == fields.code => Kept::Places,
-            field if field == fields.whole => Kept::Counts,
             field if field == fields.spelled => Kept::Documents,
             _ => Kept::Words,
         };
@@ -217,7 +253,7 @@ impl SegmentWriter {
 
     fn write_marks(&self, field: Field, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
         let Some(marks) = self.marks.get(&field) else { return Ok(()) };
-        let mut list = lists.new_field(field, u64::from(self.documents), None)?;
+        let mut list = lists.new_field(field, u64::from(self.counts.documents()), None)?;
         for (value, documents) in marks {
             list.new_term(value, documents.len() as u32, false)?;
             documents.iter().for_each(|document| list.write_doc(*document, 0, &[]));
@@ -228,7 +264,16 @@ impl SegmentWriter {
     }
 }
 
-/// A word stands in a document, at a place; or so often, where each is there once.
+/// The places of the bits that are set.
+fn places_of(mut bits: u16) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let place = bits.trailing_zeros();
+        bits &= bits.wrapping_sub(1);
+        (place < u16::BITS).then_some(place as usize)
+    })
+}
+
+/// A word stands in a document, at a place.
 type Stands = (u32, u32);
 
 /// What is kept of where words stand in a document.
@@ -238,8 +283,6 @@ enum Kept {
     Places,
     /// That each is there.
     Words,
-    /// Of each word once, how often it is there.
-    Counts,
     /// Of each word once, that it is there.
     Documents,
 }
@@ -272,17 +315,11 @@ impl Row {
         let mut stands = vec![(0, 0); end as usize];
         let mut from = 0;
         for (document, to) in &self.documents {
-            let range = from as usize..*to as usize;
-            let mut deal = |word: &Option<Number>, place| {
-                if let Some(word) = word {
-                    let at = &mut places[word.get()];
-                    stands[*at as usize] = (*document, place);
-                    *at += 1;
-                }
-            };
-            match self.often.is_empty() {
-                true => self.words[range].iter().zip(0..).for_each(|(word, place)| deal(word, place)),
-                false => self.words[range.clone()].iter().zip(&self.often[range]).for_each(|(word, n)| deal(word, *n)),
+            for (word, place) in self.words[from as usize..*to as usize].iter().zip(0..) {
+                let Some(word) = word else { continue };
+                let at = &mut places[word.get()];
+                stands[*at as usize] = (*document, place);
+                *at += 1;
             }
             from = *to;
         }
@@ -295,6 +332,12 @@ impl Dealt {
     fn next(&mut self) -> &[Stands] {
         let end = self.ends.next().map_or(self.stands.len(), |end| end as usize);
         &self.stands[std::mem::replace(&mut self.begin, end)..end]
+    }
+
+    /// What comes next, for whoever looks ahead.
+    fn coming(&self) -> &[Stands] {
+        let end = self.ends.as_slice().first().map_or(self.stands.len(), |end| *end as usize);
+        &self.stands[self.begin..end]
     }
 }
 
@@ -316,9 +359,14 @@ impl Steps {
                 return &self.some;
             }
             Kept::Words => stands.len(),
-            Kept::Counts => stands[0].1 as usize,
             Kept::Documents => 1,
         };
+        self.nowhere(often as u32)
+    }
+
+    /// As many as there are places that nobody keeps.
+    fn nowhere(&mut self, often: u32) -> &[u32] {
+        let often = often as usize;
         if self.none.len() < often {
             self.none.resize(often, 0);
         }
