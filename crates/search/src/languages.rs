@@ -104,8 +104,12 @@ fn small(word: &str) -> Option<u64> {
     Some(number | u64::from_le_bytes([b' '; 8]))
 }
 
-/// How much of a page is looked at.
+/// How many words of a page are looked at.
 const ENOUGH: usize = 400;
+/// So many of them at a time, until it is clear.
+const AT_A_TIME: usize = 50;
+/// It is clear when so many are of one language, and at most half as many of any other.
+const CLEAR: usize = 20;
 /// Fewer common words than this say nothing.
 const FEWEST: usize = 4;
 
@@ -121,7 +125,10 @@ impl Language {
     pub(crate) fn of_text<'t>(text: impl IntoIterator<Item = &'t str>) -> Self {
         let mut counts = [0_usize; Self::ALL.len()];
         let (telling, plain) = (&*TELLING, &*PLAIN_TELLING);
-        for word in text.into_iter().flat_map(runs).take(ENOUGH) {
+        for (at, word) in text.into_iter().flat_map(runs).take(ENOUGH).enumerate() {
+            if at % AT_A_TIME == 0 && is_clear(&counts) {
+                break;
+            }
             let languages = match word.is_ascii() {
                 // Most words tell nothing: they are longer than those that do.
                 true => small(word).and_then(|small| plain.get(&small)),
@@ -155,6 +162,11 @@ impl Language {
             None => (None, text),
         }
     }
+}
+
+fn is_clear(counts: &[usize]) -> bool {
+    let best = counts.iter().max().copied().unwrap_or_default();
+    best >= CLEAR && counts.iter().filter(|count| 2 * **count > best).count() == 1
 }
 
 /// For private use, so no text has them.
