@@ -11,7 +11,7 @@ use docent_types::{CallError, Domain, FixedIds, RefusalKind, StoreError, StreamE
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::Semaphore;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{House, NOW, Told};
 use crate::memory::MemoryThreads;
@@ -207,6 +207,33 @@ async fn a_question_is_kept_even_when_its_reader_leaves_at_once() {
     house.model.replies("As often as that.");
     house.ask_on(thread, "And then, after that?").await;
     assert_eq!(house.conversations().await[0].turns.len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_does_not_wait_for_an_answer_that_nobody_reads() {
+    let house = House::new();
+    house.model.replies(Reply::text("Five").wait(&Gate::closed()));
+    let mut reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    heard(&mut reply.events).await;
+    drop(reply.events);
+    let left = Instant::now();
+    let ask = Ask { thread: Some(reply.thread), ..house.question("And then, after that?") };
+    house.assistant.answer(ask).await.expect("finds the thread");
+    assert_eq!(left.elapsed(), Duration::ZERO);
+}
+
+#[tokio::test]
+async fn an_end_that_is_being_kept_is_kept_when_its_reader_leaves() {
+    let gate = Arc::new(Semaphore::new(0));
+    let house = house_on(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
+    house.model.replies("Five times.");
+    let mut reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    heard(&mut reply.events).await;
+    drop(reply.events);
+    gate.close();
+    let ask = Ask { thread: Some(reply.thread), ..house.question("And then, after that?") };
+    house.assistant.answer(ask).await.expect("finds the thread");
+    assert_eq!(house.last_turn().await.answer.as_deref(), Some("Five times."));
 }
 
 #[tokio::test(start_paused = true)]
