@@ -6,6 +6,8 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -18,6 +20,33 @@ use crate::error::OpenError;
 const PAUSE: Duration = Duration::from_millis(250);
 /// Pages in the log that are worth the two flushes it takes to move them.
 const WORTHWHILE: i64 = 1000;
+/// Pages in the log at which who writes moves it, and begins it anew.
+const LONG: u32 = 8000;
+
+/// How long the log is, as far as it matters to who writes.
+#[derive(Debug)]
+pub(crate) struct Log(AtomicU32);
+
+impl Log {
+    /// Of a database that was just opened: the first write may begin its log.
+    pub(crate) const fn new() -> Self {
+        Self(AtomicU32::new(u32::MAX))
+    }
+
+    /// It has so many pages after a commit.
+    pub(crate) fn grew_to(&self, pages: i32) {
+        self.0.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// Whether it is to be moved, or was moved whole, so that it begins anew: both end in a flush.
+    pub(crate) fn is_long(&self) -> bool {
+        self.0.load(Ordering::Relaxed) >= LONG
+    }
+
+    fn moves(&self) {
+        self.0.store(u32::MAX, Ordering::Relaxed);
+    }
+}
 
 #[derive(Debug)]
 pub(crate) struct Checkpoints {
@@ -26,11 +55,11 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    pub(crate) fn start(connection: Connection, database: &Path) -> Result<Self, OpenError> {
+    pub(crate) fn start(connection: Connection, database: &Path, log: Arc<Log>) -> Result<Self, OpenError> {
         let (stop, stopped) = channel();
-        let log = log_of(database);
+        let file = log_of(database);
         let thread = std::thread::Builder::new().name("store-checkpoint".to_owned());
-        let thread = thread.spawn(move || serve(&connection, &log, &stopped));
+        let thread = thread.spawn(move || serve(&connection, &file, &log, &stopped));
         Ok(Self { stop, thread: Some(thread.map_err(|source| OpenError::Thread { source })?) })
     }
 }
@@ -53,22 +82,27 @@ impl Drop for Checkpoints {
     }
 }
 
-fn serve(connection: &Connection, log: &Path, stopped: &Receiver<()>) {
+fn serve(connection: &Connection, file: &Path, log: &Log, stopped: &Receiver<()>) {
     let mut flushed = None;
     while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
-        let look = connection
-            .prepare_cached("PRAGMA wal_checkpoint(NOOP)")
-            .and_then(|mut look| look.query_row([], |row| Ok((row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))));
-        let Ok((written, moved)) = look else { continue };
+        let Ok((written, moved)) = pages(connection, "PRAGMA wal_checkpoint(NOOP)") else { continue };
         if written - moved >= WORTHWHILE {
+            log.moves();
             // One that fails is tried again, and the writer moves the log itself when it grows too long.
-            let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+            if pages(connection, "PRAGMA wal_checkpoint(PASSIVE)").is_ok_and(|(written, moved)| written == moved) {
+                log.moves();
+            }
         }
         // Whoever waits for the disk has flushed it all already, and then this costs nothing.
-        if flushed != Some(written) && File::open(log).and_then(|log| log.sync_data()).is_ok() {
+        if flushed != Some(written) && File::open(file).and_then(|file| file.sync_data()).is_ok() {
             flushed = Some(written);
         }
     }
+}
+
+/// How many pages the log has, and how many of them are in the database.
+fn pages(connection: &Connection, sql: &str) -> rusqlite::Result<(i64, i64)> {
+    connection.prepare_cached(sql)?.query_row([], |row| Ok((row.get(1)?, row.get(2)?)))
 }
 
 fn log_of(database: &Path) -> PathBuf {

@@ -12,10 +12,10 @@ use uuid::Uuid;
 
 use crate::desk::{Desk, Job};
 use crate::error::Abort;
+use crate::pen::{Deciding, Lasting};
 use crate::place::Place;
 use crate::rows::New;
 use crate::sqlite::SqliteStore;
-use crate::writer::{Deciding, Lasting};
 use crate::{gate, journal, prune, queue, rows};
 
 #[async_trait]

@@ -4,7 +4,8 @@
 //! waiting and commits them together, so that one flush to the disk serves many callers. A refused command undoes nothing
 //! but itself: it decides before it writes, or has a savepoint of its own. A caller has its answer only after the commit.
 //! Commands that ask only for order (who holds a job, what is pruned) are committed without a flush when nobody beside them
-//! wants one. A few threads read, each on its own read-only connection; the jobs and journals that this process wrote last
+//! wants one. What is said in conversations asks for no more either, and is written by whoever asks while nobody writes and
+//! nothing waits. A few threads read, each on its own read-only connection; the jobs and journals that this process wrote last
 //! are known without reading, to the writer too. One thread moves the log into the database beside the writer.
 //!
 //! Any number of processes may have the file open. Those that write take turns, so that a short command beside a busy
@@ -23,6 +24,7 @@ mod jobs;
 mod journal;
 mod keys;
 mod lane;
+mod pen;
 mod place;
 mod projects;
 mod prune;

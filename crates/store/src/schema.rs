@@ -21,7 +21,8 @@ const MIGRATIONS: &[&str] = &[
 /// "Docn": marks the file as ours.
 const APPLICATION: i32 = 0x446f_636e;
 
-/// Opens the database for writing, making it if there is none, and brings it up to date.
+/// Opens the database for writing, making it if there is none, and brings it up to date. Its log is moved into it by
+/// [`Checkpoints`](crate::checkpoint::Checkpoints) and by who writes, and not by SQLite.
 pub(crate) fn open_for_writing(path: &Path) -> Result<Connection, OpenError> {
     let made = make(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
     let mut connection = connect(path).map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
@@ -50,7 +51,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
 pub(crate) fn open_for_checkpoints(path: &Path) -> Result<Connection, OpenError> {
     let connection = connect(path).map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
     connection
-        .execute_batch("PRAGMA cache_size = -256; PRAGMA wal_autocheckpoint = 0")
+        .execute_batch("PRAGMA cache_size = -256")
         .map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
     Ok(connection)
 }
@@ -114,7 +115,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
          PRAGMA cell_size_check = ON;
          PRAGMA cache_size = -8192;
          PRAGMA temp_store = MEMORY;
-         PRAGMA wal_autocheckpoint = 8000;
+         PRAGMA wal_autocheckpoint = 0;
          PRAGMA journal_size_limit = 67108864;",
     )?;
     Ok(connection)

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use docent_types::{BoxError, JobId, JobStatus, StoreError};
 use rusqlite::Connection;
 
-use crate::checkpoint::Checkpoints;
+use crate::checkpoint::{Checkpoints, Log};
 use crate::desk::{Desk, Job};
 use crate::error::{Abort, OpenError};
+use crate::pen::{Deciding, Lasting, Pen};
 use crate::place::Place;
 use crate::readers::Readers;
 use crate::schema::{mark, open_for_checkpoints, open_for_reading, open_for_writing};
 use crate::seen::Seen;
 use crate::turn::Turn;
-use crate::writer::{Deciding, Lasting, Writer, Writes};
+use crate::writer::{Writer, Writes};
 
 /// Reads at the same time, at most.
 const READERS: usize = 4;
@@ -40,8 +41,11 @@ impl SqliteStore {
         let turn = Turn::of(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
         let readers = (0..READERS).map(|_| open_for_reading(path)).collect::<Result<_, _>>()?;
         let seen = Arc::new(Seen::new());
-        let writer = Writer::start(connection, turn, Arc::clone(&seen))?;
-        let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path)?;
+        let log = Arc::new(Log::new());
+        let pen = Pen::new(connection, turn, Arc::clone(&seen), Arc::clone(&log))
+            .map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
+        let writer = Writer::start(pen, Arc::clone(&seen))?;
+        let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path, log)?;
         Ok(Self { readers: Readers::start(readers)?, checkpoints, writer, seen, path: path.to_owned() })
     }
 
@@ -131,6 +135,21 @@ impl SqliteStore {
         D: FnOnce(&T) + Send + 'static,
     {
         self.writer.write(doing, how, work, done)
+    }
+
+    /// Like [`write_then`](Self::write_then), in order alone, and here and now where nobody writes at the moment: for what
+    /// touches a few rows, as the thread that asks is held up for as long.
+    pub(crate) fn write_briefly<T, E, F>(
+        &self,
+        doing: &'static str,
+        work: F,
+    ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
+    {
+        self.writer.write_briefly(doing, work)
     }
 
     /// For what writes jobs: those that `work` gives beside its answer are known from then on.

@@ -1,6 +1,7 @@
 //! What the whole store promises.
 
 mod beginnings;
+mod brief;
 mod copies;
 mod faults;
 mod known;
@@ -24,7 +25,7 @@ use docent_types::{AgentJob, Message, Quota, Role, StoreError, Timestamp};
 
 use crate::SqliteStore;
 use crate::error::Abort;
-use crate::writer::Lasting;
+use crate::pen::Lasting;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 

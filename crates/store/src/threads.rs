@@ -13,22 +13,15 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Abort;
 use crate::sqlite::SqliteStore;
-use crate::writer::{Deciding, Lasting};
-
-/// How questions and answers are kept.
-const SAID: (Lasting, Deciding) = (Lasting::Ordered, Deciding::Throughout);
 
 #[async_trait]
 impl Threads for SqliteStore {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError> {
-        self.write_then(
-            "begin the thread",
-            SAID,
-            move |connection| {
-                let id = thread.id.to_string();
-                let asked = thread.turns.iter().map(|turn| turn.asked_at);
-                let touched_at = asked.fold(thread.created_at, Timestamp::max).millis();
-                connection
+        self.write_briefly("begin the thread", move |connection| {
+            let id = thread.id.to_string();
+            let asked = thread.turns.iter().map(|turn| turn.asked_at);
+            let touched_at = asked.fold(thread.created_at, Timestamp::max).millis();
+            connection
                 .prepare_cached(
                     "INSERT INTO threads (id, domain, fp, key, created_at, touched_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 )?
@@ -40,13 +33,11 @@ impl Threads for SqliteStore {
                     thread.created_at.millis(),
                     touched_at,
                 ))?;
-                for (place, turn) in (0..).zip(&thread.turns) {
-                    put(connection, &id, place, turn)?;
-                }
-                Ok::<_, Abort<StoreError>>(())
-            },
-            |_| (),
-        )
+            for (place, turn) in (0..).zip(&thread.turns) {
+                put(connection, &id, place, turn)?;
+            }
+            Ok::<_, Abort<StoreError>>(())
+        })
         .await
     }
 
@@ -66,32 +57,27 @@ impl Threads for SqliteStore {
     }
 
     async fn put_turn(&self, id: ThreadId, mut turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {
-        self.write_then(
-            "keep the turn",
-            SAID,
-            move |connection| {
-                let id = id.to_string();
-                if !touch(connection, &id, turn.asked_at)? {
-                    return Ok(());
+        self.write_briefly("keep the turn", move |connection| {
+            let id = id.to_string();
+            if !touch(connection, &id, turn.asked_at)? {
+                return Ok(());
+            }
+            if let Some(from) = instead_of.map(|gone| place_of(connection, &id, &gone)).transpose()?.flatten() {
+                connection
+                    .prepare_cached("DELETE FROM turns WHERE thread = ?1 AND place >= ?2")?
+                    .execute((&id, from))?;
+            }
+            let place = match place_of(connection, &id, &turn.answer_id)? {
+                Some(place) => {
+                    turn.feedback = turn_at(connection, &id, place)?.feedback;
+                    place
                 }
-                if let Some(from) = instead_of.map(|gone| place_of(connection, &id, &gone)).transpose()?.flatten() {
-                    connection
-                        .prepare_cached("DELETE FROM turns WHERE thread = ?1 AND place >= ?2")?
-                        .execute((&id, from))?;
-                }
-                let place = match place_of(connection, &id, &turn.answer_id)? {
-                    Some(place) => {
-                        turn.feedback = turn_at(connection, &id, place)?.feedback;
-                        place
-                    }
-                    None => connection
-                        .prepare_cached("SELECT coalesce(max(place) + 1, 0) FROM turns WHERE thread = ?1")?
-                        .query_row([&id], |row| row.get(0))?,
-                };
-                put(connection, &id, place, &turn)
-            },
-            |_| (),
-        )
+                None => connection
+                    .prepare_cached("SELECT coalesce(max(place) + 1, 0) FROM turns WHERE thread = ?1")?
+                    .query_row([&id], |row| row.get(0))?,
+            };
+            put(connection, &id, place, &turn)
+        })
         .await
     }
 

@@ -1,58 +1,42 @@
-//! The one thread that writes.
+//! Who writes: a thread of its own, for everybody who asks, and now and then the one who asks.
 //!
 //! ```text
-//!   callers ──▶ queue ──▶ BEGIN IMMEDIATE
-//!                           command 1                                        (decides, then writes)
-//!                           SAVEPOINT · command 2 · RELEASE                  (decides as it writes)
-//!                           SAVEPOINT · command 3 · ROLLBACK TO, RELEASE     (refused)
-//!                           …everything that was waiting
-//!                         COMMIT (one flush) ──▶ answers
-//! ```
+//!   callers ──▶ queue ──▶ BEGIN · all that was waiting · COMMIT (one flush) ──▶ answers
 //!
-//! A savepoint costs a copy of every page that is written under it, so a command that is refused before it has written
-//! anything goes without, and so does one that is alone in its group. If the storage fails under one in the middle of its
-//! writes, its whole group is undone.
+//!   a caller with something brief, while nothing waits and nobody writes:
+//!                         BEGIN · it alone · COMMIT (no flush) ──▶ answer
+//! ```
 //!
 //! While one group is flushed the next one gathers, so the more there is to do, the larger the groups. Answers wait for
 //! the commit, refusals too: what refused a command may be a neighbour's write that is not durable yet. A group in which
 //! nobody asks for more than order is committed without a flush.
+//!
+//! To hand a command to the thread and to be woken by it costs more than a small write itself. So what is brief and asks for
+//! order alone is written by its caller where that takes no waiting: neither for the queue, nor for another process, nor for
+//! the disk, as at the end of the log. Then it goes to the thread like all else. Where a disk is slow even so, the thread writes
+//! everything for a while: callers are threads that have other things to do.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 
 use docent_types::StoreError;
-use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use crate::desk::Desk;
 use crate::error::{Abort, Closed, NotCommitted, OpenError, Panicked};
+use crate::pen::{Command, Deciding, Lasting, Pen};
 use crate::seen::Seen;
-use crate::turn::Turn;
-use crate::{gate, rows};
 
 /// Commands in one transaction, at most.
 const GROUP: usize = 512;
-
-/// How a command outlives the loss of power.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Lasting {
-    /// With the next commit that is flushed: the log is written in order, and flushing it flushes all of it.
-    Ordered,
-    /// Before it is answered.
-    Flushed,
-}
-
-/// When a command decides whether it is carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Deciding {
-    /// Before its first write. What fails after that is the storage.
-    First,
-    /// At any time.
-    Throughout,
-}
+/// A caller that was held up for longer by what it wrote meets a slow disk.
+const SLOW: Duration = Duration::from_millis(20);
+/// How long callers do not write themselves after that.
+const REST: Duration = Duration::from_secs(5);
 
 /// How much was written since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -69,7 +53,24 @@ pub struct Writes {
 pub(crate) struct Writer {
     queue: Sender<Message>,
     thread: Option<JoinHandle<()>>,
-    written: Arc<Written>,
+    shared: Arc<Shared>,
+}
+
+/// What the thread and callers share.
+#[derive(Debug)]
+struct Shared {
+    writing: Mutex<Writing>,
+    /// Commands that were handed to the thread and are not answered yet.
+    waiting: AtomicUsize,
+    written: Written,
+}
+
+#[derive(Debug)]
+struct Writing {
+    /// `None` when the store is closed.
+    pen: Option<Pen>,
+    /// Until when callers do not write themselves.
+    rests_until: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
@@ -83,15 +84,6 @@ enum Message {
     Command(Box<dyn Command>),
     Look,
     Close(oneshot::Sender<Result<(), StoreError>>),
-}
-
-/// A piece of work with somebody waiting for it.
-trait Command: Send {
-    fn lasting(&self) -> Lasting;
-    fn deciding(&self) -> Deciding;
-    /// Does the work; says whether what it wrote is to be kept.
-    fn run(&mut self, desk: &Desk) -> bool;
-    fn answer(self: Box<Self>, committed: Result<(), NotCommitted>);
 }
 
 struct Asked<T, E, F, D> {
@@ -142,17 +134,17 @@ where
 }
 
 impl Writer {
-    pub(crate) fn start(connection: Connection, turn: Turn, seen: Arc<Seen>) -> Result<Self, OpenError> {
+    pub(crate) fn start(pen: Pen, seen: Arc<Seen>) -> Result<Self, OpenError> {
         let (queue, commands) = channel();
-        let written = Arc::new(Written::default());
-        let count = Arc::clone(&written);
-        // It was opened to flush.
-        let pen =
-            Pen { desk: Desk::new(connection, Arc::clone(&seen)), turn, lasting: Lasting::Flushed, version: None };
-        let write = move || serve(pen, &commands, &count, &seen);
+        let writing = Mutex::new(Writing { pen: Some(pen), rests_until: None });
+        let shared = Arc::new(Shared { writing, waiting: AtomicUsize::new(0), written: Written::default() });
+        let write = {
+            let shared = Arc::clone(&shared);
+            move || shared.serve(&commands, &seen)
+        };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(write);
         let thread = Some(thread.map_err(|source| OpenError::Thread { source })?);
-        Ok(Self { queue, thread, written })
+        Ok(Self { queue, thread, shared })
     }
 
     /// Does `work` in a transaction, and returns when that is as durable as it is asked to be. Right after the commit, in
@@ -174,9 +166,36 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let command = Asked { doing, lasting, deciding, work: Some(work), done, result: None, reply };
-        // A queue that is closed drops the command, and with it whoever would reply.
-        let _ = self.queue.send(Message::Command(Box::new(command)));
+        self.hand_over(Box::new(command));
         async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
+    }
+
+    /// Like [`write`](Self::write), in order alone: what touches a few rows. If it can be done without waiting, it is done when
+    /// this returns.
+    pub(crate) fn write_briefly<T, E, F>(
+        &self,
+        doing: &'static str,
+        work: F,
+    ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F>
+    where
+        T: Send + 'static,
+        E: From<StoreError> + Send + 'static,
+        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let (lasting, deciding) = (Lasting::Ordered, Deciding::Throughout);
+        let command = Asked { doing, lasting, deciding, work: Some(work), done: |_: &T| (), result: None, reply };
+        if let Some(command) = self.shared.write_at_once(Box::new(command)) {
+            self.hand_over(command);
+        }
+        async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
+    }
+
+    fn hand_over(&self, command: Box<dyn Command>) {
+        // Counted first: from here on nobody writes before it who asks later.
+        self.shared.waiting.fetch_add(1, Ordering::SeqCst);
+        // A queue that is closed drops the command, and with it whoever would reply.
+        let _ = self.queue.send(Message::Command(command));
     }
 
     /// Finishes what is waiting, moves the log into the database and stops.
@@ -195,7 +214,7 @@ impl Writer {
 
     pub(crate) fn writes(&self) -> Writes {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let Written { commands, commits, flushes } = &*self.written;
+        let Written { commands, commits, flushes } = &self.shared.written;
         Writes { commands: read(commands), commits: read(commits), flushes: read(flushes) }
     }
 }
@@ -212,162 +231,83 @@ impl Drop for Writer {
     }
 }
 
-fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written, seen: &Seen) {
-    let mut closing = None;
-    while closing.is_none() {
-        let Ok(first) = commands.recv() else { return };
-        let (mut group, mut look) = (Vec::new(), false);
-        let mut next = Some(first);
-        while let Some(message) = next.take() {
-            match message {
-                Message::Command(command) => group.push(command),
-                Message::Look => look = true,
-                Message::Close(reply) => closing = Some(reply),
+impl Shared {
+    /// The thread's work, until the store is closed.
+    fn serve(&self, commands: &Receiver<Message>, seen: &Seen) {
+        let mut closing = None;
+        while closing.is_none() {
+            let Ok(first) = commands.recv() else { break };
+            // What is asked while a caller writes is written together.
+            let mut writing = self.writing();
+            let Some(pen) = &mut writing.pen else { return };
+            let (mut group, mut look) = (Vec::new(), false);
+            let mut next = Some(first);
+            while let Some(message) = next.take() {
+                match message {
+                    Message::Command(command) => group.push(command),
+                    Message::Look => look = true,
+                    Message::Close(reply) => closing = Some(reply),
+                }
+                if closing.is_none() && group.len() < GROUP {
+                    next = commands.try_recv().ok();
+                }
             }
-            if closing.is_none() && group.len() < GROUP {
-                next = commands.try_recv().ok();
+            if look {
+                // A look that fails leaves what is known to grow old.
+                let _ = pen.look();
+            }
+            if !group.is_empty() {
+                let count = group.len();
+                let lasting = group.iter().map(|command| command.lasting()).max().unwrap_or(Lasting::Flushed);
+                let committed = pen.write(lasting, &mut group);
+                self.answer(pen, lasting, &committed, group);
+                self.waiting.fetch_sub(count, Ordering::SeqCst);
+                pen.tidy();
             }
         }
-        if look {
-            // A look that fails leaves what is known to grow old.
-            let _ = pen.look();
-        }
-        if !group.is_empty() {
-            let lasting = group.iter().map(|command| command.lasting()).max().unwrap_or(Lasting::Flushed);
-            let committed = pen.write(lasting, &mut group);
-            written.commands.fetch_add(group.len() as u64, Ordering::Relaxed);
-            written.commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
-            written.flushes.fetch_add(u64::from(committed.is_ok() && lasting == Lasting::Flushed), Ordering::Relaxed);
-            for command in group {
-                command.answer(committed.clone());
-            }
-            pen.desk.clean();
+        seen.close();
+        let Some(pen) = self.writing().pen.take() else { return };
+        let moved = pen.move_log();
+        drop(pen);
+        if let Some(reply) = closing {
+            let _ = reply.send(moved.map_err(|error| StoreError::new("checkpoint the database", error)));
         }
     }
-    seen.close();
-    // Passive: closing waits for nobody else who has the file open.
-    let checkpoint = pen.desk.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-    drop(pen);
-    if let Some(reply) = closing {
-        let _ = reply.send(checkpoint.map_err(|error| StoreError::new("checkpoint the database", error)));
-    }
-}
 
-/// What is in the transaction of a command that was run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Done {
-    /// All that it wrote, or nothing.
-    Whole,
-    /// A part.
-    Torn,
-}
-
-/// What writes, and what it knows of the database between two transactions.
-struct Pen {
-    desk: Desk,
-    turn: Turn,
-    /// How the next commit is to last.
-    lasting: Lasting,
-    version: Option<i64>,
-}
-
-impl Pen {
-    /// One transaction.
-    fn write(&mut self, lasting: Lasting, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
-        let failed = |error| NotCommitted::Begin(Arc::new(error));
-        self.last(lasting).map_err(failed)?;
-        self.turn.take(|| self.run("BEGIN IMMEDIATE"))?.map_err(failed)?;
-        // Nobody else writes from here on, so this is what is known until the commit.
-        let begun = self.look().map_err(failed);
-        let committed =
-            begun.and_then(|()| self.commit(group).unwrap_or_else(|error| Err(NotCommitted::Commit(Arc::new(error)))));
-        if committed.is_err() {
-            self.desk.undone();
+    /// Writes a command on the thread that asks, or gives it back when it would have to wait.
+    fn write_at_once(&self, command: Box<dyn Command>) -> Option<Box<dyn Command>> {
+        let Ok(mut writing) = self.writing.try_lock() else { return Some(command) };
+        let begun = Instant::now();
+        // Who asked before is answered before.
+        if self.waiting.load(Ordering::SeqCst) > 0 || writing.rests_until.is_some_and(|until| begun < until) {
+            return Some(command);
         }
-        if !self.desk.is_autocommit() {
-            // If even this fails, the next BEGIN does, and says so.
-            let _ = self.run("ROLLBACK");
-        }
-        committed
+        let Some(pen) = &mut writing.pen else { return Some(command) };
+        let mut group = vec![command];
+        let Some(committed) = pen.write_without_waiting(&mut group) else { return group.pop() };
+        self.answer(pen, Lasting::Ordered, &committed, group);
+        writing.rests_until = rest(begun, Instant::now());
+        None
     }
 
-    /// Says how the next commits are to last. Between two transactions, as SQLite refuses it inside one; and prepared
-    /// anew each time, as it takes effect when it is prepared.
-    fn last(&mut self, lasting: Lasting) -> rusqlite::Result<()> {
-        if lasting != self.lasting {
-            self.desk.execute_batch(match lasting {
-                Lasting::Flushed => "PRAGMA synchronous = FULL",
-                Lasting::Ordered => "PRAGMA synchronous = NORMAL",
-            })?;
-            self.lasting = lasting;
-        }
-        Ok(())
-    }
-
-    fn look(&mut self) -> rusqlite::Result<()> {
-        self.desk.look(&mut self.version)
-    }
-
-    fn commit(&self, group: &mut [Box<dyn Command>]) -> rusqlite::Result<Result<(), NotCommitted>> {
-        if let [command] = group {
-            return self.commit_alone(&mut **command);
-        }
+    /// Tells everybody of a group what became of it.
+    fn answer(&self, pen: &Pen, lasting: Lasting, committed: &Result<(), NotCommitted>, group: Vec<Box<dyn Command>>) {
+        let Written { commands, commits, flushes } = &self.written;
+        commands.fetch_add(group.len() as u64, Ordering::Relaxed);
+        commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
+        flushes.fetch_add(u64::from(committed.is_ok() && lasting == Lasting::Flushed), Ordering::Relaxed);
         for command in group {
-            let done = match command.deciding() {
-                Deciding::First => self.carry_out(&mut **command),
-                Deciding::Throughout => self.carry_out_or_undo(&mut **command)?,
-            };
-            if self.desk.is_autocommit() || done == Done::Torn {
-                return Ok(Err(NotCommitted::RolledBack));
-            }
+            command.answer(committed.clone());
         }
-        self.write_down()?;
-        self.run("COMMIT").map(Ok)
+        pen.clean();
     }
 
-    /// What one command undoes is the whole transaction.
-    fn commit_alone(&self, command: &mut dyn Command) -> rusqlite::Result<Result<(), NotCommitted>> {
-        let before = self.desk.changes();
-        let keep = command.run(&self.desk);
-        if self.desk.is_autocommit() {
-            return Ok(Err(NotCommitted::RolledBack));
-        }
-        if keep || (command.deciding() == Deciding::First && self.desk.changes() == before) {
-            self.write_down()?;
-            return self.run("COMMIT").map(Ok);
-        }
-        self.desk.undone();
-        self.run("ROLLBACK").map(Ok)
+    fn writing(&self) -> MutexGuard<'_, Writing> {
+        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Writes down what is written together for all commands.
-    fn write_down(&self) -> rusqlite::Result<()> {
-        rows::write_new(&self.desk)?;
-        gate::write_uses(&self.desk)
-    }
-
-    fn carry_out(&self, command: &mut dyn Command) -> Done {
-        let before = self.desk.changes();
-        let keep = command.run(&self.desk);
-        if keep || self.desk.changes() == before { Done::Whole } else { Done::Torn }
-    }
-
-    fn carry_out_or_undo(&self, command: &mut dyn Command) -> rusqlite::Result<Done> {
-        self.write_down()?;
-        self.run("SAVEPOINT command")?;
-        let keep = command.run(&self.desk);
-        if self.desk.is_autocommit() {
-            return Ok(Done::Torn);
-        }
-        if !keep {
-            self.run("ROLLBACK TO command")?;
-            self.desk.undone();
-        }
-        self.run("RELEASE command")?;
-        Ok(Done::Whole)
-    }
-
-    fn run(&self, sql: &str) -> rusqlite::Result<()> {
-        self.desk.prepare_cached(sql)?.execute([]).map(drop)
-    }
+/// Until when callers are not to write themselves, after one that did from `begun` to `ended`.
+fn rest(begun: Instant, ended: Instant) -> Option<Instant> {
+    (ended - begun > SLOW).then(|| ended + REST)
 }

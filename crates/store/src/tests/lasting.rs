@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::*;
 use crate::desk::Desk;
-use crate::writer::Deciding;
+use crate::pen::Deciding;
 
 /// What the writer's connection is set to inside a command that asks for this.
 async fn synchronous(store: &SqliteStore, lasting: Lasting) -> i64 {

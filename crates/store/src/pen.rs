@@ -1,0 +1,226 @@
+//! Transactions: a group of commands, all or nothing.
+//!
+//! ```text
+//!   BEGIN IMMEDIATE
+//!     command 1                                        (decides, then writes)
+//!     SAVEPOINT · command 2 · RELEASE                  (decides as it writes)
+//!     SAVEPOINT · command 3 · ROLLBACK TO, RELEASE     (refused)
+//!     …all that was waiting
+//!   COMMIT
+//! ```
+//!
+//! A savepoint costs a copy of every page that is written under it, so a command that is refused before it has written
+//! anything goes without, and so does one that is alone in its group. If the storage fails under one in the middle of its
+//! writes, its whole group is undone.
+
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use rusqlite::hooks::Wal;
+
+use crate::checkpoint::Log;
+use crate::desk::Desk;
+use crate::error::NotCommitted;
+use crate::seen::Seen;
+use crate::turn::{Turn, without_waiting};
+use crate::{gate, rows};
+
+/// How a command outlives the loss of power.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Lasting {
+    /// With the next commit that is flushed: the log is written in order, and flushing it flushes all of it.
+    Ordered,
+    /// Before it is answered.
+    Flushed,
+}
+
+/// When a command decides whether it is carried out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Deciding {
+    /// Before its first write. What fails after that is the storage.
+    First,
+    /// At any time.
+    Throughout,
+}
+
+/// A piece of work with somebody waiting for it.
+pub(crate) trait Command: Send {
+    fn lasting(&self) -> Lasting;
+    fn deciding(&self) -> Deciding;
+    /// Does the work; says whether what it wrote is to be kept.
+    fn run(&mut self, desk: &Desk) -> bool;
+    fn answer(self: Box<Self>, committed: Result<(), NotCommitted>);
+}
+
+/// What is in the transaction of a command that was run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Done {
+    /// All that it wrote, or nothing.
+    Whole,
+    /// A part.
+    Torn,
+}
+
+/// What writes, and what it knows of the database between two transactions.
+#[derive(Debug)]
+pub(crate) struct Pen {
+    desk: Desk,
+    turn: Turn,
+    /// How the next commit is to last.
+    lasting: Lasting,
+    version: Option<i64>,
+    log: Arc<Log>,
+}
+
+impl Pen {
+    /// `connection` was opened to flush.
+    pub(crate) fn new(
+        mut connection: Connection,
+        turn: Turn,
+        seen: Arc<Seen>,
+        log: Arc<Log>,
+    ) -> rusqlite::Result<Self> {
+        let grown = Arc::clone(&log);
+        let committed = move |_: &mut Wal, pages| {
+            grown.grew_to(pages);
+            Ok(())
+        };
+        connection.wal_hook(Some(committed))?;
+        Ok(Self { desk: Desk::new(connection, seen), turn, lasting: Lasting::Flushed, version: None, log })
+    }
+
+    /// One transaction.
+    pub(crate) fn write(&mut self, lasting: Lasting, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
+        let failed = |error| NotCommitted::Begin(Arc::new(error));
+        self.last(lasting).map_err(failed)?;
+        self.turn.take(|| self.run("BEGIN IMMEDIATE"))?.map_err(failed)?;
+        self.finish(group)
+    }
+
+    /// One transaction in which nothing is waited for, neither the disk nor other processes. `None` when it did not begin.
+    pub(crate) fn write_without_waiting(&mut self, group: &mut [Box<dyn Command>]) -> Option<Result<(), NotCommitted>> {
+        if self.log.is_long() {
+            return None;
+        }
+        without_waiting(|| {
+            self.last(Lasting::Ordered).ok()?;
+            self.turn.try_take(|| self.run("BEGIN IMMEDIATE"))?.ok()?;
+            Some(self.finish(group))
+        })
+    }
+
+    /// The transaction is over, and whoever it was for is told.
+    pub(crate) fn clean(&self) {
+        self.desk.clean();
+    }
+
+    /// Moves the log into the database when it is long. One that fails is tried again.
+    pub(crate) fn tidy(&self) {
+        if self.log.is_long() {
+            let _ = self.move_log();
+        }
+    }
+
+    /// Moves the log into the database. Passive: it waits for nobody else who has the file open.
+    pub(crate) fn move_log(&self) -> rusqlite::Result<()> {
+        self.desk.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+    }
+
+    /// Does what a transaction is for, and ends it.
+    fn finish(&mut self, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
+        let failed = |error| NotCommitted::Begin(Arc::new(error));
+        // Nobody else writes from here on, so this is what is known until the commit.
+        let begun = self.look().map_err(failed);
+        let committed =
+            begun.and_then(|()| self.commit(group).unwrap_or_else(|error| Err(NotCommitted::Commit(Arc::new(error)))));
+        if committed.is_err() {
+            self.desk.undone();
+        }
+        if !self.desk.is_autocommit() {
+            // If even this fails, the next BEGIN does, and says so.
+            let _ = self.run("ROLLBACK");
+        }
+        committed
+    }
+
+    /// Says how the next commits are to last. Between two transactions, as SQLite refuses it inside one; and prepared
+    /// anew each time, as it takes effect when it is prepared.
+    fn last(&mut self, lasting: Lasting) -> rusqlite::Result<()> {
+        if lasting != self.lasting {
+            self.desk.execute_batch(match lasting {
+                Lasting::Flushed => "PRAGMA synchronous = FULL",
+                Lasting::Ordered => "PRAGMA synchronous = NORMAL",
+            })?;
+            self.lasting = lasting;
+        }
+        Ok(())
+    }
+
+    /// Looks whether others have written.
+    pub(crate) fn look(&mut self) -> rusqlite::Result<()> {
+        self.desk.look(&mut self.version)
+    }
+
+    fn commit(&self, group: &mut [Box<dyn Command>]) -> rusqlite::Result<Result<(), NotCommitted>> {
+        if let [command] = group {
+            return self.commit_alone(&mut **command);
+        }
+        for command in group {
+            let done = match command.deciding() {
+                Deciding::First => self.carry_out(&mut **command),
+                Deciding::Throughout => self.carry_out_or_undo(&mut **command)?,
+            };
+            if self.desk.is_autocommit() || done == Done::Torn {
+                return Ok(Err(NotCommitted::RolledBack));
+            }
+        }
+        self.write_down()?;
+        self.run("COMMIT").map(Ok)
+    }
+
+    /// What one command undoes is the whole transaction.
+    fn commit_alone(&self, command: &mut dyn Command) -> rusqlite::Result<Result<(), NotCommitted>> {
+        let before = self.desk.changes();
+        let keep = command.run(&self.desk);
+        if self.desk.is_autocommit() {
+            return Ok(Err(NotCommitted::RolledBack));
+        }
+        if keep || (command.deciding() == Deciding::First && self.desk.changes() == before) {
+            self.write_down()?;
+            return self.run("COMMIT").map(Ok);
+        }
+        self.desk.undone();
+        self.run("ROLLBACK").map(Ok)
+    }
+
+    /// Writes down what is written together for all commands.
+    fn write_down(&self) -> rusqlite::Result<()> {
+        rows::write_new(&self.desk)?;
+        gate::write_uses(&self.desk)
+    }
+
+    fn carry_out(&self, command: &mut dyn Command) -> Done {
+        let before = self.desk.changes();
+        let keep = command.run(&self.desk);
+        if keep || self.desk.changes() == before { Done::Whole } else { Done::Torn }
+    }
+
+    fn carry_out_or_undo(&self, command: &mut dyn Command) -> rusqlite::Result<Done> {
+        self.write_down()?;
+        self.run("SAVEPOINT command")?;
+        let keep = command.run(&self.desk);
+        if self.desk.is_autocommit() {
+            return Ok(Done::Torn);
+        }
+        if !keep {
+            self.run("ROLLBACK TO command")?;
+            self.desk.undone();
+        }
+        self.run("RELEASE command")?;
+        Ok(Done::Whole)
+    }
+
+    fn run(&self, sql: &str) -> rusqlite::Result<()> {
+        self.desk.prepare_cached(sql)?.execute([]).map(drop)
+    }
+}
