@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
@@ -23,6 +23,10 @@ pub(crate) type Branches = BTreeMap<String, ObjectId>;
 const LOCK_TRIES: u32 = 50;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
+/// How often branches are read again that were packed meanwhile, and for how long between.
+const READ_TRIES: u32 = 50;
+const READ_PAUSE: Duration = Duration::from_millis(5);
+
 /// The branches and the branch `HEAD` names, which need not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RefState {
@@ -30,7 +34,33 @@ pub(crate) struct RefState {
     pub(crate) head: Option<String>,
 }
 
+/// As they are at one time. Somebody may pack them while they are read, git's own housekeeping above all: a branch that is
+/// a file of its own goes into the file of all, and whoever has read that one already finds it in neither.
 pub(crate) fn state(repo: &gix::Repository) -> gix::Result<RefState> {
+    let packed = repo.common_dir().join("packed-refs");
+    let mut tries = 0;
+    loop {
+        let before = written(&packed);
+        let state = state_in_passing(repo);
+        let is_one = match &state {
+            Ok(_) => written(&packed) == before,
+            Err(error) => !error.is_not_found(),
+        };
+        tries += 1;
+        if is_one || tries == READ_TRIES {
+            return state;
+        }
+        thread::sleep(READ_PAUSE);
+    }
+}
+
+/// When a file was written, and how long it is; `None` while it is not there.
+fn written(file: &Path) -> Option<(SystemTime, u64)> {
+    let file = fs::metadata(file).ok()?;
+    Some((file.modified().ok()?, file.len()))
+}
+
+fn state_in_passing(repo: &gix::Repository) -> gix::Result<RefState> {
     let mut branches = Branches::new();
     for reference in repo.references()?.local_branches()? {
         let mut reference = reference?;

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{World, committed, git, text};
+use crate::odb::refs;
 use crate::{GitError, Mirrors, Remote};
 
 /// Every story is told twice: with an upstream we read ourselves, and with one only git can serve.
@@ -346,4 +347,32 @@ fn a_long_history_and_an_old_commit_made_a_branch() {
     mirror.push(&world.remote(), "late", commit, None).unwrap();
     git(&world.bare, &["fsck", "--strict"]);
     assert_eq!(git(&world.bare, &["rev-list", "--count", "late"]), "22");
+}
+
+#[test]
+fn branches_that_are_packed_while_they_are_read_are_all_there() {
+    const BRANCHES: usize = 200;
+    let world = World::new();
+    let head = git(&world.bare, &["rev-parse", "main"]);
+    let unpack = || {
+        for n in 0..BRANCHES {
+            let passing = world.bare.join("passing");
+            fs::write(&passing, format!("{head}\n")).unwrap();
+            fs::rename(passing, world.bare.join(format!("refs/heads/branch-{n}"))).unwrap();
+        }
+    };
+    unpack();
+    std::thread::scope(|scope| {
+        let packing = scope.spawn(|| {
+            for _ in 0..20 {
+                git(&world.bare, &["pack-refs", "--all", "--prune"]);
+                unpack();
+            }
+        });
+        let repo = gix::open(&world.bare).unwrap();
+        while !packing.is_finished() {
+            let state = refs::state(&repo).expect("they are read");
+            assert_eq!(state.branches.len(), BRANCHES + 1, "with `main`");
+        }
+    });
 }
