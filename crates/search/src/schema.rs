@@ -147,7 +147,7 @@ impl Fields {
 }
 
 /// Goes up when documents are made otherwise though the fields are the same.
-const FILLED: u32 = 5;
+const FILLED: u32 = 6;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";
