@@ -23,14 +23,17 @@ const WORTHWHILE: i64 = 1000;
 /// Pages in the log at which who writes moves it, and begins it anew.
 const LONG: u32 = 8000;
 
+/// Stands for a log that the next write may begin anew.
+const BEGINS: u32 = u32::MAX;
+
 /// How long the log is, as far as it matters to who writes.
 #[derive(Debug)]
 pub(crate) struct Log(AtomicU32);
 
 impl Log {
-    /// Of a database that was just opened: the first write may begin its log.
+    /// Of a database that was just opened.
     pub(crate) const fn new() -> Self {
-        Self(AtomicU32::new(u32::MAX))
+        Self(AtomicU32::new(BEGINS))
     }
 
     /// It has so many pages after a commit.
@@ -38,13 +41,18 @@ impl Log {
         self.0.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// Whether it is to be moved, or was moved whole, so that it begins anew: both end in a flush.
+    /// Whether who writes is to move it.
     pub(crate) fn is_long(&self) -> bool {
+        (LONG..BEGINS).contains(&self.0.load(Ordering::Relaxed))
+    }
+
+    /// Whether the next write may end in a flush: the log is to be moved, or begins anew.
+    pub(crate) fn may_flush(&self) -> bool {
         self.0.load(Ordering::Relaxed) >= LONG
     }
 
     fn moves(&self) {
-        self.0.store(u32::MAX, Ordering::Relaxed);
+        self.0.store(BEGINS, Ordering::Relaxed);
     }
 }
 

@@ -99,7 +99,7 @@ impl Pen {
 
     /// One transaction in which nothing is waited for, neither the disk nor other processes. `None` when it did not begin.
     pub(crate) fn write_without_waiting(&mut self, group: &mut [Box<dyn Command>]) -> Option<Result<(), NotCommitted>> {
-        if self.log.is_long() {
+        if self.log.may_flush() {
             return None;
         }
         without_waiting(|| {
