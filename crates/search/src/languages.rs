@@ -206,6 +206,17 @@ mod tests {
     }
 
     #[test]
+    fn a_page_is_looked_at_until_its_language_is_clear() {
+        let english = "The key is rotated by the server, and you can turn that off for this site. ";
+        let german = "Der Schlüssel wird vom Server erneuert, und das ist nicht für alle zu ändern. ";
+        let page =
+            |first: &str, often: usize, then: &str| Language::of_text([&*first.repeat(often), &*then.repeat(40)]);
+        assert_eq!(page(english, 1, german), Language::German, "a quotation tells nothing yet");
+        assert_eq!(page(german, 10, english), Language::German, "that much of it does");
+        assert_eq!(page(&"retry max_delay ".repeat(60), 1, german), Language::German);
+    }
+
+    #[test]
     fn no_telling_word_of_plain_letters_is_too_long() {
         let plain = TELLING.keys().filter(|word| word.is_ascii());
         assert_eq!(plain.count(), PLAIN_TELLING.len());
