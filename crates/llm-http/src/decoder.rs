@@ -8,8 +8,12 @@
 //! A reply is over when its wire says so, and then exactly one `Done` has been given. Whatever comes later is not looked
 //! at. An end before that is [`Broken`], and so is anything that is neither.
 
+use std::borrow::Cow;
+
 use docent_llm::Event;
 use serde_json::Value;
+
+use crate::alike::Alike;
 
 use crate::sse::{Frame, Reader, TooLong};
 use crate::trouble::Told;
@@ -19,9 +23,12 @@ const REPLY_LIMIT: usize = 32 << 20;
 
 /// One reply in the words of one wire.
 pub(crate) trait Reply: Send + Unpin + 'static {
-    /// Reads a frame of the kind that a reply has hundreds of, a piece of text and nothing else to know. `false` when it is
-    /// any other; then nothing has been read.
-    fn text(&mut self, frame: &str, events: &mut Vec<Event>) -> bool;
+    /// The text of a frame of the kind that a reply has hundreds of, a piece of text and nothing else to know. Nothing when
+    /// it is any other. What it says is up to the frame alone, whatever came before.
+    fn text(frame: &str) -> Option<Cow<'_, str>>;
+
+    /// Takes a piece of text.
+    fn hear(&mut self, text: Cow<'_, str>, events: &mut Vec<Event>);
 
     /// Reads the JSON of one frame, and adds the events that are complete with it.
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken>;
@@ -67,16 +74,17 @@ enum Form {
 pub(crate) struct Decoder<R> {
     form: Form,
     reply: R,
+    alike: Alike,
     seen: usize,
 }
 
 impl<R: Reply> Decoder<R> {
     pub(crate) fn of_stream(reply: R) -> Self {
-        Self { form: Form::Frames(Reader::default()), reply, seen: 0 }
+        Self { form: Form::Frames(Reader::default()), reply, alike: Alike::default(), seen: 0 }
     }
 
     pub(crate) fn of_whole(reply: R) -> Self {
-        Self { form: Form::Whole(Vec::new()), reply, seen: 0 }
+        Self { form: Form::Whole(Vec::new()), reply, alike: Alike::default(), seen: 0 }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -98,8 +106,8 @@ impl<R: Reply> Decoder<R> {
                 Ok(())
             }
             Form::Frames(reader) => {
-                let reply = &mut self.reply;
-                let fed = reader.feed(bytes, |frame| read(reply, frame, events));
+                let (reply, alike) = (&mut self.reply, &mut self.alike);
+                let fed = reader.feed(bytes, |frame| read(reply, alike, frame, events));
                 if self.is_over() { Ok(()) } else { fed }
             }
         }
@@ -120,8 +128,8 @@ impl<R: Reply> Decoder<R> {
                 }
             }
             Form::Frames(reader) => {
-                let reply = &mut self.reply;
-                let ended = reader.end(|frame| read(reply, frame, events));
+                let (reply, alike) = (&mut self.reply, &mut self.alike);
+                let ended = reader.end(|frame| read(reply, alike, frame, events));
                 // Half a frame at the end is a cut and no garbage.
                 ended.map_err(|e| if e == Broken::Garbled { Broken::Cut } else { e })?;
                 if self.is_over() { Ok(()) } else { self.reply.end(events) }
@@ -130,7 +138,7 @@ impl<R: Reply> Decoder<R> {
     }
 }
 
-fn read<R: Reply>(reply: &mut R, frame: Frame<'_>, events: &mut Vec<Event>) -> Result<(), Broken> {
+fn read<R: Reply>(reply: &mut R, alike: &mut Alike, frame: Frame<'_>, events: &mut Vec<Event>) -> Result<(), Broken> {
     let data = frame.data.trim();
     if reply.is_over() || data.is_empty() {
         return Ok(());
@@ -139,7 +147,8 @@ fn read<R: Reply>(reply: &mut R, frame: Frame<'_>, events: &mut Vec<Event>) -> R
         return reply.done(events);
     }
     let is_error = frame.event == "error";
-    if !is_error && reply.text(data, events) {
+    if !is_error && let Some(text) = alike.text(data, R::text) {
+        reply.hear(text, events);
         return Ok(());
     }
     let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled)?;

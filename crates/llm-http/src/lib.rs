@@ -36,6 +36,7 @@
 //! | `exchange.rs` | the IO: one request, one reply |
 //! | `trouble.rs` | what went wrong, sorted |
 
+mod alike;
 mod anthropic;
 mod decoder;
 mod endpoint;

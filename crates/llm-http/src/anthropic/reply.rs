@@ -125,16 +125,17 @@ impl Message {
 }
 
 impl Reply for Message {
-    fn text(&mut self, frame: &str, events: &mut Vec<Event>) -> bool {
-        let Ok(Text { kind: "content_block_delta", delta: Delta { kind: "text_delta", text }, .. }) =
-            serde_json::from_str(frame)
-        else {
-            return false;
-        };
+    fn text(frame: &str) -> Option<Cow<'_, str>> {
+        match serde_json::from_str(frame) {
+            Ok(Text { kind: "content_block_delta", delta: Delta { kind: "text_delta", text }, .. }) => Some(text),
+            _ => None,
+        }
+    }
+
+    fn hear(&mut self, text: Cow<'_, str>, events: &mut Vec<Event>) {
         if !text.is_empty() {
             events.push(Event::TextDelta(text.into_owned()));
         }
-        true
     }
 
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {

@@ -106,17 +106,6 @@ impl Completion {
         }
     }
 
-    fn hear(&mut self, text: Cow<'_, str>, events: &mut Vec<Event>) {
-        if text.is_empty() {
-            return;
-        }
-        self.spoke = true;
-        match &mut self.held {
-            Some((_, held)) => held.push_str(&text),
-            None => events.push(Event::TextDelta(text.into_owned())),
-        }
-    }
-
     fn count(&mut self, usage: &Value) {
         let tokens = |name: &str| usage[name].as_u64();
         self.usage.input_tokens = tokens("prompt_tokens").unwrap_or(self.usage.input_tokens);
@@ -171,15 +160,22 @@ impl Completion {
 }
 
 impl Reply for Completion {
-    fn text(&mut self, frame: &str, events: &mut Vec<Event>) -> bool {
+    fn text(frame: &str) -> Option<Cow<'_, str>> {
         let Ok(Text { choices: [Choice { index: 0, delta, .. }], object, .. }) = serde_json::from_str(frame) else {
-            return false;
+            return None;
         };
-        if object.is_some_and(|object| object == "error") {
-            return false;
+        object.is_none_or(|object| object != "error").then_some(delta.content)
+    }
+
+    fn hear(&mut self, text: Cow<'_, str>, events: &mut Vec<Event>) {
+        if text.is_empty() {
+            return;
         }
-        self.hear(delta.content, events);
-        true
+        self.spoke = true;
+        match &mut self.held {
+            Some((_, held)) => held.push_str(&text),
+            None => events.push(Event::TextDelta(text.into_owned())),
+        }
     }
 
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
