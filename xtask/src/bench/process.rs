@@ -1,5 +1,7 @@
 //! What a process uses, as `/proc` tells it.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -20,6 +22,27 @@ pub(crate) fn cpu(pid: u32) -> Duration {
 pub(crate) fn own_cpu(pid: u32) -> Duration {
     let fields = stat(&pid.to_string());
     ticks(&fields[11..13])
+}
+
+/// The CPU time of each thread of a process, to the nanosecond, where [`own_cpu`] tells of hundredths of a second.
+#[derive(Debug)]
+pub(crate) struct Threads(BTreeMap<OsString, u64>);
+
+impl Threads {
+    pub(crate) fn of(pid: u32) -> Self {
+        let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let times = tasks.filter_map(|task| {
+            let told = fs::read_to_string(task.path().join("schedstat")).ok()?;
+            Some((task.file_name(), told.split_whitespace().next()?.parse().ok()?))
+        });
+        Self(times.collect())
+    }
+
+    /// What they have used since. Of a thread that has ended meanwhile nothing is known.
+    pub(crate) fn since(&self, before: &Self) -> Duration {
+        let used = self.0.iter().map(|(thread, time)| time.saturating_sub(before.0.get(thread).copied().unwrap_or(0)));
+        Duration::from_nanos(used.sum())
+    }
 }
 
 /// The CPU time of our own children that have ended.
@@ -119,6 +142,17 @@ mod tests {
         assert!(peak.end() >= 60 << 20, "the block is in the peak");
         drop(block);
         assert!(resident(pid) > 1 << 20);
+    }
+
+    #[test]
+    fn threads_are_counted_finely() {
+        let pid = std::process::id();
+        let (before, ticks_before) = (Threads::of(pid), own_cpu(pid));
+        let spin = || while Threads::of(pid).since(&before) < Duration::from_millis(60) {};
+        thread::scope(|scope| (0..2).for_each(|_| drop(scope.spawn(spin))));
+        assert!(own_cpu(pid) > ticks_before);
+        assert_eq!(before.since(&before), Duration::ZERO);
+        assert!(Threads::of(u32::MAX).since(&before).is_zero());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::bench::process;
+use crate::bench::process::{self, Threads};
 use crate::bench::stream::cores::Cores;
 use crate::bench::stream::party::Party;
 
@@ -76,9 +76,9 @@ pub(crate) fn measure(program: &Path, party: &Party, work: Work, cores: Cores) -
     let mut readers = Readers::of(cores.spawn(&mut command)?)?;
     readers.hear(&task)?;
     readers.say("begin")?;
-    let before = process::own_cpu(party.pid());
+    let before = Threads::of(party.pid());
     let counts = readers.say("end")?;
-    let cpu = process::own_cpu(party.pid()).saturating_sub(before);
+    let cpu = Threads::of(party.pid()).since(&before);
     let grown = process::resident(party.pid()).saturating_sub(party.idle());
     let counts = serde_json::from_value(counts).map_err(|error| format!("the readers say something else: {error}"))?;
     Ok(Measured { counts, cpu, grown })
