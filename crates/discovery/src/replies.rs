@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use docent_types::{ProjectId, Refusal, RefusalKind, Standing};
-use docent_web::Beat;
+use docent_web::{Beat, Promise};
 
 use crate::chats::Chats;
 
@@ -89,6 +89,15 @@ impl Replies {
     #[must_use]
     pub fn at_a_beat_of(mut self, interval: Duration) -> Self {
         self.beat = Beat::every(interval);
+        self
+    }
+
+    /// Like [`Replies::at_a_beat_of`], with a way to tell models that they are read at the beat anyway. Where there are many
+    /// replies, those that are asked by `docent-http-client` need not have their sockets watched then: its `promising` is
+    /// such a way.
+    #[must_use]
+    pub fn promising_a_beat_of(mut self, interval: Duration, promise: Promise) -> Self {
+        self.beat = Beat::promising(interval, promise);
         self
     }
 

@@ -194,7 +194,13 @@ impl Reader {
         self.running.waiting.forget(self.number);
         let mut state = self.running.state();
         state.readers -= 1;
-        state.absence()
+        let (absence, others) = (state.absence(), state.readers > 0);
+        drop(state);
+        // They may have waited for this one to ask.
+        if others {
+            self.running.waiting.wake_all();
+        }
+        absence
     }
 }
 

@@ -160,6 +160,18 @@ fn whoever_waits_goes_on_when_the_one_who_asked_last_is_gone() {
     assert!(first.knows_to_read() && first.reads());
 }
 
+/// Who reads may have promised the model to come again, and then the model wakes nobody.
+#[test]
+fn whoever_waits_asks_again_when_another_leaves() {
+    let (running, first) = Script::default().begins();
+    let (mut first, mut second) = (Client::new(first), Client::new(running.join()));
+    first.reads_all();
+    second.reads_all();
+    assert!(!first.knows_to_read());
+    drop(second);
+    assert!(first.knows_to_read());
+}
+
 #[test]
 fn one_who_does_not_read_holds_up_nobody() {
     let script = Script::default();

@@ -8,11 +8,11 @@
 //! the body reads the socket: there is no task in between, and nothing is kept of what was read.
 
 use std::collections::HashMap;
-use std::io;
+use std::io::{self, Read as _};
 use std::mem::MaybeUninit;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -30,6 +30,7 @@ use tower_service::Service;
 
 use crate::connector::Fault;
 use crate::framing::{Framing, FramingError};
+use crate::promise;
 use crate::streams::{Stream, Streams};
 
 /// The largest head of an answer.
@@ -43,6 +44,9 @@ const ONE_WRITE: usize = 64 << 10;
 
 /// How much is read at a time.
 const READ: usize = 16 << 10;
+
+/// The same of a connection that nobody watches: some words.
+const READ_ALONE: usize = 4 << 10;
 
 /// The media type of a body that comes as it is made.
 const EVENTS: &[u8] = b"text/event-stream";
@@ -128,7 +132,7 @@ impl Direct {
         let is_kept = sent.is_ok() && keeps(&head) && framing != Framing::UntilClosed;
         let home = is_kept.then(|| (self.kept.clone(), place(request).to_owned()));
         let stream = is_stream(&head).then(|| self.streams.begin());
-        let mut body = DirectBody { socket: Some(socket), framing, rest, home, stream };
+        let mut body = DirectBody { socket: Some(Socket::Watched(socket)), framing, rest, home, stream };
         if framing.is_over() {
             body.let_go();
         }
@@ -256,7 +260,7 @@ fn is_stream(head: &Parts) -> bool {
 #[derive(Debug)]
 pub(crate) struct DirectBody {
     /// `None` once the body is over.
-    socket: Option<TcpStream>,
+    socket: Option<Socket>,
     framing: Framing,
     /// What came with the head.
     rest: Bytes,
@@ -269,19 +273,11 @@ pub(crate) struct DirectBody {
 impl DirectBody {
     /// The next bytes, none of them empty; `None` at the end.
     pub(crate) fn poll_data(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, Failure>>> {
-        loop {
-            let Some(socket) = self.socket.as_mut() else { return Poll::Ready(None) };
+        while self.socket.is_some() {
             let came = if self.rest.is_empty() {
                 let mut space = [MaybeUninit::uninit(); READ];
                 let mut read = ReadBuf::uninit(&mut space);
-                let Poll::Ready(came) = Pin::new(socket).poll_read(context, &mut read) else {
-                    match self.waits() {
-                        Ok(true) => continue,
-                        Ok(false) => return Poll::Pending,
-                        Err(error) => return Poll::Ready(Some(Err(error.into()))),
-                    }
-                };
-                match came {
+                match ready!(self.poll_socket(context, &mut read)) {
                     Ok(()) if read.filled().is_empty() => {
                         self.socket = None;
                         return Poll::Ready(self.framing.closed().err().map(|error| Err(error.into())));
@@ -307,13 +303,48 @@ impl DirectBody {
                 }
             }
         }
+        Poll::Ready(None)
     }
 
-    /// There is nothing to read. Gives whether it is to be looked at again, as others watch the socket from now on.
-    fn waits(&mut self) -> io::Result<bool> {
-        let Some(stream) = self.stream.as_mut().filter(|stream| stream.may_be_late()) else { return Ok(false) };
-        self.socket = self.socket.take().map(|socket| stream.watched(socket)).transpose()?;
-        Ok(true)
+    /// Reads what there is. Where there is nothing, it is seen to that the task is woken when something comes, unless it
+    /// comes again by itself.
+    fn poll_socket(&mut self, context: &mut Context<'_>, read: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let may_rely = self.stream.as_ref().is_some_and(Stream::may_rely);
+        loop {
+            match self.socket.take() {
+                None => return Poll::Ready(Ok(())),
+                Some(Socket::Watched(socket)) if may_rely => {
+                    self.socket = Some(Socket::Alone(socket.into_std()?, false));
+                }
+                Some(Socket::Alone(socket, was_all)) if may_rely => {
+                    // It is not asked twice at the same look.
+                    let came = if was_all { Err(io::ErrorKind::WouldBlock.into()) } else { read_alone(&socket, read) };
+                    let was_all = matches!(came, Ok(true));
+                    self.socket = Some(Socket::Alone(socket, was_all));
+                    return match came {
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                            promise::rely();
+                            Poll::Pending
+                        }
+                        came => Poll::Ready(came.map(|_| ())),
+                    };
+                }
+                Some(Socket::Alone(socket, _)) => self.socket = Some(Socket::Watched(TcpStream::from_std(socket)?)),
+                Some(Socket::Watched(mut socket)) => {
+                    let polled = Pin::new(&mut socket).poll_read(context, read);
+                    let stream = self.stream.as_mut().filter(|stream| polled.is_pending() && stream.may_be_late());
+                    // Others watch it from now on, and it is looked at again, for something may have come.
+                    let (socket, looks_again) = match stream {
+                        Some(stream) => (stream.watched(socket)?, true),
+                        None => (socket, false),
+                    };
+                    self.socket = Some(Socket::Watched(socket));
+                    if !looks_again {
+                        return polled;
+                    }
+                }
+            }
+        }
     }
 
     /// What of these bytes is body. Lets the connection go when that was all.
@@ -334,12 +365,36 @@ impl DirectBody {
         let home = self.home.take().filter(|_| self.rest.is_empty());
         let (socket, stream) = (self.socket.take(), self.stream.take());
         let (Some(socket), Some((kept, place))) = (socket, home) else { return };
-        let socket = match stream {
-            Some(stream) => stream.ended(socket),
-            None => Ok(socket),
+        let socket = match (socket, stream) {
+            (Socket::Alone(socket, _), _) => TcpStream::from_std(socket),
+            (Socket::Watched(socket), Some(stream)) => stream.ended(socket),
+            (Socket::Watched(socket), None) => Ok(socket),
         };
         if let Ok(socket) = socket {
             kept.put(place, socket);
+        }
+    }
+}
+
+/// The connection of a body on its way.
+#[derive(Debug)]
+enum Socket {
+    /// The runtime, or a thread for many, wakes whoever waits for it.
+    Watched(TcpStream),
+    /// Nobody does. Whether all that there was at this look was read.
+    Alone(std::net::TcpStream, bool),
+}
+
+/// Reads what there is, without waiting. Gives whether that was all.
+fn read_alone(mut socket: &std::net::TcpStream, read: &mut ReadBuf<'_>) -> io::Result<bool> {
+    loop {
+        match socket.read(read.initialize_unfilled_to(READ_ALONE)) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            came => {
+                let length = came?;
+                read.advance(length);
+                return Ok(length < READ_ALONE);
+            }
         }
     }
 }

@@ -9,7 +9,8 @@
 //!   it looks    |         |         |         |         |
 //! ```
 //!
-//! A few are watched like any other socket, and so is each until its first words are there.
+//! A few are watched like any other socket, and so is each until its first words are there. Who has promised to come again
+//! by itself ([`promise`]) needs nobody to watch.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,6 +21,8 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
+
+use crate::promise;
 
 /// How often the thread looks.
 const EVERY: Duration = Duration::from_millis(20);
@@ -88,6 +91,11 @@ impl Stream {
         self.has_spoken = true;
     }
 
+    /// Whether the socket need not be watched: who reads comes again by itself.
+    pub(crate) fn may_rely(&self) -> bool {
+        self.has_spoken && promise::is_made()
+    }
+
     /// Whether the socket, which has nothing to read, is better watched by the thread.
     pub(crate) fn may_be_late(&self) -> bool {
         self.has_spoken && !self.is_watched && self.streams.are_many()
@@ -117,6 +125,7 @@ impl Drop for Stream {
 mod tests {
     use std::future::poll_fn;
     use std::net::SocketAddr;
+    use std::task::{Context, Poll, Waker};
 
     use bytes::Bytes;
     use futures::poll;
@@ -129,6 +138,7 @@ mod tests {
     use super::*;
     use crate::connector::tcp;
     use crate::direct::{Direct, DirectBody};
+    use crate::promise::promising;
 
     const WORDS: usize = 8;
     const PAUSE: Duration = Duration::from_millis(15);
@@ -207,6 +217,51 @@ mod tests {
         let (direct, (address, _)) = (direct(), speaker(PAUSE).await);
         read_by(MANY - 1, &direct, address).await;
         assert!(direct.streams().0.watch.get().is_none());
+    }
+
+    /// The next piece, by somebody who comes again every so often, woken or not; the first is waited for as usual.
+    async fn piece_without_waking(body: &mut DirectBody) -> Option<Bytes> {
+        loop {
+            let mut context = Context::from_waker(Waker::noop());
+            let mut polled = Poll::Pending;
+            let is_relied_on = promising(&mut || polled = body.poll_data(&mut context));
+            match polled {
+                Poll::Ready(piece) => return piece.map(|piece| piece.expect("a piece")),
+                Poll::Pending if is_relied_on => sleep(PAUSE).await,
+                Poll::Pending => {
+                    return poll_fn(|context| body.poll_data(context)).await.map(|piece| piece.expect("one"));
+                }
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn who_comes_again_by_itself_is_not_woken_and_reads_all() {
+        let (direct, (address, connections)) = (direct(), speaker(PAUSE).await);
+        for _ in 0..2 {
+            let (mut body, mut text) = (asked(&direct, address).await, Vec::new());
+            while let Some(piece) = timeout(PATIENCE, piece_without_waking(&mut body)).await.expect("in time") {
+                text.extend_from_slice(&piece);
+            }
+            assert_eq!(text, b"0, 1, 2, 3, 4, 5, 6, 7, ");
+        }
+        assert_eq!(connections.load(Ordering::Relaxed), 1, "it was used again");
+    }
+
+    #[tokio::test]
+    async fn who_comes_no_more_is_woken_again() {
+        let (direct, (address, _)) = (direct(), speaker(PAUSE).await);
+        let mut body = asked(&direct, address).await;
+        let mut text = Vec::new();
+        for word in 0..4 {
+            text.extend(piece_without_waking(&mut body).await.expect("a piece"));
+            if word % 2 == 1 {
+                let piece = timeout(PATIENCE, poll_fn(|context| body.poll_data(context))).await.expect("in time");
+                text.extend(piece.expect("a piece").expect("read"));
+            }
+        }
+        text.extend(timeout(PATIENCE, read(body)).await.expect("in time").into_bytes());
+        assert_eq!(text, b"0, 1, 2, 3, 4, 5, 6, 7, ");
     }
 
     #[tokio::test]

@@ -237,7 +237,7 @@ impl House {
             assistant: Arc::clone(&app.assistant),
             docs: Arc::clone(&app.indexes) as _,
             replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
-                .at_a_beat_of(app.config.assistant.beat)
+                .promising_a_beat_of(app.config.assistant.beat, docent_http_client::promising)
                 .resumable_for(app.config.assistant.resumable),
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone());

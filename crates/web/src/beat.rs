@@ -37,6 +37,8 @@ use tokio::time::{Instant, sleep_until};
 const FOR_EACH: Duration = Duration::from_micros(750);
 /// However many there are, none waits for longer than this, or for one beat.
 const LONGEST: Duration = Duration::from_millis(150);
+/// A stream that is looked at as seldom as this looks for itself, if anybody relies on that. Words come about as often.
+const SELDOM: Duration = Duration::from_millis(100);
 /// As many are woken together: the more, the cheaper, and the longer anything else waits for its turn.
 const TOGETHER: usize = 1_000;
 
@@ -47,11 +49,21 @@ pub struct Beat(Option<Arc<Clock>>);
 impl Beat {
     /// A beat every so often; none when that is zero.
     pub fn every(interval: Duration) -> Self {
+        Self::promising(interval, |poll| {
+            poll();
+            false
+        })
+    }
+
+    /// The same, with a way to tell whoever reads the sockets behind these streams that it need not wake them: a stream that
+    /// waits for long is looked at every time when it is its turn, if that is relied on.
+    pub fn promising(interval: Duration, promise: Promise) -> Self {
         let clock = || {
             let most_beats = LONGEST.as_micros() / interval.as_micros().max(1);
             let most_beats = u64::try_from(most_beats).unwrap_or(u64::MAX).max(1);
             Clock {
                 interval,
+                promise,
                 most_beats,
                 began: Instant::now(),
                 streams: AtomicUsize::new(0),
@@ -81,8 +93,12 @@ impl fmt::Debug for Beat {
     }
 }
 
+/// Polls with the promise to poll again before long, even if nobody wakes, and says whether anybody relies on it.
+pub type Promise = fn(&mut dyn FnMut()) -> bool;
+
 struct Clock {
     interval: Duration,
+    promise: Promise,
     /// However many streams there are, each is woken at every so manieth beat.
     most_beats: u64,
     began: Instant,
@@ -129,11 +145,16 @@ impl Clock {
         u64::try_from(beats).unwrap_or(u64::MAX)
     }
 
+    /// So many beats after the last time a stream is woken.
+    fn stride(&self, streams: usize) -> u64 {
+        let stride = (streams as u128 * FOR_EACH.as_nanos()).div_ceil(self.interval.as_nanos());
+        u64::try_from(stride).unwrap_or(u64::MAX).clamp(1, self.most_beats)
+    }
+
     /// The beat after this one at which a stream is woken, by the number that it has among all.
     fn next(&self, stream: u64, beat: u64) -> u64 {
         let streams = self.streams.load(Ordering::Relaxed);
-        let stride = (streams as u128 * FOR_EACH.as_nanos()).div_ceil(self.interval.as_nanos());
-        let stride = u64::try_from(stride).unwrap_or(u64::MAX).clamp(1, self.most_beats);
+        let stride = self.stride(streams);
         let groups = ((streams / TOGETHER) as u64).clamp(1, stride);
         let turn = stream % groups * stride / groups;
         let next = beat + 1;
@@ -334,6 +355,25 @@ impl Bell {
         // What has come in the meantime need not wait any longer.
         if to == OPEN && turned == Err(PULLED) {
             self.look_again();
+        }
+    }
+
+    /// How to look with the promise to look again at the next beat but for some. Only where looking seldom is cheaper than
+    /// being told of every word.
+    pub(crate) fn promise(&self) -> Option<Promise> {
+        let clock = self.pull.clock.as_ref().filter(|clock| clock.ticks.get().is_some())?;
+        let waits = clock.interval.as_nanos() * u128::from(clock.stride(clock.streams.load(Ordering::Relaxed)));
+        (waits >= SELDOM.as_nanos()).then_some(clock.promise)
+    }
+
+    /// After looking with a promise that somebody relies on: it is kept.
+    pub(crate) fn comes_again(&self) {
+        let comes = |state| (state == QUIET || state == OPEN).then_some(PULLED);
+        // Else something has come already.
+        if self.pull.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, comes).is_ok()
+            && let Some(clock) = &self.pull.clock
+        {
+            clock.at_its_turn(Arc::clone(&self.pull));
         }
     }
 

@@ -127,6 +127,53 @@ async fn the_more_streams_there_are_the_more_beats_they_let_pass() {
     assert_eq!((stream.next().await.unwrap(), start.elapsed()), (Bytes::from("c"), BEAT * 10));
 }
 
+/// Words that come without anybody being woken, and how often they were looked for.
+fn mute(beat: &Beat) -> (Arc<AtomicU64>, Arc<AtomicU64>, impl Stream<Item = Bytes> + Send + Unpin + use<>) {
+    let (said, looks) = (Arc::new(AtomicU64::new(1)), Arc::new(AtomicU64::new(0)));
+    let (says, looked) = (Arc::clone(&said), Arc::clone(&looks));
+    let words = futures::stream::poll_fn(move |_| {
+        looked.fetch_add(1, Ordering::Relaxed);
+        let is_there = said.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok();
+        if is_there { Poll::Ready(Some("a")) } else { Poll::Pending }
+    });
+    let stream = framed_at(beat.clone(), words, |word: Option<&str>, out| {
+        out.extend_from_slice(word.unwrap_or(".").as_bytes());
+        Next::AtTheBeat
+    });
+    (says, looks, Box::pin(stream))
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_is_relied_on_looks_when_it_is_its_turn_but_not_for_ever() {
+    let beat = Beat::promising(BEAT, |poll| {
+        poll();
+        true
+    });
+    // So many that each waits for long.
+    let _others: Vec<_> = (0..200).map(|_| beat.clone().bell()).collect();
+    let (says, looks, mut stream) = mute(&beat);
+    let start = Instant::now();
+    assert_eq!(stream.next().await.unwrap(), "a");
+    says.store(2, Ordering::Relaxed);
+    assert_eq!((stream.next().await.unwrap(), start.elapsed()), (Bytes::from("aa"), BEAT * 15));
+    let silence = Duration::from_secs(10);
+    assert!(tokio::time::timeout(silence, stream.next()).await.is_err());
+    let before = looks.load(Ordering::Relaxed);
+    assert!((8..20).contains(&before), "{before} looks");
+    assert!(tokio::time::timeout(silence, stream.next()).await.is_err());
+    assert_eq!(looks.load(Ordering::Relaxed), before);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_few_streams_promise_nothing() {
+    let beat = Beat::promising(BEAT, |_| panic!("a promise"));
+    let (says, mut stream) = spoken(&beat);
+    for word in ["a", "b"] {
+        says.send(word).unwrap();
+        assert_eq!(stream.next().await.unwrap(), word);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn whoever_waits_for_an_earlier_beat_than_others_is_woken_at_it() {
     let beat = Beat::every(BEAT);

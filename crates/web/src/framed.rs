@@ -14,6 +14,9 @@ use crate::beat::{Beat, Bell, Pace};
 /// of what was asked for on its behalf.
 const WRITE: usize = 32 * 1024;
 
+/// A stream that was looked at so often in vain is told of what comes, and not looked at until then.
+const QUIET_LOOKS: u8 = 8;
+
 /// What comes behind an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
@@ -50,7 +53,7 @@ pub fn framed_at<T: Send + 'static>(
     write: impl FnMut(Option<T>, &mut BytesMut) -> Next + Send + Unpin + 'static,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
     let bell = beat.bell();
-    Framed { items, write, bell, pace: Pace::AtOnce, ended: false, buffer: BytesMut::new(), written: 0 }
+    Framed { items, write, bell, pace: Pace::AtOnce, ended: false, buffer: BytesMut::new(), quiet: 0, written: 0 }
 }
 
 pin_project! {
@@ -63,6 +66,8 @@ pin_project! {
         pace: Pace,
         ended: bool,
         buffer: BytesMut,
+        // How often nothing was there in a row.
+        quiet: u8,
         // How much was given away since there was last nothing to give.
         written: usize,
     }
@@ -83,21 +88,34 @@ impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> Next> Stream for Fra
         if is_due && !*this.ended && this.buffer.len() < WRITE {
             this.bell.listens(*this.pace);
             let mut context = Context::from_waker(this.bell.waker());
-            let drained = loop {
-                match this.items.as_mut().poll_next(&mut context) {
+            let promise = this.bell.promise().filter(|_| *this.quiet < QUIET_LOOKS);
+            let (drained, is_relied_on) = loop {
+                let mut polled = Poll::Pending;
+                let mut poll = || polled = this.items.as_mut().poll_next(&mut context);
+                let is_relied_on = match promise.filter(|_| *this.pace == Pace::AtTheBeat) {
+                    Some(promise) => promise(&mut poll),
+                    None => {
+                        poll();
+                        false
+                    }
+                };
+                match polled {
                     Poll::Ready(item) => {
                         let is_last = item.is_none();
                         let next = (this.write)(item, this.buffer);
                         *this.ended = is_last || next == Next::Nothing;
                         *this.pace = if next == Next::AtTheBeat { Pace::AtTheBeat } else { Pace::AtOnce };
                     }
-                    Poll::Pending => break true,
+                    Poll::Pending => break (true, is_relied_on),
                 }
                 if *this.ended || this.buffer.len() >= WRITE {
-                    break false;
+                    break (false, false);
                 }
             };
-            if drained {
+            *this.quiet = if this.buffer.is_empty() { this.quiet.saturating_add(1) } else { 0 };
+            if is_relied_on {
+                this.bell.comes_again();
+            } else if drained {
                 this.bell.turns_to(*this.pace);
             } else {
                 this.bell.stays_due();

@@ -45,7 +45,7 @@ mod target;
 mod wording;
 
 pub use answer::{Handler, answer, catch_panic};
-pub use beat::Beat;
+pub use beat::{Beat, Promise};
 pub use body::Body;
 pub use draining::Draining;
 pub use error::{ErrorShape, HttpError};
