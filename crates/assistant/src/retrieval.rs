@@ -15,6 +15,9 @@ const FITS: f32 = 0.15;
 const ANSWERS: f32 = 0.4;
 /// A passage is a source when it scores at least this share of the best one.
 const LEANS: f32 = 0.6;
+/// No more than so many are sources of one search: an answer seldom leans on more. What it links besides becomes one at its
+/// end.
+const SOURCES: usize = 3;
 
 /// The searches of one reply.
 #[derive(Debug)]
@@ -118,13 +121,13 @@ impl Retrieval {
     /// Of these the ones an answer leans on: the best, and those that come near it. No page twice in a reply.
     pub(crate) fn best(&mut self, passages: &[Arc<Passage>]) -> Vec<Arc<Passage>> {
         let best = passages.first().map_or(0.0, |passage| passage.score);
-        self.send(passages.iter().filter(|passage| passage.score >= best * LEANS))
+        self.send(passages.iter().filter(|passage| passage.score >= best * LEANS), SOURCES)
     }
 
     /// Of all that was found, the pages these links lead to, in the order of the links.
     pub(crate) fn linked(&mut self, links: &[String]) -> Vec<Arc<Passage>> {
         let found = std::mem::take(&mut self.found);
-        let passages = self.send(links.iter().filter_map(|link| cited(&found, link)));
+        let passages = self.send(links.iter().filter_map(|link| cited(&found, link)), usize::MAX);
         self.found = found;
         passages
     }
@@ -143,11 +146,11 @@ impl Retrieval {
         &self.sent
     }
 
-    fn send<'p>(&mut self, passages: impl Iterator<Item = &'p Arc<Passage>>) -> Vec<Arc<Passage>> {
+    fn send<'p>(&mut self, passages: impl Iterator<Item = &'p Arc<Passage>>, most: usize) -> Vec<Arc<Passage>> {
         let mut known: HashSet<&str> = HashSet::new();
         let sent = &self.sent;
         let fresh = passages.filter(|passage| !sent.contains(&passage.path) && known.insert(passage.path.as_str()));
-        let fresh: Vec<Arc<Passage>> = fresh.cloned().collect();
+        let fresh: Vec<Arc<Passage>> = fresh.take(most).cloned().collect();
         self.sent.extend(fresh.iter().map(|passage| passage.path.clone()));
         fresh
     }

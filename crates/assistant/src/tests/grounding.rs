@@ -4,7 +4,7 @@ use docent_llm::scripted::Reply;
 use docent_types::StreamEvent;
 use serde_json::json;
 
-use super::House;
+use super::{House, docs};
 use crate::Site;
 
 const QUESTION: &str = "How often is a failed call retried?";
@@ -34,6 +34,27 @@ async fn a_page_that_is_linked_is_a_source_though_it_scored_low() {
     let is_source = told.each(|event| Some(matches!(event, StreamEvent::Source { .. })));
     let end = told.events.iter().position(|event| matches!(event, StreamEvent::TextEnd { .. })).expect("a text");
     assert!(is_source[end + 1], "{:?}", told.events);
+}
+
+#[tokio::test]
+async fn of_many_pages_that_fit_the_best_are_sources_and_those_that_are_linked() {
+    let mut house = House::new();
+    let about =
+        ["invoices by the bank", "builds of a branch", "letters to readers", "orders from a shop", "keys of a door"];
+    let pages = about.map(|what| {
+        (format!("{}.md", &what[..4]), format!("# Calls about {what}\n\nA failed call about {what} is retried."))
+    });
+    let others = ["red", "green", "blue", "white", "black"]
+        .map(|what| (format!("{what}.md"), format!("# Paint\n\nAll {what}.")));
+    let pages: Vec<_> = pages.iter().chain(&others).map(|(name, text)| (name.as_str(), text.as_str())).collect();
+    house.docs = docs(&pages);
+    house.model.replies("Five times.");
+    let told = house.ask(QUESTION).await;
+    assert_eq!((told.found()[0].len(), told.sources().len()), (5, 3));
+    let last = told.found()[0][4].clone();
+    house.model.replies(format!("See [there](/{last}).").as_str());
+    let told = house.ask(QUESTION).await;
+    assert_eq!((told.sources().len(), told.sources().pop()), (4, Some(last)));
 }
 
 #[tokio::test]
