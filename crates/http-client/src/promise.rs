@@ -1,8 +1,8 @@
 //! Who asks for the next piece of a body again, woken or not.
 //!
-//! Whoever reads thousands of bodies at a beat of its own need not be woken for what comes on them: to have a socket watched
-//! costs as much as to read it. So it may promise, for the time of one poll, to poll again before long, and a body that
-//! relies on that is not watched until somebody polls it without a promise.
+//! Whoever reads thousands of bodies at a beat of its own need not be woken for what comes on them, and to be told of each
+//! piece costs something. So it may promise, for the time of one poll, to poll again before long, and a body that relies on
+//! that is not watched until somebody polls it without a promise.
 
 use std::cell::Cell;
 

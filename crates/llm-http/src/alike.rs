@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Once such a frame has been read as JSON, the next is compared with it: with the same bytes before and behind, and letters
-//! between that stand for themselves in a JSON string, it says the same but for these letters. Comparing takes a tenth
+//! between that stand for themselves in a JSON string, it says the same but for these letters. Comparing takes a fraction
 //! of the time that reading takes.
 
 use std::borrow::Cow;

@@ -14,7 +14,6 @@ use docent_llm::Event;
 use serde_json::Value;
 
 use crate::alike::Alike;
-
 use crate::sse::{Frame, Reader, TooLong};
 use crate::trouble::Told;
 
