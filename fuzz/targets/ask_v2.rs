@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use docent_fuzz::{Street, is_told};
-use docent_http_v2::Face;
+use docent_http_v2::{Face, Shown};
 use libfuzzer_sys::fuzz_target;
 
 use house::House;
