@@ -118,7 +118,7 @@ impl Retrieval {
         found.into_iter().filter(|passage| passage.score >= FITS).map(Arc::new).collect()
     }
 
-    /// Of these the ones an answer leans on: the best, and those that come near it. No page twice in a reply.
+    /// Of these the ones an answer leans on: the best, and some that come near it. No page twice in a reply.
     pub(crate) fn best(&mut self, passages: &[Arc<Passage>]) -> Vec<Arc<Passage>> {
         let best = passages.first().map_or(0.0, |passage| passage.score);
         self.send(passages.iter().filter(|passage| passage.score >= best * LEANS), SOURCES)

@@ -219,15 +219,19 @@ mod tests {
         assert!(direct.streams().0.watch.get().is_none());
     }
 
-    /// The next piece, by somebody who comes again every so often, woken or not; the first is waited for as usual.
-    async fn piece_without_waking(body: &mut DirectBody) -> Option<Bytes> {
+    /// The next piece, by somebody who comes again every so often, woken or not; the first is waited for as usual. Counts how
+    /// often that was relied on.
+    async fn piece_without_waking(body: &mut DirectBody, relied_on: &mut usize) -> Option<Bytes> {
         loop {
             let mut context = Context::from_waker(Waker::noop());
             let mut polled = Poll::Pending;
             let is_relied_on = promising(&mut || polled = body.poll_data(&mut context));
             match polled {
                 Poll::Ready(piece) => return piece.map(|piece| piece.expect("a piece")),
-                Poll::Pending if is_relied_on => sleep(PAUSE).await,
+                Poll::Pending if is_relied_on => {
+                    *relied_on += 1;
+                    sleep(PAUSE).await;
+                }
                 Poll::Pending => {
                     return poll_fn(|context| body.poll_data(context)).await.map(|piece| piece.expect("one"));
                 }
@@ -237,31 +241,40 @@ mod tests {
 
     #[tokio::test]
     async fn who_comes_again_by_itself_is_not_woken_and_reads_all() {
-        let (direct, (address, connections)) = (direct(), speaker(PAUSE).await);
+        let (direct, (address, connections)) = (direct(), speaker(PAUSE * 4).await);
         for _ in 0..2 {
-            let (mut body, mut text) = (asked(&direct, address).await, Vec::new());
-            while let Some(piece) = timeout(PATIENCE, piece_without_waking(&mut body)).await.expect("in time") {
-                text.extend_from_slice(&piece);
-            }
+            let (mut body, mut text, mut relied_on) = (asked(&direct, address).await, Vec::new(), 0);
+            let reading = async {
+                while let Some(piece) = piece_without_waking(&mut body, &mut relied_on).await {
+                    text.extend_from_slice(&piece);
+                }
+            };
+            timeout(PATIENCE, reading).await.expect("in time");
             assert_eq!(text, b"0, 1, 2, 3, 4, 5, 6, 7, ");
+            assert!(relied_on > 0, "nobody was to be woken");
         }
         assert_eq!(connections.load(Ordering::Relaxed), 1, "it was used again");
     }
 
     #[tokio::test]
     async fn who_comes_no_more_is_woken_again() {
-        let (direct, (address, _)) = (direct(), speaker(PAUSE).await);
+        let (direct, (address, _)) = (direct(), speaker(PAUSE * 4).await);
         let mut body = asked(&direct, address).await;
-        let mut text = Vec::new();
-        for word in 0..4 {
-            text.extend(piece_without_waking(&mut body).await.expect("a piece"));
-            if word % 2 == 1 {
-                let piece = timeout(PATIENCE, poll_fn(|context| body.poll_data(context))).await.expect("in time");
-                text.extend(piece.expect("a piece").expect("read"));
+        let (mut text, mut relied_on) = (Vec::new(), 0);
+        let reading = async {
+            for turn in 0.. {
+                let piece = if turn % 3 == 2 {
+                    poll_fn(|context| body.poll_data(context)).await.map(|piece| piece.expect("read"))
+                } else {
+                    piece_without_waking(&mut body, &mut relied_on).await
+                };
+                let Some(piece) = piece else { return };
+                text.extend_from_slice(&piece);
             }
-        }
-        text.extend(timeout(PATIENCE, read(body)).await.expect("in time").into_bytes());
+        };
+        timeout(PATIENCE, reading).await.expect("in time");
         assert_eq!(text, b"0, 1, 2, 3, 4, 5, 6, 7, ");
+        assert!(relied_on > 0, "there was a time when nobody was to be woken");
     }
 
     #[tokio::test]
