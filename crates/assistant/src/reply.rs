@@ -102,7 +102,7 @@ pub(crate) fn events(
                 Ok(Begun { first, rest }) => (first, rest),
                 Err(failure) => {
                     error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
-                    kept.unanswered().await;
+                    Box::pin(kept.unanswered()).await;
                     yield trouble(asking::sentence(failure.kind, telling.has_spoken()));
                     return;
                 }
@@ -152,7 +152,7 @@ pub(crate) fn events(
                 }
             }
             if let Some(kind) = broken {
-                kept.unanswered().await;
+                Box::pin(kept.unanswered()).await;
                 yield trouble(asking::sentence(kind, telling.has_spoken()));
                 return;
             }
@@ -194,7 +194,7 @@ pub(crate) fn events(
         dialogue.turn.answered = !telling.says_unanswered() && (retrieval.may_answer() || is_cited);
         dialogue.turn.sources = retrieval.sent().to_vec();
         dialogue.turn.answer = Some(telling.answer().to_owned());
-        if !kept.answered(dialogue.turn).await {
+        if !Box::pin(kept.answered(dialogue.turn)).await {
             yield trouble("The conversation could not be stored. Try again.");
             return;
         }

@@ -1,9 +1,9 @@
 //! One request and its reply, over the network.
 
-use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime};
+use std::vec;
 
 use bytes::Bytes;
 use docent_http_client::{Chunks, Client, Response, SendError, Wait, retry_after};
@@ -146,8 +146,8 @@ impl Exchange {
         let listening = Listening {
             chunks: Some(answer.within(self.idle).chunks()),
             decoder,
-            events: Vec::new(),
-            ready: VecDeque::new(),
+            ready: Vec::new().into_iter(),
+            broken: None,
             linger: None,
             peer: self.peer.clone(),
         };
@@ -160,9 +160,10 @@ struct Listening<R> {
     /// `None` once nothing more is expected.
     chunks: Option<Chunks>,
     decoder: Decoder<R>,
-    /// What the decoder writes to; empty in between.
-    events: Vec<Event>,
-    ready: VecDeque<Result<Event, ModelError>>,
+    /// What came at once and is not given yet. Takes no room once it is: a reply waits most of the time.
+    ready: vec::IntoIter<Event>,
+    /// What the reply broke off with, behind that.
+    broken: Option<ModelError>,
     /// Runs once the reply is over and the rest of the answer is waited for.
     linger: Option<Pin<Box<Sleep>>>,
     peer: Peer,
@@ -178,14 +179,19 @@ impl<R: Reply> Stream for Listening<R> {
             if this.decoder.is_over() && this.ready.len() <= 1 {
                 ready!(this.let_go(context));
             }
-            if let Some(event) = this.ready.pop_front() {
-                return Poll::Ready(Some(event));
+            if let Some(event) = this.ready.next() {
+                return Poll::Ready(Some(Ok(event)));
+            }
+            this.ready = Vec::new().into_iter();
+            if let Some(error) = this.broken.take() {
+                return Poll::Ready(Some(Err(error)));
             }
             let Some(chunks) = this.chunks.as_mut() else { return Poll::Ready(None) };
             match ready!(chunks.poll_next_unpin(context)) {
                 Some(Ok(bytes)) => {
-                    let fed = this.decoder.feed(&bytes, &mut this.events);
-                    this.take(fed.err());
+                    let mut events = Vec::new();
+                    let fed = this.decoder.feed(&bytes, &mut events);
+                    this.take(events, fed.err());
                 }
                 None => this.ended(None),
                 Some(Err(SendError::Timeout { what: Wait::Chunk, limit, .. })) => {
@@ -200,20 +206,20 @@ impl<R: Reply> Stream for Listening<R> {
 impl<R: Reply> Listening<R> {
     /// No more bytes come. That is an end like any other where the reply says that it is whole.
     fn ended(&mut self, cause: Option<BoxError>) {
-        let ended = self.decoder.end(&mut self.events);
-        self.take(ended.err());
+        let mut events = Vec::new();
+        let ended = self.decoder.end(&mut events);
+        self.take(events, ended.err());
         self.chunks = None;
-        if let Some(cause) = cause
-            && let Some(Err(error)) = self.ready.pop_back_if(|last| last.is_err())
-        {
-            self.ready.push_back(Err(error.because(cause)));
+        if let Some(cause) = cause {
+            self.broken = self.broken.take().map(|error| error.because(cause));
         }
     }
 
-    fn take(&mut self, broken: Option<Broken>) {
-        self.ready.extend(self.events.drain(..).map(Ok));
+    /// Nothing is left of what came before.
+    fn take(&mut self, events: Vec<Event>, broken: Option<Broken>) {
+        self.ready = events.into_iter();
         if let Some(broken) = broken {
-            self.ready.push_back(Err(self.error(broken)));
+            self.broken = Some(self.error(broken));
             self.chunks = None;
         }
     }
