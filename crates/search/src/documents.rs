@@ -140,7 +140,6 @@ impl Writing<'_> {
         self.writer.say(fields.heading, stems(&self.words[title..]));
         let above = self.words.len();
         self.vocabulary.add_words(&section.text, self.language, &mut self.words);
-        self.writer.borrow(above as u32);
         self.writer.gather(&self.words[above..]);
         let mut numbers = std::mem::take(&mut self.numbers);
         numbers.clear();

@@ -32,6 +32,9 @@ pub(crate) struct Ground {
     pub(crate) linked_from: Vec<u32>,
     /// How many words the links to a page have, by number.
     pub(crate) link_words: Vec<u32>,
+    /// How long each page is in all, as the engine writes lengths down, and how many sections it has, by number.
+    pub(crate) lengths: Vec<u8>,
+    pub(crate) sections_of: Vec<u32>,
     /// How many other pages link to the page that most do.
     pub(crate) most_linked: u32,
     /// How many words each field holds in all, by number of field.
@@ -97,6 +100,8 @@ impl Ground {
             numbers: pages.iter().copied().zip(0..NOWHERE).collect(),
             linked_from: vec![0; pages.len()],
             link_words: vec![0; pages.len()],
+            lengths: vec![0; pages.len()],
+            sections_of: vec![0; pages.len()],
             pages,
             ..Self::default()
         };
@@ -170,8 +175,17 @@ impl Ground {
     /// Counts a document that speaks of a page, or, with -1, does so no more.
     fn count(&mut self, columns: &Columns, document: DocId, page: u32, by: i32) {
         match columns.kind(document) {
-            Kind::Page => {}
-            Kind::Section => self.sections = self.sections.saturating_add_signed(by as isize),
+            Kind::Page => {
+                if let Some(length) = self.lengths.get_mut(page as usize).filter(|_| by > 0) {
+                    *length = columns.whole.fieldnorm_id(document);
+                }
+            }
+            Kind::Section => {
+                self.sections = self.sections.saturating_add_signed(by as isize);
+                if let Some(sections) = self.sections_of.get_mut(page as usize) {
+                    *sections = sections.saturating_add_signed(by);
+                }
+            }
             Kind::Link => {
                 let words = columns.link_words.fieldnorm(document) as i32;
                 for (counts, by) in [(&mut self.linked_from, by), (&mut self.link_words, by * words)] {
@@ -239,6 +253,8 @@ impl Ground {
             numbers: self.numbers.clone(),
             linked_from: self.linked_from.clone(),
             link_words: self.link_words.clone(),
+            lengths: self.lengths.clone(),
+            sections_of: self.sections_of.clone(),
             sections: self.sections,
             words: self.words.clone(),
             section_tables: Arc::clone(&self.section_tables),
@@ -306,6 +322,7 @@ struct Columns {
     target: Column<u64>,
     section: Column<u64>,
     link_words: FieldNormReader,
+    whole: FieldNormReader,
     /// How many words the fields of each kind have, with the number of the field.
     of_page: Vec<(usize, FieldNormReader)>,
     of_section: Vec<(usize, FieldNormReader)>,
@@ -326,6 +343,7 @@ impl Columns {
             target: column(fields.target)?,
             section: column(fields.section)?,
             link_words: reader.get_fieldnorms_reader(fields.link)?,
+            whole: reader.get_fieldnorms_reader(fields.whole)?,
         })
     }
 

@@ -41,7 +41,7 @@ impl<'s> Lexicon<'s> {
             return Ok(*known);
         }
         let mut holds = false;
-        for field in [self.fields.whole, self.fields.path, self.fields.link] {
+        for field in self.fields.of_page().into_iter().chain([self.fields.path, self.fields.link]) {
             holds = holds || self.is_in(field, stem)?;
         }
         self.asked.borrow_mut().insert(stem.to_owned(), holds);
@@ -60,7 +60,7 @@ impl<'s> Lexicon<'s> {
 
     /// Whether a page holds the word, spelled so, or something it is the stem of.
     pub(crate) fn holds(&self, word: &str) -> tantivy::Result<bool> {
-        for field in [self.fields.whole, self.fields.spelled] {
+        for field in self.fields.of_page().into_iter().chain([self.fields.spelled]) {
             if self.searcher.doc_freq(&self.fields.marked(field, word))? > 0 {
                 return Ok(true);
             }
@@ -68,60 +68,73 @@ impl<'s> Lexicon<'s> {
         Ok(false)
     }
 
-    /// The known words that begin so, those on most pages first.
+    /// The known words that begin so, the commonest first.
     pub(crate) fn beginning_with(&self, start: &str, most: usize) -> tantivy::Result<Vec<String>> {
         let mut found: Vec<(u32, String)> = Vec::new();
-        self.each_beginning_with(start, |word, pages| found.push((pages, word.to_owned())))?;
+        self.each_beginning_with(start, |word, often| found.push((often, word.to_owned())))?;
         Ok(commonest(found, most))
     }
 
     /// The known words that differ in at most `slips` from a word and begin with the same letter, with how many slips
-    /// lie between: of those with the fewest, the ones on most pages.
+    /// lie between: of those with the fewest, the commonest.
     pub(crate) fn alike(&self, word: &str, slips: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
         let letters: Vec<char> = word.chars().collect();
         let Some(first) = letters.first() else { return Ok(Vec::new()) };
         let mut found: Vec<(usize, u32, String)> = Vec::new();
         let mut known_letters = Vec::new();
-        self.each_beginning_with(first.encode_utf8(&mut [0; 4]), |known, pages| {
+        self.each_beginning_with(first.encode_utf8(&mut [0; 4]), |known, often| {
             if spelling::may_be_near(word, known, slips) {
                 known_letters.clear();
                 known_letters.extend(known.chars());
                 if let Some(slips) = spelling::distance(&letters, &known_letters, slips) {
-                    found.push((slips, pages, known.to_owned()));
+                    found.push((slips, often, known.to_owned()));
                 }
             }
         })?;
         let fewest = found.iter().map(|(slips, ..)| *slips).min().unwrap_or_default();
         found.retain(|(slips, ..)| *slips == fewest);
-        let words = found.into_iter().map(|(_, pages, word)| (pages, word)).collect();
+        let words = found.into_iter().map(|(_, often, word)| (often, word)).collect();
         Ok(commonest(words, most).into_iter().map(|word| (word, fewest)).collect())
     }
 
-    /// Calls `each` with the known words that begin so, stems among them, and on how many pages of one part of the index
-    /// each is. A word may come more than once.
+    /// Calls `each` with the known words that begin so, stems among them, and in how many places of one part of the index
+    /// each is, in the field that has it most. A word comes once for each part.
     fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, u32)) -> tantivy::Result<()> {
         let mut left = MOST_LOOKED_AT;
+        let fields = self.fields.of_page().into_iter().chain([self.fields.spelled]);
+        let marked = Marked(fields.fold(0, |marks, field| marks | 1 << self.fields.mark(field)));
         for reader in self.searcher.segment_readers() {
             let index = reader.inverted_index(self.fields.said)?;
             let mut end = start.as_bytes().to_vec();
             // No byte of UTF-8 is 255.
             end.push(255);
-            let marked = Marked([self.fields.whole, self.fields.spelled].map(|field| self.fields.mark(field)));
             let mut stream = index.terms().search(marked).ge(start).lt(end).into_stream()?;
+            let (mut at, mut most) = (String::new(), 0);
             while left > 0 && stream.advance() {
-                left -= 1;
                 let word = stream.key().split_last().and_then(|(_, word)| std::str::from_utf8(word).ok());
-                if let Some(word) = word {
-                    each(word, stream.value().doc_freq);
+                let Some(word) = word else { continue };
+                if word != at {
+                    if most > 0 {
+                        each(&at, most);
+                    }
+                    left -= 1;
+                    most = 0;
+                    at.clear();
+                    at.push_str(word);
                 }
+                most = most.max(stream.value().doc_freq);
+            }
+            if most > 0 {
+                each(&at, most);
             }
         }
         Ok(())
     }
 }
 
-/// Lets those words through that have one of these marks behind them. What has another is not gone into.
-struct Marked([u8; 2]);
+/// Lets those words through that have one of these marks behind them, a bit for each. What has another is not gone into.
+#[derive(Debug, Clone, Copy)]
+struct Marked(u16);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
@@ -147,8 +160,8 @@ impl Automaton for Marked {
 
     fn accept(&self, seen: &Seen, byte: u8) -> Seen {
         match (seen, byte) {
-            (Seen::Letters, byte) if self.0.contains(&byte) => Seen::Mark,
             (Seen::Letters, byte) if byte >= b' ' => Seen::Letters,
+            (Seen::Letters, byte) if byte < 16 && self.0 >> byte & 1 == 1 => Seen::Mark,
             _ => Seen::Another,
         }
     }

@@ -5,9 +5,10 @@
 //! waits for a writer, whether the writer is in this process or in another.
 //!
 //! A question is any string. It is cut into words (`question`), with what else they may mean (`lexicon`, `spelling`,
-//! `synonyms`); the words are looked up in pages and in their sections (`lookup`, `tally`); pages are ranked by what both
-//! say (`ranking`) and scored by how much of the question they meet (`answering`); and the best section of each page is cut
-//! to a passage, nothing twice (`showing`, `passages`, `copies`). The files on disk are `generations`' business alone.
+//! `synonyms`); the words are looked up in pages and in their sections (`lookup`, `lookup_whole`, `tally`); pages are ranked
+//! by what both say (`ranking`) and scored by how much of the question they meet (`answering`); and the best section of each
+//! page is cut to a passage, nothing twice (`showing`, `passages`, `copies`). The files on disk are `generations`' business
+//! alone.
 //!
 //! This crate refuses to know models, HTTP and git; files come in through [`Source`].
 
@@ -34,6 +35,7 @@ mod languages;
 mod lexicon;
 mod links;
 mod lookup;
+mod lookup_whole;
 mod manifest;
 mod page_words;
 mod passages;

@@ -49,17 +49,17 @@ pub(crate) enum Scored {
 /// Where a word is listed: one of its forms in one field of one segment.
 pub(crate) struct Listed {
     field: Field,
-    segment: usize,
+    pub(crate) segment: usize,
     /// What the form counts against the word.
-    share: f32,
-    info: TermInfo,
+    pub(crate) share: f32,
+    pub(crate) info: TermInfo,
 }
 
 /// Everywhere a word is listed.
 pub(crate) struct Found(Vec<Listed>);
 
 impl Found {
-    fn in_field(&self, field: Field) -> impl Iterator<Item = &Listed> {
+    pub(crate) fn in_field(&self, field: Field) -> impl Iterator<Item = &Listed> {
         self.0.iter().filter(move |listed| listed.field == field)
     }
 }
@@ -91,26 +91,15 @@ impl Lookup<'_> {
 
     /// Finds where a word is listed.
     pub(crate) fn find(&self, word: &Word) -> tantivy::Result<Found> {
-        let fields = self.fields;
-        let on_pages = [fields.title, fields.description, fields.headings, fields.heading, fields.body, fields.code];
+        let fields = self.fields.of_page().into_iter().chain([self.fields.path, self.fields.link]);
         let mut found = Vec::new();
         for form in &word.forms {
             let mut stem = Stem::of(&form.stem);
             for (segment, ground) in self.ground.segments.iter().enumerate() {
-                let mut look_up = |field: Field| -> tantivy::Result<bool> {
-                    let Some(text) = ground.readers.text(field) else { return Ok(false) };
+                for field in fields.clone() {
+                    let Some(text) = ground.readers.text(field) else { continue };
                     let info = text.find(&mut stem)?;
-                    let is_there = info.is_some();
                     found.extend(info.map(|info| Listed { field, segment, share: form.share, info }));
-                    Ok(is_there)
-                };
-                look_up(fields.path)?;
-                look_up(fields.link)?;
-                // What no page holds, no part of a page holds.
-                if look_up(fields.whole)? {
-                    for field in on_pages {
-                        look_up(field)?;
-                    }
                 }
             }
         }
@@ -160,6 +149,13 @@ impl Lookup<'_> {
         word: Option<usize>,
         tally: &mut Tally,
     ) -> tantivy::Result<()> {
+        if text.field == self.fields.whole {
+            self.count_whole(found, tally)?;
+            let counts = self.by_length(scored, text, |by_length| by_length);
+            tally.weigh(|page| counts[usize::from(self.ground.lengths[page])]);
+            tally.settle(text.weight, word);
+            return Ok(());
+        }
         let listed: Vec<&Listed> = found.in_field(text.field).collect();
         // Of several forms one thing may have more than one, and what links say of a page stands in several documents:
         // then how often a word stands there is added up before it is weighed.

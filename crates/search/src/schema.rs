@@ -37,7 +37,8 @@ pub(crate) struct Fields {
     pub(crate) path: Field,
     pub(crate) description: Field,
     pub(crate) headings: Field,
-    /// Everything a page says, its title and its code too.
+    /// Everything a page says, its title and its code too. Only how many words that is stands in the index: which they are
+    /// is added up from the other fields when they are looked for ([`crate::lookup_whole`]).
     pub(crate) whole: Field,
     /// The words of one page's links to another.
     pub(crate) link: Field,
@@ -118,6 +119,11 @@ impl Fields {
         ]
     }
 
+    /// The fields of what a page says.
+    pub(crate) fn of_page(&self) -> [Field; 6] {
+        [self.body, self.code, self.heading, self.title, self.description, self.headings]
+    }
+
     /// The fields whose words are one field to the engine, in order of their marks.
     pub(crate) fn all_said(&self) -> impl Iterator<Item = Field> + use<> {
         self.counted().into_iter().chain([self.spelled])
@@ -147,7 +153,7 @@ impl Fields {
 }
 
 /// Goes up when documents are made otherwise though the fields are the same.
-const FILLED: u32 = 6;
+const FILLED: u32 = 7;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";

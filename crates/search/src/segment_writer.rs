@@ -9,8 +9,7 @@
 //! dealt out          3: 0@1 1@0   7: 0@0 0@2   9: 1@1
 //! ```
 //!
-//! What a page says in all stands in the rows of other fields already: how often it says a word is counted as that word
-//! is written down.
+//! What a page says in all stands in the rows of other fields already: only how many words that are is written down.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +24,7 @@ use tantivy::store::StoreWriter;
 use tantivy::tokenizer::TokenizerManager;
 
 use crate::engine::{Made, files_of, settings};
-use crate::page_words::{Counts, Once};
+use crate::page_words::Once;
 use crate::schema::Fields;
 use crate::vocabulary::{InOrder, Number, Vocabulary, Word};
 
@@ -45,12 +44,8 @@ pub(crate) struct SegmentWriter {
     otherwise: Once,
     /// How many words the page at hand says.
     page_length: u32,
-    /// How many words the body of the document at hand borrows.
-    borrowed: u32,
-    /// Whether the document at hand is that of a page.
-    is_page: bool,
-    /// Who says how much of what pages say. Its documents are those that have ended.
-    counts: Counts,
+    /// Those that have ended.
+    documents: u32,
     stored: usize,
 }
 
@@ -84,9 +79,7 @@ impl SegmentWriter {
             marks: BTreeMap::new(),
             otherwise: Once::default(),
             page_length: 0,
-            borrowed: 0,
-            is_page: false,
-            counts: Counts::default(),
+            documents: 0,
             stored: 0,
             segment,
         })
@@ -94,7 +87,7 @@ impl SegmentWriter {
 
     /// Says a text of the document at hand: its words, in order. A field has one text in a document.
     pub(crate) fn say(&mut self, field: Field, words: impl Iterator<Item = Option<Number>>) {
-        let document = self.counts.documents();
+        let document = self.documents;
         let row = &mut self.rows[field.field_id() as usize];
         let before = row.words.len();
         row.words.extend(words);
@@ -106,7 +99,7 @@ impl SegmentWriter {
 
     /// Marks the document at hand, to be found by a whole value.
     pub(crate) fn mark(&mut self, field: Field, value: &[u8]) {
-        let document = self.counts.documents();
+        let document = self.documents;
         let marks = self.marks.entry(field).or_default();
         // Most documents are of the same page or kind as the one before.
         match marks.last_entry().filter(|last| last.key() == value) {
@@ -124,29 +117,21 @@ impl SegmentWriter {
         self.otherwise.add_otherwise(words);
     }
 
-    /// So many words at the beginning of the body of the document at hand are no words of its own: the page does not say
-    /// them once more.
-    pub(crate) const fn borrow(&mut self, words: u32) {
-        self.borrowed = words;
-    }
-
     /// Says of the document at hand, that of a page, all that was gathered. The next page begins with nothing.
     pub(crate) fn say_gathered(&mut self) {
-        let (document, known) = (self.counts.documents(), std::mem::take(&mut self.page_length));
-        self.rows[self.fields.whole.field_id() as usize].known += u64::from(known);
-        self.lengths.record(document, self.fields.whole, known);
+        let document = self.documents;
+        self.lengths.record(document, self.fields.whole, std::mem::take(&mut self.page_length));
         let row = &mut self.rows[self.fields.spelled.field_id() as usize];
         row.words.extend(self.otherwise.words().iter().map(|word| Some(*word)));
         row.documents.push((document, row.words.len() as u32));
         self.otherwise.clear();
-        self.is_page = true;
     }
 
     /// Ends the document at hand, with what is stored of it and its numbers.
     pub(crate) fn end(&mut self, kept: &impl Document, bytes: usize) -> tantivy::Result<()> {
         self.store.store(kept, &self.fields.schema)?;
         self.columns.add_document(kept)?;
-        self.counts.add(std::mem::take(&mut self.borrowed), std::mem::take(&mut self.is_page));
+        self.documents += 1;
         self.stored += bytes;
         Ok(())
     }
@@ -159,7 +144,7 @@ impl SegmentWriter {
 
     /// `None` when nothing was added.
     pub(crate) fn finish(mut self, vocabulary: &Vocabulary) -> tantivy::Result<Option<Made>> {
-        let documents = self.counts.documents();
+        let documents = self.documents;
         if documents == 0 {
             return Ok(None);
         }
@@ -189,18 +174,11 @@ impl SegmentWriter {
     fn write_said(&mut self, order: &InOrder, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
         let fields = self.fields.clone();
         let words = self.rows.iter().map(|row| row.known).sum();
+        // A bit for each field.
         let mut said = vec![0; order.len()];
         let mut dealt: Vec<(u8, Dealt)> = Vec::new();
-        // A bit for each field: the page as a whole, and what it says in all.
-        let (mut whole, mut bodies, mut others) = (0, 0, 0);
         for field in fields.all_said() {
             let bit = 1 << dealt.len();
-            match field {
-                field if field == fields.whole => whole = bit,
-                field if field == fields.body => bodies = bit,
-                field if self.is_of_whole(field) => others |= bit,
-                _ => {}
-            }
             dealt.push((fields.mark(field), self.deal(field, order, bit, &mut said)));
         }
         let mut list = lists.new_field(fields.said, words, None)?;
@@ -208,23 +186,15 @@ impl SegmentWriter {
         for (text, said) in order.texts().zip(said) {
             term.clear();
             term.extend_from_slice(text.as_bytes());
-            for at in places_of(said & (bodies | others)) {
-                self.counts.count(dealt[at].1.coming(), 1 << at == bodies);
-            }
-            let said = if self.counts.are_any() { said | whole } else { said };
             for at in places_of(said) {
                 let (mark, dealt) = &mut dealt[at];
                 term.push(*mark);
                 // How many documents come is asked for lists with lengths beside them only.
                 list.new_term(&term, 0, true)?;
-                if 1 << at == whole {
-                    self.counts.tell(|document, often| list.write_doc(document, often, steps.nowhere(often)));
-                } else {
-                    let kept = dealt.kept;
-                    for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
-                        let steps = steps.between(of_document, kept);
-                        list.write_doc(of_document[0].0, steps.len() as u32, steps);
-                    }
+                let kept = dealt.kept;
+                for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
+                    let steps = steps.between(of_document, kept);
+                    list.write_doc(of_document[0].0, steps.len() as u32, steps);
                 }
                 list.close_term()?;
                 term.pop();
@@ -232,12 +202,6 @@ impl SegmentWriter {
         }
         list.close()?;
         Ok(())
-    }
-
-    /// Whether what a field says, other than the bodies, is of what a page says in all: whoever says it has it gathered too.
-    fn is_of_whole(&self, field: Field) -> bool {
-        let fields = &self.fields;
-        [fields.title, fields.description, fields.headings, fields.code].contains(&field)
     }
 
     /// Deals out what a field says. It says nothing afterwards. What stands for the field is added to the words it says.
@@ -253,7 +217,7 @@ impl SegmentWriter {
 
     fn write_marks(&self, field: Field, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
         let Some(marks) = self.marks.get(&field) else { return Ok(()) };
-        let mut list = lists.new_field(field, u64::from(self.counts.documents()), None)?;
+        let mut list = lists.new_field(field, u64::from(self.documents), None)?;
         for (value, documents) in marks {
             list.new_term(value, documents.len() as u32, false)?;
             documents.iter().for_each(|document| list.write_doc(*document, 0, &[]));
@@ -300,6 +264,9 @@ struct Dealt {
 impl Row {
     /// Deals the words out. `order`: all words. `said`: of each in that order, which fields say it.
     fn dealt(self, kept: Kept, order: &InOrder, bit: u16, said: &mut [u16]) -> Dealt {
+        if self.words.is_empty() {
+            return Dealt { kept, stands: Vec::new(), ends: Vec::new().into_iter(), begin: 0 };
+        }
         // How often each word stands anywhere, and then where its part begins and, as that fills, ends.
         let mut places = vec![0_u32; order.len()];
         self.words.iter().flatten().for_each(|word| places[word.get()] += 1);
@@ -333,12 +300,6 @@ impl Dealt {
         let end = self.ends.next().map_or(self.stands.len(), |end| end as usize);
         &self.stands[std::mem::replace(&mut self.begin, end)..end]
     }
-
-    /// What comes next, for whoever looks ahead.
-    fn coming(&self) -> &[Stands] {
-        let end = self.ends.as_slice().first().map_or(self.stands.len(), |end| *end as usize);
-        &self.stands[self.begin..end]
-    }
 }
 
 /// The steps from one place of a word in a document to the next. The engine wants some of every field, and takes none for
@@ -361,12 +322,6 @@ impl Steps {
             Kept::Words => stands.len(),
             Kept::Documents => 1,
         };
-        self.nowhere(often as u32)
-    }
-
-    /// As many as there are places that nobody keeps.
-    fn nowhere(&mut self, often: u32) -> &[u32] {
-        let often = often as usize;
         if self.none.len() < often {
             self.none.resize(often, 0);
         }
@@ -429,10 +384,11 @@ mod tests {
         let (fields, searcher) =
             written(&["retry the retries".to_owned(), format!("{long} retry"), "other".to_owned()]);
         assert_eq!(stands(&searcher, &fields.marked(fields.body, "retri")), [(0, 2, vec![0, 2]), (1, 1, vec![1])]);
-        assert_eq!(stands(&searcher, &fields.marked(fields.whole, "retri")), [(0, 2, vec![0, 0]), (1, 1, vec![0])]);
         assert_eq!(stands(&searcher, &Term::from_field_text(fields.kind, SECTION)).len(), 3);
-        let lengths = searcher.segment_reader(0).get_fieldnorms_reader(fields.body).expect("lengths");
-        assert_eq!([0, 1, 2].map(|document| lengths.fieldnorm(document)), [3, 1, 1]);
+        for field in [fields.body, fields.whole] {
+            let lengths = searcher.segment_reader(0).get_fieldnorms_reader(field).expect("lengths");
+            assert_eq!([0, 1, 2].map(|document| lengths.fieldnorm(document)), [3, 1, 1]);
+        }
         assert_eq!(stands(&searcher, &fields.marked(fields.spelled, "retries")), [(0, 1, vec![0])]);
     }
 
@@ -457,8 +413,6 @@ mod tests {
                     })
                     .filter(|(_, often, _)| *often > 0)
                     .collect();
-                let counts = expected.iter().map(|(document, often, _)| (*document, *often, vec![0; *often as usize])).collect::<Vec<_>>();
-                prop_assert_eq!(stands(&searcher, &fields.marked(fields.whole, word)), counts);
                 prop_assert_eq!(stands(&searcher, &fields.marked(fields.body, word)), expected);
             }
         }

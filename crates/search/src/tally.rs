@@ -36,6 +36,9 @@ struct Entry {
     met: u32,
 }
 
+/// Less than any word counts that stands somewhere once, and more than sums are off by.
+const NEXT_TO_NOTHING: f32 = 0.01;
+
 /// How many words can be told apart.
 pub(crate) const MOST_WORDS: usize = 32;
 
@@ -60,6 +63,30 @@ impl Tally {
             self.touched.push(at as u32);
         }
         entry.often += often;
+    }
+
+    /// Takes some of that off again. It stands there all the same.
+    pub(crate) fn take_off(&mut self, at: usize, often: f32) {
+        let entry = &mut self.all[at];
+        if entry.often > 0.0 {
+            entry.often = (entry.often - often).max(f32::MIN_POSITIVE);
+        }
+    }
+
+    /// How often the word at hand stands there.
+    pub(crate) fn often(&self, at: usize) -> f32 {
+        self.all[at].often
+    }
+
+    /// Weighs how often the word at hand stands in each place. Where next to nothing is left of it, it does not.
+    pub(crate) fn weigh(&mut self, by: impl Fn(usize) -> f32) {
+        let all = &mut self.all;
+        self.touched.retain(|at| {
+            let entry = &mut all[*at as usize];
+            let stands = entry.often > NEXT_TO_NOTHING;
+            entry.often = if stands { entry.often * by(*at as usize) } else { 0.0 };
+            stands
+        });
     }
 
     /// A word is done in a field: how often it stands there becomes a score, by how rare it is. With the number of a word,

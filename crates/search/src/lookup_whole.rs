@@ -1,0 +1,62 @@
+//! What pages say in all, added up from what stands in their fields.
+//!
+//! ```text
+//! a page says   what its sections say · their code · its description · its headings · its titles
+//! a body holds  the title of its page · the headings above it · what its section says
+//! ```
+//!
+//! So a page's own words are those of its sections' bodies without what these begin with.
+
+use tantivy::schema::{Field, IndexRecordOption};
+
+use crate::ground::NOWHERE;
+use crate::lookup::{Found, Lookup};
+use crate::readers::Text;
+use crate::tally::Tally;
+
+impl Lookup<'_> {
+    /// Adds how often pages say a word.
+    pub(crate) fn count_whole(&self, found: &Found, tally: &mut Tally) -> tantivy::Result<()> {
+        let fields = self.fields;
+        for field in [fields.body, fields.code, fields.description, fields.headings] {
+            self.each_page(found, field, |page, often| tally.add(page, often))?;
+        }
+        self.each_page(found, fields.heading, |page, often| tally.take_off(page, often))?;
+        self.each_page(found, fields.title, |page, often| {
+            // A page's name in the navigation is one of its titles, and no section begins with it.
+            let sections = self.ground.sections_of[page] as f32;
+            let begins = often.min(tally.often(page) / sections.max(1.0));
+            tally.take_off(page, sections * begins);
+            tally.add(page, often);
+        })
+    }
+
+    /// Gives each page that has a word in a field, in order of segment, with how often it does. A page comes once for each
+    /// form of the word.
+    fn each_page(&self, found: &Found, field: Field, mut each: impl FnMut(usize, f32)) -> tantivy::Result<()> {
+        for listed in found.in_field(field) {
+            let ground = &self.ground.segments[listed.segment];
+            let Some(Text { index, .. }) = ground.readers.text(field) else { continue };
+            let mut postings = index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::WithFreqs)?;
+            // Most sections stand beside others of their page.
+            let (mut at, mut sum) = (NOWHERE, 0);
+            while postings.block_len() > 0 {
+                for (document, often) in postings.docs().iter().zip(postings.freqs()) {
+                    let page = ground.page[*document as usize];
+                    if page != at {
+                        if at != NOWHERE {
+                            each(at as usize, listed.share * sum as f32);
+                        }
+                        (at, sum) = (page, 0);
+                    }
+                    sum += *often;
+                }
+                postings.advance();
+            }
+            if at != NOWHERE {
+                each(at as usize, listed.share * sum as f32);
+            }
+        }
+        Ok(())
+    }
+}
