@@ -152,8 +152,7 @@ impl Lookup<'_> {
         if text.field == self.fields.whole {
             self.count_whole(found, tally)?;
             let counts = self.by_length(scored, text, |by_length| by_length);
-            tally.weigh(|page| counts[usize::from(self.ground.lengths[page])]);
-            tally.settle(text.weight, word);
+            tally.settle_by(text.weight, word, |page| counts[usize::from(self.ground.lengths[page])]);
             return Ok(());
         }
         let listed: Vec<&Listed> = found.in_field(text.field).collect();

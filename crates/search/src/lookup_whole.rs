@@ -31,30 +31,20 @@ impl Lookup<'_> {
         })
     }
 
-    /// Gives each page that has a word in a field, in order of segment, with how often it does. A page comes once for each
-    /// form of the word.
+    /// Gives the page of each document that has a word in a field, with how often it does.
     fn each_page(&self, found: &Found, field: Field, mut each: impl FnMut(usize, f32)) -> tantivy::Result<()> {
         for listed in found.in_field(field) {
             let ground = &self.ground.segments[listed.segment];
             let Some(Text { index, .. }) = ground.readers.text(field) else { continue };
             let mut postings = index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::WithFreqs)?;
-            // Most sections stand beside others of their page.
-            let (mut at, mut sum) = (NOWHERE, 0);
             while postings.block_len() > 0 {
                 for (document, often) in postings.docs().iter().zip(postings.freqs()) {
                     let page = ground.page[*document as usize];
-                    if page != at {
-                        if at != NOWHERE {
-                            each(at as usize, listed.share * sum as f32);
-                        }
-                        (at, sum) = (page, 0);
+                    if page != NOWHERE {
+                        each(page as usize, listed.share * *often as f32);
                     }
-                    sum += *often;
                 }
                 postings.advance();
-            }
-            if at != NOWHERE {
-                each(at as usize, listed.share * sum as f32);
             }
         }
         Ok(())

@@ -5,11 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What everything scores, and which words of the question it holds.
 #[derive(Debug)]
 pub(crate) struct Tally {
-    all: Vec<Entry>,
-    /// Where the word at hand stands.
-    touched: Vec<u32>,
-    /// What scores at all, each once.
-    found: Vec<u32>,
+    table: Table,
     /// How rare each word is that was counted, by its number.
     rarities: Vec<f32>,
     of: f32,
@@ -21,7 +17,39 @@ pub(crate) struct Tally {
 /// Tables that questions have been counted in, for the next: one has a place for every section of the docs, and to lay
 /// it out anew for each question would take longer than to fill it.
 #[derive(Debug, Default)]
-pub(crate) struct Tables(Mutex<Vec<Vec<Entry>>>);
+pub(crate) struct Tables(Mutex<Vec<Table>>);
+
+#[derive(Debug, Default)]
+struct Table {
+    all: Vec<Entry>,
+    /// Where the word at hand stands.
+    touched: Noted,
+    /// What scores at all, each once.
+    found: Noted,
+}
+
+/// Numbers, each noted once. To note one is no decision: half of those would be guessed wrong, which takes longer than all
+/// else that is done for a number.
+#[derive(Debug, Default)]
+struct Noted {
+    /// More than there can be.
+    numbers: Vec<u32>,
+    count: usize,
+}
+
+impl Noted {
+    #[inline]
+    fn note(&mut self, number: usize, is_new: bool) {
+        if let Some(next) = self.numbers.get_mut(self.count) {
+            *next = number as u32;
+        }
+        self.count += usize::from(is_new);
+    }
+
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.numbers.iter().take(self.count).map(|number| *number as usize)
+    }
+}
 
 /// How many tables are kept. More questions than this at the same time lay out their own.
 const MOST_TABLES: usize = 8;
@@ -46,28 +74,24 @@ impl Tally {
     /// For numbers below `size`, of which `of` are in use.
     pub(crate) fn new(size: usize, of: usize, k1: f32, tables: &Arc<Tables>) -> Self {
         let known = tables.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let all = match known {
-            Some(mut all) => {
-                all.resize(size, Entry::default());
-                all
-            }
-            None => vec![Entry::default(); size],
-        };
-        let (touched, found, rarities) = (Vec::new(), Vec::new(), Vec::new());
-        Self { all, touched, found, rarities, of: of as f32, k1, tables: Arc::clone(tables) }
+        let mut table = known.unwrap_or_default();
+        table.all.resize(size, Entry::default());
+        for noted in [&mut table.touched, &mut table.found] {
+            noted.numbers.resize(size + 1, 0);
+        }
+        Self { table, rarities: Vec::new(), of: of as f32, k1, tables: Arc::clone(tables) }
     }
 
+    #[inline]
     pub(crate) fn add(&mut self, at: usize, often: f32) {
-        let entry = &mut self.all[at];
-        if entry.often == 0.0 {
-            self.touched.push(at as u32);
-        }
+        let entry = &mut self.table.all[at];
+        self.table.touched.note(at, entry.often == 0.0);
         entry.often += often;
     }
 
     /// Takes some of that off again. It stands there all the same.
     pub(crate) fn take_off(&mut self, at: usize, often: f32) {
-        let entry = &mut self.all[at];
+        let entry = &mut self.table.all[at];
         if entry.often > 0.0 {
             entry.often = (entry.often - often).max(f32::MIN_POSITIVE);
         }
@@ -75,34 +99,36 @@ impl Tally {
 
     /// How often the word at hand stands there.
     pub(crate) fn often(&self, at: usize) -> f32 {
-        self.all[at].often
-    }
-
-    /// Weighs how often the word at hand stands in each place. Where next to nothing is left of it, it does not.
-    pub(crate) fn weigh(&mut self, by: impl Fn(usize) -> f32) {
-        let all = &mut self.all;
-        self.touched.retain(|at| {
-            let entry = &mut all[*at as usize];
-            let stands = entry.often > NEXT_TO_NOTHING;
-            entry.often = if stands { entry.often * by(*at as usize) } else { 0.0 };
-            stands
-        });
+        self.table.all[at].often
     }
 
     /// A word is done in a field: how often it stands there becomes a score, by how rare it is. With the number of a word,
     /// it is met where it stands; the first field it is settled for tells how rare it is.
     pub(crate) fn settle(&mut self, weight: f32, word: Option<usize>) {
-        let rarity = self.rarity(self.touched.len(), word);
-        let bit = bit(word);
-        for at in self.touched.drain(..) {
-            let entry = &mut self.all[at as usize];
+        self.settle_left(weight, word, 0.0, |_| 1.0);
+    }
+
+    /// As `settle`, with how much once counts in each place. Where next to nothing is left of the word, it is not met.
+    pub(crate) fn settle_by(&mut self, weight: f32, word: Option<usize>, counts: impl Fn(usize) -> f32) {
+        self.settle_left(weight, word, NEXT_TO_NOTHING, counts);
+    }
+
+    fn settle_left(&mut self, weight: f32, word: Option<usize>, nothing: f32, counts: impl Fn(usize) -> f32) {
+        let rarity = self.rarity(self.table.touched.count, word);
+        let (bit, most) = (bit(word), weight * rarity * (self.k1 + 1.0));
+        let Table { all, touched, found } = &mut self.table;
+        for at in touched.all() {
+            let entry = &mut all[at];
             let often = std::mem::take(&mut entry.often);
-            if entry.score == 0.0 {
-                self.found.push(at);
+            if often <= nothing {
+                continue;
             }
-            entry.score += weight * rarity * often * (self.k1 + 1.0) / (often + self.k1);
+            let often = often * counts(at);
+            found.note(at, entry.score == 0.0);
+            entry.score += most * often / (often + self.k1);
             entry.met |= bit;
         }
+        touched.count = 0;
     }
 
     /// How rare a word is that `holding` have. With the number of a word: the first such says how rare that word is.
@@ -115,19 +141,20 @@ impl Tally {
     }
 
     /// Adds to a score. With the number of a word, it is met there.
+    #[inline]
     pub(crate) fn add_score(&mut self, at: usize, score: f32, word: Option<usize>) {
-        let entry = &mut self.all[at];
-        if entry.score == 0.0 {
-            self.found.push(at as u32);
-        }
+        let entry = &mut self.table.all[at];
+        self.table.found.note(at, entry.score == 0.0);
         entry.score += score;
         entry.met |= bit(word);
     }
 
     /// Everything as it was in the beginning.
     pub(crate) fn clear(&mut self) {
-        for at in self.found.drain(..) {
-            self.all[at as usize] = Entry::default();
+        let Table { all, touched, found } = &mut self.table;
+        for noted in [touched, found] {
+            noted.all().for_each(|at| all[at] = Entry::default());
+            noted.count = 0;
         }
         self.rarities.clear();
     }
@@ -138,12 +165,12 @@ impl Tally {
     }
 
     pub(crate) fn score(&self, at: usize) -> f32 {
-        self.all[at].score
+        self.table.all[at].score
     }
 
     /// Which words are met, a bit for each.
     pub(crate) fn met(&self, at: usize) -> u32 {
-        self.all[at].met
+        self.table.all[at].met
     }
 
     pub(crate) fn rarities(&self) -> &[f32] {
@@ -151,18 +178,16 @@ impl Tally {
     }
 
     pub(crate) fn found(&self) -> impl Iterator<Item = usize> {
-        self.found.iter().map(|at| *at as usize)
+        self.table.found.all()
     }
 }
 
 impl Drop for Tally {
     fn drop(&mut self) {
-        for at in self.touched.drain(..).chain(self.found.drain(..)) {
-            self.all[at as usize] = Entry::default();
-        }
+        self.clear();
         let mut tables = self.tables.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.len() < MOST_TABLES {
-            tables.push(std::mem::take(&mut self.all));
+            tables.push(std::mem::take(&mut self.table));
         }
     }
 }
