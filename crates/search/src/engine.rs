@@ -13,6 +13,7 @@ use tantivy::fastfield::write_alive_bitset;
 use tantivy::index::{IndexSettings, SegmentComponent, SegmentId, SegmentMeta};
 use tantivy::indexer::merge_filtered_segments;
 use tantivy::schema::IndexRecordOption;
+use tantivy::store::Compressor;
 use tantivy::{BitSet, DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
 
 use crate::generations::Segment;
@@ -21,7 +22,7 @@ use crate::schema::Fields;
 
 /// The engine's list of segments.
 const META: &str = "meta.json";
-/// How much stored text is compressed together, in bytes.
+/// How much stored text is read together, in bytes.
 const STORE_BLOCK: usize = 6 << 10;
 
 /// Opens segments to be searched as one.
@@ -69,7 +70,10 @@ pub(crate) fn settings() -> IndexSettings {
     IndexSettings {
         // There are as many threads at work as there are cores already.
         docstore_compress_dedicated_thread: false,
-        // A question reads a handful of sections from all over: with small blocks, little besides.
+        // A question reads a handful of sections from all over: with small blocks, little besides. To press them would take
+        // longer than anything else that is done for a section but to find its words, and each passage that is shown has
+        // to be unpacked.
+        docstore_compression: Compressor::None,
         docstore_blocksize: STORE_BLOCK,
         ..IndexSettings::default()
     }

@@ -132,8 +132,14 @@ impl Ground {
         let columns = Columns::of(reader, fields)?;
         let mut page = vec![NOWHERE; reader.max_doc() as usize];
         let mut is_whole = !reader.has_deletes();
+        // Most documents are of the same page as the one before.
+        let mut before = (None, None);
         for document in (0..reader.max_doc()).filter(|document| !reader.is_deleted(*document)) {
-            let Some(own) = columns.page.first(document).and_then(|id| self.numbers.get(&id)).copied() else {
+            let id = columns.page.first(document);
+            if id != before.0 {
+                before = (id, id.and_then(|id| self.numbers.get(&id)).copied());
+            }
+            let Some(own) = before.1 else {
                 is_whole = false;
                 continue;
             };
