@@ -44,7 +44,7 @@ pub(crate) struct SegmentWriter {
     otherwise: Once,
     /// How many words the page at hand says.
     page_length: u32,
-    /// Those that have ended.
+    /// How many documents have ended.
     documents: u32,
     stored: usize,
 }
@@ -139,7 +139,7 @@ impl SegmentWriter {
     /// How much memory it takes, in bytes, or will when it is finished.
     pub(crate) fn memory(&self) -> usize {
         let words: usize = self.rows.iter().map(|row| row.words.len()).sum();
-        words * (size_of::<Option<Number>>() + size_of::<Stands>()) + self.stored / 2 + self.columns.mem_usage()
+        words * (size_of::<Option<Number>>() + size_of::<Stands>()) + self.stored + self.columns.mem_usage()
     }
 
     /// `None` when nothing was added.
