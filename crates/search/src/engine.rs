@@ -70,9 +70,8 @@ pub(crate) fn settings() -> IndexSettings {
     IndexSettings {
         // There are as many threads at work as there are cores already.
         docstore_compress_dedicated_thread: false,
-        // A question reads a handful of sections from all over: with small blocks, little besides. To press them would take
-        // longer than anything else that is done for a section but to find its words, and each passage that is shown has
-        // to be unpacked.
+        // A question reads a handful of sections from all over: with small blocks, little besides. To press them would be a
+        // twelfth of what indexing takes, and each passage that is shown would have to be unpacked.
         docstore_compression: Compressor::None,
         docstore_blocksize: STORE_BLOCK,
         ..IndexSettings::default()

@@ -97,7 +97,7 @@ impl<'s> Lexicon<'s> {
         Ok(commonest(words, most).into_iter().map(|word| (word, fewest)).collect())
     }
 
-    /// Calls `each` with the known words that begin so, stems among them, and in how many places of one part of the index
+    /// Calls `each` with the known words that begin so, stems among them, and in how many documents of one part of the index
     /// each is, in the field that has it most. A word comes once for each part.
     fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, u32)) -> tantivy::Result<()> {
         let mut left = MOST_LOOKED_AT;

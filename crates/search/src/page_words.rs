@@ -1,4 +1,4 @@
-//! The words of whole pages: a page says most of its words again and again, in its sections and in what is said of it.
+//! Words of pages, each once: a page says most of its words again and again, in its sections and in what is said of it.
 
 use crate::vocabulary::{Number, Word};
 

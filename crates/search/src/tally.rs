@@ -32,7 +32,7 @@ struct Table {
 /// else that is done for a number.
 #[derive(Debug, Default)]
 struct Noted {
-    /// More than there can be.
+    /// Has room for all there can be, and what is noted last is behind those that count.
     numbers: Vec<u32>,
     count: usize,
 }
@@ -40,8 +40,10 @@ struct Noted {
 impl Noted {
     #[inline]
     fn note(&mut self, number: usize, is_new: bool) {
-        if let Some(next) = self.numbers.get_mut(self.count) {
-            *next = number as u32;
+        match self.numbers.get_mut(self.count) {
+            Some(next) => *next = number as u32,
+            // What scores next to nothing may be noted again: none is lost for that.
+            None => self.numbers.push(number as u32),
         }
         self.count += usize::from(is_new);
     }
@@ -232,6 +234,17 @@ mod tests {
         tally.clear();
         assert_eq!((tally.score(0), tally.met(0), tally.found().count()), (0.0, 0, 0));
     }
+    #[test]
+    fn what_is_noted_again_takes_no_others_place() {
+        let tables = Arc::default();
+        let mut tally = Tally::new(2, 2, 1.2, &tables);
+        (0..9).for_each(|_| tally.add_score(0, 0.0, None));
+        tally.add_score(1, 1.0, None);
+        assert!(tally.found().any(|at| at == 1));
+        drop(tally);
+        assert!((0..2).all(|at| Tally::new(2, 2, 1.2, &tables).score(at) == 0.0));
+    }
+
     #[test]
     fn a_table_that_was_used_is_as_good_as_a_new_one() {
         let tables = Arc::default();
