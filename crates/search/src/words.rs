@@ -4,7 +4,6 @@
 //! `naive`. How stems are made is a matter of the language, which a text says with a mark in front ([`Language::mark`]).
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use rust_stemmers::Stemmer;
 use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
@@ -13,7 +12,7 @@ use crate::languages::Language;
 use crate::words_cut::{Letters, cut};
 
 /// Longer words are noise: hashes, encoded data.
-const LONGEST_WORD: usize = 60;
+pub(crate) const LONGEST_WORD: usize = 60;
 
 /// Cuts a text to stems, each with its place in the text.
 pub(crate) fn stemmed() -> TextAnalyzer {
@@ -30,15 +29,7 @@ pub(crate) fn asked(text: &str) -> Vec<String> {
 
 /// Gives the words of a text as they stand to `each`, in order; `None` for one that is too long to be one.
 pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
-    each_word_at(text, |word, _| each(word));
-}
-
-/// As `each_word`, and where in the text each word stands. That has as many bytes as the word where it is what stands
-/// there, and more where joints were left out.
-pub(crate) fn each_word_at(text: &str, mut each: impl FnMut(Option<&str>, Range<usize>)) {
-    cut(text, Letters::InPairsAndSingly, &mut |word, at| {
-        each(Some(word).filter(|word| word.len() <= LONGEST_WORD), at);
-    });
+    cut(text, Letters::InPairsAndSingly, &mut |word, _| each(Some(word).filter(|word| word.len() <= LONGEST_WORD)));
 }
 
 /// Gives the stems of those words of a text to `each`, in order, that may have a stem beginning so: making stems is what

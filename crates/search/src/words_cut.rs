@@ -18,19 +18,30 @@ pub(crate) enum Letters {
 /// Cuts a whole text. `each` gets every word with where it stands, in order; an identifier's parts come before the whole.
 pub(crate) fn cut(text: &str, letters: Letters, each: &mut impl FnMut(&str, Range<usize>)) {
     let mut whole = String::new();
+    each_piece(text, |piece, at| match piece {
+        Piece::Word => each(&text[at.clone()], at),
+        Piece::Identifier => identifier(text, at, letters, &mut whole, each),
+    });
+}
+
+/// What a text falls into before it is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Piece {
+    /// Is a word as it stands.
+    Word,
+    /// Is to be cut further.
+    Identifier,
+}
+
+/// Gives `each` the pieces of a text, in order, with where they stand.
+#[inline]
+pub(crate) fn each_piece(text: &str, mut each: impl FnMut(Piece, Range<usize>)) {
     let mut at = 0;
     while let Some(start) = next_start(text, at) {
-        at = match plain_end(text.as_bytes(), start) {
-            Some(end) => {
-                each(&text[start..end], start..end);
-                end
-            }
-            None => {
-                let end = identifier_end(text, start);
-                identifier(text, start..end, letters, &mut whole, each);
-                end
-            }
-        };
+        let word = plain_end(text.as_bytes(), start);
+        let piece = if word.is_some() { Piece::Word } else { Piece::Identifier };
+        at = word.unwrap_or_else(|| identifier_end(text, start));
+        each(piece, start..at);
     }
 }
 
@@ -183,7 +194,7 @@ fn joint_length(rest: &str) -> usize {
 }
 
 /// Cuts a run of words with joints between them. `whole` is for use in between.
-fn identifier(
+pub(crate) fn identifier(
     text: &str,
     at: Range<usize>,
     letters: Letters,
