@@ -19,7 +19,7 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -29,6 +29,7 @@ use tantivy::index::SegmentId;
 
 use crate::engine::Made;
 use crate::error::SearchError;
+use crate::generations_disk::{Syncing, disk, sync, sync_dir, write_durably};
 use crate::generations_log::{self as log, Record, SegmentRecord};
 use crate::generations_packs::{self as packs, ENDING, Files, Written};
 use crate::manifest::{Delta, Manifest};
@@ -98,7 +99,10 @@ pub(crate) struct Segment {
     pub(crate) deleted: Arc<Vec<u32>>,
     pub(crate) files: Arc<Files>,
     written: Written,
+    /// Whether it is on the disk before a state names it.
     synced: bool,
+    /// What is to be waited for until it is.
+    syncing: Option<Arc<Syncing>>,
 }
 
 impl fmt::Debug for Segment {
@@ -228,7 +232,7 @@ impl Generations {
             let written = Written { bytes: record.bytes, checksum: record.checksum };
             let files = self.opened(&record.id, written, !record.synced)?;
             let (id, documents) = (record.id.clone(), record.documents);
-            Ok(Segment { id, documents, deleted, files, written, synced: record.synced })
+            Ok(Segment { id, documents, deleted, files, written, synced: record.synced, syncing: None })
         };
         records.iter().map(open).collect()
     }
@@ -240,11 +244,13 @@ impl Generations {
         files.map(Arc::new).map_err(disk("open", &self.dir.join(name)))
     }
 
-    /// Writes a segment, in one's turn. It counts once a state that names it is published.
+    /// Writes a segment, in one's turn. It counts once a state that names it is published; until then a large one is on its
+    /// way to the disk.
     pub(crate) fn write_segment(&self, made: &Made) -> Result<Segment, SearchError> {
         let path = self.dir.join(pack_name(&made.id));
         let (written, synced) = write_pack(&path, made)?;
-        self.segment(made, written, synced)
+        let syncing = if synced { Some(Arc::new(Syncing::start(&path)?)) } else { None };
+        Ok(Segment { syncing, ..self.segment(made, written, synced)? })
     }
 
     /// The right to write segments aside, out of turn; `None` while another process has it.
@@ -267,6 +273,9 @@ impl Generations {
     pub(crate) fn write_aside(&self, _making: &Making, made: &Made) -> Result<Aside, SearchError> {
         let path = self.dir.join(format!("{}{ASIDE}", made.id));
         let (written, synced) = write_pack(&path, made)?;
+        if synced {
+            sync(&path)?;
+        }
         Ok(Aside { path, written, synced })
     }
 
@@ -280,7 +289,7 @@ impl Generations {
     fn segment(&self, made: &Made, written: Written, synced: bool) -> Result<Segment, SearchError> {
         let files = self.opened(&made.id, written, false)?;
         let (id, documents) = (made.id.clone(), made.documents);
-        Ok(Segment { id, documents, deleted: Arc::default(), files, written, synced })
+        Ok(Segment { id, documents, deleted: Arc::default(), files, written, synced, syncing: None })
     }
 
     /// An error of the engine while it was at work in this folder.
@@ -300,6 +309,9 @@ impl Generations {
         let empty = Manifest::default();
         let manifest = base.map_or(&empty, |base| &base.manifest).with(&docs);
         let records = segments.iter().map(Segment::record).collect();
+        for segment in &segments {
+            segment.syncing.as_ref().map_or(Ok(()), |syncing| syncing.wait())?;
+        }
         if segments.iter().any(|segment| segment.synced) {
             sync_dir(&self.dir)?;
         }
@@ -391,29 +403,10 @@ fn pack_name(segment: &str) -> String {
     format!("{segment}.{ENDING}")
 }
 
-/// Writes a segment's file. Says whether it was seen to reach the disk.
+/// Writes a segment's file. Says whether it is one that is to reach the disk before it counts.
 fn write_pack(path: &Path, made: &Made) -> Result<(Written, bool), SearchError> {
     let written = packs::write(path, &made.files).map_err(disk("write", path))?;
-    let synced = written.bytes >= packs::WORTH_WAITING;
-    if synced {
-        File::open(path).and_then(|file| file.sync_all()).map_err(disk("write", path))?;
-    }
-    Ok((written, synced))
-}
-
-fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), SearchError> {
-    let mut file = File::create(path).map_err(disk("create", path))?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(disk("write", path))
-}
-
-/// A name in a folder survives a power cut once the folder is written too.
-fn sync_dir(dir: &Path) -> Result<(), SearchError> {
-    if cfg!(unix) { File::open(dir).and_then(|dir| dir.sync_all()).map_err(disk("write", dir)) } else { Ok(()) }
-}
-
-pub(crate) fn disk(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SearchError {
-    let path = path.to_owned();
-    move |source| SearchError::Disk { doing, path, source }
+    Ok((written, written.bytes >= packs::WORTH_WAITING))
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ mod error;
 pub mod eval;
 mod explain;
 mod generations;
+mod generations_disk;
 mod generations_log;
 mod generations_packs;
 mod ground;
