@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -16,12 +16,15 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::store::Compressor;
 use tantivy::{BitSet, DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
 
-use crate::generations::Segment;
-use crate::generations_packs::Files;
+use crate::error::SearchError;
+use crate::generations::{Generations, Segment};
+use crate::generations_packs::{Files, Packer, Streamed};
 use crate::schema::Fields;
 
 /// The engine's list of segments.
 const META: &str = "meta.json";
+/// Ends the name of the file that has stored texts.
+const STORE: &str = "store";
 /// How much stored text is read together, in bytes.
 const STORE_BLOCK: usize = 6 << 10;
 
@@ -33,10 +36,8 @@ pub(crate) fn searcher(fields: &Fields, segments: &[Segment]) -> tantivy::Result
 }
 
 fn opened(fields: &Fields, segments: &[Segment]) -> tantivy::Result<Index> {
-    let packed = Packed {
-        files: segments.iter().map(|segment| Arc::clone(&segment.files)).collect(),
-        ram: RamDirectory::default(),
-    };
+    let packed =
+        Packed { files: segments.iter().map(|segment| Arc::clone(&segment.files)).collect(), ..Packed::default() };
     let ram = packed.ram.clone();
     let index = Index::create(packed, fields.schema.clone(), settings())?;
     let mut meta = index.load_metas()?;
@@ -104,6 +105,32 @@ pub(crate) struct Made {
     pub(crate) files: Vec<(String, OwnedBytes)>,
 }
 
+/// A segment in the making, file by file: its stored texts go into its pack at once, all else is in memory until then.
+pub(crate) struct InTheMaking {
+    pub(crate) segment: tantivy::index::Segment,
+    ram: RamDirectory,
+    pack: Arc<Mutex<Option<Packer>>>,
+}
+
+impl InTheMaking {
+    pub(crate) fn begin(fields: &Fields, generations: &Generations) -> Result<Self, SearchError> {
+        let (ram, pack) = (RamDirectory::default(), Arc::default());
+        let packed = Packed { files: Vec::new(), ram: ram.clone(), pack: Some(Arc::clone(&pack)) };
+        let index = Index::create(packed, fields.schema.clone(), settings());
+        let segment = index.map_err(|error| generations.engine("write", error))?.new_segment();
+        let packer = generations.begin_segment(&segment.id().uuid_string())?;
+        pack.lock().unwrap_or_else(PoisonError::into_inner).replace(packer);
+        Ok(Self { segment, ram, pack })
+    }
+
+    /// What is left to be packed of so many documents, and the pack.
+    pub(crate) fn end(self, documents: u32) -> tantivy::Result<Option<(Packer, Made)>> {
+        let pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let made = files_of(self.segment.with_max_doc(documents).meta(), &self.ram)?;
+        Ok(pack.map(|pack| (pack, made)))
+    }
+}
+
 /// Makes one segment of several, without the documents that do not count. `None` when none of them counts.
 pub(crate) fn merged(fields: &Fields, segments: &[Segment]) -> tantivy::Result<Option<Made>> {
     if segments.iter().all(|segment| segment.alive() == 0) {
@@ -127,7 +154,7 @@ const COMPONENTS: [SegmentComponent; 6] = [
 ];
 
 /// Takes the files of a segment.
-pub(crate) fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Result<Made> {
+fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Result<Made> {
     let mut files = Vec::new();
     for component in COMPONENTS {
         let path = meta.relative_path(component);
@@ -140,11 +167,13 @@ pub(crate) fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Resul
     Ok(Made { id: meta.id().uuid_string(), documents: meta.max_doc(), files })
 }
 
-/// The files of several segments as one folder. What the engine writes beside them stays in memory.
-#[derive(Debug, Clone)]
+/// The files of several segments as one folder. What the engine writes beside them stays in memory, but for what is streamed.
+#[derive(Debug, Clone, Default)]
 struct Packed {
     files: Vec<Arc<Files>>,
     ram: RamDirectory,
+    /// Where the stored texts of a segment in the making go: most of it, and written all along.
+    pack: Option<Arc<Mutex<Option<Packer>>>>,
 }
 
 impl Packed {
@@ -170,7 +199,13 @@ impl Directory for Packed {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        self.ram.open_write(path)
+        match &self.pack {
+            Some(pack) if path.extension().is_some_and(|ending| ending == STORE) => {
+                let (name, pack) = (path.to_string_lossy().into_owned(), Arc::clone(pack));
+                Ok(WritePtr::new(Box::new(Streamed { name, pack })))
+            }
+            _ => self.ram.open_write(path),
+        }
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {

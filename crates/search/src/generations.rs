@@ -29,9 +29,9 @@ use tantivy::index::SegmentId;
 
 use crate::engine::Made;
 use crate::error::SearchError;
-use crate::generations_disk::{Syncing, disk, sync, sync_dir, write_durably};
+use crate::generations_disk::{Syncing, disk, sync_dir, write_durably};
 use crate::generations_log::{self as log, Record, SegmentRecord};
-use crate::generations_packs::{self as packs, ENDING, Files, Written};
+use crate::generations_packs::{self as packs, ENDING, Files, Packer, Written};
 use crate::manifest::{Delta, Manifest};
 
 const CURRENT: &str = "CURRENT";
@@ -247,10 +247,20 @@ impl Generations {
     /// Writes a segment, in one's turn. It counts once a state that names it is published; until then a large one is on its
     /// way to the disk.
     pub(crate) fn write_segment(&self, made: &Made) -> Result<Segment, SearchError> {
-        let path = self.dir.join(pack_name(&made.id));
-        let (written, synced) = write_pack(&path, made)?;
-        let syncing = if synced { Some(Arc::new(Syncing::start(&path)?)) } else { None };
-        Ok(Segment { syncing, ..self.segment(made, written, synced)? })
+        self.finish_segment(self.begin_segment(&made.id)?, made)
+    }
+
+    /// Begins to write a segment with this id, in one's turn.
+    pub(crate) fn begin_segment(&self, id: &str) -> Result<Packer, SearchError> {
+        let path = self.dir.join(pack_name(id));
+        Packer::create(&path).map_err(disk("create", &path))
+    }
+
+    /// Writes what is left of it.
+    pub(crate) fn finish_segment(&self, pack: Packer, made: &Made) -> Result<Segment, SearchError> {
+        let (written, syncing) =
+            pack.finish(&made.files).map_err(disk("write", &self.dir.join(pack_name(&made.id))))?;
+        self.segment(made, written, syncing.is_some(), syncing)
     }
 
     /// The right to write segments aside, out of turn; `None` while another process has it.
@@ -272,10 +282,10 @@ impl Generations {
     /// Writes a segment where nobody looks for one.
     pub(crate) fn write_aside(&self, _making: &Making, made: &Made) -> Result<Aside, SearchError> {
         let path = self.dir.join(format!("{}{ASIDE}", made.id));
-        let (written, synced) = write_pack(&path, made)?;
-        if synced {
-            sync(&path)?;
-        }
+        let (written, syncing) =
+            Packer::create(&path).and_then(|pack| pack.finish(&made.files)).map_err(disk("write", &path))?;
+        let synced = syncing.is_some();
+        syncing.map_or(Ok(()), |syncing| syncing.wait()).map_err(disk("write", &path))?;
         Ok(Aside { path, written, synced })
     }
 
@@ -283,13 +293,19 @@ impl Generations {
     pub(crate) fn take_in(&self, aside: &Aside, made: &Made) -> Result<Segment, SearchError> {
         let path = self.dir.join(pack_name(&made.id));
         fs::rename(&aside.path, &path).map_err(disk("rename", &aside.path))?;
-        self.segment(made, aside.written, aside.synced)
+        self.segment(made, aside.written, aside.synced, None)
     }
 
-    fn segment(&self, made: &Made, written: Written, synced: bool) -> Result<Segment, SearchError> {
+    fn segment(
+        &self,
+        made: &Made,
+        written: Written,
+        synced: bool,
+        syncing: Option<Syncing>,
+    ) -> Result<Segment, SearchError> {
         let files = self.opened(&made.id, written, false)?;
         let (id, documents) = (made.id.clone(), made.documents);
-        Ok(Segment { id, documents, deleted: Arc::default(), files, written, synced, syncing: None })
+        Ok(Segment { id, documents, deleted: Arc::default(), files, written, synced, syncing: syncing.map(Arc::new) })
     }
 
     /// An error of the engine while it was at work in this folder.
@@ -310,7 +326,8 @@ impl Generations {
         let manifest = base.map_or(&empty, |base| &base.manifest).with(&docs);
         let records = segments.iter().map(Segment::record).collect();
         for segment in &segments {
-            segment.syncing.as_ref().map_or(Ok(()), |syncing| syncing.wait())?;
+            let synced = segment.syncing.as_ref().map_or(Ok(()), |syncing| syncing.wait());
+            synced.map_err(disk("write", &self.dir.join(pack_name(&segment.id))))?;
         }
         if segments.iter().any(|segment| segment.synced) {
             sync_dir(&self.dir)?;
@@ -401,12 +418,6 @@ fn journal_number(name: &str) -> Option<u64> {
 
 fn pack_name(segment: &str) -> String {
     format!("{segment}.{ENDING}")
-}
-
-/// Writes a segment's file. Says whether it is one that is to reach the disk before it counts.
-fn write_pack(path: &Path, made: &Made) -> Result<(Written, bool), SearchError> {
-    let written = packs::write(path, &made.files).map_err(disk("write", path))?;
-    Ok((written, written.bytes >= packs::WORTH_WAITING))
 }
 
 #[cfg(test)]

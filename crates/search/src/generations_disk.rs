@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Write};
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
@@ -12,37 +12,28 @@ use crate::error::SearchError;
 /// A file on its way to the disk, while who wrote it has other things to do.
 #[derive(Debug)]
 pub(crate) struct Syncing {
-    path: PathBuf,
     /// Nothing once somebody has waited for it.
     thread: Mutex<Option<JoinHandle<io::Result<()>>>>,
 }
 
 impl Syncing {
-    pub(crate) fn start(path: &Path) -> Result<Self, SearchError> {
-        let file = File::open(path).map_err(disk("write", path))?;
-        let thread = Builder::new().name("search-sync".to_owned()).spawn(move || file.sync_all());
-        let thread = match thread {
-            Ok(thread) => Some(thread),
-            Err(_) => {
-                sync(path)?;
-                None
-            }
+    /// What has been written of a file so far, and what was on its way `before`.
+    pub(crate) fn start(file: &File, before: Option<Self>) -> io::Result<Self> {
+        let file = file.try_clone()?;
+        let work = move || {
+            before.map_or(Ok(()), |before| before.wait())?;
+            file.sync_all()
         };
-        Ok(Self { path: path.to_owned(), thread: Mutex::new(thread) })
+        let thread = Builder::new().name("search-sync".to_owned()).spawn(work)?;
+        Ok(Self { thread: Mutex::new(Some(thread)) })
     }
 
-    /// Returns once the file is on the disk.
-    pub(crate) fn wait(&self) -> Result<(), SearchError> {
+    /// Returns once it is on the disk.
+    pub(crate) fn wait(&self) -> io::Result<()> {
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
-        let synced = thread.take().map(JoinHandle::join);
-        let synced = synced.map_or(Ok(()), |joined| joined.unwrap_or_else(|panic| resume_unwind(panic)));
-        synced.map_err(disk("write", &self.path))
+        let joined = thread.take().map(JoinHandle::join);
+        joined.map_or(Ok(()), |joined| joined.unwrap_or_else(|panic| resume_unwind(panic)))
     }
-}
-
-/// Returns once a file is on the disk.
-pub(crate) fn sync(path: &Path) -> Result<(), SearchError> {
-    File::open(path).and_then(|file| file.sync_all()).map_err(disk("write", path))
 }
 
 pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), SearchError> {
@@ -52,7 +43,7 @@ pub(crate) fn write_durably(path: &Path, bytes: &[u8]) -> Result<(), SearchError
 
 /// A name in a folder survives a power cut once the folder is written too.
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), SearchError> {
-    if cfg!(unix) { sync(dir) } else { Ok(()) }
+    if cfg!(unix) { File::open(dir).and_then(|dir| dir.sync_all()).map_err(disk("write", dir)) } else { Ok(()) }
 }
 
 pub(crate) fn disk(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> SearchError {

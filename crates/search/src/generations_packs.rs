@@ -3,18 +3,24 @@
 //! One file is one name to make, one to open and one to wait for when it must be on the disk.
 
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::HasLen;
-use tantivy::directory::{Directory, FileSlice, MmapDirectory, OwnedBytes};
+use tantivy::directory::{AntiCallToken, Directory, FileSlice, MmapDirectory, OwnedBytes, TerminatingWrite};
+
+use crate::generations_disk::Syncing;
 
 /// How a segment's file is named.
 pub(crate) const ENDING: &str = "pack";
 
 /// A segment of this many bytes is worth waiting for until it is on the disk: comparing its checksum would take longer.
 pub(crate) const WORTH_WAITING: u64 = 256 << 10;
+
+/// So much is handed to the system at once, in bytes.
+const BUFFER: usize = 256 << 10;
 
 /// The table's length (u32) and the mark.
 const TAIL: usize = 8;
@@ -30,26 +36,111 @@ pub(crate) struct Written {
     pub(crate) checksum: u32,
 }
 
-/// Writes files as one, to be the file `path`.
-pub(crate) fn write(path: &Path, files: &[(String, OwnedBytes)]) -> io::Result<Written> {
-    let mut table: Vec<(&str, u64, u64)> = Vec::with_capacity(files.len());
-    let mut end = 0;
-    for (name, bytes) in files {
-        table.push((name, end, end + bytes.len() as u64));
-        end += bytes.len() as u64;
-    }
-    let mut tail = postcard::to_allocvec(&table).map_err(io::Error::other)?;
-    let length = u32::try_from(tail.len()).map_err(io::Error::other)?;
-    tail.extend(length.to_le_bytes());
-    tail.extend(MARK);
+/// The file of a segment in the making: files one after the other. Removed unless it is finished.
+#[derive(Debug)]
+pub(crate) struct Packer {
+    path: PathBuf,
+    out: BufWriter<File>,
+    hasher: crc32fast::Hasher,
+    table: Vec<(String, u64, u64)>,
+    end: u64,
+    /// What is written so far, on its way to the disk.
+    syncing: Option<Syncing>,
+    finished: bool,
+}
 
-    let mut file = File::create(path)?;
-    let mut hasher = crc32fast::Hasher::new();
-    for part in files.iter().map(|(_, bytes)| bytes.as_slice()).chain([tail.as_slice()]) {
-        hasher.update(part);
-        file.write_all(part)?;
+impl Packer {
+    /// To be the file `path`.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        let out = BufWriter::with_capacity(BUFFER, File::create(path)?);
+        let (hasher, table) = (crc32fast::Hasher::new(), Vec::new());
+        Ok(Self { path: path.to_owned(), out, hasher, table, end: 0, syncing: None, finished: false })
     }
-    Ok(Written { bytes: end + tail.len() as u64, checksum: hasher.finalize() })
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.hasher.update(bytes);
+        self.end += bytes.len() as u64;
+        self.out.write_all(bytes)
+    }
+
+    /// Ends a file: what was written since the one before.
+    fn end(&mut self, name: &str) {
+        let begin = self.table.last().map_or(0, |(_, _, end)| *end);
+        self.table.push((name.to_owned(), begin, self.end));
+    }
+
+    fn add(&mut self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write(bytes)?;
+        self.end(name);
+        Ok(())
+    }
+
+    /// Adds the last files, and says what was written in all. Where that is worth waiting for until it is on the disk, it is
+    /// on its way there.
+    pub(crate) fn finish(mut self, files: &[(String, OwnedBytes)]) -> io::Result<(Written, Option<Syncing>)> {
+        for (name, bytes) in files {
+            self.add(name, bytes.as_slice())?;
+        }
+        let mut tail = postcard::to_allocvec(&self.table).map_err(io::Error::other)?;
+        let length = u32::try_from(tail.len()).map_err(io::Error::other)?;
+        tail.extend(length.to_le_bytes());
+        tail.extend(MARK);
+        self.write(&tail)?;
+        self.out.flush()?;
+        self.finished = true;
+        let written = Written { bytes: self.end, checksum: self.hasher.clone().finalize() };
+        let before = self.syncing.take();
+        let is_worth = written.bytes >= WORTH_WAITING;
+        let syncing = is_worth.then(|| Syncing::start(self.out.get_ref(), before)).transpose()?;
+        Ok((written, syncing))
+    }
+}
+
+impl Drop for Packer {
+    fn drop(&mut self) {
+        if !self.finished {
+            // What is left there is nobody's, and removed by the next update.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// A file that goes into a pack as it is written, rather than from memory when it is whole. While it is, no other goes there.
+#[derive(Debug)]
+pub(crate) struct Streamed {
+    pub(crate) name: String,
+    pub(crate) pack: Arc<Mutex<Option<Packer>>>,
+}
+
+impl Streamed {
+    fn with(&self, work: impl FnOnce(&mut Packer) -> io::Result<()>) -> io::Result<()> {
+        let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
+        work(pack.as_mut().ok_or(io::ErrorKind::NotFound)?)
+    }
+}
+
+impl Write for Streamed {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.with(|pack| pack.write(bytes))?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TerminatingWrite for Streamed {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        self.with(|pack| {
+            pack.end(&self.name);
+            if pack.end >= WORTH_WAITING {
+                pack.out.flush()?;
+                pack.syncing = Some(Syncing::start(pack.out.get_ref(), pack.syncing.take())?);
+            }
+            Ok(())
+        })
+    }
 }
 
 /// Opens the file of a segment. `expected` when it may have been lost in part: its bytes are then compared.
@@ -92,8 +183,8 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("a.pack");
         let file = |name: &str, text: &'static str| (name.to_owned(), OwnedBytes::new(text.as_bytes()));
-        let written =
-            write(&path, &[file("a.term", "words"), file("a.store", ""), file("a.idx", "lists")]).expect("ok");
+        let files = [file("a.term", "words"), file("a.store", ""), file("a.idx", "lists")];
+        let (written, _) = Packer::create(&path).expect("a file").finish(&files).expect("ok");
         let folder = MmapDirectory::open(dir.path()).expect("a folder");
         let files = open(&folder, "a.pack", written.bytes, Some(written.checksum)).expect("opened");
         let text = |name: &str| files[Path::new(name)].read_bytes().expect("read").as_slice().to_vec();

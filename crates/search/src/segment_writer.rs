@@ -9,30 +9,32 @@
 //! dealt out          3: 0@1 1@0   7: 0@0 0@2   9: 1@1
 //! ```
 //!
+//! What is stored is written as it comes, and on its way to the disk while the rows are dealt out.
+//!
 //! What a page says in all stands in the rows of other fields already: only how many words that are is written down.
 
 use std::collections::BTreeMap;
 
-use tantivy::Index;
-use tantivy::directory::RamDirectory;
 use tantivy::fastfield::FastFieldsWriter;
 use tantivy::fieldnorm::{FieldNormsSerializer, FieldNormsWriter};
-use tantivy::index::{Segment, SegmentComponent};
+use tantivy::index::SegmentComponent;
 use tantivy::postings::InvertedIndexSerializer;
 use tantivy::schema::{Document, Field};
 use tantivy::store::StoreWriter;
 use tantivy::tokenizer::TokenizerManager;
 
-use crate::engine::{Made, files_of, settings};
+use crate::engine::{InTheMaking, Made, settings};
+use crate::error::SearchError;
+use crate::generations::Generations;
+use crate::generations_packs::Packer;
 use crate::page_words::Once;
 use crate::schema::Fields;
 use crate::vocabulary::{InOrder, Number, Vocabulary, Word};
 
-/// Makes one segment, in memory. Numbers of words are those of one vocabulary throughout.
+/// Makes one segment. Numbers of words are those of one vocabulary throughout.
 pub(crate) struct SegmentWriter {
     fields: Fields,
-    ram: RamDirectory,
-    segment: Segment,
+    making: InTheMaking,
     lengths: FieldNormsWriter,
     columns: FastFieldsWriter,
     store: StoreWriter,
@@ -61,17 +63,19 @@ struct Row {
 }
 
 impl SegmentWriter {
-    pub(crate) fn new(fields: &Fields) -> tantivy::Result<Self> {
-        let ram = RamDirectory::default();
+    pub(crate) fn new(fields: &Fields, generations: &Generations) -> Result<Self, SearchError> {
+        let making = InTheMaking::begin(fields, generations)?;
+        Self::begin(fields, making).map_err(|error| generations.engine("write", error))
+    }
+
+    fn begin(fields: &Fields, making: InTheMaking) -> tantivy::Result<Self> {
         let settings = settings();
         let (compression, block) = (settings.docstore_compression, settings.docstore_blocksize);
-        let index = Index::create(ram.clone(), fields.schema.clone(), settings)?;
-        let segment = index.new_segment();
-        let store = StoreWriter::new(segment.open_write(SegmentComponent::Store)?, compression, block, false)?;
+        let store = StoreWriter::new(making.segment.open_write(SegmentComponent::Store)?, compression, block, false)?;
         let columns = FastFieldsWriter::from_schema_and_tokenizer_manager(&fields.schema, TokenizerManager::default())?;
         Ok(Self {
             fields: fields.clone(),
-            ram,
+            making,
             lengths: FieldNormsWriter::for_schema(&fields.schema),
             columns,
             store,
@@ -81,7 +85,6 @@ impl SegmentWriter {
             page_length: 0,
             documents: 0,
             stored: 0,
-            segment,
         })
     }
 
@@ -143,89 +146,92 @@ impl SegmentWriter {
     }
 
     /// `None` when nothing was added.
-    pub(crate) fn finish(mut self, vocabulary: &Vocabulary) -> tantivy::Result<Option<Made>> {
+    pub(crate) fn finish(mut self, vocabulary: &Vocabulary) -> tantivy::Result<Option<(Packer, Made)>> {
         let documents = self.documents;
         if documents == 0 {
             return Ok(None);
         }
+        self.store.close()?;
         self.lengths.fill_up_to_max_doc(documents);
-        let lengths = FieldNormsSerializer::from_write(self.segment.open_write(SegmentComponent::FieldNorms)?)?;
+        let lengths = FieldNormsSerializer::from_write(self.making.segment.open_write(SegmentComponent::FieldNorms)?)?;
         self.lengths.serialize(lengths, None)?;
-        let mut columns = self.segment.open_write(SegmentComponent::FastFields)?;
+        let mut columns = self.making.segment.open_write(SegmentComponent::FastFields)?;
         self.columns.serialize(&mut columns, None)?;
         tantivy::directory::TerminatingWrite::terminate(columns)?;
-        let mut lists = InvertedIndexSerializer::open(&self.segment)?;
+        let mut lists = InvertedIndexSerializer::open(&self.making.segment)?;
         let order = vocabulary.in_order_of_text();
         let fields: Vec<Field> = self.fields.schema.fields().map(|(field, _)| field).collect();
         for field in fields {
             if field == self.fields.said {
-                self.write_said(&order, &mut lists)?;
-            } else {
-                self.write_marks(field, &mut lists)?;
+                write_said(&self.fields, &mut self.rows, &order, &mut lists)?;
+            } else if let Some(marks) = self.marks.get(&field) {
+                write_marks(field, marks, documents, &mut lists)?;
             }
         }
         lists.close()?;
-        self.store.close()?;
-        let meta = self.segment.clone().with_max_doc(documents);
-        files_of(meta.meta(), &self.ram).map(Some)
+        self.making.end(documents)
     }
+}
 
-    /// Writes the words of all fields that are one to the engine: word after word, and each in one field after the other.
-    fn write_said(&mut self, order: &InOrder, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
-        let fields = self.fields.clone();
-        let words = self.rows.iter().map(|row| row.known).sum();
-        // A bit for each field.
-        let mut said = vec![0; order.len()];
-        let mut dealt: Vec<(u8, Dealt)> = Vec::new();
-        for field in fields.all_said() {
-            let bit = 1 << dealt.len();
-            dealt.push((fields.mark(field), self.deal(field, order, bit, &mut said)));
-        }
-        let mut list = lists.new_field(fields.said, words, None)?;
-        let (mut term, mut steps) = (Vec::new(), Steps::default());
-        for (text, said) in order.texts().zip(said) {
-            term.clear();
-            term.extend_from_slice(text.as_bytes());
-            for at in places_of(said) {
-                let (mark, dealt) = &mut dealt[at];
-                term.push(*mark);
-                // How many documents come is asked for lists with lengths beside them only.
-                list.new_term(&term, 0, true)?;
-                let kept = dealt.kept;
-                for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
-                    let steps = steps.between(of_document, kept);
-                    list.write_doc(of_document[0].0, steps.len() as u32, steps);
-                }
-                list.close_term()?;
-                term.pop();
-            }
-        }
-        list.close()?;
-        Ok(())
-    }
-
-    /// Deals out what a field says. It says nothing afterwards. What stands for the field is added to the words it says.
-    fn deal(&mut self, field: Field, order: &InOrder, bit: u16, said: &mut [u16]) -> Dealt {
-        let fields = &self.fields;
+/// Writes the words of all fields that are one to the engine: word after word, and each in one field after the other. The
+/// rows say nothing afterwards.
+fn write_said(
+    fields: &Fields,
+    rows: &mut [Row],
+    order: &InOrder,
+    lists: &mut InvertedIndexSerializer,
+) -> tantivy::Result<()> {
+    let words = rows.iter().map(|row| row.known).sum();
+    // A bit for each field.
+    let mut said = vec![0; order.len()];
+    let mut dealt: Vec<(u8, Dealt)> = Vec::new();
+    for field in fields.all_said() {
         let kept = match field {
             field if field == fields.body || field == fields.code => Kept::Places,
             field if field == fields.spelled => Kept::Documents,
             _ => Kept::Words,
         };
-        std::mem::take(&mut self.rows[field.field_id() as usize]).dealt(kept, order, bit, said)
+        let row = std::mem::take(&mut rows[field.field_id() as usize]);
+        let bit = 1 << dealt.len();
+        dealt.push((fields.mark(field), row.dealt(kept, order, bit, &mut said)));
     }
-
-    fn write_marks(&self, field: Field, lists: &mut InvertedIndexSerializer) -> tantivy::Result<()> {
-        let Some(marks) = self.marks.get(&field) else { return Ok(()) };
-        let mut list = lists.new_field(field, u64::from(self.documents), None)?;
-        for (value, documents) in marks {
-            list.new_term(value, documents.len() as u32, false)?;
-            documents.iter().for_each(|document| list.write_doc(*document, 0, &[]));
+    let mut list = lists.new_field(fields.said, words, None)?;
+    let (mut term, mut steps) = (Vec::new(), Steps::default());
+    for (text, said) in order.texts().zip(said) {
+        term.clear();
+        term.extend_from_slice(text.as_bytes());
+        for at in places_of(said) {
+            let (mark, dealt) = &mut dealt[at];
+            term.push(*mark);
+            // How many documents come is asked for lists with lengths beside them only.
+            list.new_term(&term, 0, true)?;
+            let kept = dealt.kept;
+            for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
+                let steps = steps.between(of_document, kept);
+                list.write_doc(of_document[0].0, steps.len() as u32, steps);
+            }
             list.close_term()?;
+            term.pop();
         }
-        list.close()?;
-        Ok(())
     }
+    list.close()?;
+    Ok(())
+}
+
+fn write_marks(
+    field: Field,
+    marks: &BTreeMap<Vec<u8>, Vec<u32>>,
+    of_documents: u32,
+    lists: &mut InvertedIndexSerializer,
+) -> tantivy::Result<()> {
+    let mut list = lists.new_field(field, u64::from(of_documents), None)?;
+    for (value, documents) in marks {
+        list.new_term(value, documents.len() as u32, false)?;
+        documents.iter().for_each(|document| list.write_doc(*document, 0, &[]));
+        list.close_term()?;
+    }
+    list.close()?;
+    Ok(())
 }
 
 /// The places of the bits that are set.
@@ -338,7 +344,6 @@ mod tests {
 
     use super::*;
     use crate::engine::searcher;
-    use crate::generations::Generations;
     use crate::languages::Language;
     use crate::schema::SECTION;
 
@@ -361,7 +366,8 @@ mod tests {
     fn written(texts: &[String]) -> (Fields, tantivy::Searcher) {
         let folder = tempfile::tempdir().expect("a folder");
         let (fields, mut vocabulary) = (Fields::new(), Vocabulary::default());
-        let mut writer = SegmentWriter::new(&fields).expect("a writer");
+        let generations = Generations::open(folder.path(), 1).expect("a folder");
+        let mut writer = SegmentWriter::new(&fields, &generations).expect("a writer");
         for text in texts {
             let mut words = Vec::new();
             vocabulary.add_words(text, Language::English, &mut words);
@@ -371,9 +377,8 @@ mod tests {
             writer.say_gathered();
             writer.end(&TantivyDocument::default(), 0).expect("written");
         }
-        let made = writer.finish(&vocabulary).expect("finished").expect("documents");
-        let generations = Generations::open(folder.path(), 1).expect("a folder");
-        let segment = generations.write_segment(&made).expect("written");
+        let (pack, made) = writer.finish(&vocabulary).expect("finished").expect("documents");
+        let segment = generations.finish_segment(pack, &made).expect("written");
         let searcher = searcher(&fields, &[segment]).expect("opened");
         (fields, searcher)
     }
@@ -394,8 +399,12 @@ mod tests {
 
     #[test]
     fn nothing_said_makes_no_segment() {
-        let writer = SegmentWriter::new(&Fields::new()).expect("a writer");
+        let folder = tempfile::tempdir().expect("a folder");
+        let generations = Generations::open(folder.path(), 1).expect("a folder");
+        let writer = SegmentWriter::new(&Fields::new(), &generations).expect("a writer");
+        assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
         assert!(writer.finish(&Vocabulary::default()).expect("finished").is_none());
+        assert_eq!(folder.path().read_dir().expect("a folder").count(), 0);
     }
 
     proptest! {

@@ -11,7 +11,6 @@ use std::sync::{Mutex, PoisonError};
 use docent_pages::{SitePage, read_file};
 
 use crate::documents;
-use crate::engine::Made;
 use crate::error::SearchError;
 use crate::generations::{Generations, Segment};
 use crate::links::Mentions;
@@ -156,7 +155,7 @@ impl Reading<'_> {
                     Some(writer) => writer,
                     none => {
                         vocabulary.keep_small();
-                        none.insert(SegmentWriter::new(self.fields).map_err(engine)?)
+                        none.insert(SegmentWriter::new(self.fields, self.generations)?)
                     }
                 };
                 documents::write(self.fields, vocabulary, &mut mentions, writer, entry, read.page, &read.text)
@@ -165,17 +164,18 @@ impl Reading<'_> {
             indexed.files.push(file);
             read();
             if let Some(full) = writer.take_if(|writer| writer.memory() > LARGEST_SEGMENT) {
-                indexed.segments.extend(self.write(full.finish(vocabulary).map_err(engine)?)?);
+                indexed.segments.extend(self.finish(full, vocabulary)?);
             }
         }
         if let Some(writer) = writer {
-            indexed.segments.extend(self.write(writer.finish(vocabulary).map_err(engine)?)?);
+            indexed.segments.extend(self.finish(writer, vocabulary)?);
         }
         Ok(indexed)
     }
 
-    fn write(&self, made: Option<Made>) -> Result<Option<Segment>, SearchError> {
-        made.map(|made| self.generations.write_segment(&made)).transpose()
+    fn finish(&self, writer: SegmentWriter, vocabulary: &Vocabulary) -> Result<Option<Segment>, SearchError> {
+        let made = writer.finish(vocabulary).map_err(|error| self.generations.engine("write", error))?;
+        made.map(|(pack, made)| self.generations.finish_segment(pack, &made)).transpose()
     }
 
     /// Reads one file to its pages, with the entry the manifest has of it.
