@@ -180,11 +180,10 @@ impl Writing<'_> {
 
     /// Ends the document at hand, with a text that is stored of it.
     fn end(&mut self, text: Option<(Field, String)>) -> tantivy::Result<()> {
-        let bytes = text.as_ref().map_or(0, |(_, text)| text.len());
         if let Some((field, text)) = text {
             self.kept.text(field, text);
         }
-        self.writer.end(&self.kept, bytes)?;
+        self.writer.end(&self.kept)?;
         self.kept.0.clear();
         Ok(())
     }

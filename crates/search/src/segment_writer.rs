@@ -48,7 +48,6 @@ pub(crate) struct SegmentWriter {
     page_length: u32,
     /// How many documents have ended.
     documents: u32,
-    stored: usize,
 }
 
 /// What a field says, document after document.
@@ -84,7 +83,6 @@ impl SegmentWriter {
             otherwise: Once::default(),
             page_length: 0,
             documents: 0,
-            stored: 0,
         })
     }
 
@@ -131,18 +129,17 @@ impl SegmentWriter {
     }
 
     /// Ends the document at hand, with what is stored of it and its numbers.
-    pub(crate) fn end(&mut self, kept: &impl Document, bytes: usize) -> tantivy::Result<()> {
+    pub(crate) fn end(&mut self, kept: &impl Document) -> tantivy::Result<()> {
         self.store.store(kept, &self.fields.schema)?;
         self.columns.add_document(kept)?;
         self.documents += 1;
-        self.stored += bytes;
         Ok(())
     }
 
-    /// How much memory it takes, in bytes, or will when it is finished.
+    /// How much memory it takes, in bytes, or will when it is finished. What is stored takes next to none.
     pub(crate) fn memory(&self) -> usize {
         let words: usize = self.rows.iter().map(|row| row.words.len()).sum();
-        words * (size_of::<Option<Number>>() + size_of::<Stands>()) + self.stored + self.columns.mem_usage()
+        words * (size_of::<Option<Number>>() + size_of::<Stands>()) + self.columns.mem_usage()
     }
 
     /// `None` when nothing was added.
@@ -375,7 +372,7 @@ mod tests {
             writer.say(fields.body, words.iter().map(|word| word.map(|forms| forms.stem)));
             writer.gather(&words);
             writer.say_gathered();
-            writer.end(&TantivyDocument::default(), 0).expect("written");
+            writer.end(&TantivyDocument::default()).expect("written");
         }
         let (pack, made) = writer.finish(&vocabulary).expect("finished").expect("documents");
         let segment = generations.finish_segment(pack, &made).expect("written");
