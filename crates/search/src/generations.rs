@@ -308,9 +308,12 @@ impl Generations {
         Ok(Segment { id, documents, deleted: Arc::default(), files, written, synced, syncing: syncing.map(Arc::new) })
     }
 
-    /// An error of the engine while it was at work in this folder.
+    /// An error of the engine while it was at work in this folder. It hands on what the system refused.
     pub(crate) fn engine(&self, doing: &'static str, error: TantivyError) -> SearchError {
-        SearchError::Engine { doing, path: self.dir.clone(), source: error.into() }
+        match error {
+            TantivyError::IoError(source) => disk(doing, &self.dir)(io::Error::new(source.kind(), source)),
+            error => SearchError::Engine { doing, path: self.dir.clone(), source: error.into() },
+        }
     }
 
     /// Makes a state the current one: `base` with a difference in the docs, and these segments. From here on everybody
@@ -503,6 +506,15 @@ mod tests {
         bytes[0] ^= 1;
         fs::write(&path, bytes).expect("damaged");
         assert!(matches!(generations.load(None), Err(SearchError::Disk { .. })));
+    }
+
+    #[test]
+    fn a_full_disk_is_not_the_engine_s_fault() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let generations = Generations::open(dir.path(), 1).expect("opened");
+        let error = generations.engine("write", io::Error::from(io::ErrorKind::StorageFull).into());
+        let SearchError::Disk { source, .. } = error else { panic!("{error:?}") };
+        assert_eq!(source.kind(), io::ErrorKind::StorageFull);
     }
 
     #[test]
