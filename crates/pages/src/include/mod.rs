@@ -10,6 +10,7 @@ mod parts;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
+use memchr::memmem;
 use regex::Regex;
 
 use crate::layout::{Generator, Layout, joined};
@@ -53,7 +54,7 @@ pub(crate) struct Expanded {
 
 /// Puts the pieces a page uses into it; `None` when it uses none.
 pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
-    (SIGN.is_match(text) || IMPORT.is_match(text)).then_some(())?;
+    (SIGN.is_match(text) || imports(text).next().is_some()).then_some(())?;
     let mut work = Work {
         layout,
         tree,
@@ -74,12 +75,23 @@ pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -
 static SIGN: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"<Snippet|@include:|<<<|8<-|\{%").expect("the pattern is written out above"));
 
+/// An import of a page, as a text begins with it.
 static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?m)^import\s+(?:\*\s+as\s+)?([\w$]+)\s*(?:,[^'"\n]*)?from\s*['"]([^'"\n]+\.(?i:md|mdx|markdown))['"]"#,
-    )
-    .expect("the pattern is written out above")
+    Regex::new(r#"\Aimport\s+(?:\*\s+as\s+)?([\w$]+)\s*(?:,[^'"\n]*)?from\s*['"]([^'"\n]+\.(?i:md|mdx|markdown))['"]"#)
+        .expect("the pattern is written out above")
 });
+
+/// The pages a text imports: the name each has there, and what is said of where it is. Looked at are lines that begin so: most
+/// texts have none, and most of what is imported is no page.
+fn imports(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let first = text.starts_with("import").then_some(0);
+    let others = memmem::find_iter(text.as_bytes(), "\nimport").map(|at| at + 1);
+    let import = |at: usize| {
+        let found = IMPORT.captures(&text[at..])?;
+        Some((found.get(1)?.as_str(), found.get(2)?.as_str()))
+    };
+    first.into_iter().chain(others).filter_map(import)
+}
 
 struct Work<'w> {
     layout: &'w Layout,
@@ -123,10 +135,7 @@ enum Form {
 impl Work<'_> {
     /// Adds a text. `origin` is the line of the page it stands for, if it is a piece; `indent` goes before its lines.
     fn put(&mut self, file: &str, text: &str, origin: Option<usize>, indent: &str) {
-        let imports: HashMap<&str, &str> = IMPORT
-            .captures_iter(text)
-            .filter_map(|import| Some((import.get(1)?.as_str(), import.get(2)?.as_str())))
-            .collect();
+        let imports: HashMap<&str, &str> = imports(text).collect();
         let mut fence = Fence::default();
         let mut block = false;
         let mut at = 0;
