@@ -308,11 +308,16 @@ impl Generations {
         Ok(Segment { id, documents, deleted: Arc::default(), files, written, synced, syncing: syncing.map(Arc::new) })
     }
 
-    /// An error of the engine while it was at work in this folder. It hands on what the system refused.
+    /// An error of the engine while it was at work in this folder. What the system refused is handed on; damaged data, which
+    /// the engine tells in the same way, is not the system's fault.
     pub(crate) fn engine(&self, doing: &'static str, error: TantivyError) -> SearchError {
-        match error {
-            TantivyError::IoError(source) => disk(doing, &self.dir)(io::Error::new(source.kind(), source)),
-            error => SearchError::Engine { doing, path: self.dir.clone(), source: error.into() },
+        let refused = match &error {
+            TantivyError::IoError(source) => source.raw_os_error(),
+            _ => None,
+        };
+        match refused {
+            Some(code) => disk(doing, &self.dir)(io::Error::from_raw_os_error(code)),
+            None => SearchError::Engine { doing, path: self.dir.clone(), source: error.into() },
         }
     }
 
@@ -509,12 +514,13 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_not_the_engine_s_fault() {
+    fn what_the_system_refuses_is_told_from_damage() {
         let dir = tempfile::tempdir().expect("a folder");
         let generations = Generations::open(dir.path(), 1).expect("opened");
-        let error = generations.engine("write", io::Error::from(io::ErrorKind::StorageFull).into());
-        let SearchError::Disk { source, .. } = error else { panic!("{error:?}") };
-        assert_eq!(source.kind(), io::ErrorKind::StorageFull);
+        let told = |error: io::Error| generations.engine("write", error.into());
+        let SearchError::Disk { source, .. } = told(io::Error::from_raw_os_error(28)) else { panic!("it was refused") };
+        assert_eq!(source.raw_os_error(), Some(28));
+        assert!(matches!(told(io::ErrorKind::InvalidData.into()), SearchError::Engine { .. }));
     }
 
     #[test]
