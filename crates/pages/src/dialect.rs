@@ -9,8 +9,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::dialect_marks as marks;
 use crate::lines_from::{Composed, Fence, FenceLine};
-use crate::parse_lines::has_three;
+use crate::parse_lines::{each_line, has_three};
 
 /// Kinds of admonitions that are shown with their kind for a title.
 const KINDS: [&str; 22] = [
@@ -48,16 +49,6 @@ macro_rules! regex {
     };
 }
 
-regex!(
-    INDENTED,
-    r#"^([ \t]*)(?:!!!|\?\?\?\+?)[ \t]+([A-Za-z][\w-]*)((?:[ \t]+[A-Za-z][\w-]*)*)(?:[ \t]+"(.*)")?[ \t]*$"#
-);
-regex!(TAB, r#"^([ \t]*)===[!+]?[ \t]+"(.*)"[ \t]*$"#);
-regex!(
-    CONTAINER,
-    r"^([ \t]*(?:>[ \t]*)*):::+[ \t]*([A-Za-z][\w-]*)[ \t]*(?:\[([^\n]*?)\])?[ \t]*(?:\{([^}\n]*)\})?[ \t]*([^\n]*?)[ \t]*$"
-);
-regex!(CONTAINER_END, r"^[ \t]*(?:>[ \t]*)*:::+[ \t]*$");
 regex!(CONTAINER_TAB, r"^([ \t]*)(?:==|@tab(?::active)?)[ \t]+([^=\n].*)$");
 regex!(CONTENTS, r"^[ \t]*(?:\[\[_?[Tt][Oo][Cc]_?\]\]|\[TOC\])[ \t]*$");
 regex!(ICON, r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:");
@@ -83,7 +74,7 @@ pub(crate) fn translate(
     let mut reading =
         Reading { out: Composed::default(), fence: Fence::default(), open: Vec::new(), containers: 0, attributes };
     let mut at = 0;
-    for (number, line) in (1..).zip(text.split_inclusive('\n')) {
+    for (number, line) in (1..).zip(each_line(text)) {
         let origin = origin(number);
         match at < body {
             true => reading.out.push(line, origin),
@@ -104,7 +95,7 @@ pub(crate) fn indented_marks(text: &str, body: usize) -> Vec<usize> {
     // The last mark and how far it is indented, until the next line that is not blank tells whether it holds anything.
     let mut last: Option<(usize, usize)> = None;
     let mut at = body;
-    for line in text[body..].split_inclusive('\n') {
+    for line in each_line(&text[body..]) {
         let start = at;
         at += line.len();
         if line.trim().is_empty() {
@@ -115,11 +106,15 @@ pub(crate) fn indented_marks(text: &str, body: usize) -> Vec<usize> {
         let words = line.trim_end_matches(['\n', '\r']);
         let sign = words.len() - words.trim_start_matches([' ', '\t']).len();
         let may_be = words[sign..].starts_with(['!', '?', '=']);
-        if fence.line(line) == FenceLine::Outside && may_be && (INDENTED.is_match(words) || TAB.is_match(words)) {
+        if fence.line(line) == FenceLine::Outside && may_be && is_indented_mark(words) {
             last = Some((start + sign, column));
         }
     }
     found
+}
+
+fn is_indented_mark(line: &str) -> bool {
+    marks::indented(line).is_some() || marks::tab(line).is_some()
 }
 
 /// Whether `{ .class }` in a text is a list of attributes, which nobody reads.
@@ -155,9 +150,9 @@ impl Reading {
         }
         let words = line.trim_end_matches(['\n', '\r']);
         if let Some((indent, title)) = self.mark(words) {
-            return self.title(&indent, &title, origin);
+            return self.title(indent, &title, origin);
         }
-        if CONTENTS.is_match(words) {
+        if words.contains('[') && CONTENTS.is_match(words) {
             return self.out.push("\n", origin);
         }
         let line = self.without_signs(&line);
@@ -165,49 +160,46 @@ impl Reading {
     }
 
     /// The indent and the title of a line that is a mark; the title may be empty.
-    fn mark(&mut self, line: &str) -> Option<(String, String)> {
+    fn mark<'l>(&mut self, line: &'l str) -> Option<(&'l str, Cow<'l, str>)> {
         let start = line.trim_start_matches([' ', '\t', '>']);
         match start.as_bytes().first()? {
             b'!' | b'?' => {
-                let found = INDENTED.captures(line)?;
-                let title = match found.get(4) {
-                    Some(title) => title.as_str().to_owned(),
-                    None => capitalised(&found[2]),
-                };
-                self.opens(&found[1])?;
-                Some((found[1].to_owned(), title))
+                let mark = marks::indented(line)?;
+                self.opens(mark.indent)?;
+                Some((mark.indent, mark.title.map_or_else(|| capitalised(mark.kind).into(), Cow::from)))
             }
-            b'=' => {
-                if let Some(found) = TAB.captures(line) {
-                    self.opens(&found[1])?;
-                    return Some((found[1].to_owned(), found[2].to_owned()));
+            b'=' => match marks::tab(line) {
+                Some((indent, title)) => {
+                    self.opens(indent)?;
+                    Some((indent, title.into()))
                 }
-                let found = CONTAINER_TAB.captures(line).filter(|_| self.containers > 0)?;
-                Some((found[1].to_owned(), found[2].to_owned()))
-            }
-            b'@' => {
-                let found = CONTAINER_TAB.captures(line).filter(|_| self.containers > 0)?;
-                Some((found[1].to_owned(), found[2].to_owned()))
-            }
+                None => self.tab_of_container(line),
+            },
+            b'@' => self.tab_of_container(line),
             b':' => {
-                if CONTAINER_END.is_match(line) {
+                if marks::ends_container(line) {
                     self.containers = self.containers.saturating_sub(1);
-                    return Some((String::new(), String::new()));
+                    return Some(("", "".into()));
                 }
-                let found = CONTAINER.captures(line)?;
+                let mark = marks::container(line)?;
                 self.containers += 1;
-                let attribute = found.get(4).and_then(|attributes| TITLE_ATTRIBUTE.captures(attributes.as_str()));
-                let given =
-                    attribute.and_then(|value| value.get(1).or(value.get(2)).map(|value| value.as_str().to_owned()));
-                let given =
-                    given.or_else(|| found.get(3).or(found.get(5)).map(|title| title.as_str().trim().to_owned()));
-                let kind = found[2].to_lowercase();
-                let usual = if KINDS.contains(&kind.as_str()) { capitalised(&kind) } else { String::new() };
-                let title = given.filter(|title| !title.is_empty()).unwrap_or(usual);
-                Some((found[1].to_owned(), title))
+                let attribute = mark.attributes.and_then(|attributes| TITLE_ATTRIBUTE.captures(attributes));
+                let given = attribute.and_then(|value| value.get(1).or(value.get(2)).map(|value| value.as_str()));
+                let given = given.unwrap_or_else(|| mark.label.unwrap_or(mark.title).trim());
+                let title = match given.is_empty() {
+                    true => usual_title(mark.kind).into(),
+                    false => given.into(),
+                };
+                Some((mark.indent, title))
             }
             _ => None,
         }
+    }
+
+    fn tab_of_container<'l>(&self, line: &'l str) -> Option<(&'l str, Cow<'l, str>)> {
+        (self.containers > 0).then_some(())?;
+        let (_, [indent, title]) = CONTAINER_TAB.captures(line)?.extract();
+        Some((indent, title.into()))
     }
 
     /// Opens a mark whose insides are indented.
@@ -219,13 +211,16 @@ impl Reading {
     }
 
     fn title(&mut self, indent: &str, title: &str, origin: usize) {
-        let title = ICON.replace_all(title, "");
+        let title = if title.contains(':') { ICON.replace_all(title, "") } else { title.into() };
         let title = title.trim();
-        let line = match title.is_empty() {
-            true => "\n".to_owned(),
-            false => format!("\n{indent}**{}**\n\n", title.replace("**", "")),
-        };
-        self.out.push(&line, origin);
+        self.out.push("\n", origin);
+        if title.is_empty() {
+            return;
+        }
+        self.out.push(indent, origin);
+        self.out.push("**", origin);
+        title.split("**").for_each(|piece| self.out.push(piece, origin));
+        self.out.push("**\n\n", origin);
     }
 
     fn without_signs<'l>(&self, line: &'l str) -> Cow<'l, str> {
@@ -262,6 +257,12 @@ fn outside_code(line: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
         }
     }
     out
+}
+
+/// The title of a mark without one.
+fn usual_title(kind: &str) -> String {
+    let kind = kind.to_lowercase();
+    if KINDS.contains(&kind.as_str()) { capitalised(&kind) } else { String::new() }
 }
 
 fn capitalised(word: &str) -> String {

@@ -21,6 +21,7 @@
 mod anchors;
 mod check;
 mod dialect;
+mod dialect_marks;
 mod front_matter;
 mod front_matter_toml;
 mod front_matter_yaml;

@@ -1,5 +1,7 @@
 //! A text put together from others, which knows of each of its lines where it came from.
 
+use crate::parse_lines::each_line;
+
 /// The text, and for each of its lines the line of the page it stands for, counted from 1.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Composed {
@@ -10,7 +12,7 @@ pub(crate) struct Composed {
 impl Composed {
     /// Adds text that stands for a line; what continues a line that was begun belongs to that one.
     pub(crate) fn push(&mut self, text: &str, origin: usize) {
-        for piece in text.split_inclusive('\n') {
+        for piece in each_line(text) {
             if self.at_line_start() {
                 self.origins.push(origin);
             }
@@ -19,7 +21,7 @@ impl Composed {
     }
 
     pub(crate) fn at_line_start(&self) -> bool {
-        self.text.is_empty() || self.text.ends_with('\n')
+        self.text.as_bytes().last().is_none_or(|last| *last == b'\n')
     }
 
     /// The line of the page that a line of the text stands for.

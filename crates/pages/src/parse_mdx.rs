@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::page::Problem;
 use crate::parse::MOST_PROBLEMS;
-use crate::parse_lines::Lines;
+use crate::parse_lines::{Lines, line_end};
 use crate::parse_script::{LONGEST_EXPRESSION, expression_end, module_end, paragraph_end};
 use crate::parse_tags::{Dialect, Tag, TagKind, literal, scan_tag};
 
@@ -132,13 +132,11 @@ impl Search<'_> {
         match bytes[self.at] {
             b'\n' => {
                 self.at += 1;
-                let line = self.text[self.at..].lines().next().unwrap_or_default();
-                self.paragraph_starts = line.trim().is_empty();
+                let end = line_end(self.text, self.at);
+                self.paragraph_starts = self.text[self.at..end].trim().is_empty();
                 if self.paragraph_starts {
-                    self.at += line.len();
-                    if self.at < bytes.len() {
-                        self.skip_blank_lines();
-                    }
+                    self.at = end;
+                    self.skip_blank_lines();
                 }
                 return;
             }
@@ -170,11 +168,13 @@ impl Search<'_> {
     }
 
     fn skip_blank_lines(&mut self) {
-        while let Some(length) = self.text[self.at..].find('\n') {
-            if !self.text[self.at..self.at + length].trim().is_empty() {
+        loop {
+            let end = line_end(self.text, self.at);
+            let line = &self.text[self.at..end];
+            if !line.ends_with('\n') || !line.trim().is_empty() {
                 break;
             }
-            self.at += length + 1;
+            self.at = end;
         }
         self.paragraph_starts = true;
     }

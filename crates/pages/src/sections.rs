@@ -8,7 +8,7 @@ use crate::lines_from::{Fence, FenceLine};
 use crate::page::CodeBlock;
 use crate::parse_blocks::Source;
 use crate::parse_html::{Ends, is_silent};
-use crate::parse_lines::has_three;
+use crate::parse_lines::{has_three, line_end};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 
 /// A code block by the info of its fence and its text.
@@ -67,29 +67,36 @@ pub(crate) fn cleaned(source: &Source<'_>, range: Range<usize>, code: &[Range<us
     let mut chunk: Vec<Line<'_>> = Vec::new();
     let mut at = range.start;
     while at < range.end {
-        let end = source.text[at..range.end].find('\n').map_or(range.end, |length| at + length + 1);
+        let end = line_end(&source.text[..range.end], at);
         let line = read_line(source, at..end, code);
         at = end;
-        match line {
-            Line::Plain(_) => chunk.push(line),
-            Line::Mixed(_) | Line::Constructs(_) => {
-                flush(&mut chunk, &mut out);
-                chunk.push(line);
-                flush(&mut chunk, &mut out);
-            }
+        if line.left == Left::All {
+            chunk.push(line);
+        } else {
+            flush(&mut chunk, &mut out);
+            chunk.push(line);
+            flush(&mut chunk, &mut out);
         }
     }
     flush(&mut chunk, &mut out);
     out.trim().to_owned()
 }
 
-/// A line for reading. Where a construct stands on a line, what the lines after it are indented in may change.
-enum Line<'t> {
-    Plain(&'t str),
+/// A line for reading, without blanks at its end. Where a construct stands on a line, what the lines after it are indented in
+/// may change.
+struct Line<'t> {
+    text: Cow<'t, str>,
+    left: Left,
+}
+
+/// What is left of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    All,
     /// Words, and constructs that were taken out from between them.
-    Mixed(String),
-    /// Nothing but constructs; what is left of them is their titles.
-    Constructs(String),
+    Words,
+    /// Nothing but constructs had stood on it; what is left of them is their titles.
+    Titles,
 }
 
 fn read_line<'t>(source: &Source<'t>, line: Range<usize>, code: &[Range<usize>]) -> Line<'t> {
@@ -99,7 +106,7 @@ fn read_line<'t>(source: &Source<'t>, line: Range<usize>, code: &[Range<usize>])
     let before = code.partition_point(|code| code.start < line.start);
     let in_code = before > 0 && line.start < code[before - 1].end;
     if taken.is_empty() || in_code {
-        return Line::Plain(raw);
+        return Line { text: raw.trim_end().into(), left: Left::All };
     }
     let mut text = String::with_capacity(raw.len());
     let mut at = line.start;
@@ -126,7 +133,8 @@ fn read_line<'t>(source: &Source<'t>, line: Range<usize>, code: &[Range<usize>])
     if at < stop {
         push(&mut text, &source.text[at..stop]);
     }
-    if words { Line::Mixed(text) } else { Line::Constructs(text) }
+    text.truncate(text.trim_end().len());
+    Line { text: text.into(), left: if words { Left::Words } else { Left::Titles } }
 }
 
 /// The words of an expression that is one plain string.
@@ -153,20 +161,11 @@ fn bold_title(tag: &Tag, text: &str) -> Option<String> {
 }
 
 fn flush(chunk: &mut Vec<Line<'_>>, out: &mut String) {
-    let text = |line: &Line<'_>| match line {
-        Line::Plain(text) => (*text).to_owned(),
-        Line::Mixed(text) | Line::Constructs(text) => text.clone(),
-    };
-    let lines: Vec<(bool, String)> =
-        chunk.drain(..).map(|line| (matches!(line, Line::Constructs(_)), text(&line).trim_end().to_owned())).collect();
-    let indent = lines
-        .iter()
-        .filter(|(_, text)| !text.is_empty())
-        .map(|(_, text)| text.len() - text.trim_start_matches(' ').len())
-        .min()
-        .unwrap_or(0);
-    for (apart, text) in lines {
-        let text = text.get(indent..).unwrap_or_default();
+    let indents = chunk.iter().filter(|line| !line.text.is_empty());
+    let indent = indents.map(|line| line.text.len() - line.text.trim_start_matches(' ').len()).min().unwrap_or(0);
+    for line in chunk.drain(..) {
+        let text = line.text.get(indent..).unwrap_or_default();
+        let apart = line.left == Left::Titles;
         if apart || text.is_empty() {
             blank_line(out);
         }
@@ -206,7 +205,7 @@ fn without_html(text: &str) -> Cow<'_, str> {
     let mut fence = Fence::default();
     let mut at = 0;
     while at < text.len() {
-        let end = text[at..].find('\n').map_or(text.len(), |length| at + length + 1);
+        let end = line_end(text, at);
         let line = &text[at..end];
         if fence.line(line) == FenceLine::Inside {
             strip.out.push_str(line);
@@ -246,7 +245,7 @@ impl Strip<'_> {
             taken = true;
             (from, at) = (stop, stop);
             if stop > end {
-                end = self.text[stop..].find('\n').map_or(self.text.len(), |length| stop + length + 1);
+                end = line_end(self.text, stop);
             }
         }
         self.out.push_str(&self.text[from..end]);

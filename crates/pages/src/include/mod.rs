@@ -18,7 +18,7 @@ use crate::lines_from::{Composed, Fence, FenceLine};
 use crate::links::{folder, has_page_ending};
 use crate::page::Problem;
 use crate::parse::text_of;
-use crate::parse_lines::Lines;
+use crate::parse_lines::{Lines, each_line, line_end};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 use crate::site::Tree;
 use parts::Part;
@@ -144,7 +144,7 @@ impl Work<'_> {
         while at < text.len() {
             number += 1;
             let origin = origin.unwrap_or(number);
-            let end = text[at..].find('\n').map_or(text.len(), |length| at + length + 1);
+            let end = line_end(text, at);
             let line = &text[at..end];
             let inside = fence.line(line) == FenceLine::Inside;
             if let Some(snippet) = parts::scissors(line) {
@@ -207,6 +207,7 @@ impl Work<'_> {
             let form = Form::Code { language: import.language, name: import.name };
             return Some(Wanted { candidates, part: import.part, form, values: Vec::new(), is_certain: true });
         }
+        line.trim_start().starts_with("{%").then_some(())?;
         let path = LIQUID.captures(line)?.get(1)?.as_str();
         let bases = [folder(file), "_includes", "docs/_includes", "includes"];
         let candidates: Vec<String> = bases
@@ -250,7 +251,7 @@ impl Work<'_> {
             }
             (from, at) = (stop, stop);
             if stop > end {
-                end = text[stop..].find('\n').map_or(text.len(), |length| stop + length + 1);
+                end = line_end(text, stop);
             }
         }
         let rest = &text[from..end];
@@ -393,7 +394,7 @@ impl Work<'_> {
         self.left -= text.len().min(self.left);
         match &wanted.form {
             Form::Verbatim => {
-                for line in text.split_inclusive('\n') {
+                for line in each_line(&text) {
                     self.line(line, origin, indent);
                 }
                 self.end_line(origin);
@@ -403,7 +404,7 @@ impl Work<'_> {
                 let code =
                     format!("\n{fence}{language} title=\"{name}\"\n{}\n{fence}\n\n", text.trim_end_matches('\n'));
                 self.end_line(origin);
-                for line in code.split_inclusive('\n') {
+                for line in each_line(&code) {
                     self.line(line, origin, indent);
                 }
             }

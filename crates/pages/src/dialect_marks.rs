@@ -1,0 +1,175 @@
+//! Lines that are marks of generators, cut into what they say.
+//!
+//! They are cut by hand: a page may be nothing but marks, and a pattern with groups takes longer for each than reading what
+//! it holds.
+
+/// `!!! kind words "Title"`, or with `???` or `???+`; what belongs to it is indented below it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Indented<'l> {
+    pub(crate) indent: &'l str,
+    pub(crate) kind: &'l str,
+    pub(crate) title: Option<&'l str>,
+}
+
+pub(crate) fn indented(line: &str) -> Option<Indented<'_>> {
+    let (indent, rest) = blanks(line);
+    let rest = match rest.strip_prefix("???") {
+        Some(rest) => rest.strip_prefix('+').unwrap_or(rest),
+        None => rest.strip_prefix("!!!")?,
+    };
+    let (kind, mut rest) = word(behind_blanks(rest)?)?;
+    loop {
+        let behind = match behind_blanks(rest) {
+            Some(behind) if !behind.is_empty() => behind,
+            _ if rest.trim_start_matches(BLANK).is_empty() => return Some(Indented { indent, kind, title: None }),
+            _ => return None,
+        };
+        match word(behind) {
+            Some((_, behind)) => rest = behind,
+            None => return Some(Indented { indent, kind, title: Some(quoted(behind)?) }),
+        }
+    }
+}
+
+/// The indent and the title of `=== "Title"`, or with `===!` or `===+`; what belongs to it is indented below it.
+pub(crate) fn tab(line: &str) -> Option<(&str, &str)> {
+    let (indent, rest) = blanks(line);
+    let rest = rest.strip_prefix("===")?;
+    let rest = rest.strip_prefix(['!', '+']).unwrap_or(rest);
+    Some((indent, quoted(behind_blanks(rest)?)?))
+}
+
+/// `:::kind[Title]{attributes} Title`, which holds what follows until a line of colons.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Container<'l> {
+    /// With the marks of quotes.
+    pub(crate) indent: &'l str,
+    pub(crate) kind: &'l str,
+    pub(crate) label: Option<&'l str>,
+    pub(crate) attributes: Option<&'l str>,
+    pub(crate) title: &'l str,
+}
+
+pub(crate) fn container(line: &str) -> Option<Container<'_>> {
+    let (indent, rest) = colons(line)?;
+    let (kind, rest) = word(rest.trim_start_matches(BLANK))?;
+    let (label, rest) = bracketed(rest, '[', ']');
+    let (attributes, rest) = bracketed(rest, '{', '}');
+    Some(Container { indent, kind, label, attributes, title: rest.trim_matches(BLANK) })
+}
+
+/// A line of colons.
+pub(crate) fn ends_container(line: &str) -> bool {
+    colons(line).is_some_and(|(_, rest)| rest.trim_start_matches(BLANK).is_empty())
+}
+
+const BLANK: [char; 2] = [' ', '\t'];
+
+/// The blanks that a line begins with, and what is behind them.
+fn blanks(line: &str) -> (&str, &str) {
+    line.split_at(line.len() - line.trim_start_matches(BLANK).len())
+}
+
+/// What is behind blanks, of which there must be one.
+fn behind_blanks(text: &str) -> Option<&str> {
+    let (blanks, rest) = blanks(text);
+    (!blanks.is_empty()).then_some(rest)
+}
+
+/// A word and what is behind it.
+fn word(text: &str) -> Option<(&str, &str)> {
+    text.starts_with(|c: char| c.is_ascii_alphabetic()).then_some(())?;
+    let end = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(text.len());
+    Some(text.split_at(end))
+}
+
+/// What stands in quotes, with nothing but blanks behind them.
+fn quoted(text: &str) -> Option<&str> {
+    text.strip_prefix('"')?.trim_end_matches(BLANK).strip_suffix('"')
+}
+
+/// What is before three colons or more, and what is behind them.
+fn colons(line: &str) -> Option<(&str, &str)> {
+    let marks = line.trim_start_matches([' ', '\t', '>']);
+    let rest = marks.trim_start_matches(':');
+    (marks.len() - rest.len() >= 3).then(|| (&line[..line.len() - marks.len()], rest))
+}
+
+/// What stands in brackets, behind blanks, and what is behind it. Without brackets there is all of it behind.
+fn bracketed(text: &str, open: char, close: char) -> (Option<&str>, &str) {
+    let inside = text.trim_start_matches(BLANK).strip_prefix(open);
+    match inside.and_then(|inside| inside.split_once(close)) {
+        Some((inside, rest)) => (Some(inside), rest),
+        None => (None, text),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::LazyLock;
+
+    use proptest::prelude::*;
+    use regex::Regex;
+
+    use super::*;
+
+    /// The same by patterns: what a mark is can be read off them.
+    struct Patterns {
+        indented: Regex,
+        tab: Regex,
+        container: Regex,
+        end: Regex,
+    }
+
+    static PATTERNS: LazyLock<Patterns> = LazyLock::new(|| {
+        let pattern = |pattern: &str| Regex::new(pattern).expect("a pattern");
+        Patterns {
+            indented: pattern(
+                r#"^([ \t]*)(?:!!!|\?\?\?\+?)[ \t]+([A-Za-z][\w-]*)((?:[ \t]+[A-Za-z][\w-]*)*)(?:[ \t]+"(.*)")?[ \t]*$"#,
+            ),
+            tab: pattern(r#"^([ \t]*)===[!+]?[ \t]+"(.*)"[ \t]*$"#),
+            container: pattern(
+                r"^([ \t]*(?:>[ \t]*)*):::+[ \t]*([A-Za-z][\w-]*)[ \t]*(?:\[([^\n]*?)\])?[ \t]*(?:\{([^}\n]*)\})?[ \t]*([^\n]*?)[ \t]*$",
+            ),
+            end: pattern(r"^[ \t]*(?:>[ \t]*)*:::+[ \t]*$"),
+        }
+    });
+
+    #[test]
+    fn marks_are_cut() {
+        let mark = |indent, kind, title| Some(Indented { indent, kind, title });
+        assert_eq!(indented("!!! note"), mark("", "note", None));
+        assert_eq!(indented("  ???+ tip inline end \"A \"b\" c\" "), mark("  ", "tip", Some("A \"b\" c")));
+        assert_eq!(indented("!!! note \"\""), mark("", "note", Some("")));
+        for none in ["!!!note", "!!! \"a\"", "!!! note \"a", "!!! note a!", "?? note", "!!! note \"", ""] {
+            assert_eq!(indented(none), None, "{none}");
+        }
+        assert_eq!(tab("\t===+ \"A\""), Some(("\t", "A")));
+        assert_eq!((tab("===\"A\""), tab("=== A"), tab("=== \"")), (None, None, None));
+        let container = container("> :::note[A] {title=\"B\"} C ").expect("a mark");
+        assert_eq!((container.indent, container.kind, container.title), ("> ", "note", "C"));
+        assert_eq!((container.label, container.attributes), (Some("A"), Some("title=\"B\"")));
+        assert!(ends_container(" :::: ") && !ends_container("::") && !ends_container(":::a"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_line_is_cut_as_by_patterns(parts in proptest::collection::vec(prop::sample::select(vec![
+            " ", "\t", "!!!", "???", "+", "a", "Note", "b-1", "_", "\u{e9}", "\"", "=== ", "===!", ":::", ":", ">", "[", "]", "{", "}", "x y", "\r", "1", "\"T\"", "=", "\u{30fc}",
+        ]), 0..12)) {
+            let line = parts.concat();
+            let patterns = &*PATTERNS;
+            let group = |found: &regex::Captures<'_>, at| found.get(at).map(|group| group.as_str().to_owned());
+            let own = |part: Option<&str>| part.map(str::to_owned);
+            let by_pattern = patterns.indented.captures(&line).map(|found| [1, 2, 4].map(|at| group(&found, at)));
+            prop_assert_eq!(indented(&line).map(|mark| [own(Some(mark.indent)), own(Some(mark.kind)), own(mark.title)]), by_pattern);
+            let by_pattern = patterns.tab.captures(&line).map(|found| [1, 2].map(|at| group(&found, at)));
+            prop_assert_eq!(tab(&line).map(|(indent, title)| [own(Some(indent)), own(Some(title))]), by_pattern);
+            let by_pattern = patterns.container.captures(&line).map(|found| [1, 2, 3, 4, 5].map(|at| group(&found, at)));
+            let cut = container(&line)
+                .map(|mark| [Some(mark.indent), Some(mark.kind), mark.label, mark.attributes, Some(mark.title)].map(own));
+            prop_assert_eq!(cut, by_pattern);
+            prop_assert_eq!(ends_container(&line), patterns.end.is_match(&line));
+        }
+    }
+}
