@@ -100,11 +100,11 @@ fn matches(
     question: &Question,
     each: &mut dyn FnMut(&Word, &'static str, Weigh<'_>),
 ) -> tantivy::Result<()> {
-    let mut tally = lookup.empty(scored);
+    let (mut tally, texts) = (lookup.empty(scored), lookup.texts(scored));
     for word in &question.words {
         let found = lookup.find(word)?;
-        for text in lookup.texts(scored) {
-            lookup.score(scored, text, &found, None, &mut tally)?;
+        for text in &texts {
+            lookup.score(text, &found, None, &mut tally)?;
             each(word, place(lookup, text.field), &|number| tally.score(number));
             tally.clear();
         }

@@ -29,12 +29,41 @@ pub(crate) struct Lookup<'s> {
 }
 
 /// A field and what a word in it counts.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Weighed {
+    /// What is scored by it.
+    scored: Scored,
     pub(crate) field: Field,
-    pub(crate) weight: f32,
+    weight: f32,
     /// How much the length of the field counts, 0 to 1.
     b: f32,
+    average_length: f32,
+    /// How soon more of the same word stops counting.
+    k1: f32,
+    by_length: ByLength,
+    saturation: ByLength,
+}
+
+/// For all lengths that the index tells apart.
+type ByLength = [f32; 256];
+
+impl Weighed {
+    /// What a word in a text of some length counts: more in a short one.
+    fn counts(&self, length: f32) -> f32 {
+        1.0 / (1.0 - self.b + self.b * length / self.average_length)
+    }
+
+    /// With lengths reckoned out, which all words have in common.
+    fn reckoned(mut self) -> Self {
+        self.by_length = std::array::from_fn(|id| self.counts(FieldNormReader::id_to_fieldnorm(id as u8) as f32));
+        self.saturation = self.saturation_of(1.0);
+        self
+    }
+
+    /// Where a word that counts a share has half of its worth.
+    fn saturation_of(&self, share: f32) -> ByLength {
+        self.by_length.map(|by_length| self.k1 / (share * by_length))
+    }
 }
 
 /// Which documents are scored, and by which number.
@@ -53,6 +82,25 @@ pub(crate) struct Listed {
     /// What the form counts against the word.
     pub(crate) share: f32,
     pub(crate) info: TermInfo,
+}
+
+/// A part of a list: documents that hold a word, and how often each does.
+pub(crate) struct Block<'b> {
+    pub(crate) documents: &'b [u32],
+    pub(crate) often: &'b [u32],
+}
+
+impl Block<'_> {
+    pub(crate) fn len(&self) -> usize {
+        self.documents.len()
+    }
+
+    /// The pages these documents speak of, with how often each says the word, which counts a share. `pages`: by document.
+    pub(crate) fn pages(&self, pages: &[u32], share: f32) -> impl Iterator<Item = (usize, f32)> {
+        let each = self.documents.iter().zip(self.often);
+        let each = each.map(move |(document, often)| (pages[*document as usize], share * *often as f32));
+        each.filter(|(page, _)| *page != NOWHERE).map(|(page, often)| (page as usize, often))
+    }
 }
 
 /// Everywhere a word is listed.
@@ -78,10 +126,10 @@ impl Lookup<'_> {
         let found = question.words.iter().map(|word| self.find(word)).collect::<tantivy::Result<Vec<_>>>()?;
         let tally = |scored| -> tantivy::Result<Tally> {
             let mut tally = self.empty(scored);
-            for text in self.texts(scored) {
+            for text in &self.texts(scored) {
                 let counts = text.field == self.fields.body || scored == Scored::Pages;
                 for (number, found) in found.iter().enumerate() {
-                    self.score(scored, text, found, counts.then_some(number), &mut tally)?;
+                    self.score(text, found, counts.then_some(number), &mut tally)?;
                 }
             }
             Ok(tally)
@@ -122,37 +170,44 @@ impl Lookup<'_> {
     /// The fields a kind is searched in. The first tells how rare a word is.
     pub(crate) fn texts(&self, scored: Scored) -> Vec<Weighed> {
         let (fields, set) = (self.fields, self.settings);
-        let all = match scored {
-            Scored::Sections => vec![
-                Weighed { field: fields.body, weight: set.body, b: set.b_body },
-                Weighed { field: fields.heading, weight: set.heading, b: set.b_short },
-                Weighed { field: fields.code, weight: set.code, b: set.b_body },
+        let all: &[(Field, f32, f32)] = match scored {
+            Scored::Sections => &[
+                (fields.body, set.body, set.b_body),
+                (fields.heading, set.heading, set.b_short),
+                (fields.code, set.code, set.b_body),
             ],
-            Scored::Pages => vec![
-                Weighed { field: fields.whole, weight: set.whole, b: set.b_whole },
-                Weighed { field: fields.title, weight: set.title, b: set.b_short },
-                Weighed { field: fields.path, weight: set.path, b: set.b_short },
-                Weighed { field: fields.description, weight: set.description, b: set.b_short },
-                Weighed { field: fields.headings, weight: set.headings, b: set.b_whole },
-                Weighed { field: fields.link, weight: set.link, b: set.b_link },
+            Scored::Pages => &[
+                (fields.whole, set.whole, set.b_whole),
+                (fields.title, set.title, set.b_short),
+                (fields.path, set.path, set.b_short),
+                (fields.description, set.description, set.b_short),
+                (fields.headings, set.headings, set.b_whole),
+                (fields.link, set.link, set.b_link),
             ],
         };
-        all.into_iter().filter(|text| text.weight > 0.0).collect()
+        let (of, k1) = match scored {
+            Scored::Sections => (self.ground.sections, set.k1_section),
+            Scored::Pages => (self.ground.pages.len(), set.k1_page),
+        };
+        let weighed = |(field, weight, b): (Field, f32, f32)| {
+            let average_length = self.ground.average_length(field, of);
+            let (by_length, saturation) = ([0.0; 256], [0.0; 256]);
+            Weighed { scored, field, weight, b, average_length, k1, by_length, saturation }.reckoned()
+        };
+        all.iter().copied().filter(|(_, weight, _)| *weight > 0.0).map(weighed).collect()
     }
 
     /// Adds what a word in a field is worth to everything that has it there. With the number of a word, it is met there.
     pub(crate) fn score(
         &self,
-        scored: Scored,
-        text: Weighed,
+        text: &Weighed,
         found: &Found,
         word: Option<usize>,
         tally: &mut Tally,
     ) -> tantivy::Result<()> {
         if text.field == self.fields.whole {
             self.count_whole(found, tally)?;
-            let counts = self.by_length(scored, text, |by_length| by_length);
-            tally.settle_by(text.weight, word, |page| counts[usize::from(self.ground.lengths[page])]);
+            tally.settle_by(text.weight, word, |page| text.by_length[usize::from(self.ground.lengths[page])]);
             return Ok(());
         }
         let listed: Vec<&Listed> = found.in_field(text.field).collect();
@@ -163,7 +218,7 @@ impl Lookup<'_> {
             || listed.windows(2).any(|two| two[0].segment >= two[1].segment);
         if is_summed {
             for listed in listed {
-                self.count(scored, text, listed, tally)?;
+                self.count(text, listed, tally)?;
             }
             tally.settle(text.weight, word);
             return Ok(());
@@ -174,7 +229,7 @@ impl Lookup<'_> {
         }
         let rarity = tally.rarity(holding, word);
         for listed in listed {
-            self.score_at_once(scored, text, listed, rarity, word, tally)?;
+            self.score_at_once(text, listed, rarity, word, tally)?;
         }
         Ok(())
     }
@@ -198,53 +253,67 @@ impl Lookup<'_> {
     /// Scores all documents of a list. No other list has the same documents.
     fn score_at_once(
         &self,
-        scored: Scored,
-        text: Weighed,
+        text: &Weighed,
         listed: &Listed,
         rarity: f32,
         word: Option<usize>,
         tally: &mut Tally,
     ) -> tantivy::Result<()> {
         let SegmentGround { first, page, gone, readers } = &self.ground.segments[listed.segment];
-        let Some(Text { index, norms, .. }) = readers.text(text.field) else { return Ok(()) };
-        let k1 = tally.k1();
-        let saturation = self.by_length(scored, text, |by_length| k1 / (listed.share * by_length));
-        let most = text.weight * rarity * (k1 + 1.0);
-        let mut postings = index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::WithFreqs)?;
-        let mut add = |document: u32, often: u32, at: usize| {
-            let often = often as f32;
-            let saturation = saturation[usize::from(norms.fieldnorm_id(document))];
-            tally.add_score(at, most * often / (often + saturation), word);
-        };
-        while postings.block_len() > 0 {
-            let documents = postings.docs().iter().copied().zip(postings.freqs().iter().copied());
-            match scored {
-                Scored::Sections if gone.is_empty() => {
-                    documents.for_each(|(document, often)| add(document, often, first + document as usize));
-                }
-                Scored::Sections => documents
-                    .filter(|(document, _)| !gone.has(*document))
-                    .for_each(|(document, often)| add(document, often, first + document as usize)),
-                Scored::Pages => documents
-                    .map(|(document, often)| (document, often, page[document as usize]))
-                    .filter(|(_, _, page)| *page != NOWHERE)
-                    .for_each(|(document, often, page)| add(document, often, page as usize)),
+        let Some(Text { norms, .. }) = readers.text(text.field) else { return Ok(()) };
+        // Nearly all lists are of the form that was asked for.
+        let of_share = ((listed.share - 1.0).abs() > 0.0).then(|| text.saturation_of(listed.share));
+        let saturation = of_share.as_ref().unwrap_or(&text.saturation);
+        let most = text.weight * rarity * (text.k1 + 1.0);
+        let mut worth: Vec<f32> = Vec::new();
+        self.each_block(listed, |block| {
+            // What goes to and fro in the memory first, and then what is reckoned, many side by side.
+            let saturations = block.documents.iter().map(|at| saturation[usize::from(norms.fieldnorm_id(*at))]);
+            worth.clear();
+            worth.extend(saturations);
+            for (worth, often) in worth.iter_mut().zip(block.often) {
+                let often = *often as f32;
+                *worth = most * often / (often + *worth);
             }
+            let each = block.documents.iter().zip(worth.iter().copied());
+            match text.scored {
+                Scored::Sections if gone.is_empty() => {
+                    let each = each.map(|(document, worth)| (first + *document as usize, worth));
+                    tally.add_scores(block.len(), each, word);
+                }
+                Scored::Sections => {
+                    let each = each.filter(|(document, _)| !gone.has(**document));
+                    tally.add_scores(block.len(), each.map(|(at, worth)| (first + *at as usize, worth)), word);
+                }
+                Scored::Pages => {
+                    let each = each.map(|(document, worth)| (page[*document as usize], worth));
+                    let each = each.filter(|(page, _)| *page != NOWHERE);
+                    tally.add_scores(block.len(), each.map(|(page, worth)| (page as usize, worth)), word);
+                }
+            }
+        })
+    }
+
+    /// Goes through a list, block after block.
+    pub(crate) fn each_block(&self, listed: &Listed, mut each: impl FnMut(&Block<'_>)) -> tantivy::Result<()> {
+        let Some(text) = self.ground.segments[listed.segment].readers.text(listed.field) else { return Ok(()) };
+        let option = IndexRecordOption::WithFreqs;
+        let mut postings = text.index.read_block_postings_from_terminfo(&listed.info, option)?;
+        while postings.block_len() > 0 {
+            each(&Block { documents: postings.docs(), often: postings.freqs() });
             postings.advance();
         }
         Ok(())
     }
 
     /// Adds how often a word stands in a field, for everything that has it.
-    fn count(&self, scored: Scored, text: Weighed, listed: &Listed, tally: &mut Tally) -> tantivy::Result<()> {
+    fn count(&self, text: &Weighed, listed: &Listed, tally: &mut Tally) -> tantivy::Result<()> {
         let ground = &self.ground.segments[listed.segment];
-        let Some(Text { index, norms, .. }) = ground.readers.text(text.field) else { return Ok(()) };
+        let Some(Text { norms, .. }) = ground.readers.text(text.field) else { return Ok(()) };
         let all_count = self.without.is_empty();
-        let shares = self.by_length(scored, text, |by_length| listed.share * by_length);
-        let in_links = self.length_counts(scored, text);
-        let mut postings = index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::WithFreqs)?;
-        while postings.block_len() > 0 {
-            for (document, often) in postings.docs().iter().zip(postings.freqs()) {
+        let shares = text.by_length.map(|by_length| listed.share * by_length);
+        self.each_block(listed, |block| {
+            for (document, often) in block.documents.iter().zip(block.often) {
                 let page = ground.page[*document as usize];
                 if page == NOWHERE || !all_count && self.without.contains(&(ground.first + *document as usize)) {
                     continue;
@@ -253,34 +322,16 @@ impl Lookup<'_> {
                 if text.field == self.fields.link {
                     // What is said of a page in all links to it is one text.
                     let length = self.ground.link_words[page as usize] as f32;
-                    tally.add(page as usize, often * listed.share * in_links(length));
+                    tally.add(page as usize, often * listed.share * text.counts(length));
                 } else {
-                    let at = match scored {
+                    let at = match text.scored {
                         Scored::Sections => ground.first + *document as usize,
                         Scored::Pages => page as usize,
                     };
                     tally.add(at, often * shares[usize::from(norms.fieldnorm_id(*document))]);
                 }
             }
-            postings.advance();
-        }
-        Ok(())
-    }
-
-    /// What a word in a text of some length counts: more in a short one.
-    fn length_counts(&self, scored: Scored, text: Weighed) -> impl Fn(f32) -> f32 + use<> {
-        let of = match scored {
-            Scored::Sections => self.ground.sections,
-            Scored::Pages => self.ground.pages.len(),
-        };
-        let average = self.ground.average_length(text.field, of);
-        move |length| 1.0 / (1.0 - text.b + text.b * length / average)
-    }
-
-    /// The same for all lengths that the index tells apart, made into something else.
-    fn by_length(&self, scored: Scored, text: Weighed, make: impl Fn(f32) -> f32) -> [f32; 256] {
-        let counts = self.length_counts(scored, text);
-        std::array::from_fn(|id| make(counts(FieldNormReader::id_to_fieldnorm(id as u8) as f32)))
+        })
     }
 
     /// Adds to the scores of these sections, given with their numbers, what words of the question that stand beside each

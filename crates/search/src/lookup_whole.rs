@@ -7,11 +7,9 @@
 //!
 //! So a page's own words are those of its sections' bodies without what these begin with.
 
-use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::schema::Field;
 
-use crate::ground::NOWHERE;
 use crate::lookup::{Found, Lookup};
-use crate::readers::Text;
 use crate::tally::Tally;
 
 impl Lookup<'_> {
@@ -19,7 +17,10 @@ impl Lookup<'_> {
     pub(crate) fn count_whole(&self, found: &Found, tally: &mut Tally) -> tantivy::Result<()> {
         let fields = self.fields;
         for field in [fields.body, fields.code, fields.description, fields.headings] {
-            self.each_page(found, field, |page, often| tally.add(page, often))?;
+            for listed in found.in_field(field) {
+                let pages = &self.ground.segments[listed.segment].page;
+                self.each_block(listed, |block| tally.add_each(block.len(), block.pages(pages, listed.share)))?;
+            }
         }
         self.each_page(found, fields.heading, |page, often| tally.take_off(page, often))?;
         self.each_page(found, fields.title, |page, often| {
@@ -34,18 +35,10 @@ impl Lookup<'_> {
     /// Gives the page of each document that has a word in a field, with how often it does.
     fn each_page(&self, found: &Found, field: Field, mut each: impl FnMut(usize, f32)) -> tantivy::Result<()> {
         for listed in found.in_field(field) {
-            let ground = &self.ground.segments[listed.segment];
-            let Some(Text { index, .. }) = ground.readers.text(field) else { continue };
-            let mut postings = index.read_block_postings_from_terminfo(&listed.info, IndexRecordOption::WithFreqs)?;
-            while postings.block_len() > 0 {
-                for (document, often) in postings.docs().iter().zip(postings.freqs()) {
-                    let page = ground.page[*document as usize];
-                    if page != NOWHERE {
-                        each(page as usize, listed.share * *often as f32);
-                    }
-                }
-                postings.advance();
-            }
+            let pages = &self.ground.segments[listed.segment].page;
+            self.each_block(listed, |block| {
+                block.pages(pages, listed.share).for_each(|(page, often)| each(page, often));
+            })?;
         }
         Ok(())
     }

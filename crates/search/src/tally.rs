@@ -22,6 +22,8 @@ pub(crate) struct Tables(Mutex<Vec<Table>>);
 #[derive(Debug, Default)]
 struct Table {
     all: Vec<Entry>,
+    /// How often the word at hand stands in each, weighed.
+    often: Vec<f32>,
     /// Where the word at hand stands.
     touched: Noted,
     /// What scores at all, each once.
@@ -32,20 +34,36 @@ struct Table {
 /// else that is done for a number.
 #[derive(Debug, Default)]
 struct Noted {
-    /// Has room for all there can be, and what is noted last is behind those that count.
+    /// What is noted again is behind those that count.
     numbers: Vec<u32>,
     count: usize,
 }
 
-impl Noted {
-    #[inline]
+/// A few more being noted: nothing is looked up again for each.
+struct Noting<'n> {
+    numbers: &'n mut [u32],
+    count: usize,
+}
+
+impl Noting<'_> {
     fn note(&mut self, number: usize, is_new: bool) {
-        match self.numbers.get_mut(self.count) {
-            Some(next) => *next = number as u32,
-            // What scores next to nothing may be noted again: none is lost for that.
-            None => self.numbers.push(number as u32),
+        if let Some(next) = self.numbers.get_mut(self.count) {
+            *next = number as u32;
         }
         self.count += usize::from(is_new);
+    }
+}
+
+impl Noted {
+    /// Notes at most so many more. What scores next to nothing may be noted again: there is room for that too.
+    fn note(&mut self, most: usize, work: impl FnOnce(&mut Noting<'_>)) {
+        let room = self.count + most;
+        if self.numbers.len() < room {
+            self.numbers.resize(room, 0);
+        }
+        let mut noting = Noting { numbers: &mut self.numbers, count: self.count };
+        work(&mut noting);
+        self.count = noting.count;
     }
 
     fn all(&self) -> impl Iterator<Item = usize> {
@@ -60,8 +78,6 @@ const MOST_TABLES: usize = 8;
 #[derive(Debug, Clone, Copy, Default)]
 struct Entry {
     score: f32,
-    /// How often the word at hand stands there, weighed.
-    often: f32,
     /// Which words are met, a bit for each.
     met: u32,
 }
@@ -78,30 +94,38 @@ impl Tally {
         let known = tables.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut table = known.unwrap_or_default();
         table.all.resize(size, Entry::default());
-        for noted in [&mut table.touched, &mut table.found] {
-            noted.numbers.resize(size + 1, 0);
-        }
+        table.often.resize(size, 0.0);
         Self { table, rarities: Vec::new(), of: of as f32, k1, tables: Arc::clone(tables) }
     }
 
-    #[inline]
     pub(crate) fn add(&mut self, at: usize, often: f32) {
-        let entry = &mut self.table.all[at];
-        self.table.touched.note(at, entry.often == 0.0);
-        entry.often += often;
+        self.add_each(1, [(at, often)]);
+    }
+
+    /// Adds how often the word at hand stands in at most so many.
+    #[inline]
+    pub(crate) fn add_each(&mut self, most: usize, each: impl IntoIterator<Item = (usize, f32)>) {
+        let Table { often: all, touched, .. } = &mut self.table;
+        touched.note(most, |touched| {
+            for (at, often) in each {
+                let known = &mut all[at];
+                touched.note(at, *known == 0.0);
+                *known += often;
+            }
+        });
     }
 
     /// Takes some of that off again. It stands there all the same.
     pub(crate) fn take_off(&mut self, at: usize, often: f32) {
-        let entry = &mut self.table.all[at];
-        if entry.often > 0.0 {
-            entry.often = (entry.often - often).max(f32::MIN_POSITIVE);
+        let known = &mut self.table.often[at];
+        if *known > 0.0 {
+            *known = (*known - often).max(f32::MIN_POSITIVE);
         }
     }
 
     /// How often the word at hand stands there.
     pub(crate) fn often(&self, at: usize) -> f32 {
-        self.table.all[at].often
+        self.table.often[at]
     }
 
     /// A word is done in a field: how often it stands there becomes a score, by how rare it is. With the number of a word,
@@ -118,18 +142,19 @@ impl Tally {
     fn settle_left(&mut self, weight: f32, word: Option<usize>, nothing: f32, counts: impl Fn(usize) -> f32) {
         let rarity = self.rarity(self.table.touched.count, word);
         let (bit, most) = (bit(word), weight * rarity * (self.k1 + 1.0));
-        let Table { all, touched, found } = &mut self.table;
-        for at in touched.all() {
-            let entry = &mut all[at];
-            let often = std::mem::take(&mut entry.often);
-            if often <= nothing {
-                continue;
+        let Table { all, often, touched, found } = &mut self.table;
+        found.note(touched.count, |found| {
+            for at in touched.all() {
+                let often = std::mem::take(&mut often[at]);
+                if often <= nothing {
+                    continue;
+                }
+                let (entry, often) = (&mut all[at], often * counts(at));
+                found.note(at, entry.score == 0.0);
+                entry.score += most * often / (often + self.k1);
+                entry.met |= bit;
             }
-            let often = often * counts(at);
-            found.note(at, entry.score == 0.0);
-            entry.score += most * often / (often + self.k1);
-            entry.met |= bit;
-        }
+        });
         touched.count = 0;
     }
 
@@ -142,28 +167,33 @@ impl Tally {
         rarity
     }
 
-    /// Adds to a score. With the number of a word, it is met there.
+    /// Adds to the scores of at most so many. With the number of a word, it is met in each.
     #[inline]
-    pub(crate) fn add_score(&mut self, at: usize, score: f32, word: Option<usize>) {
-        let entry = &mut self.table.all[at];
-        self.table.found.note(at, entry.score == 0.0);
-        entry.score += score;
-        entry.met |= bit(word);
+    pub(crate) fn add_scores(
+        &mut self,
+        most: usize,
+        each: impl IntoIterator<Item = (usize, f32)>,
+        word: Option<usize>,
+    ) {
+        let bit = bit(word);
+        let Table { all, found, .. } = &mut self.table;
+        found.note(most, |found| {
+            for (at, score) in each {
+                let entry = &mut all[at];
+                found.note(at, entry.score == 0.0);
+                entry.score += score;
+                entry.met |= bit;
+            }
+        });
     }
 
     /// Everything as it was in the beginning.
     pub(crate) fn clear(&mut self) {
-        let Table { all, touched, found } = &mut self.table;
-        for noted in [touched, found] {
-            noted.all().for_each(|at| all[at] = Entry::default());
-            noted.count = 0;
-        }
+        let Table { all, often, touched, found } = &mut self.table;
+        touched.all().for_each(|at| often[at] = 0.0);
+        found.all().for_each(|at| all[at] = Entry::default());
+        (touched.count, found.count) = (0, 0);
         self.rarities.clear();
-    }
-
-    /// How soon more of the same word stops counting.
-    pub(crate) fn k1(&self) -> f32 {
-        self.k1
     }
 
     pub(crate) fn score(&self, at: usize) -> f32 {
@@ -238,8 +268,8 @@ mod tests {
     fn what_is_noted_again_takes_no_others_place() {
         let tables = Arc::default();
         let mut tally = Tally::new(2, 2, 1.2, &tables);
-        (0..9).for_each(|_| tally.add_score(0, 0.0, None));
-        tally.add_score(1, 1.0, None);
+        (0..9).for_each(|_| tally.add_scores(1, [(0, 0.0)], None));
+        tally.add_scores(1, [(1, 1.0)], None);
         assert!(tally.found().any(|at| at == 1));
         drop(tally);
         assert!((0..2).all(|at| Tally::new(2, 2, 1.2, &tables).score(at) == 0.0));
@@ -249,7 +279,7 @@ mod tests {
     fn a_table_that_was_used_is_as_good_as_a_new_one() {
         let tables = Arc::default();
         let mut used = Tally::new(3, 3, 1.2, &tables);
-        used.add_score(2, 1.0, Some(4));
+        used.add_scores(1, [(2, 1.0)], Some(4));
         used.add(1, 1.0);
         drop(used);
         for size in [2, 5] {
