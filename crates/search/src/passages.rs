@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
+
 use crate::languages::Language;
 use crate::question::Question;
 use crate::words::{self, Beginnings};
@@ -50,7 +52,9 @@ pub(crate) fn excerpt(markdown: &str, sought: &Sought, language: Language, most:
     let markdown = &markdown[..markdown.floor_char_boundary(LONGEST_SECTION)];
     let paragraphs = paragraphs(markdown);
     let lengths: Vec<usize> = paragraphs.iter().map(|paragraph| paragraph.chars().count() + 2).collect();
-    let held: Vec<Vec<(usize, f32)>> = paragraphs.iter().map(|paragraph| held(paragraph, sought, language)).collect();
+    let mut known = Known::default();
+    let held = paragraphs.iter().map(|paragraph| held(paragraph, sought, language, &mut known));
+    let held: Vec<Vec<(usize, f32)>> = held.collect();
     let best = best_run(&lengths, &held, most + 2);
     shortened(&paragraphs[best].join("\n\n"), most)
 }
@@ -83,14 +87,22 @@ fn best_run(lengths: &[usize], held: &[Vec<(usize, f32)>], room: usize) -> Range
     best.1
 }
 
+/// Words of a section as they are spelled there, each with what it is of those sought. Most come again and again.
+type Known = HashMap<String, Option<(usize, f32)>, RandomState>;
+
 /// The words sought that a paragraph holds, each once, with what it counts.
-fn held(paragraph: &str, sought: &Sought, language: Language) -> Vec<(usize, f32)> {
+fn held(paragraph: &str, sought: &Sought, language: Language, known: &mut Known) -> Vec<(usize, f32)> {
     let mut found: Vec<(usize, f32)> = Vec::new();
-    words::each_stem_beginning(paragraph, language, &sought.begins, |stem| {
-        if let Some(word) = sought.stems.get(stem)
+    words::each_beginning(paragraph, &sought.begins, |word| {
+        let held = known.get(word).copied().unwrap_or_else(|| {
+            let held = sought.stems.get(&words::stem(&words::lower(word), language)).copied();
+            known.insert(word.to_owned(), held);
+            held
+        });
+        if let Some(word) = held
             && found.iter().all(|(known, _)| *known != word.0)
         {
-            found.push(*word);
+            found.push(word);
         }
     });
     found

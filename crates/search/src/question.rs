@@ -15,7 +15,7 @@ use crate::lexicon::Lexicon;
 use crate::spelling;
 use crate::synonyms::Synonyms;
 use crate::tally;
-use crate::words;
+use crate::words::{self, Beginnings};
 
 /// Words of a question beyond this many are left out: a pasted page is no better a question than its first lines.
 const MOST_WORDS: usize = 32;
@@ -44,6 +44,7 @@ pub(crate) struct Question {
     pub(crate) phrases: Vec<Vec<Vec<String>>>,
     /// The stems of all words, each once.
     stems: Vec<String>,
+    begins: Beginnings,
     language: Language,
 }
 
@@ -102,7 +103,8 @@ impl Question {
         stems.sort_unstable();
         stems.dedup();
         building.words.truncate(tally::MOST_WORDS);
-        Ok(Self { words: building.words, phrases, stems, language })
+        let begins = Beginnings::of(stems.iter().map(String::as_str));
+        Ok(Self { words: building.words, phrases, stems, begins, language })
     }
 
     /// Whether a title is the question: the same words, fillers too, in whatever order.
@@ -111,6 +113,7 @@ impl Question {
         let mut others = self.stems.is_empty();
         words::each_word(title, |word| {
             // One word of its own is enough: making stems is what costs.
+            others |= word.is_some_and(|word| !self.begins.may_begin(word));
             if let Some(word) = word.filter(|_| !others) {
                 let stem = words::stem(&words::lower(word), self.language);
                 match self.stems.iter().position(|known| *known == stem) {

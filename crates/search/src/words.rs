@@ -32,18 +32,17 @@ pub(crate) fn each_word(text: &str, mut each: impl FnMut(Option<&str>)) {
     cut(text, Letters::InPairsAndSingly, &mut |word, _| each(Some(word).filter(|word| word.len() <= LONGEST_WORD)));
 }
 
-/// Gives the stems of those words of a text to `each`, in order, that may have a stem beginning so: making stems is what
-/// costs.
-pub(crate) fn each_stem_beginning(text: &str, language: Language, begins: &Beginnings, mut each: impl FnMut(&str)) {
+/// Gives those words of a text to `each`, in order, that may have a stem beginning so: making stems is what costs.
+pub(crate) fn each_beginning(text: &str, begins: &Beginnings, mut each: impl FnMut(&str)) {
     cut(text, Letters::InPairsAndSingly, &mut |word, _| {
         if word.len() <= LONGEST_WORD && begins.may_begin(word) {
-            each(&stem(&lower(word), language));
+            each(word);
         }
     });
 }
 
 /// What stems begin with: their first two letters.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Beginnings(Vec<[u8; 2]>);
 
 impl Beginnings {
@@ -52,7 +51,7 @@ impl Beginnings {
     }
 
     /// Whether one of the stems may be that of a word. Stemming may make `i` of `y`, and an accent goes.
-    fn may_begin(&self, word: &str) -> bool {
+    pub(crate) fn may_begin(&self, word: &str) -> bool {
         let [first, second] = first_two(word.as_bytes());
         let is_plain = first.is_ascii() && second.is_ascii();
         !is_plain || self.0.iter().any(|stem| stem[0] == first && (stem[1] == second || stem[1] == 0))
