@@ -260,6 +260,7 @@ impl Lookup<'_> {
         tally: &mut Tally,
     ) -> tantivy::Result<()> {
         let SegmentGround { first, page, gone, readers } = &self.ground.segments[listed.segment];
+        let (first, page) = (*first, page.as_slice());
         let Some(Text { norms, .. }) = readers.text(text.field) else { return Ok(()) };
         // Nearly all lists are of the form that was asked for.
         let of_share = ((listed.share - 1.0).abs() > 0.0).then(|| text.saturation_of(listed.share));
@@ -278,7 +279,7 @@ impl Lookup<'_> {
             let each = block.documents.iter().zip(worth.iter().copied());
             match text.scored {
                 Scored::Sections if gone.is_empty() => {
-                    let each = each.map(|(document, worth)| (first + *document as usize, worth));
+                    let each = each.map(move |(document, worth)| (first + *document as usize, worth));
                     tally.add_scores(block.len(), each, word);
                 }
                 Scored::Sections => {

@@ -106,7 +106,8 @@ impl Tally {
     #[inline]
     pub(crate) fn add_each(&mut self, most: usize, each: impl IntoIterator<Item = (usize, f32)>) {
         let Table { often: all, touched, .. } = &mut self.table;
-        touched.note(most, |touched| {
+        let all = all.as_mut_slice();
+        touched.note(most, move |touched| {
             for (at, often) in each {
                 let known = &mut all[at];
                 touched.note(at, *known == 0.0);
@@ -177,7 +178,8 @@ impl Tally {
     ) {
         let bit = bit(word);
         let Table { all, found, .. } = &mut self.table;
-        found.note(most, |found| {
+        let all = all.as_mut_slice();
+        found.note(most, move |found| {
             for (at, score) in each {
                 let entry = &mut all[at];
                 found.note(at, entry.score == 0.0);
