@@ -218,6 +218,10 @@ impl Tally {
 
 impl Drop for Tally {
     fn drop(&mut self) {
+        // What was not noted yet would be left in it.
+        if std::thread::panicking() {
+            return;
+        }
         self.clear();
         let mut tables = self.tables.0.lock().unwrap_or_else(PoisonError::into_inner);
         if tables.len() < MOST_TABLES {
@@ -266,6 +270,18 @@ mod tests {
         tally.clear();
         assert_eq!((tally.score(0), tally.met(0), tally.found().count()), (0.0, 0, 0));
     }
+
+    #[test]
+    fn a_table_that_somebody_was_torn_from_is_not_used_again() {
+        let tables = Arc::default();
+        let torn = || {
+            let mut tally = Tally::new(2, 2, 1.2, &tables);
+            tally.add_scores(2, [(0, 1.0), (2, 1.0)], None);
+        };
+        std::panic::catch_unwind(std::panic::AssertUnwindSafe(torn)).expect_err("there is no third");
+        assert!(Tally::new(2, 2, 1.2, &tables).score(0) == 0.0);
+    }
+
     #[test]
     fn what_is_noted_again_takes_no_others_place() {
         let tables = Arc::default();
