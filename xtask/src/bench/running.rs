@@ -53,7 +53,8 @@ pub(crate) async fn run_to_its_end<T: Send + 'static>(
 ) -> Result<Option<T>, String> {
     for what in what {
         let mut build = Command::new(cargo());
-        build.args(["build", "--quiet"]).args((profile == Profile::Release).then_some("--release"));
+        // Cargo tells how far it is: the first time takes many minutes.
+        build.arg("build").args((profile == Profile::Release).then_some("--release"));
         build.args(*what).current_dir(&workspace.root);
         match child::run(&mut build, stop).await? {
             Ended::Well => {}
