@@ -40,7 +40,9 @@ pub(crate) struct Weighed {
     average_length: f32,
     /// How soon more of the same word stops counting.
     k1: f32,
+    /// What a word counts.
     by_length: ByLength,
+    /// Where a word that counts in full has half of its worth.
     saturation: ByLength,
 }
 
@@ -50,20 +52,17 @@ type ByLength = [f32; 256];
 impl Weighed {
     /// What a word in a text of some length counts: more in a short one.
     fn counts(&self, length: f32) -> f32 {
-        1.0 / (1.0 - self.b + self.b * length / self.average_length)
-    }
-
-    /// With lengths reckoned out, which all words have in common.
-    fn reckoned(mut self) -> Self {
-        self.by_length = std::array::from_fn(|id| self.counts(FieldNormReader::id_to_fieldnorm(id as u8) as f32));
-        self.saturation = self.saturation_of(1.0);
-        self
+        counts(length, self.average_length, self.b)
     }
 
     /// Where a word that counts a share has half of its worth.
     fn saturation_of(&self, share: f32) -> ByLength {
         self.by_length.map(|by_length| self.k1 / (share * by_length))
     }
+}
+
+fn counts(length: f32, average: f32, b: f32) -> f32 {
+    1.0 / (1.0 - b + b * length / average)
 }
 
 /// Which documents are scored, and by which number.
@@ -86,8 +85,8 @@ pub(crate) struct Listed {
 
 /// A part of a list: documents that hold a word, and how often each does.
 pub(crate) struct Block<'b> {
-    pub(crate) documents: &'b [u32],
-    pub(crate) often: &'b [u32],
+    documents: &'b [u32],
+    often: &'b [u32],
 }
 
 impl Block<'_> {
@@ -158,12 +157,20 @@ impl Lookup<'_> {
         match scored {
             Scored::Sections => {
                 let (documents, sections) = (self.ground.documents, self.ground.sections);
-                Tally::new(documents, sections, self.settings.k1_section, &self.ground.section_tables)
+                Tally::new(documents, sections, self.k1(scored), &self.ground.section_tables)
             }
             Scored::Pages => {
                 let pages = self.ground.pages.len();
-                Tally::new(pages, pages, self.settings.k1_page, &self.ground.page_tables)
+                Tally::new(pages, pages, self.k1(scored), &self.ground.page_tables)
             }
+        }
+    }
+
+    /// How soon more of the same word stops counting.
+    const fn k1(&self, scored: Scored) -> f32 {
+        match scored {
+            Scored::Sections => self.settings.k1_section,
+            Scored::Pages => self.settings.k1_page,
         }
     }
 
@@ -185,14 +192,17 @@ impl Lookup<'_> {
                 (fields.link, set.link, set.b_link),
             ],
         };
-        let (of, k1) = match scored {
-            Scored::Sections => (self.ground.sections, set.k1_section),
-            Scored::Pages => (self.ground.pages.len(), set.k1_page),
+        let of = match scored {
+            Scored::Sections => self.ground.sections,
+            Scored::Pages => self.ground.pages.len(),
         };
+        let k1 = self.k1(scored);
         let weighed = |(field, weight, b): (Field, f32, f32)| {
             let average_length = self.ground.average_length(field, of);
-            let (by_length, saturation) = ([0.0; 256], [0.0; 256]);
-            Weighed { scored, field, weight, b, average_length, k1, by_length, saturation }.reckoned()
+            let length = |id: usize| FieldNormReader::id_to_fieldnorm(id as u8) as f32;
+            let by_length: ByLength = std::array::from_fn(|id| counts(length(id), average_length, b));
+            let saturation = by_length.map(|by_length| k1 / by_length);
+            Weighed { scored, field, weight, b, average_length, k1, by_length, saturation }
         };
         all.iter().copied().filter(|(_, weight, _)| *weight > 0.0).map(weighed).collect()
     }
