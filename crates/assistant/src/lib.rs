@@ -27,6 +27,7 @@ mod reply;
 mod retrieval;
 mod rewrite;
 mod site;
+mod speaker;
 mod targets;
 mod telling;
 mod thread;

@@ -15,8 +15,6 @@
 mod lines;
 mod spans;
 
-use std::borrow::Cow;
-
 use lines::{Fence, FenceLine, LineStart, Lists};
 pub(crate) use spans::urls;
 use spans::{Found, Span, Window, code_span, ends_url, is_address, label_end, target, trimmed_url};
@@ -85,15 +83,15 @@ impl LinkFilter {
     }
 
     /// Takes the next piece; gives what may leave now.
-    pub(crate) fn push(&mut self, text: &str, judge: &Judge<'_>) -> String {
+    pub(crate) fn push(&mut self, text: String, judge: &Judge<'_>) -> String {
         // A carriage return is the end of a line to some readers and nothing to others.
-        let text: Cow<'_, str> = if text.contains('\r') { text.replace('\r', "").into() } else { text.into() };
-        self.run(&text, false, judge)
+        let text = if text.contains('\r') { text.replace('\r', "") } else { text };
+        self.run(text, false, judge)
     }
 
     /// The rest, once the text is over. What is pushed after that is another text.
     pub(crate) fn finish(&mut self, judge: &Judge<'_>) -> String {
-        let rest = self.run("", true, judge);
+        let rest = self.run(String::new(), true, judge);
         let links = std::mem::take(&mut self.links);
         let notes = std::mem::take(&mut self.notes);
         *self = Self { links, notes, ..Self::new() };
@@ -110,15 +108,15 @@ impl LinkFilter {
         &self.notes
     }
 
-    fn run(&mut self, more: &str, at_end: bool, judge: &Judge<'_>) -> String {
-        let mut held = std::mem::take(&mut self.held);
-        let text = if held.is_empty() {
-            more
-        } else {
-            held.push_str(more);
-            &held
-        };
-        let mut out = String::with_capacity(text.len());
+    fn run(&mut self, more: String, at_end: bool, judge: &Judge<'_>) -> String {
+        let mut text = more;
+        if !self.held.is_empty() {
+            let mut held = std::mem::take(&mut self.held);
+            held.push_str(&text);
+            text = held;
+        }
+        // What comes out, once that is not the text as it stands. Most of what is written is.
+        let mut other: Option<String> = None;
         let mut at = 0;
         while at < text.len() {
             let in_code = self.fence.is_some();
@@ -128,20 +126,23 @@ impl LinkFilter {
                 Token::Other(length, shown) => (*length, shown.as_str(), true),
                 Token::Escaped(length, shown) => (*length, shown.as_str(), false),
             };
-            if !shown.is_empty() && std::mem::take(&mut self.bared) && shown.starts_with(may_be_a_mark) {
-                out.push(NO_SPACE);
+            let is_mark = !shown.is_empty() && std::mem::take(&mut self.bared) && shown.starts_with(may_be_a_mark);
+            let apart = [is_mark.then_some(NO_SPACE), between(self.before, shown).filter(|_| !in_code && joins)];
+            let is_same = matches!(token, Token::Same(_)) && apart == [None, None];
+            if other.is_some() || !is_same {
+                let out = other.get_or_insert_with(|| text[..at].to_owned());
+                out.extend(apart.into_iter().flatten());
+                out.push_str(shown);
             }
-            if !in_code && joins {
-                out.extend(between(self.before, shown));
-            }
-            out.push_str(shown);
             if let Some(last) = shown.chars().next_back() {
                 self.before = if joins { last } else { ' ' };
             }
             at += length;
         }
-        self.held = text[at..].to_owned();
-        out
+        if at < text.len() {
+            self.held = text.split_off(at);
+        }
+        other.unwrap_or(text)
     }
 
     /// The token at the beginning of `rest`, which is not empty. `None`: that depends on what follows.
@@ -280,7 +281,7 @@ impl LinkFilter {
     /// What stands between brackets, on its own.
     fn inner(&mut self, label: &str, judge: &Judge<'_>) -> String {
         let mut filter = Self { place: Place::Inside, before: ' ', ..Self::new() };
-        let mut text = filter.push(label, judge);
+        let mut text = filter.push(label.to_owned(), judge);
         text.push_str(&filter.finish(judge));
         self.links.append(&mut filter.links);
         self.notes.append(&mut filter.notes);

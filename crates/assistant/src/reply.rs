@@ -13,19 +13,18 @@ use std::sync::Arc;
 use async_stream::stream;
 use docent_llm::{Event, Model, ModelErrorKind};
 use docent_types::{FinishReason, MessageId, Passage, StreamEvent, ToolOutput, Usage};
-use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde_json::{Value, json};
 use tracing::{error, warn};
 
 use crate::ask::{ContextItem, ContextKind};
-use crate::asking::{self, Begun};
+use crate::asking;
 use crate::dialogue::Dialogue;
 use crate::prompt::{self, Called, SEARCH_TOOL, Step, Told, Tools};
 use crate::query;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
-use crate::telling::Telling;
+use crate::speaker::{Speaker, Stage, Staged};
 use crate::writes::Writing;
 
 /// How many searches a model may make of its own, and how often it is asked at most before it has to answer.
@@ -37,14 +36,17 @@ const LONGEST_QUERY: usize = 300;
 pub(crate) fn events(
     model: Arc<dyn Model>,
     writing: Writing,
-    mut retrieval: Retrieval,
+    retrieval: Retrieval,
     context: Vec<ContextItem>,
     mut dialogue: Dialogue,
     answer_id: MessageId,
 ) -> BoxStream<'static, StreamEvent> {
     let thread_id = Some(dialogue.id);
+    let stage = Arc::new(Stage::default());
+    let stage_of_script = Arc::clone(&stage);
+    let mut speaker = Speaker::new(retrieval);
     // What is needed for a moment is put into boxes, so that a reply that waits for its model does not hold the room.
-    Box::pin(stream! {
+    let script = Box::pin(stream! {
         yield StreamEvent::Start { message_id: answer_id, thread_id };
         yield StreamEvent::StepStart;
 
@@ -53,43 +55,42 @@ pub(crate) fn events(
         let (query, mut spent) = Box::pin(look_for(model.as_ref(), &dialogue, &context)).await;
         let call_id = format!("search-{answer_id}");
         yield search_call(&call_id, &query);
-        let passages = Box::pin(retrieval.search_first(&query)).await;
+        let passages = Box::pin(speaker.retrieval.search_first(&query)).await;
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
         let mut sources = 0;
-        for passage in retrieval.best(&passages) {
+        for passage in speaker.retrieval.best(&passages) {
             yield source(&mut sources, passage);
         }
         drop(passages);
-        dialogue.turn.sources = retrieval.sent().to_vec();
-        dialogue.turn.answered = retrieval.may_answer();
+        dialogue.turn.sources = speaker.retrieval.sent().to_vec();
+        dialogue.turn.answered = speaker.retrieval.may_answer();
 
         // The question is kept while the model answers. Only the end of the reply waits for that, whichever it is.
         let kept = writing.keep(dialogue.asked());
         let leans = query::leans(&dialogue.turn.question);
         let mut steps: Vec<Step> = Vec::new();
         let mut searches = 0;
-        let mut telling = Telling::default();
         let mut is_first = true;
         let reason = loop {
             if !std::mem::take(&mut is_first) {
                 yield StreamEvent::StepStart;
-                Box::pin(retrieval.restore(&query)).await;
+                Box::pin(speaker.retrieval.restore(&query)).await;
             }
             let tools = tools(is_builtin, searches, steps.len());
             let begun = {
-                let current_page = if is_builtin { None } else { retrieval.page_asked_about(leans) };
+                let current_page = if is_builtin { None } else { speaker.retrieval.page_asked_about(leans) };
                 if let Some(page) = &current_page {
-                    retrieval.targets.learn(&page.content);
+                    speaker.retrieval.targets.learn(&page.content);
                 }
                 let told = Told {
-                    site: retrieval.site(),
+                    site: speaker.retrieval.site(),
                     turns: &dialogue.before,
                     question: &dialogue.turn.question,
                     query: &query,
                     call_id: &call_id,
-                    passages: retrieval.ours(),
+                    passages: speaker.retrieval.ours(),
                     context: &context,
-                    current_path: retrieval.current_path(),
+                    current_path: speaker.retrieval.current_path(),
                     current_page: current_page.as_ref().map(|page| page.content.as_str()),
                     steps: &steps,
                     tools,
@@ -98,32 +99,29 @@ pub(crate) fn events(
                 let request = |context_tokens| prompt::request(&Told { context_tokens, ..told });
                 Box::pin(asking::begin(model.as_ref(), request)).await
             };
-            let (mut first, mut rest) = match begun {
-                Ok(Begun { first, rest }) => (first, rest),
+            match begun {
+                Ok(begun) => speaker.begins(begun),
                 Err(failure) => {
                     error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
                     Box::pin(kept.unanswered()).await;
-                    yield trouble(asking::sentence(failure.kind, telling.has_spoken()));
+                    yield trouble(asking::sentence(failure.kind, speaker.telling.has_spoken()));
                     return;
                 }
-            };
-            retrieval.slim();
+            }
+            speaker.retrieval.slim();
 
             let mut step = Step::default();
             let mut end = FinishReason::Other;
             let mut broken: Option<ModelErrorKind> = None;
-            while let Some(event) = match first.take() {
-                Some(event) => Some(Ok(event)),
-                None => rest.next().await,
-            } {
+            loop {
+                let does;
+                (speaker, does) = stage_of_script.hears(speaker).await;
+                let Some(event) = does else { break };
                 match event {
-                    Ok(Event::TextDelta(delta)) => {
-                        for event in telling.take(&delta, &retrieval.targets) {
-                            yield event;
-                        }
-                    }
+                    // Told by now.
+                    Ok(Event::TextDelta(_)) => {}
                     Ok(Event::ToolCall { id, name, input }) if tools == Tools::Offered => {
-                        for event in telling.close(&retrieval.targets, &mut step) {
+                        for event in speaker.closes(&mut step) {
                             yield event;
                         }
                         let answer = match wanted(&name, &input, searches) {
@@ -132,7 +130,7 @@ pub(crate) fn events(
                                 searches += 1;
                                 let call_id = format!("search-{answer_id}-{searches}");
                                 yield search_call(&call_id, &query);
-                                let found = Box::pin(retrieval.search(&query)).await;
+                                let found = Box::pin(speaker.retrieval.search(&query)).await;
                                 yield StreamEvent::ToolResult { id: call_id, output: ToolOutput::Passages(found.clone()) };
                                 Ok(found)
                             }
@@ -153,16 +151,17 @@ pub(crate) fn events(
             }
             if let Some(kind) = broken {
                 Box::pin(kept.unanswered()).await;
-                yield trouble(asking::sentence(kind, telling.has_spoken()));
+                yield trouble(asking::sentence(kind, speaker.telling.has_spoken()));
                 return;
             }
-            for event in telling.close(&retrieval.targets, &mut step) {
+            for event in speaker.closes(&mut step) {
                 yield event;
             }
             total += spent;
             let usage = std::mem::take(&mut spent);
             // A model that neither spoke nor searched is asked once more, without tools.
-            let is_silent = step.said.is_empty() && !telling.says_unanswered() && end != FinishReason::ContentFilter;
+            let says_nothing = step.said.is_empty() && !speaker.telling.says_unanswered();
+            let is_silent = says_nothing && end != FinishReason::ContentFilter;
             if tools == Tools::Offered && (is_silent || !step.calls.is_empty()) {
                 let reason = if step.calls.is_empty() { end } else { FinishReason::ToolCalls };
                 yield StreamEvent::StepFinish { reason, usage };
@@ -175,31 +174,33 @@ pub(crate) fn events(
             }
 
             if step.said.is_empty() {
-                let words = without_words(end, telling.says_unanswered());
-                for event in telling.say(words.to_owned()).chain(telling.close(&retrieval.targets, &mut step)) {
+                let words = without_words(end, speaker.telling.says_unanswered());
+                for event in speaker.telling.say(words.to_owned()).chain(speaker.closes(&mut step)) {
                     yield event;
                 }
             }
-            for passage in leant_on(&mut retrieval, telling.links(), &steps) {
+            for passage in leant_on(&mut speaker.retrieval, speaker.telling.links(), &steps) {
                 yield source(&mut sources, passage);
             }
-            if let Some(suggestions) = telling.suggestions().filter(|_| retrieval.site().suggestions) {
+            let suggestions = speaker.telling.suggestions().filter(|_| speaker.retrieval.site().suggestions);
+            if let Some(suggestions) = suggestions {
                 yield StreamEvent::Data { name: "suggestions", id: None, value: json!(suggestions) };
             }
             yield StreamEvent::StepFinish { reason: end, usage };
             break end;
         };
 
-        let is_cited = !is_builtin && retrieval.is_cited(telling.links());
-        dialogue.turn.answered = !telling.says_unanswered() && (retrieval.may_answer() || is_cited);
-        dialogue.turn.sources = retrieval.sent().to_vec();
-        dialogue.turn.answer = Some(telling.answer().to_owned());
+        let is_cited = !is_builtin && speaker.retrieval.is_cited(speaker.telling.links());
+        dialogue.turn.answered = !speaker.telling.says_unanswered() && (speaker.retrieval.may_answer() || is_cited);
+        dialogue.turn.sources = speaker.retrieval.sent().to_vec();
+        dialogue.turn.answer = Some(speaker.telling.answer());
         if !Box::pin(kept.answered(dialogue.turn)).await {
             yield trouble("The conversation could not be stored. Try again.");
             return;
         }
         yield StreamEvent::Finish { reason, usage: total, thread_id };
-    })
+    });
+    Box::pin(Staged::new(script, stage))
 }
 
 /// What to search for, and what it cost to find that out. Only a question that leans on the conversation costs anything.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_types::StreamEvent;
+use docent_types::{GrowingText, StreamEvent};
 
 use crate::link_filter::LinkFilter;
 use crate::prompt::{SUGGESTIONS, Step, UNANSWERED};
@@ -11,8 +11,6 @@ use crate::targets::Targets;
 /// How many questions are suggested, and how long each may be, in characters.
 const SUGGESTED: usize = 3;
 const LONGEST_SUGGESTION: usize = 200;
-/// By how many bytes the room for the answer grows at least.
-const STEP: usize = 512;
 
 /// The text of a reply on its way to the reader.
 pub(crate) struct Telling {
@@ -21,27 +19,29 @@ pub(crate) struct Telling {
     open: Option<Arc<str>>,
     texts: usize,
     /// All that was told.
-    answer: String,
+    answer: GrowingText,
     /// Where in it this step's text begins.
     step: usize,
 }
 
 impl Default for Telling {
     fn default() -> Self {
-        Self { filter: LinkFilter::new(), open: None, texts: 0, answer: String::new(), step: 0 }
+        Self { filter: LinkFilter::new(), open: None, texts: 0, answer: GrowingText::default(), step: 0 }
     }
 }
 
 impl Telling {
     /// What of the model's next words may leave now.
-    pub(crate) fn take(&mut self, words: &str, targets: &Targets) -> Words {
+    pub(crate) fn take(&mut self, words: String, targets: &Targets) -> Words {
         let text = self.filter.push(words, &|destination| targets.judge(destination));
         self.say(text)
     }
 
     /// All that was told, as it is kept.
-    pub(crate) fn answer(&self) -> &str {
-        self.answer.trim_end()
+    pub(crate) fn answer(&self) -> String {
+        let mut answer = self.answer.to_string();
+        answer.truncate(answer.trim_end().len());
+        answer
     }
 
     /// Where the links that were told lead to, in order.
@@ -51,7 +51,7 @@ impl Telling {
 
     /// Whether there was a word yet.
     pub(crate) fn has_spoken(&self) -> bool {
-        !self.answer.trim().is_empty()
+        !self.answer.is_blank()
     }
 
     /// Words of our own, or words that may leave.
@@ -66,19 +66,10 @@ impl Telling {
                     id
                 }
             };
-            self.keep(&text);
+            self.answer.push_str(&text);
             words.delta = Some((id, text));
         }
         words
-    }
-
-    /// Room for the answer grows by little: as much again each time would leave a third of it empty, in thousands of
-    /// replies.
-    fn keep(&mut self, text: &str) {
-        if self.answer.capacity() - self.answer.len() < text.len() {
-            self.answer.reserve_exact(text.len().max(STEP).max(self.answer.len() / 8));
-        }
-        self.answer.push_str(text);
     }
 
     fn open(&mut self) -> Arc<str> {
@@ -98,7 +89,7 @@ impl Telling {
         let mut words = self.say(rest);
         words.end = self.open.take();
         if words.end.is_some() {
-            step.said.push_str(self.answer[self.step..].trim_end());
+            step.said.push_str(self.answer.after(self.step).trim_end());
         }
         words
     }
@@ -121,13 +112,18 @@ impl Telling {
     }
 }
 
-/// The events of a piece of text. They are made when they are asked for: a reply holds room for this all the time, and
-/// events are large.
+/// The events of a piece of text.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
     start: Option<Arc<str>>,
     delta: Option<(Arc<str>, String)>,
     end: Option<Arc<str>>,
+}
+
+impl Words {
+    pub(crate) const fn are_told(&self) -> bool {
+        self.start.is_none() && self.delta.is_none() && self.end.is_none()
+    }
 }
 
 impl Iterator for Words {

@@ -7,6 +7,7 @@
 mod branch;
 mod clock;
 mod error;
+mod growing_text;
 mod id;
 mod job;
 mod job_event;
@@ -20,6 +21,7 @@ mod stream;
 pub use branch::{BranchError, BranchName};
 pub use clock::{Clock, FixedIds, Ids, ManualClock, RandomIds, SystemClock, Timestamp};
 pub use error::{BoxError, CallError, Refusal, RefusalKind, StoreError};
+pub use growing_text::GrowingText;
 pub use id::{Domain, ID_LENGTH, IdError, JobId, MessageId, ProjectId, ThreadId};
 pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, TodoStatus};
 pub use job_event::JobEvent;
