@@ -14,14 +14,14 @@ use crate::replies::{Outcome, Place};
 /// Ends after the last word. Dropping it before that is what cancels the model call.
 pub(crate) struct Live {
     events: BoxStream<'static, StreamEvent>,
-    /// `None` once the last word was said.
-    place: Option<Place>,
+    /// `None` once the last word was said. Apart, for nobody looks into it until then.
+    place: Option<Box<Place>>,
 }
 
 impl Live {
     pub(crate) fn new(events: BoxStream<'static, StreamEvent>, mut place: Place) -> Self {
         place.comes_to(Outcome::Begun);
-        Self { events, place: Some(place) }
+        Self { events, place: Some(Box::new(place)) }
     }
 }
 

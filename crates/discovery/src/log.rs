@@ -4,25 +4,25 @@
 
 use std::sync::Arc;
 
-use docent_types::{StreamEvent, ToolOutput};
+use docent_types::{GrowingText, StreamEvent, ToolOutput};
 
 use crate::shelf::{Kept, Shelf};
-
-/// By how many bytes the room for text grows at least.
-const STEP: usize = 512;
 
 /// The events of a reply in order. Its text is kept once, and is told again in one piece where it came in many.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     entries: Vec<Entry>,
     /// All text there was, whichever part of the reply it belongs to.
-    text: String,
+    text: GrowingText,
+    /// The text that the last entry is of: it may still grow, and nobody looks at the entry for that.
+    open: Option<Arc<str>>,
     shelf: Arc<Shelf>,
 }
 
 #[derive(Debug)]
 enum Entry {
-    /// A run of deltas of one text: where in all the text it ends. It begins where the one before has ended.
+    /// A run of deltas of one text: where in all the text it ends, once another entry follows. It begins where the one before
+    /// has ended.
     Text {
         id: Arc<str>,
         to: usize,
@@ -60,14 +60,12 @@ impl Log {
     pub(crate) fn push(&mut self, event: &StreamEvent) {
         let entry = match event {
             StreamEvent::TextDelta { id, text } => {
-                self.push_text(text);
-                match self.entries.last_mut() {
-                    Some(Entry::Text { id: same, to }) if same == id => {
-                        *to = self.text.len();
-                        return;
-                    }
-                    _ => Entry::Text { id: Arc::clone(id), to: self.text.len() },
+                if self.open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, id) && open != id) {
+                    self.close();
+                    self.entries.push(Entry::Text { id: Arc::clone(id), to: 0 });
+                    self.open = Some(Arc::clone(id));
                 }
+                return self.text.push_str(text);
             }
             StreamEvent::KeepAlive => return,
             StreamEvent::ToolResult { id, output: ToolOutput::Passages(passages) } => {
@@ -81,29 +79,36 @@ impl Log {
             StreamEvent::TextStart { id } => Entry::TextStart { id: Arc::clone(id) },
             other => Entry::Other(Box::new(other.clone())),
         };
+        self.close();
         self.entries.push(entry);
     }
 
-    /// Room for text grows by little: as much again each time would leave a third of it empty.
-    fn push_text(&mut self, text: &str) {
-        if self.text.capacity() - self.text.len() < text.len() {
-            self.text.reserve_exact(text.len().max(STEP).max(self.text.len() / 8));
+    /// Nothing is added any more to the text that is open.
+    fn close(&mut self) {
+        if self.open.take().is_some()
+            && let Some(Entry::Text { to, .. }) = self.entries.last_mut()
+        {
+            *to = self.text.len();
         }
-        self.text.push_str(text);
     }
 
     /// What comes next for somebody who has read so far; `None` at the end of the log.
     pub(crate) fn next(&self, cursor: &mut Cursor) -> Option<StreamEvent> {
+        // As nearly always.
+        if *cursor == self.end() {
+            return None;
+        }
         loop {
             let event = match self.entries.get(cursor.entry)? {
                 Entry::Text { id, to } => {
-                    let unread = &self.text[cursor.text..*to];
-                    if !unread.is_empty() {
-                        cursor.text = *to;
-                        return Some(StreamEvent::TextDelta { id: Arc::clone(id), text: unread.to_owned() });
+                    let is_open = self.open.is_some() && cursor.entry + 1 == self.entries.len();
+                    let to = if is_open { self.text.len() } else { *to };
+                    if cursor.text < to {
+                        let text = self.text.between(cursor.text, to);
+                        cursor.text = to;
+                        return Some(StreamEvent::TextDelta { id: Arc::clone(id), text });
                     }
-                    // The last text may still grow.
-                    if cursor.entry + 1 == self.entries.len() {
+                    if is_open {
                         return None;
                     }
                     cursor.entry += 1;
@@ -125,8 +130,7 @@ impl Log {
 
     /// Where somebody is who has read everything.
     pub(crate) fn end(&self) -> Cursor {
-        let open = matches!(self.entries.last(), Some(Entry::Text { .. }));
-        Cursor { entry: self.entries.len() - usize::from(open), text: self.text.len() }
+        Cursor { entry: self.entries.len() - usize::from(self.open.is_some()), text: self.text.len() }
     }
 }
 

@@ -235,9 +235,17 @@ impl Stream for Reader {
 /// Who waits for a reply to come on.
 #[derive(Default)]
 struct Waiting {
-    wakers: Mutex<Vec<(u64, Waker)>>,
+    wakers: Mutex<Wakers>,
     /// How often all were woken.
     wakings: AtomicU64,
+}
+
+/// Whom to wake, by their numbers.
+#[derive(Default)]
+struct Wakers {
+    /// Mostly there is one, and its place is at hand.
+    one: Option<(u64, Waker)>,
+    others: Vec<(u64, Waker)>,
 }
 
 impl Waiting {
@@ -253,30 +261,35 @@ impl Waiting {
             waker.wake_by_ref();
             return;
         }
-        match wakers.iter_mut().find(|(known, _)| *known == waiter) {
-            Some((_, known)) => known.clone_from(waker),
-            None => wakers.push((waiter, waker.clone())),
+        let Wakers { one, others } = &mut *wakers;
+        match one {
+            None => *one = Some((waiter, waker.clone())),
+            Some((known, woken)) if *known == waiter => woken.clone_from(waker),
+            Some(_) => match others.iter_mut().find(|(known, _)| *known == waiter) {
+                Some((_, woken)) => woken.clone_from(waker),
+                None => others.push((waiter, waker.clone())),
+            },
         }
     }
 
     fn forget(&self, waiter: u64) {
-        self.wakers().retain(|(known, _)| *known != waiter);
+        let mut wakers = self.wakers();
+        wakers.one.take_if(|(known, _)| *known == waiter);
+        wakers.others.retain(|(known, _)| *known != waiter);
     }
 
     fn wake_all(&self) {
         // Counted under the lock: who is about to wait has either seen it, or is woken by it.
         let mut wakers = self.wakers();
         self.wakings.fetch_add(1, Ordering::Release);
-        // Mostly there is one, and its place in the list is kept for the next time.
-        let first = wakers.pop();
-        let others = if wakers.is_empty() { Vec::new() } else { mem::take(&mut *wakers) };
+        let Wakers { one, others } = mem::take(&mut *wakers);
         drop(wakers);
-        for (_, waker) in first.into_iter().chain(others) {
+        for (_, waker) in one.into_iter().chain(others) {
             waker.wake();
         }
     }
 
-    fn wakers(&self) -> MutexGuard<'_, Vec<(u64, Waker)>> {
+    fn wakers(&self) -> MutexGuard<'_, Wakers> {
         self.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
