@@ -11,7 +11,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use futures::task::AtomicWaker;
 
 /// Polls `F` only when it was `F` that woke the task.
-pub(crate) struct Aside<F> {
+pub(crate) struct Aside<F: ?Sized> {
     future: Pin<Box<F>>,
     bell: Arc<Bell>,
     /// Whom the bell is known to wake.
@@ -23,14 +23,14 @@ struct Bell {
     task: AtomicWaker,
 }
 
-impl<F: Future> Aside<F> {
-    pub(crate) fn new(future: F) -> Self {
+impl<F: Future + ?Sized> Aside<F> {
+    pub(crate) fn new(future: Pin<Box<F>>) -> Self {
         let bell = Bell { rung: AtomicBool::new(true), task: AtomicWaker::new() };
-        Self { future: Box::pin(future), bell: Arc::new(bell), task: None }
+        Self { future, bell: Arc::new(bell), task: None }
     }
 }
 
-impl<F: Future> Future for Aside<F> {
+impl<F: Future + ?Sized> Future for Aside<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -77,10 +77,10 @@ mod tests {
     async fn it_is_asked_once_until_it_rings_itself_and_then_it_answers() {
         let asked = Cell::new(0);
         let (ring, mut rung) = oneshot::channel();
-        let mut aside = Aside::new(poll_fn(|context| {
+        let mut aside = Aside::new(Box::pin(poll_fn(|context| {
             asked.set(asked.get() + 1);
             Pin::new(&mut rung).poll(context)
-        }));
+        })));
         for _ in 0..5 {
             assert!(futures::poll!(&mut aside).is_pending());
         }
@@ -109,7 +109,7 @@ mod tests {
             }
             Poll::Pending
         });
-        assert_eq!(Aside::new(all).await, 500);
+        assert_eq!(Aside::new(Box::pin(all)).await, 500);
         ringing.await.unwrap();
     }
 }

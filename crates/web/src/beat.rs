@@ -23,7 +23,7 @@
 use std::fmt;
 use std::future::pending;
 use std::mem;
-use std::sync::atomic::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
@@ -67,7 +67,7 @@ impl Beat {
                 most_beats,
                 began: Instant::now(),
                 streams: AtomicUsize::new(0),
-                begun: AtomicU64::new(0),
+                begun: AtomicU32::new(0),
                 waiting: Mutex::new(Waiting::for_as_many(most_beats)),
                 wanted: Arc::default(),
                 ticks: OnceLock::new(),
@@ -104,8 +104,8 @@ struct Clock {
     began: Instant,
     /// How many there are now.
     streams: AtomicUsize,
-    /// How many there ever were.
-    begun: AtomicU64,
+    /// How many there ever were; begins anew beyond four billion.
+    begun: AtomicU32,
     waiting: Mutex<Waiting>,
     wanted: Arc<Notify>,
     /// Set once the task that ticks was started.
@@ -169,7 +169,7 @@ impl Clock {
     fn at_its_turn(&self, pull: Arc<Pull>) {
         let mut waiting = self.waiting();
         // Not one that is struck already.
-        let beat = self.next(pull.number, self.beats().max(waiting.struck));
+        let beat = self.next(pull.number.into(), self.beats().max(waiting.struck));
         waiting.at(beat).push(pull);
         let is_sooner = waiting.next.is_none_or(|next| beat < next);
         if is_sooner {
@@ -253,11 +253,12 @@ const DUE: u8 = 2;
 /// Whatever comes is looked at at once.
 const OPEN: u8 = 3;
 
-/// What stands between what comes for a stream and the task that writes it.
+/// What stands between what comes for a stream and the task that writes it. Looked at each time, and no larger than what is
+/// fetched from memory at once.
 struct Pull {
     clock: Option<Arc<Clock>>,
     /// Which of all streams it is for.
-    number: u64,
+    number: u32,
     state: AtomicU8,
     /// When the task last looked, in microseconds after the clock began.
     looked: AtomicU64,

@@ -1,11 +1,12 @@
 //! One connection, from its first byte to its last.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -30,7 +31,8 @@ use crate::body::Body;
 use crate::draining::Draining;
 use crate::limits::Limits;
 use crate::socket::Socket;
-use crate::streaming::{self, Asked, Then};
+use crate::staged::{Stage, Staged};
+use crate::streaming::{Asked, Sending, Then};
 
 /// In how many looks in a row a connection must be found idle.
 const LOOKS: u32 = 2;
@@ -49,7 +51,20 @@ pub(crate) struct Server<H> {
 }
 
 /// Serves one connection until either side is done with it.
-pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpStream, peer: SocketAddr) {
+pub(crate) fn connection<H: Handler>(
+    server: Arc<Server<H>>,
+    stream: TcpStream,
+    peer: SocketAddr,
+) -> impl Future<Output = ()> + Send {
+    Staged::new(move |stage| to_its_end(server, stream, peer, stage))
+}
+
+async fn to_its_end<H: Handler>(
+    server: Arc<Server<H>>,
+    stream: TcpStream,
+    peer: SocketAddr,
+    stage: Arc<Stage<Streaming<H>>>,
+) {
     // Frames of a stream are small and each matters; without this they would wait for the client's acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%peer, %error, "could not turn off write coalescing");
@@ -57,11 +72,11 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
     let activity = Arc::new(Activity::default());
     let version = tokio::select! {
         version = version(&stream) => version,
-        _ = told(&server, &activity, Phase::Serving) => return,
+        _ = told(Arc::clone(&server), Arc::clone(&activity), Phase::Serving) => return,
     };
     let socket = Socket::new(stream, server.limits.stalled, Arc::clone(&activity));
     let ended = match version {
-        Ok(Version::One) => one_by_one(&server, socket, peer, &activity).await,
+        Ok(Version::One) => one_by_one(&server, socket, peer, &activity, &stage).await,
         // Larger, and seldom: not worth the room in every connection.
         Ok(Version::Two) => Box::pin(many_at_a_time(&server, socket, peer, &activity)).await,
         Err(error) => Err(error.into()),
@@ -102,26 +117,27 @@ async fn one_by_one<H: Handler>(
     mut socket: Socket,
     peer: SocketAddr,
     activity: &Arc<Activity>,
+    stage: &Stage<Streaming<H>>,
 ) -> Result<End, BoxError> {
-    let tell = |phase| Aside::new(told(server, activity, phase));
     // One for all exchanges: a timer that begins anew with each wakes whoever waits for timers.
-    let mut told = tell(Phase::Serving);
+    let mut watch = Watch::new(server, activity);
     loop {
         // Large, and gone while an answer streams.
-        let mut left = match Box::pin(until_a_stream(server, socket, peer, activity, &mut told, tell)).await? {
+        let left = match Box::pin(until_a_stream(server, socket, peer, activity, &mut watch)).await? {
             Exchanged::ToTheEnd(end) => return Ok(end),
             Exchanged::UntilAStream(left) => left,
         };
-        let Some((response, then)) = left.stream.take() else { return Ok(End::Now) };
-        let sent = {
-            let sending = pin!(streaming::send(&mut left.socket, response, then));
-            // It comes to an end by itself.
-            drive(sending, &mut told, tell, |_| ()).await?
-        };
+        let Left { socket: left, response, then } = *left;
+        let (played, sent) =
+            stage.plays(Streaming { sending: Sending::new(response, then), socket: left, watch }).await;
+        let sent = sent?;
         if sent != End::Soon {
             return Ok(sent);
         }
-        socket = left.socket;
+        let sending;
+        Streaming { sending, socket, watch } = *played;
+        // Its request runs until it is gone.
+        drop(sending);
         activity.flushed();
         if then == Then::Closes || server.drain.is_cancelled() {
             socket.shutdown().await?;
@@ -139,17 +155,42 @@ enum Exchanged {
 /// What is left of a connection whose answer streams.
 struct Left {
     socket: Socket,
-    stream: Option<(http::Response<Counted>, Then)>,
+    response: http::Response<Counted>,
+    then: Then,
+}
+
+/// An answer that streams, while it does.
+struct Streaming<H> {
+    sending: Sending<Counted>,
+    socket: Socket,
+    watch: Watch<H>,
+}
+
+impl<H: Handler> Future for Streaming<H> {
+    type Output = io::Result<End>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<End>> {
+        let Self { sending, socket, watch } = &mut *self;
+        if let Poll::Ready(sent) = sending.poll(socket, context) {
+            return Poll::Ready(sent.map(|()| End::Soon));
+        }
+        loop {
+            match ready!(watch.poll_end(context)) {
+                // It comes to an end by itself.
+                End::Soon => {}
+                end => return Poll::Ready(Ok(end)),
+            }
+        }
+    }
 }
 
 /// Serves HTTP/1 until an answer streams.
-async fn until_a_stream<H: Handler, T: Future<Output = End>>(
+async fn until_a_stream<H: Handler>(
     server: &Arc<Server<H>>,
     socket: Socket,
     peer: SocketAddr,
     activity: &Arc<Activity>,
-    told: &mut Aside<T>,
-    tell: impl Fn(Phase) -> Aside<T>,
+    watch: &mut Watch<H>,
 ) -> Result<Exchanged, BoxError> {
     let stream = Mutex::new(None);
     let service = service_fn(|request: http::Request<Incoming>| {
@@ -164,15 +205,13 @@ async fn until_a_stream<H: Handler, T: Future<Output = End>>(
         })
     });
     let mut connection = one(&server.limits).serve_connection(TokioIo::new(socket), service);
-    let ended = drive(Pin::new(&mut connection), told, tell, GracefulConnection::graceful_shutdown).await;
+    let ended = drive(Pin::new(&mut connection), watch, GracefulConnection::graceful_shutdown).await;
     let taken = stream.lock().unwrap_or_else(PoisonError::into_inner).take();
-    if taken.is_none() {
-        return ended.map(Exchanged::ToTheEnd);
-    }
+    let Some((response, then)) = taken else { return ended.map(Exchanged::ToTheEnd) };
     let parts = connection.into_parts();
     let mut socket = parts.io.into_inner();
     socket.unread(&parts.read_buf);
-    Ok(Exchanged::UntilAStream(Box::new(Left { socket, stream: taken })))
+    Ok(Exchanged::UntilAStream(Box::new(Left { socket, response, then })))
 }
 
 /// Serves HTTP/2.
@@ -187,8 +226,8 @@ async fn many_at_a_time<H: Handler>(
         Box::pin(async move { Ok::<_, Infallible>(answered(&server, request, peer, &activity).await) })
     });
     let mut connection = pin!(two(&server.limits).serve_connection(TokioIo::new(socket), service));
-    let tell = |phase| Aside::new(told(server, activity, phase));
-    drive(connection.as_mut(), &mut tell(Phase::Serving), tell, GracefulConnection::graceful_shutdown).await
+    let mut watch = Watch::new(server, activity);
+    drive(connection.as_mut(), &mut watch, GracefulConnection::graceful_shutdown).await
 }
 
 fn answered<H: Handler, B>(
@@ -208,29 +247,50 @@ where
 }
 
 /// Moves a connection's work on until it ends or is told to. `ends_soon` makes it end with what runs.
-async fn drive<W, T, E>(
+async fn drive<W, H, E>(
     mut work: Pin<&mut W>,
-    told: &mut Aside<T>,
-    tell: impl Fn(Phase) -> Aside<T>,
+    watch: &mut Watch<H>,
     ends_soon: impl Fn(Pin<&mut W>),
 ) -> Result<End, BoxError>
 where
     W: Future<Output = Result<(), E>>,
     E: Into<BoxError>,
-    T: Future<Output = End>,
+    H: Handler,
 {
     loop {
         tokio::select! {
             biased;
             done = work.as_mut() => return done.map(|()| End::Soon).map_err(Into::into),
-            end = &mut *told => match end {
-                End::Soon => {
-                    ends_soon(work.as_mut());
-                    *told = tell(Phase::Draining);
-                }
+            end = poll_fn(|context| watch.poll_end(context)) => match end {
+                End::Soon => ends_soon(work.as_mut()),
                 end => return Ok(end),
             },
         }
+    }
+}
+
+/// Waits to be told that a connection is to end.
+struct Watch<H> {
+    told: Aside<dyn Future<Output = End> + Send>,
+    server: Arc<Server<H>>,
+    activity: Arc<Activity>,
+}
+
+impl<H: Handler> Watch<H> {
+    fn new(server: &Arc<Server<H>>, activity: &Arc<Activity>) -> Self {
+        let (server, activity) = (Arc::clone(server), Arc::clone(activity));
+        let told = Aside::new(Box::pin(told(Arc::clone(&server), Arc::clone(&activity), Phase::Serving)) as _);
+        Self { told, server, activity }
+    }
+
+    /// How the connection is to end. [`End::Soon`] comes once, and something else may follow.
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<End> {
+        let end = ready!(Pin::new(&mut self.told).poll(context));
+        if end == End::Soon {
+            let (server, activity) = (Arc::clone(&self.server), Arc::clone(&self.activity));
+            self.told = Aside::new(Box::pin(told(server, activity, Phase::Draining)) as _);
+        }
+        Poll::Ready(end)
     }
 }
 
@@ -249,11 +309,11 @@ enum End {
     Idle,
 }
 
-async fn told<H>(server: &Server<H>, activity: &Activity, phase: Phase) -> End {
+async fn told<H>(server: Arc<Server<H>>, activity: Arc<Activity>, phase: Phase) -> End {
     tokio::select! {
         () = server.stop.cancelled() => End::Now,
         () = server.drain.cancelled(), if phase == Phase::Serving => End::Soon,
-        () = idle(activity, server.limits.head) => End::Idle,
+        () = idle(&activity, server.limits.head) => End::Idle,
     }
 }
 

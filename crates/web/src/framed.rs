@@ -9,6 +9,7 @@ use futures::Stream;
 use pin_project_lite::pin_project;
 
 use crate::beat::{Beat, Bell, Pace};
+use crate::spare;
 
 /// As much as is put into one write when items come faster than they can be sent. A slow reader holds up no more than this
 /// of what was asked for on its behalf.
@@ -102,6 +103,7 @@ impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> Next> Stream for Fra
                 match polled {
                     Poll::Ready(item) => {
                         let is_last = item.is_none();
+                        spare::for_frames(this.buffer);
                         let next = (this.write)(item, this.buffer);
                         *this.ended = is_last || next == Next::Nothing;
                         *this.pace = if next == Next::AtTheBeat { Pace::AtTheBeat } else { Pace::AtOnce };
@@ -122,6 +124,9 @@ impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> Next> Stream for Fra
             }
         }
         if this.buffer.is_empty() {
+            if this.buffer.capacity() > 0 {
+                spare::frames(this.buffer);
+            }
             *this.written = 0;
             return if *this.ended { Poll::Ready(None) } else { Poll::Pending };
         }
@@ -140,8 +145,7 @@ fn taken(buffer: &mut BytesMut, most: usize) -> Bytes {
         beginning.truncate(most);
         return beginning.freeze();
     }
-    // Not kept for the next time: memory that was just given back is at hand, and this would have gone cold.
-    std::mem::take(buffer).freeze()
+    spare::frames(buffer)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::Stream;
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep_until};
 
 /// Passes `stream` on, with `bytes` between two items whenever `interval` goes by in silence.
 ///
@@ -18,7 +18,9 @@ pub fn with_keep_alive(
     bytes: Bytes,
     interval: Duration,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    KeepAlive { stream, bytes, interval, last: Instant::now(), wakes: None, timer: sleep(interval) }
+    let last = Instant::now();
+    let fires = last + interval;
+    KeepAlive { stream, bytes, interval, last, wakes: None, fires, timer: sleep_until(fires) }
 }
 
 pin_project! {
@@ -31,6 +33,8 @@ pin_project! {
         last: Instant,
         // Whom the timer wakes. It need not be told again for every item.
         wakes: Option<Waker>,
+        // When the timer fires.
+        fires: Instant,
         #[pin]
         timer: Sleep,
     }
@@ -46,7 +50,8 @@ impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
             return Poll::Ready(next);
         }
         let is_set = this.wakes.as_ref().is_some_and(|task| task.will_wake(cx.waker()));
-        if is_set && !this.timer.is_elapsed() {
+        // The clock is sooner looked at than the timer.
+        if is_set && (Instant::now() < *this.fires || !this.timer.is_elapsed()) {
             return Poll::Pending;
         }
         *this.wakes = Some(cx.waker().clone());
@@ -56,7 +61,8 @@ impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
             if silent {
                 *this.last = now;
             }
-            this.timer.as_mut().reset(*this.last + *this.interval);
+            *this.fires = *this.last + *this.interval;
+            this.timer.as_mut().reset(*this.fires);
             if silent {
                 // It has used up whom to wake.
                 *this.wakes = None;

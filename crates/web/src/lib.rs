@@ -40,6 +40,8 @@ mod request;
 pub mod respond;
 mod serve;
 mod socket;
+mod spare;
+mod staged;
 mod streaming;
 mod target;
 mod wording;

@@ -7,6 +7,7 @@
 //! request.
 
 use std::io;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::SystemTime;
@@ -18,6 +19,7 @@ use http_body::Body;
 use tokio::io::AsyncWrite;
 
 use crate::socket::Socket;
+use crate::spare;
 
 /// As much as is asked of a body before what it gave is written.
 const WRITE: usize = 8 * 1024;
@@ -58,21 +60,8 @@ fn says_close(headers: &HeaderMap) -> bool {
     words.flat_map(|words| words.split(',')).any(|word| word.trim().eq_ignore_ascii_case("close"))
 }
 
-/// Writes an answer to its end. The body is asked for more only when all it gave is with the kernel.
-///
-/// # Errors
-/// The client is gone, or has stopped reading. The body is dropped either way.
-pub(crate) async fn send<B>(socket: &mut Socket, response: http::Response<B>, then: Then) -> io::Result<()>
-where
-    B: Body<Data = Bytes, Error = std::convert::Infallible> + Unpin,
-{
-    let (parts, body) = response.into_parts();
-    let mut sending = Sending { body, out: head(&parts, then), written: 0, waits: false, ended: false };
-    drop(parts);
-    std::future::poll_fn(|context| sending.poll(socket, context)).await
-}
-
-struct Sending<B> {
+/// An answer that is written to its end.
+pub(crate) struct Sending<B> {
     body: B,
     out: Vec<u8>,
     /// How much of that the kernel has.
@@ -86,7 +75,16 @@ impl<B> Sending<B>
 where
     B: Body<Data = Bytes, Error = std::convert::Infallible> + Unpin,
 {
-    fn poll(&mut self, socket: &mut Socket, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub(crate) fn new(response: http::Response<B>, then: Then) -> Self {
+        let (parts, body) = response.into_parts();
+        Self { body, out: head(&parts, then), written: 0, waits: false, ended: false }
+    }
+
+    /// Writes what there is. The body is asked for more only when all it gave is with the kernel.
+    ///
+    /// # Errors
+    /// The client is gone, or has stopped reading.
+    pub(crate) fn poll(&mut self, socket: &mut Socket, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             if !self.waits {
                 self.gather(context);
@@ -106,8 +104,7 @@ where
                 }
             }
             self.written = 0;
-            // Not kept for the next time: memory that was just given back is at hand, and this would have gone cold.
-            self.out = Vec::new();
+            spare::is_written(mem::take(&mut self.out));
         }
     }
 
@@ -118,6 +115,9 @@ where
                 Poll::Ready(Some(Ok(frame))) => {
                     // Bodies of ours have no trailers.
                     if let Ok(data) = frame.into_data() {
+                        if self.out.capacity() == 0 {
+                            self.out = spare::piece();
+                        }
                         chunk(&data, &mut self.out);
                     }
                 }
