@@ -7,6 +7,7 @@
 //! A reply of a model is hundreds of pieces, some bytes each, on a connection that is open for a minute. So whoever reads
 //! the body reads the socket: there is no task in between, and nothing is kept of what was read.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{self, Read as _};
 use std::mem::MaybeUninit;
@@ -47,6 +48,17 @@ const READ: usize = 16 << 10;
 
 /// The same of a connection that nobody watches: some words.
 const READ_ALONE: usize = 4 << 10;
+
+/// A piece of a body that is no longer than this shares its memory with others: whoever reads the next one writes over what
+/// nobody holds on to any more, which is at hand.
+const WORDS: usize = 1 << 10;
+
+/// How much they share.
+const SHARED: usize = 4 * WORDS;
+
+thread_local! {
+    static SPACE: Cell<BytesMut> = Cell::default();
+}
 
 /// The media type of a body that comes as it is made.
 const EVENTS: &[u8] = b"text/event-stream";
@@ -349,8 +361,14 @@ impl DirectBody {
 
     /// What of these bytes is body. Lets the connection go when that was all.
     fn framed(&mut self, bytes: &[u8]) -> Result<Bytes, Failure> {
-        let mut body = Vec::with_capacity(bytes.len());
-        let read = self.framing.read(bytes, &mut body)?;
+        let is_little = bytes.len() <= WORDS;
+        let mut space = if is_little { SPACE.take() } else { BytesMut::new() };
+        space.reserve(if is_little && space.capacity() == 0 { SHARED } else { bytes.len() });
+        let read = self.framing.read(bytes, &mut space)?;
+        let body = space.split().freeze();
+        if is_little {
+            SPACE.set(space);
+        }
         if self.framing.is_over() {
             if read < bytes.len() {
                 // More than was asked for: nobody knows what the next answer would begin with.
@@ -358,7 +376,7 @@ impl DirectBody {
             }
             self.let_go();
         }
-        Ok(body.into())
+        Ok(body)
     }
 
     fn let_go(&mut self) {

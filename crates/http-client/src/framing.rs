@@ -1,5 +1,6 @@
 //! Where the body of an HTTP/1.1 answer ends, and what of the bytes is body: a machine without IO.
 
+use bytes::BytesMut;
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::response::Parts;
 use http::{Method, StatusCode};
@@ -95,7 +96,7 @@ impl Framing {
     }
 
     /// Adds to `body` what of these bytes belongs to it, and says how many were read: all, unless the body ends before.
-    pub(crate) fn read(&mut self, bytes: &[u8], body: &mut Vec<u8>) -> Result<usize, FramingError> {
+    pub(crate) fn read(&mut self, bytes: &[u8], body: &mut BytesMut) -> Result<usize, FramingError> {
         match self {
             Self::UntilClosed => {
                 body.extend_from_slice(bytes);
@@ -115,7 +116,7 @@ impl Framing {
 impl Place {
     pub(crate) const BEGIN: Self = Self::Size { size: 0, digits: 0 };
 
-    fn read(&mut self, bytes: &[u8], body: &mut Vec<u8>) -> Result<usize, FramingError> {
+    fn read(&mut self, bytes: &[u8], body: &mut BytesMut) -> Result<usize, FramingError> {
         let mut at = 0;
         while at < bytes.len() && *self != Self::End {
             if let Self::Data(left) = self {
@@ -161,7 +162,7 @@ impl Place {
 }
 
 /// Moves as many bytes as are left, and there, to the body.
-fn take(left: &mut u64, bytes: &[u8], body: &mut Vec<u8>) -> usize {
+fn take(left: &mut u64, bytes: &[u8], body: &mut BytesMut) -> usize {
     let taken = usize::try_from(*left).unwrap_or(usize::MAX).min(bytes.len());
     body.extend_from_slice(&bytes[..taken]);
     *left -= taken as u64;
@@ -183,11 +184,11 @@ mod tests {
     }
 
     fn read(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Result<(Vec<u8>, Framing), FramingError> {
-        let (mut framing, mut body) = (Framing::Chunked(Place::BEGIN), Vec::new());
+        let (mut framing, mut body) = (Framing::Chunked(Place::BEGIN), BytesMut::new());
         for piece in pieces {
             framing.read(piece.as_ref(), &mut body)?;
         }
-        Ok((body, framing))
+        Ok((body.to_vec(), framing))
     }
 
     #[test]
@@ -242,11 +243,11 @@ mod tests {
 
     #[test]
     fn what_follows_a_body_is_left_alone() {
-        let (mut framing, mut body) = (Framing::Chunked(Place::BEGIN), Vec::new());
+        let (mut framing, mut body) = (Framing::Chunked(Place::BEGIN), BytesMut::new());
         assert_eq!(framing.read(b"1\r\na\r\n0\r\n\r\nmore", &mut body), Ok(11));
         let mut framing = Framing::Sized(2);
         assert_eq!(framing.read(b"abc", &mut body), Ok(2));
-        assert_eq!(body, b"aab");
+        assert_eq!(&body[..], b"aab");
     }
 
     proptest! {

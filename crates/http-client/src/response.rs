@@ -109,8 +109,8 @@ pub struct Chunks {
     patience: Patience,
     /// When the last piece came.
     last: Instant,
-    /// Runs while a piece is waited for. It is not moved for every piece, only when it fires too early.
-    timer: Option<Pin<Box<Sleep>>>,
+    /// Runs while a piece is waited for, until then. It is not moved for every piece, only when it fires too early.
+    timer: Option<(Instant, Pin<Box<Sleep>>)>,
     /// Whom the timer wakes. It need not be told again for every piece.
     wakes: Option<Waker>,
     over: bool,
@@ -137,15 +137,19 @@ impl Chunks {
     /// Ready once there is no more patience.
     fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<SendError> {
         let (until, what, limit) = self.patience.ends(self.last);
-        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
-        if !timer.is_elapsed() && self.wakes.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
-            return Poll::Pending;
+        let (fires, timer) = self.timer.get_or_insert_with(|| (until, Box::pin(sleep_until(until))));
+        if self.wakes.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
+            // The clock is sooner looked at than the timer.
+            if Instant::now() < *fires || !timer.is_elapsed() {
+                return Poll::Pending;
+            }
         }
         self.wakes = Some(context.waker().clone());
         while timer.as_mut().poll(context).is_ready() {
-            if timer.deadline() >= until {
+            if *fires >= until {
                 return Poll::Ready(SendError::Timeout { host: self.host.clone(), what, limit });
             }
+            *fires = until;
             timer.as_mut().reset(until);
         }
         Poll::Pending

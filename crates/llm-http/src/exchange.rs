@@ -1,9 +1,10 @@
 //! One request and its reply, over the network.
 
+use std::cell::Cell;
+use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, SystemTime};
-use std::vec;
 
 use bytes::Bytes;
 use docent_http_client::{Chunks, Client, Response, SendError, Wait, retry_after};
@@ -146,7 +147,7 @@ impl Exchange {
         let listening = Listening {
             chunks: Some(answer.within(self.idle).chunks()),
             decoder,
-            ready: Vec::new().into_iter(),
+            ready: Vec::new(),
             broken: None,
             linger: None,
             peer: self.peer.clone(),
@@ -155,15 +156,30 @@ impl Exchange {
     }
 }
 
+/// More room than for so many events is not kept.
+const MOST_ROOM: usize = 64;
+
+thread_local! {
+    /// Room for what comes at once, for one reply after the other: it is at hand then.
+    static ROOM: Cell<Vec<Event>> = const { Cell::new(Vec::new()) };
+}
+
+/// Takes back room that is empty.
+fn given(room: Vec<Event>) {
+    if room.capacity() <= MOST_ROOM {
+        ROOM.set(room);
+    }
+}
+
 /// A reply on its way.
 struct Listening<R> {
     /// `None` once nothing more is expected.
     chunks: Option<Chunks>,
     decoder: Decoder<R>,
-    /// What came at once and is not given yet. Takes no room once it is: a reply waits most of the time.
-    ready: vec::IntoIter<Event>,
+    /// What came at once and is not given yet, the last first. Takes no room once it is: a reply waits most of the time.
+    ready: Vec<Event>,
     /// What the reply broke off with, behind that.
-    broken: Option<ModelError>,
+    broken: Option<Box<ModelError>>,
     /// Runs once the reply is over and the rest of the answer is waited for.
     linger: Option<Pin<Box<Sleep>>>,
     peer: Peer,
@@ -179,17 +195,19 @@ impl<R: Reply> Stream for Listening<R> {
             if this.decoder.is_over() && this.ready.len() <= 1 {
                 ready!(this.let_go(context));
             }
-            if let Some(event) = this.ready.next() {
+            if let Some(event) = this.ready.pop() {
+                if this.ready.is_empty() {
+                    given(mem::take(&mut this.ready));
+                }
                 return Poll::Ready(Some(Ok(event)));
             }
-            this.ready = Vec::new().into_iter();
             if let Some(error) = this.broken.take() {
-                return Poll::Ready(Some(Err(error)));
+                return Poll::Ready(Some(Err(*error)));
             }
             let Some(chunks) = this.chunks.as_mut() else { return Poll::Ready(None) };
             match ready!(chunks.poll_next_unpin(context)) {
                 Some(Ok(bytes)) => {
-                    let mut events = Vec::new();
+                    let mut events = ROOM.take();
                     let fed = this.decoder.feed(&bytes, &mut events);
                     this.take(events, fed.err());
                 }
@@ -211,15 +229,20 @@ impl<R: Reply> Listening<R> {
         self.take(events, ended.err());
         self.chunks = None;
         if let Some(cause) = cause {
-            self.broken = self.broken.take().map(|error| error.because(cause));
+            self.broken = self.broken.take().map(|error| Box::new(error.because(cause)));
         }
     }
 
     /// Nothing is left of what came before.
-    fn take(&mut self, events: Vec<Event>, broken: Option<Broken>) {
-        self.ready = events.into_iter();
+    fn take(&mut self, mut events: Vec<Event>, broken: Option<Broken>) {
+        if events.is_empty() {
+            given(events);
+        } else {
+            events.reverse();
+            self.ready = events;
+        }
         if let Some(broken) = broken {
-            self.broken = Some(self.error(broken));
+            self.broken = Some(Box::new(self.error(broken)));
             self.chunks = None;
         }
     }
