@@ -1,14 +1,18 @@
 //! A model that speaks at a pace.
+//!
+//! What is measured is the server, so its model costs little: all its replies wait for one clock.
 
+use std::mem;
 use std::pin::Pin;
-use std::task::{Context, Poll, ready};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_types::{FinishReason, Usage};
 use futures::{Stream, StreamExt};
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, MissedTickBehavior, interval};
 
 /// Times in deltas begin again at this.
 const ROUND: u128 = 100_000;
@@ -43,15 +47,24 @@ pub(crate) struct Words {
     /// The same moment on the clock that others can read.
     stamp: u128,
     said: u32,
-    timer: Option<Pin<Box<Sleep>>>,
+    /// Who is woken at which tick.
+    waits: Option<(usize, Waker)>,
 }
 
 impl Words {
     pub(crate) fn of(pace: Paced) -> Self {
         let begun = Instant::now();
         let stamp = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let timer = (!pace.every.is_zero()).then(|| Box::pin(sleep_until(begun)));
-        Self { pace, begun, stamp, said: 0, timer }
+        Self { pace, begun, stamp, said: 0, waits: None }
+    }
+
+    /// Leaves word with the clock.
+    fn wait_until(&mut self, due: Instant, waker: &Waker) {
+        let clock = Clock::ticking();
+        let tick = clock.tick_at(due);
+        if self.waits.as_ref().is_none_or(|(known, woken)| *known != tick || !woken.will_wake(waker)) {
+            self.waits = Some((clock.wake_at(tick, waker.clone()), waker.clone()));
+        }
     }
 }
 
@@ -63,13 +76,77 @@ impl Stream for Words {
         if this.said > this.pace.deltas {
             return Poll::Ready(None);
         }
-        if let Some(timer) = &mut this.timer {
-            ready!(timer.as_mut().poll(context));
-            timer.as_mut().reset(this.begun + this.pace.every * (this.said + 1));
+        let due = this.begun + this.pace.every * this.said;
+        if !this.pace.every.is_zero() && Instant::now() < due {
+            this.wait_until(due, context.waker());
+            return Poll::Pending;
         }
         let due = this.stamp + (this.pace.every * this.said).as_millis();
         this.said += 1;
         let is_last = this.said > this.pace.deltas;
         Poll::Ready(Some((!is_last).then(|| Event::TextDelta(format!("t{:05} ", due % ROUND)))))
+    }
+}
+
+const TICK: Duration = Duration::from_millis(1);
+/// Who waits for longer is woken too early, and waits again.
+const TICKS: usize = 1_024;
+
+/// Ticks for all.
+struct Clock {
+    began: Instant,
+    waiting: Mutex<Waiting>,
+}
+
+struct Waiting {
+    /// The number of a tick, modulo their count, is its place.
+    at: Vec<Vec<Waker>>,
+    /// The tick that comes next.
+    next: usize,
+}
+
+impl Clock {
+    /// The one there is. Whoever asks first starts it.
+    fn ticking() -> &'static Self {
+        static CLOCK: OnceLock<Clock> = OnceLock::new();
+        CLOCK.get_or_init(|| {
+            tokio::spawn(async {
+                let mut ticks = interval(TICK);
+                ticks.set_missed_tick_behavior(MissedTickBehavior::Skip);
+                loop {
+                    ticks.tick().await;
+                    Self::ticking().strike();
+                }
+            });
+            Self { began: Instant::now(), waiting: Mutex::new(Waiting { at: vec![Vec::new(); TICKS], next: 0 }) }
+        })
+    }
+
+    /// The first that is not before this moment.
+    fn tick_at(&self, moment: Instant) -> usize {
+        let since = moment.saturating_duration_since(self.began);
+        since.as_nanos().div_ceil(TICK.as_nanos()) as usize
+    }
+
+    /// Gives the tick that it is.
+    fn wake_at(&self, tick: usize, waker: Waker) -> usize {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let tick = tick.clamp(waiting.next, waiting.next + TICKS - 1);
+        waiting.at[tick % TICKS].push(waker);
+        tick
+    }
+
+    fn strike(&self) {
+        let now = (self.began.elapsed().as_nanos() / TICK.as_nanos()) as usize;
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = waiting.next;
+        waiting.next = from.max(now + 1);
+        let mut woken = Vec::new();
+        for tick in from..waiting.next.min(from + TICKS) {
+            let at = &mut waiting.at[tick % TICKS];
+            if woken.is_empty() { woken = mem::take(at) } else { woken.append(at) }
+        }
+        drop(waiting);
+        woken.into_iter().for_each(Waker::wake);
     }
 }
