@@ -11,7 +11,7 @@
 //! A delta of a paced reply is `t` and when it was sent, in milliseconds modulo 100,000. A reply without a pace begins with `r` and
 //! when the request was there, `s` and when it was answered, in microseconds. A model that is behind sends what is due at once.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::io::{self, Write as _};
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -43,6 +43,25 @@ struct Pace {
 struct Counts {
     sent: Cell<u64>,
     late: Cell<u64>,
+    delta: RefCell<Delta>,
+}
+
+/// A delta as it was sent last. Only when that was differs from one to the next, and not even that within a millisecond.
+#[derive(Default)]
+struct Delta {
+    chunk: Vec<u8>,
+    stamp: Option<u128>,
+}
+
+impl Delta {
+    fn say(&mut self, stamp: u128, times: u32, out: &mut Vec<u8>) {
+        if self.stamp != Some(stamp) {
+            self.chunk.clear();
+            chunk(&mut self.chunk, format_args!("{BEFORE}t{stamp:05} {AFTER}"));
+            self.stamp = Some(stamp);
+        }
+        (0..times).for_each(|_| out.extend_from_slice(&self.chunk));
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -117,14 +136,11 @@ async fn answer(socket: &mut TcpStream, Pace { deltas, every }: Pace, counts: &C
         let due = begun + every * sent;
         sleep_until(due).await;
         let behind = due.elapsed();
-        let stamp = now().as_millis() % ROUND;
         // At least the one that was waited for.
         let now_due = (behind.as_micros() / every.as_micros()) as u32 + 1;
         let now_due = now_due.min(deltas - sent);
         out.clear();
-        for _ in 0..now_due {
-            chunk(&mut out, format_args!("{BEFORE}t{stamp:05} {AFTER}"));
-        }
+        counts.delta.borrow_mut().say(now().as_millis() % ROUND, now_due, &mut out);
         sent += now_due;
         counts.sent.set(counts.sent.get() + u64::from(now_due));
         counts.late.set(counts.late.get() + u64::from(behind > LATE));
