@@ -88,7 +88,8 @@ impl Stream for Words {
     }
 }
 
-const TICK: Duration = Duration::from_millis(1);
+/// Words come at most so much later than they are due.
+const TICK: Duration = Duration::from_millis(5);
 /// Who waits for longer is woken too early, and waits again.
 const TICKS: usize = 1_024;
 
