@@ -294,8 +294,11 @@ impl<'a> Suites<'a> {
         self.tools.git(stop).await?;
         let server = self.server(stop).await?;
         let mut command = Command::new(cargo());
+        // One after the other: pauses between tries are judged by the clock, and hundreds of jobs beside them make them longer.
+        let chosen = ["--ignored", "--nocapture", "--test-threads", "1", module];
         command
-            .args(["test", "--quiet", "--workspace", "--test", "blackbox", "--", "--ignored", "--nocapture", module])
+            .args(["test", "--quiet", "--workspace", "--test", "blackbox", "--"])
+            .args(chosen)
             .env("DOCENT_BIN", server)
             .envs(env.iter().map(|(name, value)| (name, value)));
         Ok(self.outcome(&mut command, stop).await?)
