@@ -80,9 +80,9 @@ impl Replies {
     }
 
     /// How often the words of running replies leave: every so often, those of all replies together; every 10 ms unless this
-    /// says otherwise. With many replies it is less often: 0.75 ms for each that is read, up to 150 ms. A reply's first words
-    /// wait for nothing, and its end for no further beat. Zero sends each word when it comes. Only for replies that begin with
-    /// what this returns.
+    /// says otherwise. With many replies it is less often: 0.75 ms for each that is read, up to 150 ms, and up to 250 ms while
+    /// the processor is full. A reply's first words wait for nothing, and its end for no further beat. Zero sends each word when
+    /// it comes. Only for replies that begin with what this returns.
     ///
     /// While a reply waits, nobody asks its model. One that makes its next word only when it is asked for it is held up by
     /// that; one that has a buffer, a socket's for instance, is not.

@@ -33,14 +33,18 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 
+use crate::strain::{self, Strain};
+
 /// How much later streams are woken for each that there is.
 const FOR_EACH: Duration = Duration::from_micros(750);
-/// However many there are, none waits for longer than this, or for one beat.
+/// However many there are, none waits for longer than this, or for one beat; up to two thirds more under strain.
 const LONGEST: Duration = Duration::from_millis(150);
 /// A stream that is looked at as seldom as this looks for itself, if anybody relies on that. Words come about as often.
 const SELDOM: Duration = Duration::from_millis(100);
 /// As many are woken together: the more, the cheaper, and the longer anything else waits for its turn.
 const TOGETHER: usize = 1_000;
+/// When as many tasks wait for their turn at a beat, those of the beats before have not all had theirs.
+const BEHIND: usize = 500;
 
 /// A shared clock; clones are the same one. The default has no beats: nothing waits.
 #[derive(Clone, Default)]
@@ -68,7 +72,8 @@ impl Beat {
                 began: Instant::now(),
                 streams: AtomicUsize::new(0),
                 begun: AtomicU32::new(0),
-                waiting: Mutex::new(Waiting::for_as_many(most_beats)),
+                strain: AtomicU32::new(strain::NONE),
+                waiting: Mutex::new(Waiting::for_as_many(stretched(most_beats, strain::MOST))),
                 wanted: Arc::default(),
                 ticks: OnceLock::new(),
             }
@@ -99,13 +104,15 @@ pub type Promise = fn(&mut dyn FnMut()) -> bool;
 struct Clock {
     interval: Duration,
     promise: Promise,
-    /// However many streams there are, each is woken at every so manieth beat.
+    /// However many streams there are, each is woken at every so manieth beat, or under strain almost so.
     most_beats: u64,
     began: Instant,
     /// How many there are now.
     streams: AtomicUsize,
     /// How many there ever were; begins anew beyond four billion.
     begun: AtomicU32,
+    /// By how much all wait longer than they would.
+    strain: AtomicU32,
     waiting: Mutex<Waiting>,
     wanted: Arc<Notify>,
     /// Set once the task that ticks was started.
@@ -148,7 +155,8 @@ impl Clock {
     /// So many beats after the last time a stream is woken.
     fn stride(&self, streams: usize) -> u64 {
         let stride = (streams as u128 * FOR_EACH.as_nanos()).div_ceil(self.interval.as_nanos());
-        u64::try_from(stride).unwrap_or(u64::MAX).clamp(1, self.most_beats)
+        let stride = u64::try_from(stride).unwrap_or(u64::MAX).clamp(1, self.most_beats);
+        stretched(stride, self.strain.load(Ordering::Relaxed))
     }
 
     /// The beat after this one at which a stream is woken, by the number that it has among all.
@@ -195,7 +203,8 @@ impl Clock {
     fn strike(&self, pulled: &mut Vec<Arc<Pull>>) -> Option<Instant> {
         let now = self.beats();
         let mut waiting = self.waiting();
-        for beat in (waiting.struck + 1).max((now + 1).saturating_sub(self.most_beats))..=now {
+        let all = waiting.at.len() as u64;
+        for beat in (waiting.struck + 1).max((now + 1).saturating_sub(all))..=now {
             if pulled.is_empty() {
                 // The lists take turns, so that none grows again at each beat.
                 mem::swap(waiting.at(beat), pulled);
@@ -204,7 +213,7 @@ impl Clock {
             }
         }
         let struck = waiting.struck.max(now);
-        let next = (struck + 1..=struck + self.most_beats).find(|beat| !waiting.at(*beat).is_empty());
+        let next = (struck + 1..=struck + all).find(|beat| !waiting.at(*beat).is_empty());
         (waiting.struck, waiting.next) = (struck, next);
         drop(waiting);
         pulled.drain(..).for_each(|pull| pull.strike());
@@ -224,8 +233,14 @@ impl Drop for Clock {
     }
 }
 
+/// So many beats under so much strain.
+fn stretched(beats: u64, thirds: u32) -> u64 {
+    beats.saturating_mul(thirds.into()) / u64::from(strain::NONE)
+}
+
 async fn tick(clock: Weak<Clock>, wanted: Arc<Notify>) {
     let mut pulled = Vec::new();
+    let mut strain = Strain::new();
     let mut next = None;
     loop {
         let beat = async {
@@ -240,6 +255,11 @@ async fn tick(clock: Weak<Clock>, wanted: Arc<Notify>) {
             () = wanted.notified() => {}
         }
         let Some(clock) = clock.upgrade() else { return };
+        if let Some(late) = next.and_then(|next| Instant::now().checked_duration_since(next)) {
+            let behind = Handle::current().metrics().global_queue_depth();
+            let strain = strain.after(late < clock.interval && behind < BEHIND);
+            clock.strain.store(strain, Ordering::Relaxed);
+        }
         next = clock.strike(&mut pulled);
     }
 }

@@ -6,7 +6,7 @@ use std::thread;
 use bytes::Bytes;
 use futures::{Stream, StreamExt};
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{advance, sleep};
 
 use super::*;
 use crate::framed::{Next, framed_at};
@@ -187,6 +187,32 @@ async fn whoever_waits_for_an_earlier_beat_than_others_is_woken_at_it() {
     streams[1].0.send("c").unwrap();
     assert_eq!((streams[1].1.next().await.unwrap(), start.elapsed()), (Bytes::from("c"), BEAT * 2));
     assert_eq!((streams[0].1.next().await.unwrap(), start.elapsed()), (Bytes::from("b"), BEAT * 8));
+}
+
+/// What a processor that is full does to a clock: it strikes when there is time.
+#[tokio::test(start_paused = true)]
+async fn beats_that_strike_late_again_and_again_are_fewer_for_each() {
+    let beat = Beat::every(BEAT);
+    let clock = beat.0.clone().unwrap();
+    let (says, mut stream) = spoken(&beat);
+    says.send("a").unwrap();
+    stream.next().await;
+    clock.streams.store(200, Ordering::Relaxed);
+    for beats in [15, 20, 25] {
+        assert_eq!(clock.stride(200), beats);
+        for _ in 0..13 {
+            advance(BEAT / 2).await;
+            says.send("b").unwrap();
+            assert!(futures::poll!(stream.next()).is_pending());
+            tokio::task::yield_now().await;
+            advance(BEAT * 30).await;
+            assert_eq!(stream.next().await.unwrap(), "b");
+        }
+    }
+    advance(BEAT / 2).await;
+    says.send("c").unwrap();
+    stream.next().await;
+    assert_eq!(clock.beats() % 25, 0);
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
 //! | `object.rs`, `wording.rs` | what a field may be; what is wrong with it, in words of JSON |
 //! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
-//! | `beat.rs` | a clock that streams share, so that they wake together, the less often the more there are |
+//! | `beat.rs`, `strain.rs` | a clock that streams share, so that they wake together, the less often the more there are |
 //! | `entity_tag.rs` | whether a client has it already |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
@@ -42,6 +42,7 @@ mod serve;
 mod socket;
 mod spare;
 mod staged;
+mod strain;
 mod streaming;
 mod target;
 mod wording;
