@@ -1,5 +1,6 @@
-//! Who runs on which core.
+//! Who runs on which core, and what the cores did.
 
+use std::fs;
 use std::process::{Child, Command};
 use std::thread;
 
@@ -52,6 +53,65 @@ impl Cores {
     }
 }
 
+/// What the cores have done so far, as the kernel counts it.
+#[derive(Debug)]
+pub(crate) struct Times(Vec<Time>);
+
+/// One core, in ticks.
+#[derive(Debug, Clone, Copy, Default)]
+struct Time {
+    all: u64,
+    idle: u64,
+    stolen: u64,
+}
+
+/// What some cores did for a while, in shares of one.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Spent {
+    pub(crate) idle: f64,
+    /// The machine that this one is simulated by gave it to others.
+    pub(crate) stolen: f64,
+}
+
+impl Times {
+    pub(crate) fn now() -> Self {
+        Self::read(&fs::read_to_string("/proc/stat").unwrap_or_default())
+    }
+
+    fn read(stat: &str) -> Self {
+        let cores = stat.lines().filter(|line| line.starts_with("cpu") && !line.starts_with("cpu "));
+        let times = cores.map(|line| {
+            // User, nice, system, idle, waiting, two kinds of interrupts, stolen; guests are counted as users already.
+            let ticks: Vec<u64> =
+                line.split_whitespace().skip(1).take(8).map(|ticks| ticks.parse().unwrap_or(0)).collect();
+            let at = |place: usize| ticks.get(place).copied().unwrap_or(0);
+            Time { all: ticks.iter().sum(), idle: at(3) + at(4), stolen: at(7) }
+        });
+        Self(times.collect())
+    }
+
+    /// What the first core and all others together did since.
+    pub(crate) fn since(&self, before: &Self) -> [Spent; 2] {
+        let spent: Vec<Time> = self.0.iter().zip(&before.0).map(|(now, before)| now.since(*before)).collect();
+        let (first, others) = spent.split_at(spent.len().min(1));
+        [first, others].map(|cores| {
+            let sum = |of: fn(&Time) -> u64| cores.iter().map(of).sum::<u64>() as f64;
+            let all = sum(|time| time.all).max(1.0);
+            Spent { idle: sum(|time| time.idle) / all, stolen: sum(|time| time.stolen) / all }
+        })
+    }
+}
+
+impl Time {
+    fn since(self, before: Self) -> Self {
+        Self {
+            all: self.all.saturating_sub(before.all),
+            idle: self.idle.saturating_sub(before.idle),
+            stolen: self.stolen.saturating_sub(before.stolen),
+        }
+    }
+}
+
 /// Raises the limit of open files as far as it may be; our children have it too. Gives the limit.
 pub(crate) fn open_files() -> u64 {
     let limit = getrlimit(Resource::Nofile);
@@ -63,6 +123,19 @@ pub(crate) fn open_files() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_cores_did_is_what_the_kernel_has_counted_since() {
+        let before =
+            Times::read("cpu  9 0 9 9 0 0 0 0 0 0\ncpu0 10 0 5 100 5 0 0 7 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\nintr 5\n");
+        let now = Times::read(
+            "cpu  9 0 9 9 0 0 0 0 0 0\ncpu0 40 0 15 120 15 0 10 17 0 0\ncpu1 1 0 0 3 0 0 0 0 0 0\nintr 9\n",
+        );
+        let [first, others] = now.since(&before);
+        assert_eq!((first.idle, first.stolen), (0.3, 0.1));
+        assert_eq!((others.idle, others.stolen), (0.75, 0.0));
+        assert_eq!(Times(Vec::new()).since(&before), [Spent::default(); 2]);
+    }
 
     #[test]
     fn a_child_that_is_kept_to_a_core_sees_one() {

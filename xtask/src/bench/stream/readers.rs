@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::bench::process::{self, Threads};
-use crate::bench::stream::cores::Cores;
+use crate::bench::stream::cores::{Cores, Spent, Times};
 use crate::bench::stream::party::Party;
 
 /// What the readers do.
@@ -34,7 +34,7 @@ pub(crate) struct Counts {
     pub(crate) replies: u64,
     pub(crate) refused: u64,
     pub(crate) broken: u64,
-    /// Deltas later than 20, 50, 100 and 200 ms.
+    /// Deltas later than 50, 100, 200 and 300 ms.
     pub(crate) late: [u64; 4],
     /// The deltas of the stream that had the fewest.
     pub(crate) least: u64,
@@ -50,6 +50,8 @@ pub(crate) struct Measured {
     pub(crate) cpu: Duration,
     /// What the server's memory has grown by since it was started and had answered once, in bytes.
     pub(crate) grown: u64,
+    /// What the first core and the others did meanwhile.
+    pub(crate) spent: [Spent; 2],
 }
 
 impl Measured {
@@ -76,12 +78,12 @@ pub(crate) fn measure(program: &Path, party: &Party, work: Work, cores: Cores) -
     let mut readers = Readers::of(cores.spawn(&mut command)?)?;
     readers.hear(&task)?;
     readers.say("begin")?;
-    let before = Threads::of(party.pid());
+    let (before, times) = (Threads::of(party.pid()), Times::now());
     let counts = readers.say("end")?;
-    let cpu = Threads::of(party.pid()).since(&before);
+    let (cpu, spent) = (Threads::of(party.pid()).since(&before), Times::now().since(&times));
     let grown = process::resident(party.pid()).saturating_sub(party.idle());
     let counts = serde_json::from_value(counts).map_err(|error| format!("the readers say something else: {error}"))?;
-    Ok(Measured { counts, cpu, grown })
+    Ok(Measured { counts, cpu, grown, spent })
 }
 
 fn task(party: &Party, work: Work) -> Value {
@@ -147,12 +149,12 @@ mod tests {
     fn what_the_readers_say_is_read_as_they_say_it() {
         let said = json!({
             "at": "end", "seconds": 2.0, "speaking": 10, "deltas": 400, "replies": 2, "bytes": 9, "reads": 4,
-            "refused": 0, "broken": 1, "late": [4, 3, 2, 1], "latest": 201, "least": 38, "median": 40,
+            "refused": 0, "broken": 1, "late": [4, 3, 2, 1], "latest": 301, "least": 38, "median": 40,
             "ways": [[900, 500, 300]],
         });
         let counts: Counts = serde_json::from_value(said).expect("it is read");
         assert_eq!((counts.late, counts.least, counts.ways.as_slice()), ([4, 3, 2, 1], 38, &[[900, 500, 300]][..]));
-        let measured = Measured { counts, cpu: Duration::from_millis(2), grown: 0 };
+        let measured = Measured { counts, cpu: Duration::from_millis(2), ..Measured::default() };
         assert!((measured.cpu_a_delta() - 5.0).abs() < 1e-9);
         assert!((measured.rate(10) - 20.0).abs() < 1e-9);
     }
