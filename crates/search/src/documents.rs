@@ -196,7 +196,7 @@ impl Writing<'_> {
     }
 }
 
-fn stems(words: &[Word]) -> impl Iterator<Item = Option<Number>> {
+fn stems(words: &[Word]) -> impl ExactSizeIterator<Item = Option<Number>> {
     words.iter().map(|word| word.map(|forms| forms.stem))
 }
 

@@ -18,7 +18,7 @@ use tantivy::{BitSet, DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term}
 
 use crate::error::SearchError;
 use crate::generations::{Generations, Segment};
-use crate::generations_packs::{Files, Packer, Streamed};
+use crate::generations_packs::{Files, Held, Packer, Streamed};
 use crate::schema::Fields;
 
 /// The engine's list of segments.
@@ -98,36 +98,35 @@ pub(crate) fn documents_of(searcher: &Searcher, fields: &Fields, pages: &[u64]) 
     Ok(found)
 }
 
-/// A segment that is made and not yet on the disk.
+/// A segment that is made, and what of it is not packed yet.
 pub(crate) struct Made {
     pub(crate) id: String,
     pub(crate) documents: u32,
     pub(crate) files: Vec<(String, OwnedBytes)>,
 }
 
-/// A segment in the making, file by file: its stored texts go into its pack at once, all else is in memory until then.
+/// A segment in the making, file by file: its stored texts go into its pack as they come, each other file when it is whole.
 pub(crate) struct InTheMaking {
     pub(crate) segment: tantivy::index::Segment,
-    ram: RamDirectory,
     pack: Arc<Mutex<Option<Packer>>>,
 }
 
 impl InTheMaking {
     pub(crate) fn begin(fields: &Fields, generations: &Generations) -> Result<Self, SearchError> {
-        let (ram, pack) = (RamDirectory::default(), Arc::default());
-        let packed = Packed { files: Vec::new(), ram: ram.clone(), pack: Some(Arc::clone(&pack)) };
+        let pack = Arc::default();
+        let packed = Packed { pack: Some(Arc::clone(&pack)), ..Packed::default() };
         let index = Index::create(packed, fields.schema.clone(), settings());
         let segment = index.map_err(|error| generations.engine("write", error))?.new_segment();
         let packer = generations.begin_segment(&segment.id().uuid_string())?;
         pack.lock().unwrap_or_else(PoisonError::into_inner).replace(packer);
-        Ok(Self { segment, ram, pack })
+        Ok(Self { segment, pack })
     }
 
-    /// What is left to be packed of so many documents, and the pack.
-    pub(crate) fn end(self, documents: u32) -> tantivy::Result<Option<(Packer, Made)>> {
+    /// The pack of so many documents, with all files in it.
+    pub(crate) fn end(self, documents: u32) -> Option<(Packer, Made)> {
         let pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let made = files_of(self.segment.with_max_doc(documents).meta(), &self.ram)?;
-        Ok(pack.map(|pack| (pack, made)))
+        let made = Made { id: self.segment.id().uuid_string(), documents, files: Vec::new() };
+        pack.map(|pack| (pack, made))
     }
 }
 
@@ -167,12 +166,13 @@ fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Result<Made> {
     Ok(Made { id: meta.id().uuid_string(), documents: meta.max_doc(), files })
 }
 
-/// The files of several segments as one folder. What the engine writes beside them stays in memory, but for what is streamed.
+/// The files of several segments as one folder. What the engine writes beside them stays in memory, but for a segment in the
+/// making.
 #[derive(Debug, Clone, Default)]
 struct Packed {
     files: Vec<Arc<Files>>,
     ram: RamDirectory,
-    /// Where the stored texts of a segment in the making go: most of it, and written all along.
+    /// Where a segment in the making goes.
     pack: Option<Arc<Mutex<Option<Packer>>>>,
 }
 
@@ -199,13 +199,10 @@ impl Directory for Packed {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        match &self.pack {
-            Some(pack) if path.extension().is_some_and(|ending| ending == STORE) => {
-                let (name, pack) = (path.to_string_lossy().into_owned(), Arc::clone(pack));
-                Ok(WritePtr::new(Box::new(Streamed { name, pack })))
-            }
-            _ => self.ram.open_write(path),
-        }
+        let Some(pack) = &self.pack else { return self.ram.open_write(path) };
+        let (name, pack) = (path.to_string_lossy().into_owned(), Arc::clone(pack));
+        let is_store = path.extension().is_some_and(|ending| ending == STORE);
+        Ok(WritePtr::new(if is_store { Box::new(Streamed::new(name, pack)) } else { Box::new(Held::new(name, pack)) }))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {

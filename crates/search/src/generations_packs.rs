@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,7 +21,11 @@ pub(crate) const ENDING: &str = "pack";
 pub(crate) const WORTH_WAITING: u64 = 256 << 10;
 
 /// So much is handed to the system at once, in bytes.
-const BUFFER: usize = 256 << 10;
+const BUFFER: usize = 64 << 10;
+
+/// How large the first piece of a file in memory is, and the largest. Each is twice as large as the one before.
+const FIRST_PIECE: usize = 4 << 10;
+const LARGEST_PIECE: usize = 256 << 10;
 
 /// The table's length (u32) and the mark.
 const TAIL: usize = 8;
@@ -105,23 +110,30 @@ impl Drop for Packer {
     }
 }
 
-/// A file that goes into a pack as it is written, rather than from memory when it is whole. While it is, no other goes there.
+/// Where the file of a segment is while several write to it.
+type InTurn = Arc<Mutex<Option<Packer>>>;
+
+fn with(pack: &InTurn, work: impl FnOnce(&mut Packer) -> io::Result<()>) -> io::Result<()> {
+    let mut pack = pack.lock().unwrap_or_else(PoisonError::into_inner);
+    work(pack.as_mut().ok_or(io::ErrorKind::NotFound)?)
+}
+
+/// A file that goes into a pack as it is written. While it is, no other goes there.
 #[derive(Debug)]
 pub(crate) struct Streamed {
-    pub(crate) name: String,
-    pub(crate) pack: Arc<Mutex<Option<Packer>>>,
+    name: String,
+    pack: InTurn,
 }
 
 impl Streamed {
-    fn with(&self, work: impl FnOnce(&mut Packer) -> io::Result<()>) -> io::Result<()> {
-        let mut pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner);
-        work(pack.as_mut().ok_or(io::ErrorKind::NotFound)?)
+    pub(crate) fn new(name: String, pack: InTurn) -> Self {
+        Self { name, pack }
     }
 }
 
 impl Write for Streamed {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.with(|pack| pack.write(bytes))?;
+        with(&self.pack, |pack| pack.write(bytes))?;
         Ok(bytes.len())
     }
 
@@ -132,12 +144,55 @@ impl Write for Streamed {
 
 impl TerminatingWrite for Streamed {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
-        self.with(|pack| {
+        with(&self.pack, |pack| {
             pack.end(&self.name);
             if pack.end >= WORTH_WAITING {
                 pack.out.flush()?;
                 pack.syncing = Some(Syncing::start(pack.out.get_ref(), pack.syncing.take())?);
             }
+            Ok(())
+        })
+    }
+}
+
+/// A file that goes into a pack when it is whole: others are written at the same time. Until then it is in memory, in pieces,
+/// none of which is copied as more comes.
+#[derive(Debug)]
+pub(crate) struct Held {
+    name: String,
+    pack: InTurn,
+    full: Vec<Vec<u8>>,
+    piece: Vec<u8>,
+}
+
+impl Held {
+    pub(crate) fn new(name: String, pack: InTurn) -> Self {
+        Self { name, pack, full: Vec::new(), piece: Vec::new() }
+    }
+}
+
+impl Write for Held {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.piece.len() == self.piece.capacity() {
+            let room = (2 * self.piece.capacity()).clamp(FIRST_PIECE, LARGEST_PIECE);
+            let full = mem::replace(&mut self.piece, Vec::with_capacity(room));
+            self.full.push(full);
+        }
+        let fits = bytes.len().min(self.piece.capacity() - self.piece.len());
+        self.piece.extend_from_slice(&bytes[..fits]);
+        Ok(fits)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl TerminatingWrite for Held {
+    fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
+        with(&self.pack, |pack| {
+            self.full.iter().chain([&self.piece]).try_for_each(|piece| pack.write(piece))?;
+            pack.end(&self.name);
             Ok(())
         })
     }

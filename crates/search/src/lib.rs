@@ -46,6 +46,7 @@ mod ranking;
 mod readers;
 mod redirects;
 mod schema;
+mod segment_rows;
 mod segment_writer;
 mod settings;
 mod short_words;

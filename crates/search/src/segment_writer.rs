@@ -29,6 +29,7 @@ use crate::generations::Generations;
 use crate::generations_packs::Packer;
 use crate::page_words::Once;
 use crate::schema::Fields;
+use crate::segment_rows::{Dealt, Kept, Row, Steps};
 use crate::vocabulary::{InOrder, Number, Vocabulary, Word};
 
 /// Makes one segment. Numbers of words are those of one vocabulary throughout.
@@ -48,17 +49,6 @@ pub(crate) struct SegmentWriter {
     page_length: u32,
     /// How many documents have ended.
     documents: u32,
-}
-
-/// What a field says, document after document.
-#[derive(Debug, Default)]
-struct Row {
-    /// Nothing where there is a place without a word.
-    words: Vec<Option<Number>>,
-    /// Documents that have the field, in order, each with where its words end.
-    documents: Vec<(u32, u32)>,
-    /// How many words there are.
-    known: u64,
 }
 
 impl SegmentWriter {
@@ -87,14 +77,9 @@ impl SegmentWriter {
     }
 
     /// Says a text of the document at hand: its words, in order. A field has one text in a document.
-    pub(crate) fn say(&mut self, field: Field, words: impl Iterator<Item = Option<Number>>) {
+    pub(crate) fn say(&mut self, field: Field, words: impl ExactSizeIterator<Item = Option<Number>>) {
         let document = self.documents;
-        let row = &mut self.rows[field.field_id() as usize];
-        let before = row.words.len();
-        row.words.extend(words);
-        let known = row.words[before..].iter().flatten().count() as u32;
-        row.known += u64::from(known);
-        row.documents.push((document, row.words.len() as u32));
+        let known = self.rows[field.field_id() as usize].say(document, words);
         self.lengths.record(document, field, known);
     }
 
@@ -122,9 +107,8 @@ impl SegmentWriter {
     pub(crate) fn say_gathered(&mut self) {
         let document = self.documents;
         self.lengths.record(document, self.fields.whole, std::mem::take(&mut self.page_length));
-        let row = &mut self.rows[self.fields.spelled.field_id() as usize];
-        row.words.extend(self.otherwise.words().iter().map(|word| Some(*word)));
-        row.documents.push((document, row.words.len() as u32));
+        let otherwise = self.otherwise.words().iter().map(|word| Some(*word));
+        self.rows[self.fields.spelled.field_id() as usize].say(document, otherwise);
         self.otherwise.clear();
     }
 
@@ -138,8 +122,7 @@ impl SegmentWriter {
 
     /// How much memory it takes, in bytes, or will when it is finished. What is stored takes next to none.
     pub(crate) fn memory(&self) -> usize {
-        let words: usize = self.rows.iter().map(|row| row.words.len()).sum();
-        words * (size_of::<Option<Number>>() + size_of::<Stands>()) + self.columns.mem_usage()
+        self.rows.iter().map(Row::memory).sum::<usize>() + self.columns.mem_usage()
     }
 
     /// `None` when nothing was added.
@@ -166,7 +149,7 @@ impl SegmentWriter {
             }
         }
         lists.close()?;
-        self.making.end(documents)
+        Ok(self.making.end(documents))
     }
 }
 
@@ -178,9 +161,10 @@ fn write_said(
     order: &InOrder,
     lists: &mut InvertedIndexSerializer,
 ) -> tantivy::Result<()> {
-    let words = rows.iter().map(|row| row.known).sum();
+    let words = rows.iter().map(Row::known).sum();
     // A bit for each field.
     let mut said = vec![0; order.len()];
+    let mut places = Vec::new();
     let mut dealt: Vec<(u8, Dealt)> = Vec::new();
     for field in fields.all_said() {
         let kept = match field {
@@ -190,7 +174,7 @@ fn write_said(
         };
         let row = std::mem::take(&mut rows[field.field_id() as usize]);
         let bit = 1 << dealt.len();
-        dealt.push((fields.mark(field), row.dealt(kept, order, bit, &mut said)));
+        dealt.push((fields.mark(field), row.dealt(kept, order, &mut places, bit, &mut said)));
     }
     let mut list = lists.new_field(fields.said, words, None)?;
     let (mut term, mut steps) = (Vec::new(), Steps::default());
@@ -202,7 +186,7 @@ fn write_said(
             term.push(*mark);
             // How many documents come is asked for lists with lengths beside them only.
             list.new_term(&term, 0, true)?;
-            let kept = dealt.kept;
+            let kept = dealt.kept();
             for of_document in dealt.next().chunk_by(|one, next| one.0 == next.0) {
                 let steps = steps.between(of_document, kept);
                 list.write_doc(of_document[0].0, steps.len() as u32, steps);
@@ -238,98 +222,6 @@ fn places_of(mut bits: u16) -> impl Iterator<Item = usize> {
         bits &= bits.wrapping_sub(1);
         (place < u16::BITS).then_some(place as usize)
     })
-}
-
-/// A word stands in a document, at a place.
-type Stands = (u32, u32);
-
-/// What is kept of where words stand in a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
-    /// The place of each.
-    Places,
-    /// That each is there.
-    Words,
-    /// Of each word once, that it is there.
-    Documents,
-}
-
-/// What a field says, word after word in order of their texts.
-struct Dealt {
-    kept: Kept,
-    stands: Vec<Stands>,
-    /// Where each word that the field says ends in that.
-    ends: std::vec::IntoIter<u32>,
-    /// Where the next word begins.
-    begin: usize,
-}
-
-impl Row {
-    /// Deals the words out. `order`: all words. `said`: of each in that order, which fields say it.
-    fn dealt(self, kept: Kept, order: &InOrder, bit: u16, said: &mut [u16]) -> Dealt {
-        if self.words.is_empty() {
-            return Dealt { kept, stands: Vec::new(), ends: Vec::new().into_iter(), begin: 0 };
-        }
-        // How often each word stands anywhere, and then where its part begins and, as that fills, ends.
-        let mut places = vec![0_u32; order.len()];
-        self.words.iter().flatten().for_each(|word| places[word.get()] += 1);
-        let (mut end, mut ends) = (0, Vec::new());
-        for (word, said) in order.numbers().zip(said) {
-            let often = std::mem::replace(&mut places[word.get()], end);
-            if often > 0 {
-                end += often;
-                ends.push(end);
-                *said |= bit;
-            }
-        }
-        let mut stands = vec![(0, 0); end as usize];
-        let mut from = 0;
-        for (document, to) in &self.documents {
-            for (word, place) in self.words[from as usize..*to as usize].iter().zip(0..) {
-                let Some(word) = word else { continue };
-                let at = &mut places[word.get()];
-                stands[*at as usize] = (*document, place);
-                *at += 1;
-            }
-            from = *to;
-        }
-        Dealt { kept, stands, ends: ends.into_iter(), begin: 0 }
-    }
-}
-
-impl Dealt {
-    /// Where the next of its words stands, document after document.
-    fn next(&mut self) -> &[Stands] {
-        let end = self.ends.next().map_or(self.stands.len(), |end| end as usize);
-        &self.stands[std::mem::replace(&mut self.begin, end)..end]
-    }
-}
-
-/// The steps from one place of a word in a document to the next. The engine wants some of every field, and takes none for
-/// nearly nothing.
-#[derive(Debug, Default)]
-struct Steps {
-    some: Vec<u32>,
-    none: Vec<u32>,
-}
-
-impl Steps {
-    fn between(&mut self, stands: &[Stands], kept: Kept) -> &[u32] {
-        let often = match kept {
-            Kept::Places => {
-                let mut before = 0;
-                self.some.clear();
-                self.some.extend(stands.iter().map(|(_, place)| place - std::mem::replace(&mut before, *place)));
-                return &self.some;
-            }
-            Kept::Words => stands.len(),
-            Kept::Documents => 1,
-        };
-        if self.none.len() < often {
-            self.none.resize(often, 0);
-        }
-        &self.none[..often]
-    }
 }
 
 #[cfg(test)]
