@@ -100,9 +100,19 @@ fn unpacked(packed: &[u8; 16]) -> &[u8] {
 fn packed_at(text: &[u8], at: &Range<usize>) -> Option<u128> {
     let length = at.len();
     let piece = text.get(at.start..)?.first_chunk().filter(|_| length < 16)?;
-    let mask = (1_u128 << (8 * length)) - 1;
-    Some(u128::from_le_bytes(*piece) & mask | (length as u128) << 120)
+    Some(u128::from_le_bytes(*piece) & MASKS[length] | (length as u128) << 120)
 }
+
+/// By how many: so many bytes.
+const MASKS: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut length = 1;
+    while length < 16 {
+        masks[length] = masks[length - 1] << 8 | 0xff;
+        length += 1;
+    }
+    masks
+};
 
 /// The same of a word by itself. What is read twice, where it has no round number of bytes, is shifted out.
 fn packed_alone(word: &str) -> Option<u128> {

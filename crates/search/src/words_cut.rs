@@ -37,7 +37,7 @@ pub(crate) enum Piece {
 #[inline]
 pub(crate) fn each_piece(text: &str, mut each: impl FnMut(Piece, Range<usize>)) {
     let mut at = 0;
-    while let Some(start) = next_start(text, at) {
+    while let Some(start) = start_behind(text.as_bytes(), at).or_else(|| next_start(text, at)) {
         let word = plain_end(text.as_bytes(), start);
         let piece = if word.is_some() { Piece::Word } else { Piece::Identifier };
         at = word.unwrap_or_else(|| identifier_end(text, start));
@@ -76,7 +76,14 @@ const KINDS: [Kind; 256] = {
     kinds
 };
 
+/// Where a word begins, if there is just a gap before it, as there mostly is.
 #[inline]
+fn start_behind(text: &[u8], at: usize) -> Option<usize> {
+    let &[gap, first] = text.get(at..)?.first_chunk()?;
+    let is_start = matches!(KINDS[usize::from(first)], Kind::Small | Kind::Capital);
+    (KINDS[usize::from(gap)] == Kind::Gap && is_start).then_some(at + 1)
+}
+
 fn next_start(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
