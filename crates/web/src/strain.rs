@@ -15,42 +15,53 @@ pub(crate) const NONE: u32 = 3;
 pub(crate) const MOST: u32 = 5;
 /// So many beats at which there is no time, those between them at which there is taken off, are no accident.
 const MANY: u32 = 10;
-/// So long it takes until a change has had its effect.
+/// So long it takes until turns that are less often have had their effect.
 const SETTLING: Duration = Duration::from_millis(500);
 /// What is kept up for so long may be less.
 const CALM: Duration = Duration::from_secs(10);
+/// Where less was not enough each time, it is tried again after so long at last.
+const LONGEST_CALM: Duration = Duration::from_secs(160);
 
 /// The time between two turns of a stream, as whoever strikes the beats sees fit.
 #[derive(Debug)]
 pub(crate) struct Strain {
     thirds: u32,
     late: u32,
-    since: Instant,
+    changed: Instant,
+    /// Whether that change was for more.
+    has_risen: bool,
+    calm: Duration,
 }
 
 impl Strain {
     pub(crate) fn new() -> Self {
-        Self { thirds: NONE, late: 0, since: Instant::now() }
+        Self { thirds: NONE, late: 0, changed: Instant::now(), has_risen: false, calm: CALM }
     }
 
     /// A beat was struck, in time or not. Gives the time between turns from now on, in thirds of what it is without strain.
     pub(crate) fn after(&mut self, in_time: bool) -> u32 {
-        let since = self.since.elapsed();
-        if since < SETTLING {
+        let since = self.changed.elapsed();
+        if self.has_risen && since < SETTLING {
             return self.thirds;
         }
         self.late = if in_time { self.late.saturating_sub(1) } else { self.late + 1 };
-        let calm = since.as_nanos() / CALM.as_nanos();
-        let thirds = if self.late == MANY {
-            self.thirds + 1
-        } else if calm > 0 && self.thirds > NONE {
-            self.thirds.saturating_sub(u32::try_from(calm).unwrap_or(MOST))
-        } else {
-            return self.thirds;
-        };
-        self.late = 0;
-        (self.thirds, self.since) = (thirds.clamp(NONE, MOST), Instant::now());
+        if self.late == MANY {
+            if self.thirds < MOST {
+                let was_not_enough = !self.has_risen && since < CALM;
+                self.calm = if was_not_enough { (2 * self.calm).min(LONGEST_CALM) } else { CALM };
+            }
+            self.changes(self.thirds + 1);
+        } else if since >= self.calm && self.thirds > NONE {
+            let calm = since.as_nanos() / self.calm.as_nanos();
+            self.changes(self.thirds.saturating_sub(u32::try_from(calm).unwrap_or(MOST)));
+        }
         self.thirds
+    }
+
+    fn changes(&mut self, thirds: u32) {
+        let thirds = thirds.clamp(NONE, MOST);
+        self.has_risen = thirds > self.thirds;
+        (self.thirds, self.late, self.changed) = (thirds, 0, Instant::now());
     }
 }
 
@@ -73,7 +84,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn many_late_beats_stretch_the_turns_step_by_step_and_no_further_than_that() {
         let mut strain = Strain::new();
-        assert_eq!(after(&mut strain, 50 + 8, false).await, 3);
+        assert_eq!(after(&mut strain, 9, false).await, 3);
         assert_eq!(after(&mut strain, 1, false).await, 4);
         assert_eq!(after(&mut strain, 50 + 8, false).await, 4, "it has hardly had its effect");
         assert_eq!(after(&mut strain, 1, false).await, 5);
@@ -99,5 +110,15 @@ mod tests {
         after(&mut strain, 200, false).await;
         advance(CALM * 100).await;
         assert_eq!(strain.after(true), 3, "nobody was there");
+    }
+    #[tokio::test(start_paused = true)]
+    async fn what_was_not_enough_is_tried_again_less_and_less_often() {
+        let mut strain = Strain::new();
+        after(&mut strain, 200, false).await;
+        for seconds in [10, 20, 40, 80, 160, 160] {
+            assert_eq!(after(&mut strain, 100 * seconds - 100, true).await, 5);
+            assert_eq!(after(&mut strain, 150, true).await, 4);
+            assert_eq!(after(&mut strain, 100, false).await, 5);
+        }
     }
 }
