@@ -129,7 +129,7 @@ mod tests {
         let before =
             Times::read("cpu  9 0 9 9 0 0 0 0 0 0\ncpu0 10 0 5 100 5 0 0 7 0 0\ncpu1 0 0 0 0 0 0 0 0 0 0\nintr 5\n");
         let now = Times::read(
-            "cpu  9 0 9 9 0 0 0 0 0 0\ncpu0 40 0 15 120 15 0 10 17 0 0\ncpu1 1 0 0 3 0 0 0 0 0 0\nintr 9\n",
+            "cpu  9 0 9 9 0 0 0 0 0 0\ncpu0 50 0 15 120 15 0 10 17 0 0\ncpu1 1 0 0 3 0 0 0 0 0 0\nintr 9\n",
         );
         let [first, others] = now.since(&before);
         assert_eq!((first.idle, first.stolen), (0.3, 0.1));
