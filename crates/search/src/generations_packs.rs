@@ -257,4 +257,29 @@ mod tests {
         std::fs::write(dir.path().join("other.pack"), &other).expect("written");
         assert!(open(&folder, "other.pack", written.bytes, Some(written.checksum)).is_err());
     }
+    #[test]
+    fn files_that_are_written_side_by_side_come_out_one_after_the_other() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let packer = Packer::create(&dir.path().join("a.pack")).expect("a file");
+        let pack: InTurn = Arc::new(Mutex::new(Some(packer)));
+        let mut files = ["a.idx", "a.pos"].map(|name| (Held::new(name.to_owned(), Arc::clone(&pack)), Vec::new()));
+        for n in 0..3_000_usize {
+            for (times, (file, whole)) in (1..).zip(&mut files) {
+                let bytes = vec![n as u8; n * times % 701];
+                file.write_all(&bytes).expect("written");
+                whole.extend(bytes);
+            }
+        }
+        let wholes = files.map(|(file, whole)| {
+            file.terminate().expect("packed");
+            whole
+        });
+        let packer = pack.lock().expect("nobody else").take().expect("a pack");
+        let (written, _) = packer.finish(&[]).expect("finished");
+        let folder = MmapDirectory::open(dir.path()).expect("a folder");
+        let files = open(&folder, "a.pack", written.bytes, Some(written.checksum)).expect("opened");
+        let read = |name: &str| files[Path::new(name)].read_bytes().expect("read").as_slice().to_vec();
+        assert_eq!(["a.idx", "a.pos"].map(read), wholes);
+        assert!(wholes.iter().all(|whole| whole.len() > 2 * LARGEST_PIECE), "in several pieces");
+    }
 }

@@ -1,4 +1,4 @@
-//! How many at a time wait for a beat where there is more to do than can be done.
+//! How long streams wait for their turn where there is more to do than can be done.
 //!
 //! Beats that strike late again and again, or before those have had their turn that were woken at the last ones, are those of
 //! a processor that is full. What it has to do then is less if each stream has its turn less often and says more at a time,
