@@ -51,7 +51,7 @@ impl Strain {
                 self.calm = if was_not_enough { (2 * self.calm).min(LONGEST_CALM) } else { CALM };
             }
             self.changes(self.thirds + 1);
-        } else if since >= self.calm && self.thirds > NONE {
+        } else if self.late == 0 && since >= self.calm && self.thirds > NONE {
             let calm = since.as_nanos() / self.calm.as_nanos();
             self.changes(self.thirds.saturating_sub(u32::try_from(calm).unwrap_or(MOST)));
         }
@@ -109,7 +109,7 @@ mod tests {
         assert_eq!(after(&mut strain, 1_000, true).await, 3);
         after(&mut strain, 200, false).await;
         advance(CALM * 100).await;
-        assert_eq!(strain.after(true), 3, "nobody was there");
+        assert_eq!(after(&mut strain, 10, true).await, 3, "nobody was there");
     }
     #[tokio::test(start_paused = true)]
     async fn what_was_not_enough_is_tried_again_less_and_less_often() {
