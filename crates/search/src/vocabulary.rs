@@ -95,14 +95,6 @@ fn unpacked(packed: &[u8; 16]) -> &[u8] {
     &packed[..usize::from(packed[15]).min(15)]
 }
 
-/// A word of at most fifteen bytes as a number: its bytes, and how many. What stands behind it in its text is read with it,
-/// and masked out. `None` for a longer one, and at the end of the text.
-fn packed_at(text: &[u8], at: &Range<usize>) -> Option<u128> {
-    let length = at.len();
-    let piece = text.get(at.start..)?.first_chunk().filter(|_| length < 16)?;
-    Some(u128::from_le_bytes(*piece) & MASKS[length] | (length as u128) << 120)
-}
-
 /// By how many: so many bytes.
 const MASKS: [u128; 16] = {
     let mut masks = [0; 16];
@@ -113,6 +105,14 @@ const MASKS: [u128; 16] = {
     }
     masks
 };
+
+/// A word of at most fifteen bytes as a number: its bytes, and how many. What stands behind it in its text is read with it,
+/// and masked out. `None` for a longer one, and at the end of the text.
+fn packed_at(text: &[u8], at: &Range<usize>) -> Option<u128> {
+    let length = at.len();
+    let piece = text.get(at.start..)?.first_chunk().filter(|_| length < 16)?;
+    Some(u128::from_le_bytes(*piece) & MASKS[length] | (length as u128) << 120)
+}
 
 /// The same of a word by itself. What is read twice, where it has no round number of bytes, is shifted out.
 fn packed_alone(word: &str) -> Option<u128> {
