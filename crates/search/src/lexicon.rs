@@ -16,6 +16,9 @@ use crate::spelling;
 /// How many known words are looked at for one unknown.
 const MOST_LOOKED_AT: usize = 20_000;
 
+/// In how many documents a word is, by the mark of the field.
+type Often = [u32; 16];
+
 /// The words of a snapshot.
 pub(crate) struct Lexicon<'s> {
     searcher: &'s Searcher,
@@ -70,8 +73,8 @@ impl<'s> Lexicon<'s> {
 
     /// The known words that begin so, the commonest first.
     pub(crate) fn beginning_with(&self, start: &str, most: usize) -> tantivy::Result<Vec<String>> {
-        let mut found: Vec<(u32, String)> = Vec::new();
-        self.each_beginning_with(start, |word, often| found.push((often, word.to_owned())))?;
+        let mut found = Vec::new();
+        self.each_beginning_with(start, |word, often| found.push((word.to_owned(), often)))?;
         Ok(commonest(found, most))
     }
 
@@ -80,26 +83,26 @@ impl<'s> Lexicon<'s> {
     pub(crate) fn alike(&self, word: &str, slips: usize, most: usize) -> tantivy::Result<Vec<(String, usize)>> {
         let letters: Vec<char> = word.chars().collect();
         let Some(first) = letters.first() else { return Ok(Vec::new()) };
-        let mut found: Vec<(usize, u32, String)> = Vec::new();
+        let mut found: Vec<(usize, String, Often)> = Vec::new();
         let mut known_letters = Vec::new();
         self.each_beginning_with(first.encode_utf8(&mut [0; 4]), |known, often| {
             if spelling::may_be_near(word, known, slips) {
                 known_letters.clear();
                 known_letters.extend(known.chars());
                 if let Some(slips) = spelling::distance(&letters, &known_letters, slips) {
-                    found.push((slips, often, known.to_owned()));
+                    found.push((slips, known.to_owned(), often));
                 }
             }
         })?;
         let fewest = found.iter().map(|(slips, ..)| *slips).min().unwrap_or_default();
         found.retain(|(slips, ..)| *slips == fewest);
-        let words = found.into_iter().map(|(_, often, word)| (often, word)).collect();
+        let words = found.into_iter().map(|(_, word, often)| (word, often)).collect();
         Ok(commonest(words, most).into_iter().map(|word| (word, fewest)).collect())
     }
 
     /// Calls `each` with the known words that begin so, stems among them, and in how many documents of one part of the index
-    /// each is, in the field that has it most. A word comes once for each part.
-    fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, u32)) -> tantivy::Result<()> {
+    /// each is. A word comes once for each part.
+    fn each_beginning_with(&self, start: &str, mut each: impl FnMut(&str, Often)) -> tantivy::Result<()> {
         let mut left = MOST_LOOKED_AT;
         let fields = self.fields.of_page().into_iter().chain([self.fields.spelled]);
         let marked = Marked(fields.fold(0, |marks, field| marks | 1 << self.fields.mark(field)));
@@ -109,23 +112,25 @@ impl<'s> Lexicon<'s> {
             // No byte of UTF-8 is 255.
             end.push(255);
             let mut stream = index.terms().search(marked).ge(start).lt(end).into_stream()?;
-            let (mut at, mut most) = (String::new(), 0);
+            let (mut at, mut often) = (String::new(), Often::default());
             while left > 0 && stream.advance() {
-                let word = stream.key().split_last().and_then(|(_, word)| std::str::from_utf8(word).ok());
-                let Some(word) = word else { continue };
+                let Some((mark, word)) = stream.key().split_last() else { continue };
+                let Ok(word) = std::str::from_utf8(word) else { continue };
                 if word != at {
-                    if most > 0 {
-                        each(&at, most);
+                    if !at.is_empty() {
+                        each(&at, often);
                     }
                     left -= 1;
-                    most = 0;
+                    often = Often::default();
                     at.clear();
                     at.push_str(word);
                 }
-                most = most.max(stream.value().doc_freq);
+                if let Some(often) = often.get_mut(usize::from(*mark)) {
+                    *often += stream.value().doc_freq;
+                }
             }
-            if most > 0 {
-                each(&at, most);
+            if !at.is_empty() {
+                each(&at, often);
             }
         }
         Ok(())
@@ -167,16 +172,17 @@ impl Automaton for Marked {
     }
 }
 
-/// The words with the highest counts, each once.
-fn commonest(mut found: Vec<(u32, String)>, most: usize) -> Vec<String> {
-    found.sort_unstable_by(|a, b| a.1.cmp(&b.1));
-    let mut merged: Vec<(u32, String)> = Vec::new();
-    for (count, word) in found {
-        match merged.last_mut().filter(|(_, last)| *last == word) {
-            Some((sum, _)) => *sum += count,
-            None => merged.push((count, word)),
+/// The words that most documents have, in the field that has each most. Each once.
+fn commonest(mut found: Vec<(String, Often)>, most: usize) -> Vec<String> {
+    found.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+    found.dedup_by(|next, word| {
+        let is_same = next.0 == word.0;
+        if is_same {
+            word.1.iter_mut().zip(next.1).for_each(|(sum, often)| *sum += often);
         }
-    }
-    merged.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    merged.into_iter().map(|(_, word)| word).take(most).collect()
+        is_same
+    });
+    let often = |word: &(String, Often)| word.1.iter().copied().max();
+    found.sort_by(|a, b| often(b).cmp(&often(a)).then_with(|| a.0.cmp(&b.0)));
+    found.into_iter().map(|(word, _)| word).take(most).collect()
 }

@@ -78,6 +78,8 @@ pub(crate) enum Scored {
 pub(crate) struct Listed {
     field: Field,
     pub(crate) segment: usize,
+    /// Which form it is.
+    form: usize,
     /// What the form counts against the word.
     pub(crate) share: f32,
     pub(crate) info: TermInfo,
@@ -140,13 +142,13 @@ impl Lookup<'_> {
     pub(crate) fn find(&self, word: &Word) -> tantivy::Result<Found> {
         let fields = self.fields.of_page().into_iter().chain([self.fields.path, self.fields.link]);
         let mut found = Vec::new();
-        for form in &word.forms {
+        for (number, form) in word.forms.iter().enumerate() {
             let mut stem = Stem::of(&form.stem);
             for (segment, ground) in self.ground.segments.iter().enumerate() {
                 for field in fields.clone() {
                     let Some(text) = ground.readers.text(field) else { continue };
                     let info = text.find(&mut stem)?;
-                    found.extend(info.map(|info| Listed { field, segment, share: form.share, info }));
+                    found.extend(info.map(|info| Listed { field, segment, form: number, share: form.share, info }));
                 }
             }
         }
@@ -225,12 +227,18 @@ impl Lookup<'_> {
         // then how often a word stands there is added up before it is weighed.
         let is_summed = text.field == self.fields.link
             || !self.without.is_empty()
-            || listed.windows(2).any(|two| two[0].segment >= two[1].segment);
+            || listed.windows(2).any(|two| two[0].form != two[1].form);
         if is_summed {
             for listed in listed {
                 self.count(text, listed, tally)?;
             }
-            tally.settle(text.weight, word);
+            if text.field == self.fields.link {
+                // What is said of a page in all links to it is one text.
+                let length = |page: usize| self.ground.link_words[page] as f32;
+                tally.settle_by(text.weight, word, |page| text.counts(length(page)));
+            } else {
+                tally.settle(text.weight, word);
+            }
             return Ok(());
         }
         let mut holding = 0;
@@ -331,9 +339,7 @@ impl Lookup<'_> {
                 }
                 let often = *often as f32;
                 if text.field == self.fields.link {
-                    // What is said of a page in all links to it is one text.
-                    let length = self.ground.link_words[page as usize] as f32;
-                    tally.add(page as usize, often * listed.share * text.counts(length));
+                    tally.add(page as usize, often * listed.share);
                 } else {
                     let at = match text.scored {
                         Scored::Sections => ground.first + *document as usize,

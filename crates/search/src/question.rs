@@ -35,6 +35,8 @@ const SYNONYM: f32 = 0.8;
 const ENDING: f32 = 0.7;
 const PARTED: f32 = 0.8;
 const SLIP: [f32; 2] = [0.7, 0.5];
+/// In how many steps that is told. So sums of it are exact, and the same in whatever order.
+const SHARES: f32 = 256.0;
 
 /// The words of a question.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -175,6 +177,7 @@ impl Building<'_> {
         for language in self.lexicon.languages() {
             let stem = words::stem(other, *language);
             if !stem.is_empty() && word.forms.iter().all(|form| form.stem != stem) {
+                let share = (share * SHARES).round() / SHARES;
                 word.forms.push(Form { stem, share, because });
             }
         }

@@ -10,6 +10,7 @@
 //!
 //! A page that answers in three places beats one that does in one, and a long page does not win by length.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use docent_types::Passage;
@@ -181,7 +182,13 @@ impl<'s> Search<'s> {
         let gain = |number| 1.0 + settings.coverage * self.sum_of_asked(tally.rarities(), tally.met(number)) / all;
         let fits = |number: &usize| allowed.is_open() || allowed.is_allowed(self.snapshot.ground.page_of(*number));
         // No gain lifts a section from far below.
-        let mut best = best_of(tally, 2 * MOST_SECTIONS, fits);
+        // Of sections that score the same, those of the page that comes first: whichever part of the index they are in.
+        let ground = &self.snapshot.ground;
+        let higher = |a: &(f32, usize), b: &(f32, usize)| {
+            let page = |section: &(f32, usize)| ground.page_of(section.1);
+            b.0.total_cmp(&a.0).then_with(|| page(a).cmp(&page(b)).then(a.1.cmp(&b.1)))
+        };
+        let mut best = best_of(tally, 2 * MOST_SECTIONS, higher, fits);
         best.iter_mut().for_each(|(score, number)| *score *= gain(*number));
         keep_best(&mut best, MOST_SECTIONS, higher);
         let top = (settings.together_top as usize).min(best.len());
@@ -194,7 +201,8 @@ impl<'s> Search<'s> {
     }
 
     fn best_pages(&self, tally: &Tally, allowed: &mut Allowed<'_>) -> Vec<u32> {
-        let best = best_of(tally, MOST_PAGES, |page| allowed.is_open() || allowed.is_allowed(*page as u32));
+        let higher = |a: &(f32, usize), b: &(f32, usize)| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+        let best = best_of(tally, MOST_PAGES, higher, |page| allowed.is_open() || allowed.is_allowed(*page as u32));
         best.into_iter().map(|(_, page)| page as u32).collect()
     }
 
@@ -279,7 +287,12 @@ impl<'s> Candidates<'s> {
 }
 
 /// What scores most of all that fits, with its number; in no order.
-fn best_of(tally: &Tally, most: usize, mut fits: impl FnMut(&usize) -> bool) -> Vec<(f32, usize)> {
+fn best_of(
+    tally: &Tally,
+    most: usize,
+    higher: impl Fn(&(f32, usize), &(f32, usize)) -> Ordering,
+    mut fits: impl FnMut(&usize) -> bool,
+) -> Vec<(f32, usize)> {
     let mut best = Vec::with_capacity(2 * most);
     let mut least = 0.0;
     for number in tally.found() {
@@ -287,7 +300,7 @@ fn best_of(tally: &Tally, most: usize, mut fits: impl FnMut(&usize) -> bool) -> 
         if score >= least && fits(&number) {
             best.push((score, number));
             if best.len() == 2 * most {
-                keep_best(&mut best, most, higher);
+                keep_best(&mut best, most, &higher);
                 least = best.iter().map(|(score, _)| *score).fold(f32::INFINITY, f32::min);
             }
         }
@@ -296,12 +309,7 @@ fn best_of(tally: &Tally, most: usize, mut fits: impl FnMut(&usize) -> bool) -> 
     best
 }
 
-/// What scores more comes first, and of equals the lower number.
-fn higher(a: &(f32, usize), b: &(f32, usize)) -> std::cmp::Ordering {
-    b.0.total_cmp(&a.0).then(a.1.cmp(&b.1))
-}
-
-fn keep_best<T>(found: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> std::cmp::Ordering) {
+fn keep_best<T>(found: &mut Vec<T>, most: usize, order: impl Fn(&T, &T) -> Ordering) {
     if found.len() > most {
         found.select_nth_unstable_by(most, order);
         found.truncate(most);
