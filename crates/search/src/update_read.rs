@@ -1,12 +1,12 @@
 //! Reading files to pages, and pages to segments of the index, on as many threads as there are cores.
 //!
-//! Files are dealt out in batches, one by one in turn, and a batch becomes segments of its own: neighbours are about as long
-//! as each other, so the batches have about as much to read. How files are dealt out depends on how many there are and on
-//! what is in them, never on threads: the same docs make the same segments.
+//! Each thread makes segments of its own, and takes the next file when it is done with the one before: so all of them end
+//! at about the same time, though a core may have other work. Which files share a segment is left to chance, then. What is
+//! found does not depend on it.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{Sender, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::mpsc::channel;
 
 use docent_pages::{SitePage, read_file};
 
@@ -28,11 +28,11 @@ const MOST_ODDITIES: usize = 20;
 const LARGEST_SEGMENT: usize = 64 << 20;
 /// This many files are read without further threads.
 const FEW: usize = 16;
-/// Into how many batches files are dealt, and so how many threads read at most; of very many files, a multiple of it. Each
-/// makes a segment with words of its own, which most share: fewer segments are less to write and less to look into.
-const BATCHES: usize = 2;
-/// No batch has more files.
-const LARGEST_BATCH: usize = 2_048;
+/// So many threads read at most, but for very many files. Each makes a segment with words of its own, which most share:
+/// fewer segments are less to write and less to look into.
+const THREADS: usize = 2;
+/// Of no more files is a segment made, about: those that are made at once share so many for each.
+const MOST_OF_A_SEGMENT: usize = 2_048;
 /// So many files are told of at once: to wake whoever listens takes as long as to read one.
 const TOLD_TOGETHER: usize = 64;
 /// The bits of a page's number that tell it from the other pages of its file.
@@ -41,13 +41,35 @@ const PAGE_BITS: u32 = 24;
 /// What became of the files.
 #[derive(Debug, Default)]
 pub(crate) struct Indexed {
-    /// In order of path.
+    /// In order of path, in the end.
     pub(crate) files: Vec<ManifestFile>,
     pub(crate) segments: Vec<Segment>,
 }
 
-/// Files, each with its number.
-type Batch<'p> = Vec<(u64, &'p Planned)>;
+impl Indexed {
+    fn and(mut self, other: Self) -> Self {
+        self.files.extend(other.files);
+        self.segments.extend(other.segments);
+        self
+    }
+}
+
+/// Files that the segments made at once share.
+struct Share<'p> {
+    files: &'p [Planned],
+    /// The number of the first.
+    first: u64,
+    /// How many are taken.
+    taken: AtomicUsize,
+}
+
+impl<'p> Share<'p> {
+    /// A file that nobody has taken, with its number.
+    fn take(&self) -> Option<(u64, &'p Planned)> {
+        let at = self.taken.fetch_add(1, Ordering::Relaxed);
+        self.files.get(at).map(|file| (self.first + at as u64, file))
+    }
+}
 
 /// What reading needs.
 pub(crate) struct Reading<'r> {
@@ -64,92 +86,91 @@ pub(crate) struct Reading<'r> {
 impl Reading<'_> {
     /// Reads every file of the plan and writes what comes of it. `progress` hears how many are read.
     pub(crate) fn run(&self, progress: &mut dyn FnMut(usize)) -> Result<Indexed, SearchError> {
-        let batches = self.batches();
-        if batches.len() < 2 {
-            let mut done = 0;
-            let mut count = || {
-                done += 1;
-                progress(done);
-            };
-            return batches.first().map_or_else(
-                || Ok(Indexed::default()),
-                |batch| self.batch(batch, &mut Vocabulary::default(), &mut count),
-            );
-        }
+        let files = self.plan.read.len();
+        let segments = if files <= FEW { 1 } else { THREADS * files.div_ceil(THREADS * MOST_OF_A_SEGMENT) };
         let cores = || std::thread::available_parallelism().map_or(2, usize::from);
-        let threads = if self.threads == 0 { cores() } else { self.threads }.min(batches.len());
-        let next = AtomicUsize::new(0);
-        let stop = AtomicBool::new(false);
-        let results = Mutex::new(Vec::with_capacity(batches.len()));
-        let work = |read: Sender<usize>| {
-            let mut vocabulary = Vocabulary::default();
-            while let Some((number, batch)) = take(&next, &batches).filter(|_| !stop.load(Ordering::Relaxed)) {
-                let mut untold = 0;
-                let tell = |untold: &mut usize| {
-                    // Nobody listens once this thread is the last: then nothing is lost.
-                    let _ = read.send(std::mem::take(untold));
-                };
-                let mut count = || {
-                    untold += 1;
-                    if untold == TOLD_TOGETHER {
-                        tell(&mut untold);
-                    }
-                };
-                let result = self.batch(batch, &mut vocabulary, &mut count);
-                tell(&mut untold);
-                stop.fetch_or(result.is_err(), Ordering::Relaxed);
-                results.lock().unwrap_or_else(PoisonError::into_inner).push((number, result));
-            }
+        let threads = if self.threads == 0 { cores() } else { self.threads }.min(segments);
+        let shares = self.shares(segments.div_ceil(threads));
+        let (stop, mut done) = (AtomicBool::new(false), 0);
+        let mut more = |read| {
+            done += read;
+            progress(done);
         };
-        let (sender, receiver) = channel();
-        std::thread::scope(|scope| {
-            for _ in 0..threads {
-                let sender = sender.clone();
-                let work = &work;
-                scope.spawn(move || work(sender));
-            }
-            drop(sender);
-            let mut done = 0;
-            receiver.into_iter().for_each(|read| {
-                done += read;
-                progress(done);
-            });
-        });
-        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        results.sort_by_key(|(number, _)| *number);
-        let mut indexed = Indexed::default();
-        for (_, result) in results {
-            let Indexed { files, segments } = result?;
-            indexed.files.extend(files);
-            indexed.segments.extend(segments);
-        }
+        let mut indexed = if threads < 2 {
+            self.work(&shares, &stop, &mut || more(1))?
+        } else {
+            self.work_on(threads, &shares, &stop, &mut more)?
+        };
         indexed.files.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(indexed)
     }
 
-    /// The files dealt out, each with its number.
-    fn batches(&self) -> Vec<Batch<'_>> {
-        let files = self.plan.read.as_slice();
-        let many = if files.len() <= FEW { 1 } else { BATCHES * files.len().div_ceil(BATCHES * LARGEST_BATCH) };
-        let mut batches = vec![Batch::new(); many];
-        for (at, file) in files.iter().enumerate() {
-            batches[at % many].push((self.first + at as u64, file));
-        }
-        batches.retain(|batch| !batch.is_empty());
-        batches
+    /// Works through all shares on several threads. `more` hears how many files were read since it last did.
+    fn work_on(
+        &self,
+        threads: usize,
+        shares: &[Share<'_>],
+        stop: &AtomicBool,
+        more: &mut dyn FnMut(usize),
+    ) -> Result<Indexed, SearchError> {
+        std::thread::scope(|scope| {
+            let (sender, receiver) = channel();
+            let work = || {
+                let sender = sender.clone();
+                scope.spawn(move || {
+                    let mut untold = 0;
+                    let result = self.work(shares, stop, &mut || {
+                        untold += 1;
+                        if untold == TOLD_TOGETHER {
+                            // Nobody listens when a progress panicked: then nothing is lost.
+                            let _ = sender.send(std::mem::take(&mut untold));
+                        }
+                    });
+                    let _ = sender.send(untold);
+                    stop.fetch_or(result.is_err(), Ordering::Relaxed);
+                    result
+                })
+            };
+            let working: Vec<_> = (0..threads).map(|_| work()).collect();
+            drop(sender);
+            receiver.into_iter().for_each(more);
+            let results =
+                working.into_iter().map(|working| working.join().unwrap_or_else(|panic| resume_unwind(panic)));
+            results.reduce(|one, other| Ok(one?.and(other?))).unwrap_or_else(|| Ok(Indexed::default()))
+        })
     }
 
-    fn batch(
+    /// All files, in so many shares.
+    fn shares(&self, shares: usize) -> Vec<Share<'_>> {
+        let files = self.plan.read.as_slice();
+        let most = files.len().div_ceil(shares).max(1);
+        let share = |(first, files)| Share { files, first, taken: AtomicUsize::new(0) };
+        (self.first..).step_by(most).zip(files.chunks(most)).map(share).collect()
+    }
+
+    /// Works through shares until nobody wants more of it. `read` hears of each file.
+    fn work(&self, shares: &[Share<'_>], stop: &AtomicBool, read: &mut dyn FnMut()) -> Result<Indexed, SearchError> {
+        let (mut indexed, mut vocabulary) = (Indexed::default(), Vocabulary::default());
+        for share in shares {
+            self.share(share, stop, &mut vocabulary, &mut indexed, read)?;
+        }
+        Ok(indexed)
+    }
+
+    fn share(
         &self,
-        batch: &Batch<'_>,
+        share: &Share<'_>,
+        stop: &AtomicBool,
         vocabulary: &mut Vocabulary,
+        indexed: &mut Indexed,
         read: &mut dyn FnMut(),
-    ) -> Result<Indexed, SearchError> {
+    ) -> Result<(), SearchError> {
         let engine = |error| self.generations.engine("write", error);
-        let (mut indexed, mut mentions) = (Indexed::default(), Mentions::default());
+        let mut mentions = Mentions::default();
         let mut writer: Option<SegmentWriter> = None;
-        for (number, planned) in batch {
-            let (file, pages) = self.file(planned, *number)?;
+        let wanted = || !stop.load(Ordering::Relaxed);
+        while let Some((number, planned)) = share.take().filter(|_| wanted()) {
+            let (file, pages) = self.file(planned, number)?;
             for (entry, read) in file.pages.iter().zip(pages).filter(|(entry, _)| entry.listed) {
                 let writer = match &mut writer {
                     Some(writer) => writer,
@@ -167,10 +188,10 @@ impl Reading<'_> {
                 indexed.segments.extend(self.finish(full, vocabulary)?);
             }
         }
-        if let Some(writer) = writer {
+        if let Some(writer) = writer.filter(|_| wanted()) {
             indexed.segments.extend(self.finish(writer, vocabulary)?);
         }
-        Ok(indexed)
+        Ok(())
     }
 
     fn finish(&self, writer: SegmentWriter, vocabulary: &Vocabulary) -> Result<Option<Segment>, SearchError> {
@@ -231,11 +252,6 @@ impl Reading<'_> {
 struct SourceBytes {
     bytes: Vec<u8>,
     whole: usize,
-}
-
-fn take<'b, T>(next: &AtomicUsize, of: &'b [T]) -> Option<(usize, &'b T)> {
-    let number = next.fetch_add(1, Ordering::Relaxed);
-    of.get(number).map(|batch| (number, batch))
 }
 
 /// What the manifest keeps of a page.
