@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use docent_pages::{Layout, Place, Tree};
+use docent_pages::{Layout, Tree};
 
 use crate::error::SearchError;
 use crate::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSite};
@@ -114,13 +114,6 @@ impl KnownLayout {
     }
 }
 
-/// A file to read.
-#[derive(Debug)]
-pub(crate) struct Planned {
-    pub(crate) file: SourceFile,
-    pub(crate) place: Place,
-}
-
 /// What an update has to do.
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -128,7 +121,7 @@ pub(crate) struct Plan {
     /// `None` when it is as it was.
     pub(crate) site: Option<ManifestSite>,
     /// Files that are new or changed, in order of path.
-    pub(crate) read: Vec<Planned>,
+    pub(crate) read: Vec<SourceFile>,
     /// Files that are no more.
     pub(crate) removed: Vec<String>,
     /// Pages of the old state whose documents go.
@@ -153,7 +146,7 @@ impl Plan {
                 Some(known) => plan.compare(listing, file, known, same_layout),
                 None if plan.layout.holds_pages(&file.path) => {
                     plan.added += 1;
-                    plan.add(file);
+                    plan.read.push(file.clone());
                 }
                 None => {}
             }
@@ -175,12 +168,8 @@ impl Plan {
             && (same_layout || known.place == self.layout.place(&file.path));
         if !same {
             self.dropped.extend(known.pages.iter().map(|page| page.id));
-            self.add(file);
+            self.read.push(file.clone());
         }
-    }
-
-    fn add(&mut self, file: &SourceFile) {
-        self.read.push(Planned { file: file.clone(), place: self.layout.place(&file.path) });
     }
 
     fn remove(&mut self, known: &ManifestFile) {

@@ -17,7 +17,8 @@ use crate::links::Mentions;
 use crate::manifest::{ManifestFile, ManifestOddity, ManifestPage};
 use crate::schema::Fields;
 use crate::segment_writer::SegmentWriter;
-use crate::update_plan::{Listing, Plan, Planned};
+use crate::source::SourceFile;
+use crate::update_plan::{Listing, Plan};
 use crate::vocabulary::Vocabulary;
 
 /// Of a larger file only this much is read, in bytes: it is no prose.
@@ -56,7 +57,7 @@ impl Indexed {
 
 /// Files that the segments made at once share.
 struct Share<'p> {
-    files: &'p [Planned],
+    files: &'p [SourceFile],
     /// The number of the first.
     first: u64,
     /// How many are taken.
@@ -65,7 +66,7 @@ struct Share<'p> {
 
 impl<'p> Share<'p> {
     /// A file that nobody has taken, with its number.
-    fn take(&self) -> Option<(u64, &'p Planned)> {
+    fn take(&self) -> Option<(u64, &'p SourceFile)> {
         let at = self.taken.fetch_add(1, Ordering::Relaxed);
         self.files.get(at).map(|file| (self.first + at as u64, file))
     }
@@ -169,8 +170,8 @@ impl Reading<'_> {
         let mut mentions = Mentions::default();
         let mut writer: Option<SegmentWriter> = None;
         let wanted = || !stop.load(Ordering::Relaxed);
-        while let Some((number, planned)) = share.take().filter(|_| wanted()) {
-            let (file, pages) = self.file(planned, number)?;
+        while let Some((number, file)) = share.take().filter(|_| wanted()) {
+            let (file, pages) = self.file(file, number)?;
             for (entry, read) in file.pages.iter().zip(pages).filter(|(entry, _)| entry.listed) {
                 let writer = match &mut writer {
                     Some(writer) => writer,
@@ -200,9 +201,9 @@ impl Reading<'_> {
     }
 
     /// Reads one file to its pages, with the entry the manifest has of it.
-    fn file(&self, planned: &Planned, number: u64) -> Result<(ManifestFile, Vec<SitePage>), SearchError> {
-        let SourceBytes { bytes, whole } = self.bytes(planned)?;
-        let path = &planned.file.path;
+    fn file(&self, file: &SourceFile, number: u64) -> Result<(ManifestFile, Vec<SitePage>), SearchError> {
+        let SourceBytes { bytes, whole } = self.bytes(file)?;
+        let path = &file.path;
         let read = read_file(&self.plan.layout, path, &bytes, self.listing);
         self.listing.outcome()?;
         let mut oddities: Vec<ManifestOddity> = Vec::new();
@@ -225,8 +226,8 @@ impl Reading<'_> {
         };
         let file = ManifestFile {
             path: path.clone(),
-            blob: planned.file.blob.clone(),
-            place: planned.place.clone(),
+            blob: file.blob.clone(),
+            place: self.plan.layout.place(path),
             included: read.included.into_iter().map(blob).collect(),
             pages: (0..1 << PAGE_BITS).zip(&read.pages).map(|(page, read)| entry(id(page), read)).collect(),
             oddities,
@@ -235,8 +236,8 @@ impl Reading<'_> {
         Ok((file, read.pages))
     }
 
-    fn bytes(&self, planned: &Planned) -> Result<SourceBytes, SearchError> {
-        let mut bytes = self.listing.bytes(&planned.file)?;
+    fn bytes(&self, file: &SourceFile) -> Result<SourceBytes, SearchError> {
+        let mut bytes = self.listing.bytes(file)?;
         let whole = bytes.len();
         if whole > LARGEST_FILE {
             // Not inside a character.
