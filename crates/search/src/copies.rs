@@ -19,11 +19,8 @@ pub(crate) fn print(numbers: &[u64], markdown: &str) -> u64 {
             numbers_of(markdown).fold((0, 0_u64), |(print, words), word| (mixed(print ^ word), words + 1));
         return mixed(print ^ words) | 1;
     }
-    let mut votes = Votes::new();
-    for three in numbers.windows(3) {
-        votes.add(mixed(three[0].wrapping_mul(3) ^ three[1].wrapping_mul(5) ^ three[2].wrapping_mul(7)));
-    }
-    votes.most() & !1
+    let three = |three: &[u64]| mixed(three[0].wrapping_mul(3) ^ three[1].wrapping_mul(5) ^ three[2].wrapping_mul(7));
+    most(numbers.windows(3).map(three)) & !1
 }
 
 /// A number for each word of a text, in order, without those that are numbers themselves. The same in every build, and
@@ -40,21 +37,32 @@ pub(crate) fn number(word: &str) -> Option<u64> {
     word.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'.').then(|| key_of_letters(word.as_bytes()))
 }
 
-/// How often each bit was set. Sixty-four numbers are counted side by side: the first bits of all of them in one plane,
-/// the second in another. Before these are full they go to bytes, one for each number, and before those are full they are
-/// added up.
-struct Votes {
-    planes: [u64; 4],
-    left: u8,
-    bytes: [u64; 8],
-    left_of_bytes: u8,
-    counts: [u32; 64],
-    of: u32,
+/// The bits that most of these numbers have set. Fifteen at a time are added up as they stand, the bits of all places side by
+/// side. What comes of that goes to bytes, one for each place, and before those are full they are added up.
+fn most(mut numbers: impl ExactSizeIterator<Item = u64>) -> u64 {
+    let of = numbers.len() as u32;
+    let (mut counts, mut bytes) = ([0_u32; 64], [0_u64; 8]);
+    let mut left = MOST_IN_BYTES;
+    while numbers.len() > 0 {
+        let digits = sum_of(std::array::from_fn(|_| numbers.next().unwrap_or_default()));
+        for (digit, bits) in digits.iter().enumerate() {
+            for (bytes, bits) in bytes.iter_mut().zip(bits.to_le_bytes()) {
+                *bytes += SPREAD[usize::from(bits)] << digit;
+            }
+        }
+        left -= 1;
+        if left == 0 || numbers.len() == 0 {
+            let full = std::mem::take(&mut bytes).into_iter().flat_map(u64::to_le_bytes);
+            counts.iter_mut().zip(full).for_each(|(count, byte)| *count += u32::from(byte));
+            left = MOST_IN_BYTES;
+        }
+    }
+    let counts = counts.iter().enumerate();
+    counts.fold(0, |most, (bit, count)| most | u64::from(2 * count > of) << bit)
 }
 
-/// How far planes can count, and how often a byte can take that much.
-const MOST_IN_PLANES: u8 = 15;
-const MOST_IN_BYTES: u8 = u8::MAX / MOST_IN_PLANES;
+/// How often a byte can take fifteen more.
+const MOST_IN_BYTES: u8 = u8::MAX / 15;
 
 /// By eight bits: a byte for each, 1 where the bit is set.
 const SPREAD: [u64; 256] = {
@@ -67,50 +75,22 @@ const SPREAD: [u64; 256] = {
     spread
 };
 
-impl Votes {
-    fn new() -> Self {
-        let (left, left_of_bytes) = (MOST_IN_PLANES, MOST_IN_BYTES);
-        Self { planes: [0; 4], left, bytes: [0; 8], left_of_bytes, counts: [0; 64], of: 0 }
-    }
-
-    fn add(&mut self, hash: u64) {
-        let mut carried = hash;
-        for plane in &mut self.planes {
-            (*plane, carried) = (*plane ^ carried, *plane & carried);
-        }
-        self.of += 1;
-        self.left -= 1;
-        if self.left == 0 {
-            self.spread();
-        }
-    }
-
-    fn spread(&mut self) {
-        for (digit, plane) in self.planes.iter().enumerate() {
-            for (bytes, bits) in self.bytes.iter_mut().zip(plane.to_le_bytes()) {
-                *bytes += SPREAD[usize::from(bits)] << digit;
-            }
-        }
-        (self.planes, self.left) = ([0; 4], MOST_IN_PLANES);
-        self.left_of_bytes -= 1;
-        if self.left_of_bytes == 0 {
-            self.add_up();
-        }
-    }
-
-    fn add_up(&mut self) {
-        let bytes = self.bytes.iter().flat_map(|bytes| bytes.to_le_bytes());
-        self.counts.iter_mut().zip(bytes).for_each(|(count, byte)| *count += u32::from(byte));
-        (self.bytes, self.left_of_bytes) = ([0; 8], MOST_IN_BYTES);
-    }
-
-    /// The bits that were set more often than not.
-    fn most(mut self) -> u64 {
-        self.spread();
-        self.add_up();
-        let counts = self.counts.iter().enumerate();
-        counts.fold(0, |most, (bit, count)| most | u64::from(2 * count > self.of) << bit)
-    }
+/// How many of fifteen numbers have each bit set: the first digit of that for each bit, the second, and so on.
+fn sum_of(n: [u64; 15]) -> [u64; 4] {
+    // Of three bits: their sum's first digit and its second.
+    let sum = |a: u64, b: u64, c: u64| (a ^ b ^ c, a & b | (a ^ b) & c);
+    let (a, two_a) = sum(n[0], n[1], n[2]);
+    let (b, two_b) = sum(n[3], n[4], n[5]);
+    let (c, two_c) = sum(n[6], n[7], n[8]);
+    let (d, two_d) = sum(n[9], n[10], n[11]);
+    let (e, two_e) = sum(n[12], n[13], n[14]);
+    let (abc, two_abc) = sum(a, b, c);
+    let (ones, two_all) = sum(abc, d, e);
+    let (a, four_a) = sum(two_a, two_b, two_c);
+    let (b, four_b) = sum(two_d, two_e, two_abc);
+    let (twos, four_all) = sum(a, b, two_all);
+    let (fours, eights) = sum(four_a, four_b, four_all);
+    [ones, twos, fours, eights]
 }
 
 /// Whether two prints are those of texts that say the same.
@@ -160,17 +140,15 @@ mod tests {
     }
 
     #[test]
-    fn votes_are_counted_bit_by_bit() {
-        for number in [1, 3, 254, 255, 256, 1_000] {
-            let mut votes = Votes::new();
+    fn bits_are_counted_each_for_itself() {
+        for of in [1, 3, 14, 15, 16, 254, 255, 256, 1_000] {
             let mut counted = [0; 64];
-            for hash in (1..=number).map(mixed) {
-                votes.add(hash);
-                counted.iter_mut().enumerate().for_each(|(bit, count)| *count += hash >> bit & 1);
+            for number in (1..=of).map(mixed) {
+                counted.iter_mut().enumerate().for_each(|(bit, count)| *count += number >> bit & 1);
             }
             let bits = counted.iter().enumerate();
-            let most = bits.fold(0, |most, (bit, count)| most | u64::from(2 * count > number) << bit);
-            assert_eq!(votes.most(), most, "{number}");
+            let expected = bits.fold(0, |most, (bit, count)| most | u64::from(2 * count > of) << bit);
+            assert_eq!(most((1..of as usize + 1).map(|number| mixed(number as u64))), expected, "{of}");
         }
     }
 
