@@ -53,16 +53,22 @@ pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: Anchor
     let body = front_matter.span.as_ref().map_or(bom(&text), |span| span.end);
 
     let head = 0..body;
-    let marks = parse_marks::costly(&text);
+    let is_marks = parse_marks::are_all_there_is(&text[body..]);
+    if is_marks {
+        let message = "this is a large page and most of it is no words but marks, so it is read as text";
+        problems.push(Problem { line: lines.number(body), message: message.to_owned() });
+    }
+    let marks = if is_marks { Vec::new() } else { parse_marks::costly(&text) };
     if let Some(at) = marks.first() {
         let message = "there are so many marks of emphasis or of footnotes before this that some are read as text";
         problems.push(Problem { line: lines.number(*at), message: message.to_owned() });
     }
     let constructs = match format {
-        Format::Markdown => Constructs::default(),
-        Format::Mdx => mdx_constructs(&text, head.clone(), &marks, &lines),
+        Format::Mdx if !is_marks => mdx_constructs(&text, head.clone(), &marks, &lines),
+        Format::Markdown | Format::Mdx => Constructs::default(),
     };
     let parsed = match format {
+        _ if is_marks => Cow::Borrowed(&*text),
         Format::Markdown => blanked(&text, head, &marks, &indented_marks(&text, body)),
         Format::Mdx => {
             let taken: Vec<_> = std::iter::once(head).chain(constructs.taken.iter().cloned()).collect();
@@ -78,11 +84,17 @@ pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: Anchor
         literals: &constructs.literals,
         taken: &constructs.taken,
     };
+    let as_text = || {
+        let whole = body..text.len();
+        let words = (Event::Text(text[whole.clone()].into()), whole);
+        blocks(source, Vec::new(), &mut std::iter::once(words), anchors)
+    };
     let read =
-        parse_markdown::read(&parsed, format, |definitions, events| blocks(source, definitions, events, anchors));
+        || parse_markdown::read(&parsed, format, |definitions, events| blocks(source, definitions, events, anchors));
+    let read = if is_marks { Some(as_text()) } else { read() };
     let Blocks { headings, links, ids, sections, prose, code, unread } = read.unwrap_or_else(|| {
         problems.push(Problem { line: 1, message: "the page could not be read as Markdown".to_owned() });
-        blocks(source, Vec::new(), &mut std::iter::empty(), anchors)
+        as_text()
     });
     problems.extend(unread.map(|at| {
         let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
@@ -234,6 +246,19 @@ AT&amp;T \< 5
         assert_eq!(inside.text, "- one\n- alt words and two\n\nName | What\nx | the first");
         assert_eq!(last.text, "AT&T < 5");
         assert_eq!(last.anchor.as_deref(), Some("inside-1"));
+    }
+
+    #[test]
+    fn a_large_page_of_marks_is_text() {
+        for name in ["a.md", "a.mdx"] {
+            let text = format!("---\ntitle: Marks\n---\n\nneedle\n{}", "[a](".repeat(200_000));
+            let page = parse(name, text.as_bytes());
+            assert_eq!(page.title.as_deref(), Some("Marks"));
+            let [section] = page.sections.as_slice() else { panic!("{} sections", page.sections.len()) };
+            assert!(section.text.contains("needle") && section.text.contains("[a]("));
+            let [problem] = page.problems.as_slice() else { panic!("{:?}", page.problems) };
+            assert_eq!((problem.line, problem.message.contains("read as text")), (4, true));
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! For a `_` or a `~` that closes, the parser looks through every mark that is still open in the paragraph, and does not remember
 //! that it looked in vain; for a line that begins with `[^`, it reads through the rest of the page. Real pages pay nothing
 //! for either, and a page that is made so pays seconds. So what they would cost is added up before it is paid, and what is
-//! too much becomes a word.
+//! too much becomes a word. A large page of hardly anything but marks is not read as Markdown at all.
 
 /// How many open marks may be looked through for a page's closing ones, all in all: some hundredths of a second.
 const MOST_STEPS: usize = 30_000_000;
@@ -11,6 +11,18 @@ const MOST_STEPS: usize = 30_000_000;
 /// How many bytes may be read through for the footnotes of a page; of ASCII alone, which is read faster, eight times as
 /// many.
 const MOST_READ_THROUGH: usize = 128 << 20;
+
+/// A page larger than this is no prose, in bytes, when so many of a hundred are marks.
+const LARGE: usize = 512 << 10;
+const MOST_OF_A_HUNDRED: usize = 40;
+
+/// Whether a large page is made of marks. To read those costs many times what it costs to read words, and tells nothing:
+/// of prose they are a tenth, of tables and code a quarter.
+pub(crate) fn are_all_there_is(text: &str) -> bool {
+    let is_mark = |byte: &u8| byte.is_ascii_punctuation() || matches!(byte, b'\n' | b'\r' | b'\t');
+    let marks = || text.as_bytes().chunks(1 << 12).map(|some| some.iter().filter(|byte| is_mark(byte)).count());
+    text.len() > LARGE && marks().sum::<usize>() > text.len() / 100 * MOST_OF_A_HUNDRED
+}
 
 /// The bytes of those marks that come after the page has had its share, in order. Counted a little too much, never too
 /// little: a mark counts as open until its paragraph ends.
@@ -111,6 +123,19 @@ mod tests {
             let found = costly(&text);
             assert!(!found.is_empty() && found.len() < text.len() / 4, "{unit} {}", found.len());
             assert!(found.iter().all(|at| text.as_bytes()[*at] == byte) && found.is_sorted(), "{unit}");
+        }
+    }
+
+    #[test]
+    fn a_large_page_of_marks_is_told_from_words_tables_and_code() {
+        let page = |unit: &str| unit.repeat((1 << 20) / unit.len());
+        for unit in ["[a](", "# a\nb\n", "<a\n", "a\n", "[]", "> ~a~"] {
+            assert!(are_all_there_is(&page(unit)), "{unit}");
+            assert!(!are_all_there_is(&page(unit)[..LARGE]), "{unit}");
+        }
+        let code = "```js\nexport const retry = (times) => { return call({ times, delay: 2 ** times }); }\n```\n\n";
+        for unit in ["- See the [guide](/guides/a), *please*.\n", "| a | b | 3 |\n", "  \"name\": \"value\",\n", code] {
+            assert!(!are_all_there_is(&page(unit)), "{unit}");
         }
     }
 

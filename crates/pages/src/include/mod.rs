@@ -30,7 +30,7 @@ const DEEPEST: usize = 8;
 const MOST: usize = 500;
 
 /// How many bytes may be looked through for parts of files.
-const MOST_LOOKED_THROUGH: usize = 16 << 20;
+const MOST_LOOKED_THROUGH: usize = 8 << 20;
 
 /// How many bytes the pieces of one page may come to.
 const LARGEST: usize = 2 << 20;

@@ -35,8 +35,8 @@ const LARGEST: usize = 32 << 20;
 
 /// How many bytes the pages of one description may come to, about, for each byte of its own; and, whatever its size, at
 /// least and at most. Few descriptions come to four times their size, and what refers to itself could come to any.
-const WRITTEN_PER_BYTE: usize = 12;
-const LEAST_WRITTEN: usize = 12 << 20;
+const WRITTEN_PER_BYTE: usize = 8;
+const LEAST_WRITTEN: usize = 8 << 20;
 const MOST_WRITTEN: usize = 64 << 20;
 
 /// A schema that is looked into costs as much time as this many bytes that are written.
