@@ -220,6 +220,11 @@ impl Clock {
         next.map(|beat| self.moment(beat))
     }
 
+    /// Whether there was time for the beats before one that strikes so late, while so many tasks wait for their turn.
+    fn is_in_time(&self, late: Duration, waiting: usize) -> bool {
+        late < self.interval && waiting < BEHIND
+    }
+
     /// When a beat is due.
     fn moment(&self, beat: u64) -> Instant {
         let nanos = self.interval.as_nanos().saturating_mul(beat.into());
@@ -256,9 +261,8 @@ async fn tick(clock: Weak<Clock>, wanted: Arc<Notify>) {
         }
         let Some(clock) = clock.upgrade() else { return };
         if let Some(late) = next.and_then(|next| Instant::now().checked_duration_since(next)) {
-            let behind = Handle::current().metrics().global_queue_depth();
-            let strain = strain.after(late < clock.interval && behind < BEHIND);
-            clock.strain.store(strain, Ordering::Relaxed);
+            let waiting = Handle::current().metrics().global_queue_depth();
+            clock.strain.store(strain.after(clock.is_in_time(late, waiting)), Ordering::Relaxed);
         }
         next = clock.strike(&mut pulled);
     }

@@ -216,6 +216,13 @@ async fn beats_that_strike_late_again_and_again_are_fewer_for_each() {
 }
 
 #[test]
+fn a_beat_is_in_time_when_those_before_have_had_their_turn() {
+    let clock = Beat::every(BEAT).0.unwrap();
+    assert!(clock.is_in_time(BEAT / 2, BEHIND - 1));
+    assert!(!clock.is_in_time(BEAT, 0) && !clock.is_in_time(Duration::ZERO, BEHIND));
+}
+
+#[test]
 fn thousands_are_dealt_out_over_the_beats() {
     let clock = Beat::every(BEAT).0.unwrap();
     for streams in [1, 999, 2_000, 5_500, 10_000, 1_000_000] {
