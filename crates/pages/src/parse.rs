@@ -52,50 +52,20 @@ pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: Anchor
     problems.extend(front_matter_problem);
     let body = front_matter.span.as_ref().map_or(bom(&text), |span| span.end);
 
-    let head = 0..body;
-    let is_marks = parse_marks::are_all_there_is(&text[body..]);
-    if is_marks {
-        let message = "this is a large page and most of it is no words but marks, so it is read as text";
+    let mut unreadable = |message: &str| {
         problems.push(Problem { line: lines.number(body), message: message.to_owned() });
-    }
-    let marks = if is_marks { Vec::new() } else { parse_marks::costly(&text) };
-    if let Some(at) = marks.first() {
-        let message = "there are so many marks of emphasis or of footnotes before this that some are read as text";
-        problems.push(Problem { line: lines.number(*at), message: message.to_owned() });
-    }
-    let constructs = match format {
-        Format::Mdx if !is_marks => mdx_constructs(&text, head.clone(), &marks, &lines),
-        Format::Markdown | Format::Mdx => Constructs::default(),
+        None
     };
-    let parsed = match format {
-        _ if is_marks => Cow::Borrowed(&*text),
-        Format::Markdown => blanked(&text, head, &marks, &indented_marks(&text, body)),
-        Format::Mdx => {
-            let taken: Vec<_> = std::iter::once(head).chain(constructs.taken.iter().cloned()).collect();
-            parse_mdx::masked(&text, &taken, &marks).into()
-        }
+    let read = if parse_marks::are_all_there_is(&text[body..]) {
+        unreadable("this is a large page and most of it is no words but marks, so it is read as text")
+    } else {
+        let (read, found) = as_markdown(&text, body, format, anchors, &lines);
+        let read = read.or_else(|| unreadable("the page could not be read as Markdown, so it is read as text"));
+        problems.extend(found);
+        read
     };
-    problems.extend(constructs.problems);
-    let source = Source {
-        text: &text,
-        parsed: &parsed,
-        body,
-        tags: &constructs.tags,
-        literals: &constructs.literals,
-        taken: &constructs.taken,
-    };
-    let as_text = || {
-        let whole = body..text.len();
-        let words = (Event::Text(text[whole.clone()].into()), whole);
-        blocks(source, Vec::new(), &mut std::iter::once(words), anchors)
-    };
-    let read =
-        || parse_markdown::read(&parsed, format, |definitions, events| blocks(source, definitions, events, anchors));
-    let read = if is_marks { Some(as_text()) } else { read() };
-    let Blocks { headings, links, ids, sections, prose, code, unread } = read.unwrap_or_else(|| {
-        problems.push(Problem { line: 1, message: "the page could not be read as Markdown".to_owned() });
-        as_text()
-    });
+    let Blocks { headings, links, ids, sections, prose, code, unread } =
+        read.unwrap_or_else(|| as_text(&text, body, anchors));
     problems.extend(unread.map(|at| {
         let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
         Problem { line: lines.number(at), message }
@@ -106,6 +76,53 @@ pub(crate) fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: Anchor
     problems.sort_by_key(|problem| problem.line);
     problems.truncate(MOST_PROBLEMS);
     Page { path: path.to_owned(), format, front_matter, title, headings, links, ids, sections, prose, code, problems }
+}
+
+/// What stands on a page, with what is wrong with it; nothing when the parser gives up.
+fn as_markdown(
+    text: &str,
+    body: usize,
+    format: Format,
+    anchors: AnchorStyle,
+    lines: &Lines<'_>,
+) -> (Option<Blocks>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let head = 0..body;
+    let marks = parse_marks::costly(text);
+    if let Some(at) = marks.first() {
+        let message = "there are so many marks of emphasis or of footnotes before this that some are read as text";
+        problems.push(Problem { line: lines.number(*at), message: message.to_owned() });
+    }
+    let constructs = match format {
+        Format::Markdown => Constructs::default(),
+        Format::Mdx => mdx_constructs(text, head.clone(), &marks, lines),
+    };
+    let parsed = match format {
+        Format::Markdown => blanked(text, head, &marks, &indented_marks(text, body)),
+        Format::Mdx => {
+            let taken: Vec<_> = std::iter::once(head).chain(constructs.taken.iter().cloned()).collect();
+            parse_mdx::masked(text, &taken, &marks).into()
+        }
+    };
+    problems.extend(constructs.problems);
+    let source = Source {
+        text,
+        parsed: &parsed,
+        body,
+        tags: &constructs.tags,
+        literals: &constructs.literals,
+        taken: &constructs.taken,
+    };
+    let read =
+        parse_markdown::read(&parsed, format, |definitions, events| blocks(source, definitions, events, anchors));
+    (read, problems)
+}
+
+/// A page as one piece of text, whatever stands in it.
+fn as_text(text: &str, body: usize, anchors: AnchorStyle) -> Blocks {
+    let source = Source { text, parsed: text, body, tags: &[], literals: &[], taken: &[] };
+    let words = (Event::Text(text[body..].into()), body..text.len());
+    blocks(source, Vec::new(), &mut std::iter::once(words), anchors)
 }
 
 /// The first pass over an MDX page: where code stands, then the constructs around it.

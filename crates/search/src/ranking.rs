@@ -181,13 +181,13 @@ impl<'s> Search<'s> {
         let all = self.sum_of_asked(tally.rarities(), u32::MAX).max(f32::MIN_POSITIVE);
         let gain = |number| 1.0 + settings.coverage * self.sum_of_asked(tally.rarities(), tally.met(number)) / all;
         let fits = |number: &usize| allowed.is_open() || allowed.is_allowed(self.snapshot.ground.page_of(*number));
-        // No gain lifts a section from far below.
         // Of sections that score the same, those of the page that comes first: whichever part of the index they are in.
         let ground = &self.snapshot.ground;
         let higher = |a: &(f32, usize), b: &(f32, usize)| {
             let page = |section: &(f32, usize)| ground.page_of(section.1);
             b.0.total_cmp(&a.0).then_with(|| page(a).cmp(&page(b)).then(a.1.cmp(&b.1)))
         };
+        // No gain lifts a section from far below.
         let mut best = best_of(tally, 2 * MOST_SECTIONS, higher, fits);
         best.iter_mut().for_each(|(score, number)| *score *= gain(*number));
         keep_best(&mut best, MOST_SECTIONS, higher);
