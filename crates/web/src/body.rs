@@ -22,6 +22,9 @@ enum Kind {
     Stream(BoxStream<'static, Bytes>, Held),
 }
 
+/// How many items are left of a stream that knows that it has ended.
+pub(crate) const NOTHING: (usize, Option<usize>) = (0, Some(0));
+
 /// What goes when the stream goes.
 type Held = Vec<Box<dyn Any + Send>>;
 
@@ -81,7 +84,11 @@ impl http_body::Body for Body {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self.0, Kind::Ended)
+        match &self.0 {
+            Kind::Ended => true,
+            Kind::Full(_) => false,
+            Kind::Stream(stream, _) => stream.size_hint() == NOTHING,
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -124,6 +131,17 @@ mod tests {
         assert_eq!(body.size_hint().exact(), None);
         assert!(!body.is_end_stream());
         assert_eq!(body.collect().await.unwrap().to_bytes(), "ab");
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_knows_that_it_has_ended_is_not_asked_again() {
+        let mut body = Body::stream(futures::stream::iter(["a"].map(Bytes::from)));
+        assert!(body.frame().await.is_some());
+        assert!(body.is_end_stream());
+        let mut unsure =
+            Body::stream(futures::stream::unfold(Some("a"), |left| async move { Some((left?.into(), None)) }));
+        assert!(unsure.frame().await.is_some());
+        assert!(!unsure.is_end_stream());
     }
 
     #[tokio::test]

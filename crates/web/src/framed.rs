@@ -9,6 +9,7 @@ use futures::Stream;
 use pin_project_lite::pin_project;
 
 use crate::beat::{Beat, Bell, Pace};
+use crate::body::NOTHING;
 use crate::spare;
 
 /// As much as is put into one write when items come faster than they can be sent. A slow reader holds up no more than this
@@ -134,6 +135,10 @@ impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> Next> Stream for Fra
         *this.written += bytes.len();
         Poll::Ready(Some(bytes))
     }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        if self.ended && self.buffer.is_empty() { NOTHING } else { (0, None) }
+    }
 }
 
 /// What is in the buffer, or the beginning of it.
@@ -173,7 +178,9 @@ mod tests {
     #[test]
     fn the_body_ends_at_the_last_word_even_if_more_items_come() {
         let mut body = lines(stream::iter(["a", "!"]).chain(stream::pending()));
+        assert_ne!(body.size_hint(), NOTHING);
         assert_eq!(body.next().now_or_never().flatten().unwrap(), "a\n!\n");
+        assert_eq!(body.size_hint(), NOTHING, "which is known at once");
         assert_eq!(body.next().now_or_never(), Some(None));
     }
 

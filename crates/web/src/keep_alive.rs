@@ -9,6 +9,8 @@ use futures::Stream;
 use pin_project_lite::pin_project;
 use tokio::time::{Instant, Sleep, sleep_until};
 
+use crate::body::NOTHING;
+
 /// Passes `stream` on, with `bytes` between two items whenever `interval` goes by in silence.
 ///
 /// Proxies and browsers drop connections that stay silent for about half a minute, and a write is the surest way to
@@ -71,6 +73,11 @@ impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
         }
         Poll::Pending
     }
+
+    /// Nothing breaks the silence behind the end.
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        if self.stream.size_hint() == NOTHING { NOTHING } else { (0, None) }
+    }
 }
 
 #[cfg(test)]
@@ -121,5 +128,14 @@ mod tests {
         drop(sender);
         assert_eq!(stream.next().await.unwrap(), "last");
         assert_eq!(stream.next().await, None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_knows_of_its_end_what_the_stream_does() {
+        let once = futures::stream::iter([Bytes::from("last")]);
+        let mut stream = Box::pin(with_keep_alive(once, "ping".into(), INTERVAL));
+        assert_eq!(stream.size_hint(), (0, None), "there may be pings");
+        assert_eq!(stream.next().await.unwrap(), "last");
+        assert_eq!(stream.size_hint(), NOTHING);
     }
 }

@@ -108,9 +108,10 @@ where
         }
     }
 
-    /// Takes from the body what is there, up to a bound.
+    /// Takes from the body what is there, up to a bound. Its end goes with what was last, where that is known by then: what
+    /// the body holds is gone before the client can know that it has all.
     fn gather(&mut self, context: &mut Context<'_>) {
-        while !self.ended && self.out.len() < WRITE {
+        while !self.ended && (self.out.len() < WRITE || self.body.is_end_stream()) {
             match Pin::new(&mut self.body).poll_frame(context) {
                 Poll::Ready(Some(Ok(frame))) => {
                     // Bodies of ours have no trailers.
@@ -185,6 +186,17 @@ mod tests {
             let expected = format!("{length:x}\r\n{}\r\n", "x".repeat(length));
             assert_eq!(text, if length == 0 { String::new() } else { expected });
         }
+    }
+
+    #[test]
+    fn the_end_goes_with_what_is_last_however_large_that_is() {
+        let held = std::sync::Arc::new(());
+        let body = crate::Body::stream(futures::stream::iter([Bytes::from(vec![b'x'; 2 * WRITE])]));
+        let body = body.holding(std::sync::Arc::clone(&held));
+        let mut sending = Sending::new(http::Response::new(body), Then::Stays);
+        sending.gather(&mut Context::from_waker(std::task::Waker::noop()));
+        assert!(sending.ended && sending.out.ends_with(b"x\r\n0\r\n\r\n"));
+        assert_eq!(std::sync::Arc::strong_count(&held), 1, "what it holds is gone before that is written");
     }
 
     #[test]
