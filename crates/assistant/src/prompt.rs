@@ -255,8 +255,7 @@ fn output(call: &Called, room: usize) -> String {
     let mut results: Vec<String> = Vec::with_capacity(passages.len());
     let mut length = 16;
     for passage in passages {
-        // Nothing in a passage can fail to be written as JSON.
-        let Ok(result) = serde_json::to_string(passage.as_ref()) else { continue };
+        let result = passage.to_json();
         length += result.len() + 1;
         if length > room {
             break;

@@ -82,6 +82,7 @@ impl Encoder for UiMessageStream {
         }
         match event {
             StreamEvent::TextDelta { id, text } => text_delta(id, text, out),
+            StreamEvent::ToolResult { id, output: ToolOutput::Passages(passages) } => found(id, passages, out),
             StreamEvent::KeepAlive => out.extend_from_slice(Self::KEEP_ALIVE),
             StreamEvent::Finish { reason, thread_id, .. } => {
                 frame(&self.finish_chunk(*reason, *thread_id), out);
@@ -133,11 +134,8 @@ fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
         StreamEvent::ToolResult { id, output: ToolOutput::Error(sentence) } => {
             Chunk::ToolOutputError { tool_call_id: id, error_text: sentence }
         }
-        StreamEvent::ToolResult { id, output: ToolOutput::Passages(passages) } => {
-            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Search(SearchOutput { results: passages }) }
-        }
         StreamEvent::ToolResult { id, output: ToolOutput::Json(value) } => {
-            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Json(value) }
+            Chunk::ToolOutputAvailable { tool_call_id: id, output: value }
         }
         StreamEvent::Source { id, passage } => Chunk::SourceUrl {
             source_id: id,
@@ -151,6 +149,7 @@ fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
         StreamEvent::TextEnd { id } => Chunk::TextEnd { id },
         StreamEvent::StepFinish { .. } => Chunk::FinishStep,
         StreamEvent::TextDelta { .. }
+        | StreamEvent::ToolResult { output: ToolOutput::Passages(_), .. }
         | StreamEvent::Data { .. }
         | StreamEvent::Finish { .. }
         | StreamEvent::Error { .. }
@@ -168,6 +167,29 @@ fn text_delta(id: &str, text: &str, out: &mut BytesMut) {
     out.extend_from_slice(b",\"delta\":");
     string(text, out);
     out.extend_from_slice(b"}\n\n");
+}
+
+/// What a search found: most of what a reply is in bytes, and written like its text.
+fn found(id: &str, passages: &[Arc<Passage>], out: &mut BytesMut) {
+    out.reserve(passages.iter().map(|passage| passage.content.len() * 17 / 16 + 512).sum());
+    let text = |name: &[u8], text: &str, out: &mut BytesMut| {
+        out.extend_from_slice(name);
+        string(text, out);
+    };
+    text(b"data: {\"type\":\"tool-output-available\",\"toolCallId\":", id, out);
+    out.extend_from_slice(b",\"output\":{\"type\":\"search\",\"results\":[");
+    for (at, passage) in passages.iter().enumerate() {
+        text(if at > 0 { b",{\"content\":" } else { b"{\"content\":" }, &passage.content, out);
+        text(b",\"path\":", &passage.path, out);
+        text(b",\"metadata\":{\"title\":", &passage.title, out);
+        text(b",\"href\":", &passage.href, out);
+        if let Some(score) = finite(passage.score) {
+            out.extend_from_slice(b",\"score\":");
+            json(&score, out);
+        }
+        out.extend_from_slice(b"}}");
+    }
+    out.extend_from_slice(b"]}}\n\n");
 }
 
 fn frame<T: Serialize>(chunk: &T, out: &mut BytesMut) {
@@ -192,7 +214,7 @@ enum Chunk<'a> {
     },
     ToolOutputAvailable {
         tool_call_id: &'a str,
-        output: Output<'a>,
+        output: &'a Value,
     },
     ToolOutputError {
         tool_call_id: &'a str,
@@ -244,43 +266,6 @@ struct SourceExtras<'a> {
     path: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     score: Option<f32>,
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Output<'a> {
-    Search(SearchOutput<'a>),
-    Json(&'a Value),
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "search")]
-struct SearchOutput<'a> {
-    #[serde(serialize_with = "search_results")]
-    results: &'a [Arc<Passage>],
-}
-
-#[derive(Serialize)]
-struct SearchResult<'a> {
-    content: &'a str,
-    path: &'a str,
-    metadata: SearchMetadata<'a>,
-}
-
-#[derive(Serialize)]
-struct SearchMetadata<'a> {
-    title: &'a str,
-    href: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    score: Option<f32>,
-}
-
-fn search_results<S: Serializer>(passages: &[Arc<Passage>], serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_seq(passages.iter().map(|passage| SearchResult {
-        content: &passage.content,
-        path: &passage.path,
-        metadata: SearchMetadata { title: &passage.title, href: &passage.href, score: finite(passage.score) },
-    }))
 }
 
 #[derive(Serialize)]

@@ -213,6 +213,23 @@ proptest! {
     }
 
     #[test]
+    fn any_passages_arrive_as_they_were(texts in prop::collection::vec(any::<String>(), 0..4), eighths in 0_u8..=8) {
+        let score = f32::from(eighths) / 8.0;
+        let found = texts.iter().map(|text| Passage {
+            path: format!("p{text}"), href: format!("/{text}"), title: text.clone(), content: text.repeat(9), score, ..passage()
+        });
+        let output = ToolOutput::Passages(found.map(Arc::new).collect());
+        let frames = decoded(&encoded(FinishStyle::Open, &[StreamEvent::ToolResult { id: "c".to_owned(), output }]));
+        let results: Vec<_> = texts.iter().map(|text| json!({
+            "content": text.repeat(9),
+            "path": format!("p{text}"),
+            "metadata": { "title": text, "href": format!("/{text}"), "score": score },
+        })).collect();
+        let output = json!({ "type": "search", "results": results });
+        prop_assert_eq!(frames, [json!({ "type": "tool-output-available", "toolCallId": "c", "output": output })]);
+    }
+
+    #[test]
     fn every_frame_is_json_without_a_null(
         text in any::<String>(),
         score in any::<f32>(),
