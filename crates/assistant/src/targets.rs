@@ -59,8 +59,9 @@ impl Targets {
     /// Takes note of what a text of the docs points to.
     pub(crate) fn learn(&mut self, text: &str) {
         self.elsewhere.extend(urls(text).map(|url| url.trim_end_matches('/').to_owned()));
-        for (at, _) in text.match_indices("](") {
-            let target = text[at + 2..].split(|c: char| c.is_whitespace() || c == ')').next().unwrap_or_default();
+        // By one letter: most texts have none, which is seen sooner than that they do not have both.
+        for link in text.match_indices(']').filter_map(|(at, _)| text[at + 1..].strip_prefix('(')) {
+            let target = link.split(|c: char| c.is_whitespace() || c == ')').next().unwrap_or_default();
             if target.starts_with("mailto:") {
                 self.elsewhere.insert(target.to_owned());
             } else {

@@ -165,8 +165,9 @@ pub(super) fn trimmed_url(run: &str) -> &str {
 
 /// The http and https URLs in a text, as a reader sees them.
 pub(crate) fn urls(text: &str) -> impl Iterator<Item = &str> {
-    text.match_indices("http").filter_map(|(at, _)| {
-        let url = trimmed_url(text[at..].split(ends_url).next().unwrap_or_default());
-        (url.starts_with("http://") || url.starts_with("https://")).then_some(url)
+    // Colons are rarer than what begins like a scheme, and one letter is sooner found than several.
+    text.match_indices(':').filter(|(at, _)| text[*at..].starts_with("://")).filter_map(|(at, _)| {
+        let scheme = ["https", "http"].into_iter().find(|scheme| text[..at].ends_with(scheme))?;
+        Some(trimmed_url(text[at - scheme.len()..].split(ends_url).next().unwrap_or_default()))
     })
 }
