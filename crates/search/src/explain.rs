@@ -1,12 +1,13 @@
 //! Why pages are ranked as they are, in plain terms.
 
-use crate::lookup::{Lookup, Scored};
+use crate::lookup::Lookup;
 use crate::query::Query;
 use crate::question::{Because, Question, Word};
 use crate::ranking::{Search, left_out};
 use crate::settings::SHIPPED;
 use crate::showing::Showing;
 use crate::snapshot::Snapshot;
+use crate::weighed::Scored;
 
 /// Why one page is where it is.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,7 +104,7 @@ fn matches(
     let (mut tally, texts) = (lookup.empty(scored), lookup.texts(scored));
     for word in &question.words {
         let found = lookup.find(word)?;
-        for text in &texts {
+        for text in &*texts {
             lookup.score(text, &found, None, &mut tally)?;
             each(word, place(lookup, text.field), &|number| tally.score(number));
             tally.clear();

@@ -17,6 +17,7 @@ use crate::languages::Language;
 use crate::readers::Readers;
 use crate::schema::Fields;
 use crate::tally::Tables;
+use crate::weighed::Shipped;
 
 /// Speaks of no page: deleted, or a link that leads nowhere.
 pub(crate) const NOWHERE: u32 = u32::MAX;
@@ -48,6 +49,8 @@ pub(crate) struct Ground {
     /// What questions are counted in, sections and pages each on their own. Snapshots that follow one another share it.
     pub(crate) section_tables: Arc<Tables>,
     pub(crate) page_tables: Arc<Tables>,
+    /// What a word counts in the fields.
+    pub(crate) weighed: Shipped,
 }
 
 #[derive(Debug)]

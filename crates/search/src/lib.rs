@@ -68,6 +68,7 @@ mod vectors_store;
 #[cfg(test)]
 mod vectors_tests;
 mod vocabulary;
+mod weighed;
 mod words;
 mod words_cut;
 

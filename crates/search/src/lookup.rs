@@ -4,8 +4,8 @@
 //! a matter of microseconds, and it lets a page add up what all of its sections say.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use tantivy::fieldnorm::FieldNormReader;
 use tantivy::postings::{Postings, TermInfo};
 use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery, TermQuery};
 use tantivy::schema::{Field, IndexRecordOption};
@@ -17,6 +17,7 @@ use crate::readers::{Stem, Text};
 use crate::schema::Fields;
 use crate::settings::Settings;
 use crate::tally::Tally;
+use crate::weighed::{Scored, Weighed};
 
 /// Looks words up, and adds up what documents and pages score by them.
 pub(crate) struct Lookup<'s> {
@@ -26,52 +27,6 @@ pub(crate) struct Lookup<'s> {
     pub(crate) settings: &'s Settings,
     /// Documents that do not count.
     pub(crate) without: &'s HashSet<usize>,
-}
-
-/// A field and what a word in it counts.
-#[derive(Debug)]
-pub(crate) struct Weighed {
-    /// What is scored by it.
-    scored: Scored,
-    pub(crate) field: Field,
-    weight: f32,
-    /// How much the length of the field counts, 0 to 1.
-    b: f32,
-    average_length: f32,
-    /// How soon more of the same word stops counting.
-    k1: f32,
-    /// What a word counts.
-    by_length: ByLength,
-    /// Where a word that counts in full has half of its worth.
-    saturation: ByLength,
-}
-
-/// For all lengths that the index tells apart.
-type ByLength = [f32; 256];
-
-impl Weighed {
-    /// What a word in a text of some length counts: more in a short one.
-    fn counts(&self, length: f32) -> f32 {
-        counts(length, self.average_length, self.b)
-    }
-
-    /// Where a word that counts a share has half of its worth.
-    fn saturation_of(&self, share: f32) -> ByLength {
-        self.by_length.map(|by_length| self.k1 / (share * by_length))
-    }
-}
-
-fn counts(length: f32, average: f32, b: f32) -> f32 {
-    1.0 / (1.0 - b + b * length / average)
-}
-
-/// Which documents are scored, and by which number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scored {
-    /// Sections, by the number of the document.
-    Sections,
-    /// Pages, by the number of the page.
-    Pages,
 }
 
 /// Where a word is listed: one of its forms in one field of one segment.
@@ -127,7 +82,7 @@ impl Lookup<'_> {
         let found = question.words.iter().map(|word| self.find(word)).collect::<tantivy::Result<Vec<_>>>()?;
         let tally = |scored| -> tantivy::Result<Tally> {
             let mut tally = self.empty(scored);
-            for text in &self.texts(scored) {
+            for text in &*self.texts(scored) {
                 let counts = text.field == self.fields.body || scored == Scored::Pages;
                 for (number, found) in found.iter().enumerate() {
                     self.score(text, found, counts.then_some(number), &mut tally)?;
@@ -159,54 +114,18 @@ impl Lookup<'_> {
         match scored {
             Scored::Sections => {
                 let (documents, sections) = (self.ground.documents, self.ground.sections);
-                Tally::new(documents, sections, self.k1(scored), &self.ground.section_tables)
+                Tally::new(documents, sections, scored.k1(self.settings), &self.ground.section_tables)
             }
             Scored::Pages => {
                 let pages = self.ground.pages.len();
-                Tally::new(pages, pages, self.k1(scored), &self.ground.page_tables)
+                Tally::new(pages, pages, scored.k1(self.settings), &self.ground.page_tables)
             }
-        }
-    }
-
-    /// How soon more of the same word stops counting.
-    const fn k1(&self, scored: Scored) -> f32 {
-        match scored {
-            Scored::Sections => self.settings.k1_section,
-            Scored::Pages => self.settings.k1_page,
         }
     }
 
     /// The fields a kind is searched in. The first tells how rare a word is.
-    pub(crate) fn texts(&self, scored: Scored) -> Vec<Weighed> {
-        let (fields, set) = (self.fields, self.settings);
-        let all: &[(Field, f32, f32)] = match scored {
-            Scored::Sections => &[
-                (fields.body, set.body, set.b_body),
-                (fields.heading, set.heading, set.b_short),
-                (fields.code, set.code, set.b_body),
-            ],
-            Scored::Pages => &[
-                (fields.whole, set.whole, set.b_whole),
-                (fields.title, set.title, set.b_short),
-                (fields.path, set.path, set.b_short),
-                (fields.description, set.description, set.b_short),
-                (fields.headings, set.headings, set.b_whole),
-                (fields.link, set.link, set.b_link),
-            ],
-        };
-        let of = match scored {
-            Scored::Sections => self.ground.sections,
-            Scored::Pages => self.ground.pages.len(),
-        };
-        let k1 = self.k1(scored);
-        let weighed = |(field, weight, b): (Field, f32, f32)| {
-            let average_length = self.ground.average_length(field, of);
-            let length = |id: usize| FieldNormReader::id_to_fieldnorm(id as u8) as f32;
-            let by_length: ByLength = std::array::from_fn(|id| counts(length(id), average_length, b));
-            let saturation = by_length.map(|by_length| k1 / by_length);
-            Weighed { scored, field, weight, b, average_length, k1, by_length, saturation }
-        };
-        all.iter().copied().filter(|(_, weight, _)| *weight > 0.0).map(weighed).collect()
+    pub(crate) fn texts(&self, scored: Scored) -> Arc<[Weighed]> {
+        self.ground.weighed.or_by(self.settings, scored, self.fields, self.ground)
     }
 
     /// Adds what a word in a field is worth to everything that has it there. With the number of a word, it is met there.

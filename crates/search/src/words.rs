@@ -65,10 +65,9 @@ fn first_two(word: &[u8]) -> [u8; 2] {
     [letter(0), letter(1)]
 }
 
-/// The stem of one word.
-pub(crate) fn stem(word: &str, language: Language) -> String {
-    let stem = Stemmer::create(language.algorithm()).stem(word).into_owned();
-    if stem.is_ascii() { stem } else { folded(&without_accents(stem)) }
+/// The stem of one word in lower case.
+pub(crate) fn stem(lower: &str, language: Language) -> String {
+    indexed_stem(lower, language, &Stemmer::create(language.algorithm())).into_owned()
 }
 
 /// The stem that a word of a text is indexed by. `lower`: the word in lower case. `stemmer`: that of the language.
@@ -261,6 +260,13 @@ mod tests {
         assert_eq!(stems("naïve cafe\u{301}", Language::English), ["naiv", "cafe"]);
         assert_eq!(stems("Häuser häusern", Language::German), ["haus", "haus"]);
         assert_eq!(stems("maisons", Language::French), stems("maison", Language::French));
+        for (word, language) in [
+            ("retries", Language::English),
+            ("naïves", Language::French),
+            ("pre\u{301}fe\u{301}re\u{301}s", Language::French),
+        ] {
+            assert_eq!([stem(word, language)], *stems(word, language), "{word} is asked for as it is indexed");
+        }
         assert_eq!(stems("索引", Language::English), ["索", "索引", "引"]);
     }
 

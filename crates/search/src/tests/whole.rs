@@ -5,9 +5,9 @@ use std::collections::{HashMap, HashSet};
 use proptest::prelude::*;
 
 use super::{Docs, Site, question};
-use crate::lookup::Scored;
 use crate::ranking::Search;
 use crate::settings::SHIPPED;
+use crate::weighed::Scored;
 
 const WORDS: [&str; 3] = ["kiwi", "lemon", "mango"];
 
