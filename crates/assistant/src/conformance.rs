@@ -166,6 +166,10 @@ async fn retention(store: &dyn Threads) {
     for n in 51..=54 {
         store.begin(NewThread { turns: Vec::new(), ..thread_of(&acme, n) }).await.expect("begins");
     }
+    let others = ["another", "yet-another"].map(|name| Domain::parse(name).expect("a name"));
+    for (domain, n) in others.iter().zip([55, 56]) {
+        store.begin(NewThread { turns: Vec::new(), ..thread_of(domain, n) }).await.expect("begins");
+    }
     let id = |n: u128| ThreadId::new(Uuid::from_u128(n));
     store.put_turn(id(51), turn(60, None), None).await.expect("adds");
     store.put_turn(id(52), turn(52, None), None).await.expect("adds");
@@ -174,9 +178,12 @@ async fn retention(store: &dyn Threads) {
     // The threads of the other stories are older than these.
     while store.forget(at(51), 2).await.expect("forgets") > 0 {}
     assert_eq!(store.forget(at(60), 1).await.expect("forgets"), 1, "no more than asked for");
-    assert_eq!(store.forget(at(60), 10).await.expect("forgets"), 1);
+    assert_eq!(store.forget(at(60), 10).await.expect("forgets"), 3);
     assert_eq!(store.forget(at(60), 10).await.expect("forgets"), 0);
     for (n, kept) in [(51, true), (52, true), (53, false), (54, false)] {
         assert_eq!(store.thread(&acme, id(n)).await.expect("reads").is_some(), kept, "{n}: asked or rated in since");
+    }
+    for (domain, n) in others.iter().zip([55, 56]) {
+        assert!(store.thread(domain, id(n)).await.expect("reads").is_none(), "{n}: of another domain, and as old");
     }
 }

@@ -139,8 +139,18 @@ impl Threads for SqliteStore {
 
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {
         self.write("forget old threads", move |connection| {
+            // By the index of threads by domain and beginning, from domain to domain: none was touched before it began.
             let old: Vec<String> = connection
-                .prepare_cached("SELECT id FROM threads WHERE touched_at < ?1 ORDER BY touched_at LIMIT ?2")?
+                .prepare_cached(
+                    "WITH RECURSIVE domains (name) AS (
+                         SELECT min(domain) FROM threads
+                         UNION ALL
+                         SELECT (SELECT min(domain) FROM threads WHERE domain > name) FROM domains WHERE name IS NOT NULL
+                     )
+                     SELECT threads.id FROM domains CROSS JOIN threads ON threads.domain = domains.name
+                     WHERE threads.created_at < ?1 AND threads.touched_at < ?1
+                     LIMIT ?2",
+                )?
                 .query_map((untouched_since.millis(), limit), |row| row.get(0))?
                 .collect::<Result<_, _>>()?;
             for id in &old {
