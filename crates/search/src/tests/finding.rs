@@ -1,8 +1,12 @@
 //! What questions find: words written otherwise, words that stand for others, and nothing twice.
 
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use super::{Docs, Site, question};
+use crate::ranking::Search;
+use crate::settings::{SHIPPED, Settings};
+use crate::weighed::Scored;
 use crate::{Filter, Query};
 
 fn handbook() -> Docs {
@@ -151,4 +155,19 @@ fn no_question_takes_long() {
         site.index.snapshot().search(&question(text));
         assert!(started.elapsed() < Duration::from_secs(2), "{:?} for {:.20}", started.elapsed(), text);
     }
+}
+
+#[test]
+fn what_is_known_of_the_shipped_settings_is_not_taken_for_others() {
+    let site = Site::of(&handbook());
+    let (snapshot, query, without) = (site.index.snapshot(), question("rate limit"), HashSet::new());
+    let mut other = SHIPPED;
+    other.set("title", 2.0 * SHIPPED.title).expect("there is one");
+    let titles = |settings: &Settings| {
+        let search = Search::new(&snapshot, &query, settings, &without, HashMap::new()).expect("read");
+        let texts = search.expect("something is asked for").lookup.texts(Scored::Pages);
+        texts.iter().find(|text| text.field == snapshot.fields.title).map(|text| text.weight)
+    };
+    let (before, others, after) = (titles(&SHIPPED), titles(&other), titles(&SHIPPED));
+    assert_eq!((before, others, after), (Some(SHIPPED.title), Some(2.0 * SHIPPED.title), Some(SHIPPED.title)));
 }
