@@ -123,8 +123,8 @@ impl Origin {
 /// Whether a setting of the repository changes what a push does.
 fn matters(section: &str, key: &str) -> bool {
     match section {
-        "receive" => !matches!(key, "autogc" | "unpacklimit" | "keepalive"),
-        "transfer" => !matches!(key, "unpacklimit"),
+        "receive" => !matches!(key, "autogc" | "keepalive"),
+        "transfer" => true,
         "core" => matches!(key, "hookspath" | "sharedrepository" | "alternaterefscommand"),
         "include" | "includeif" | "hook" => true,
         _ => false,

@@ -93,6 +93,8 @@ fn five_hundred_jobs_are_active_at_once_and_all_complete() {
         assert!(job["prLink"].is_string(), "{job:#}");
     }
     took("have completed");
+    // git keeps the repository in order while they push. Nothing of theirs may get lost by that.
+    repository.git(&["fsck", "--connectivity-only"]);
     assert_eq!(model.faults(), Vec::<String>::new());
     assert_eq!(model.hung_up(), 0);
 

@@ -41,8 +41,8 @@ fn options() -> gix::open::Options {
     ])
 }
 
-/// Room for packs. A server lives long, many push at once, and each brings a pack: a handle without room for those that
-/// came after it was made can read nothing more.
+/// Room for packs. A server lives long, and fetches and large pushes bring a pack each: a handle without room for those
+/// that came after it was made can read nothing more.
 const ROOM: gix::odb::store::init::Slots =
     gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 512 };
 

@@ -3,6 +3,7 @@
 //! Objects are complete before anything points at them: files get their final name only when their content is written
 //! (and, when asked, flushed to the disk), children before parents, a pack before its index.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -16,8 +17,17 @@ use gix::zlib::stream::deflate;
 
 use super::NewObject;
 
-/// Above this many objects one pack is cheaper than a file each.
-const LOOSE_AT_MOST: usize = 16;
+/// How many objects of a cache are worth a pack instead of a file each.
+const CACHED_IN_A_PACK: usize = 17;
+/// And of what is flushed to the disk, in other people's repositories above all: as many as git itself packs on receipt.
+/// A pack for each small push would have their housekeeping run all the time. It is no friend of many new packs either:
+/// at its end it deletes every index whose pack it does not see, and a listing of a large folder, made while both get
+/// their names, may well show the one without the other.
+const FLUSHED_IN_A_PACK: usize = 100;
+/// How many files are flushed side by side.
+const AT_ONCE: usize = 16;
+/// How often a folder is made for a file.
+const FOLDER_TRIES: u32 = 10;
 
 /// What a crash of the machine may cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,12 +40,14 @@ pub(crate) enum Durability {
 
 /// Stores `objects`, which are in an order where parents follow what they point to.
 pub(crate) fn store(objects_dir: &Path, objects: &[NewObject], durability: Durability) -> io::Result<()> {
-    match (objects, durability) {
-        ([], _) => Ok(()),
-        // Two files and a folder to flush, instead of one of each per object.
-        (_, Durability::Flushed) => store_pack(objects_dir, objects, durability),
-        (many, Durability::Cached) if many.len() > LOOSE_AT_MOST => store_pack(objects_dir, objects, durability),
-        (few, Durability::Cached) => few.iter().try_for_each(|object| store_loose(objects_dir, object)),
+    let in_a_pack = match durability {
+        Durability::Flushed => FLUSHED_IN_A_PACK,
+        Durability::Cached => CACHED_IN_A_PACK,
+    };
+    match objects.len() {
+        0 => Ok(()),
+        many if many >= in_a_pack => store_pack(objects_dir, objects, durability),
+        _ => store_loose(objects_dir, objects, durability),
     }
 }
 
@@ -116,17 +128,69 @@ fn loose_path(objects_dir: &Path, id: ObjectId) -> PathBuf {
     objects_dir.join(&hex[..2]).join(&hex[2..])
 }
 
-fn store_loose(objects_dir: &Path, object: &NewObject) -> io::Result<()> {
-    let path = loose_path(objects_dir, object.id);
-    let folder = path.parent().unwrap_or(objects_dir);
-    let header = gix::objs::encode::loose_header(object.kind, object.data.len() as u64);
-    let content = deflated(&[&header, &object.data])?;
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
-        _ => {}
+fn store_loose(objects_dir: &Path, objects: &[NewObject], durability: Durability) -> io::Result<()> {
+    let mut folders = BTreeSet::from([objects_dir.to_owned()]);
+    for some in objects.chunks(AT_ONCE) {
+        let mut written = Vec::with_capacity(some.len());
+        for object in some {
+            let path = loose_path(objects_dir, object.id);
+            let folder = path.parent().unwrap_or(objects_dir);
+            let header = gix::objs::encode::loose_header(object.kind, object.data.len() as u64);
+            let content = deflated(&[&header, &object.data])?;
+            let file = within(folder, || Temporary::write(folder, "tmp_obj_", &content))?;
+            written.push((file, path.clone()));
+            folders.insert(folder.to_owned());
+        }
+        if durability == Durability::Flushed {
+            side_by_side(&written, |(file, _)| file.flush())?;
+        }
+        for (file, path) in written {
+            // An object of the same name is replaced: it is equal, or it was damaged by a crash.
+            file.publish(&path)?;
+        }
     }
-    // An object of the same name is replaced: it is equal, or it was damaged by a crash.
-    Temporary::write(folder, "tmp_obj_", &content)?.publish(&path)
+    if durability == Durability::Flushed {
+        let folders: Vec<PathBuf> = folders.into_iter().collect();
+        folders.chunks(AT_ONCE).try_for_each(|some| side_by_side(some, |folder| sync_if_there(folder)))?;
+    }
+    Ok(())
+}
+
+/// Writes into a folder that is made for it. Housekeeping takes a folder away when it is empty.
+fn within<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    let mut tries = 0;
+    loop {
+        match fs::create_dir(folder) {
+            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        tries += 1;
+        match write() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && tries < FOLDER_TRIES => {}
+            ended => return ended,
+        }
+    }
+}
+
+/// Housekeeping may have packed what was written into a folder, flushed that, and taken the folder away.
+fn sync_if_there(folder: &Path) -> io::Result<()> {
+    match sync_folder(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        ended => ended,
+    }
+}
+
+/// Flushes a few things at once, so that the file system can do them in one go.
+fn side_by_side<T: Sync>(these: &[T], flush: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
+    let Some((first, others)) = these.split_first() else { return Ok(()) };
+    thread::scope(|scope| {
+        let flush = &flush;
+        let beside: Vec<_> = others.iter().map(|other| scope.spawn(move || flush(other))).collect();
+        beside.into_iter().fold(flush(first), |flushed, other| {
+            let other = other.join().map_err(|_| io::Error::other("a flush broke off")).flatten();
+            flushed.and(other)
+        })
+    })
 }
 
 /// Where an object lies in a pack.
@@ -155,12 +219,7 @@ fn store_pack(objects_dir: &Path, objects: &[NewObject], durability: Durability)
     let pack = Temporary::write(&folder, "tmp_pack_", &pack)?;
     let index = Temporary::write(&folder, "tmp_idx_", &index)?;
     if durability == Durability::Flushed {
-        // Side by side, so that the file system can do both in one go.
-        thread::scope(|scope| {
-            let beside = scope.spawn(|| pack.flush());
-            let flushed = index.flush();
-            beside.join().map_err(|_| io::Error::other("a flush broke off")).flatten().and(flushed)
-        })?;
+        side_by_side(&[&pack, &index], |file| file.flush())?;
     }
     // Readers look for the index: it comes last.
     pack.publish(&folder.join(format!("{name}.pack")))?;
@@ -248,4 +307,29 @@ fn index(placed: &[Placed], pack: ObjectId) -> io::Result<Vec<u8>> {
     let checksum = sha1(&out)?;
     out.extend_from_slice(checksum.as_slice());
     Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_is_taken_away_is_made_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("17");
+        let mut tries = 0;
+        within(&folder, || {
+            tries += 1;
+            if tries < FOLDER_TRIES {
+                fs::remove_dir(&folder)?;
+            }
+            Temporary::write(&folder, "tmp_obj_", b"content")
+        })
+        .unwrap();
+        // Not for ever: something else is wrong then.
+        let never = within(&folder, || fs::remove_dir(&folder).and_then(|()| fs::read_dir(&folder)));
+        assert_eq!(never.unwrap_err().kind(), io::ErrorKind::NotFound);
+        // Nor is it missed at the end: what was in it is in a pack.
+        sync_if_there(&folder).unwrap();
+    }
 }

@@ -36,7 +36,7 @@ fn a_large_commit_is_whole_upstream() {
     both(|world| {
         let mirror = world.fetched();
         let mut overlay = mirror.overlay(mirror.branch("main").unwrap()).unwrap();
-        for number in 0..60 {
+        for number in 0..120 {
             overlay
                 .write(&format!("docs/d{}/p{number}.md", number % 7), format!("# Page {number}\n").into_bytes())
                 .unwrap();
@@ -47,6 +47,27 @@ fn a_large_commit_is_whole_upstream() {
         git(&world.bare, &["fsck", "--strict"]);
         assert_eq!(world.upstream_file("large", "docs/d3/p10.md"), "# Page 10");
         assert_eq!(git(&world.bare, &["cat-file", "-s", "large:docs/big.bin"]), "300000");
+    });
+}
+
+#[test]
+fn what_a_job_pushes_is_no_pack() {
+    let packs = |world: &World| {
+        let folder = fs::read_dir(world.bare.join("objects").join("pack")).unwrap();
+        folder.filter(|file| file.as_ref().unwrap().path().extension().is_some_and(|kind| kind == "pack")).count()
+    };
+    both(|world| {
+        let before = packs(&world);
+        let mirror = world.fetched();
+        let commit = committed(&mirror, "docs/index.md", "# Changed\n");
+        mirror.push(&world.remote(), "job", commit, None).unwrap();
+        assert_eq!(packs(&world), before);
+        // A repository that wants packs gets them.
+        git(&world.bare, &["config", "receive.unpackLimit", "1"]);
+        let commit = committed(&mirror, "docs/index.md", "# Changed once more\n");
+        mirror.push(&world.remote(), "another", commit, None).unwrap();
+        assert_eq!(packs(&world), before + 1);
+        git(&world.bare, &["fsck", "--strict"]);
     });
 }
 
