@@ -1,7 +1,7 @@
 //! Keeping repositories small: loose objects and packs pile up, and git knows how to put them together.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -15,40 +15,69 @@ const LOOSE_IN_ONE_FOLDER: usize = 27;
 const PACKS: usize = 50;
 const LIMIT: Duration = Duration::from_secs(1800);
 
+/// What cannot be reached any more, and is younger than two weeks, goes into a pack of its own.
+const REPACK: &[&str] =
+    &["repack", "-d", "-l", "-q", "--cruft", "--cruft-expiration=2.weeks.ago", "--no-write-bitmap-index"];
+/// The same for a git that does not know such packs: into a file each.
+const REPACK_FORMERLY: &[&str] =
+    &["repack", "-d", "-l", "-q", "-A", "--unpack-unreachable=2.weeks.ago", "--no-write-bitmap-index"];
+const THEN: [&[&str]; 3] =
+    [&["pack-refs", "--all"], &["prune", "--expire=2.weeks.ago"], &["commit-graph", "write", "--reachable"]];
+/// Not in a process of its own: then a second would be started while the first runs.
+const BY_ITS_SETTINGS: &[&str] = &["-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"];
+
 /// Puts a mirror of ours in order when enough has piled up.
 pub(crate) fn mirror_when_due(shared: &Shared) {
-    when_due(&shared.dir, &["gc", "--quiet"]);
+    when_due(&shared.dir, mirror);
 }
 
 /// Does for a repository on this machine what `git push` would have started there, by that repository's own settings.
 pub(crate) fn origin_when_due(origin: &Origin) {
     if let Some(dir) = origin.kept_by_pushers() {
-        when_due(&dir, &["gc", "--auto", "--quiet"]);
+        when_due(&dir, |dir| warned(dir, run(dir, BY_ITS_SETTINGS)));
     }
 }
 
 /// Runs git beside the work, one such run at a time. It packs what is reachable and drops what has been unreachable
 /// for two weeks. Without git, nothing is put in order.
-fn when_due(dir: &Path, args: &'static [&'static str]) {
+fn when_due(dir: &Path, put_in_order: fn(&Path)) {
     static RUNS: AtomicBool = AtomicBool::new(false);
     if !is_due(&dir.join("objects")) || RUNS.swap(true, Ordering::SeqCst) {
         return;
     }
     let dir = dir.to_owned();
     thread::spawn(move || {
-        run(&dir, args);
+        put_in_order(&dir);
         RUNS.store(false, Ordering::SeqCst);
     });
 }
 
-fn run(dir: &PathBuf, args: &[&str]) {
+/// What `git gc` does, but for its last step. That one deletes every index without a pack, and takes for such an index
+/// that of a pack which gets its name just then.
+fn mirror(dir: &Path) {
+    let repacked = run(dir, REPACK).or_else(|error| match error.contains("unknown option") {
+        true => run(dir, REPACK_FORMERLY),
+        false => Err(error),
+    });
+    warned(dir, repacked.and_then(|()| THEN.iter().try_for_each(|step| run(dir, step))));
+}
+
+fn run(dir: &Path, args: &[&str]) -> Result<(), String> {
     let mut command = program::git();
     command.args(["-c", "core.hooksPath=/dev/null"]);
     command.arg("--git-dir").arg(dir).args(args);
     match program::run(command, "put a repository in order", LIMIT) {
-        Ok(said) if said.success => tracing::debug!(repository = %dir.display(), "put in order"),
-        Ok(said) => tracing::warn!(repository = %dir.display(), said = said.err.trim(), "could not be put in order"),
-        Err(error) => tracing::warn!(repository = %dir.display(), %error, "could not be put in order"),
+        Ok(said) if said.success => Ok(()),
+        Ok(said) => Err(said.err.trim().to_owned()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn warned(dir: &Path, ended: Result<(), String>) {
+    let repository = dir.display();
+    match ended {
+        Ok(()) => tracing::debug!(%repository, "put in order"),
+        Err(error) => tracing::warn!(%repository, error, "could not be put in order"),
     }
 }
 
@@ -63,6 +92,7 @@ fn is_due(objects: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::{World, committed, git, text};
 
     #[test]
     fn many_packs_or_loose_objects_make_it_due() {
@@ -73,5 +103,52 @@ mod tests {
             fs::write(dir.path().join("17").join(n.to_string()), "").unwrap();
         }
         assert!(is_due(dir.path()));
+    }
+
+    #[test]
+    fn somebody_elses_repository_is_put_in_order_as_it_wants() {
+        let world = World::new();
+        let packs = || {
+            git(&world.bare, &["count-objects", "-v"])
+                .lines()
+                .find(|line| line.starts_with("packs"))
+                .unwrap()
+                .to_owned()
+        };
+        git(&world.bare, &["repack", "-q"]);
+        world.publish("another");
+        git(&world.bare, &["repack", "-q"]);
+        git(&world.bare, &["config", "gc.autoPackLimit", "1"]);
+        for (auto, left) in [("0", "packs: 2"), ("1", "packs: 1")] {
+            git(&world.bare, &["config", "gc.auto", auto]);
+            run(&world.bare, BY_ITS_SETTINGS).unwrap();
+            assert_eq!(packs(), left);
+        }
+    }
+
+    #[test]
+    fn a_mirror_in_order_is_one_pack_and_what_nobody_reaches_yet() {
+        let world = World::new();
+        let found = world.fetched();
+        let unreached = committed(&found, "docs/one.md", "1\n");
+        let dir = found.repo().git_dir().to_owned();
+        let packs = dir.join("objects").join("pack");
+        fs::create_dir_all(&packs).unwrap();
+        // One whose pack a listing has missed.
+        let index = packs.join(format!("pack-{}.idx", "a".repeat(40)));
+        fs::write(&index, "of a pack that comes to be just now").unwrap();
+        for repack in [REPACK, REPACK_FORMERLY] {
+            run(&dir, repack).unwrap();
+            mirror(&dir);
+            assert!(index.exists());
+            git(&dir, &["cat-file", "-e", &format!("{unreached}:docs/one.md")]);
+        }
+        fs::remove_file(&index).unwrap();
+        git(&dir, &["fsck", "--strict"]);
+        let counted = git(&dir, &["count-objects", "-v"]);
+        assert!(counted.contains("count: 0\n"), "{counted}");
+        assert!(dir.join("packed-refs").exists() && dir.join("objects/info/commit-graph").exists());
+        // And the handles that were open before read on.
+        assert_eq!(text(found.overlay(unreached).unwrap().read("docs/one.md").unwrap()).as_deref(), Some("1\n"));
     }
 }
