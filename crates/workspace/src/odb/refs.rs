@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use gix::ObjectId;
 use gix::bstr::ByteSlice;
@@ -23,8 +23,9 @@ pub(crate) type Branches = BTreeMap<String, ObjectId>;
 const LOCK_TRIES: u32 = 50;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// How often branches are read again that were packed meanwhile, and for how long between.
-const READ_TRIES: u32 = 50;
+/// For how long branches are read again that are packed meanwhile, and how long between. After thousands of pushes git
+/// takes a second or two to take the files of so many away.
+const READ_LIMIT: Duration = Duration::from_secs(10);
 const READ_PAUSE: Duration = Duration::from_millis(5);
 
 /// The branches and the branch `HEAD` names, which need not exist.
@@ -38,7 +39,7 @@ pub(crate) struct RefState {
 /// a file of its own goes into the file of all, and whoever has read that one already finds it in neither.
 pub(crate) fn state(repo: &gix::Repository) -> gix::Result<RefState> {
     let packed = repo.common_dir().join("packed-refs");
-    let mut tries = 0;
+    let begun = Instant::now();
     loop {
         let before = written(&packed);
         let state = state_in_passing(repo);
@@ -46,8 +47,7 @@ pub(crate) fn state(repo: &gix::Repository) -> gix::Result<RefState> {
             Ok(_) => written(&packed) == before,
             Err(error) => !error.is_not_found(),
         };
-        tries += 1;
-        if is_one || tries == READ_TRIES {
+        if is_one || begun.elapsed() > READ_LIMIT {
             return state;
         }
         thread::sleep(READ_PAUSE);
