@@ -26,7 +26,8 @@ use docent_jobs::memory::MemoryStore;
 use docent_jobs::{Engine, EngineConfig, EntryBody, JobLimits, Jobs, NewJob, Store};
 use docent_llm::Model;
 use docent_types::{
-    Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, RandomIds, Role, StoreError, SystemClock,
+    Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, ProjectSettings, ProjectUid, RandomIds,
+    Role, StoreError, SystemClock,
 };
 use docent_workspace::{CommitMeta, Mirrors, create_repository};
 use tokio_util::sync::CancellationToken;
@@ -155,6 +156,7 @@ fn project(path: &Path) -> Result<Project, BoxError> {
     };
     create_repository(path, "main", &files, &meta)?;
     Ok(Project {
+        uid: ProjectUid::new(RandomIds.unguessable()),
         id: ProjectId::parse("sample")?,
         domain: Domain::parse("sample")?,
         repository: path.display().to_string(),
@@ -164,6 +166,7 @@ fn project(path: &Path) -> Result<Project, BoxError> {
         token_env: None,
         base_url: None,
         context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: SystemClock.now(),
     })
 }

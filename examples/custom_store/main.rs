@@ -20,7 +20,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use docent_jobs::{Fingerprint, JobLimits, Jobs, NewJob, Store, conformance};
 use docent_types::{
-    Clock, Domain, ForgeKind, Message, Project, ProjectId, RandomIds, Refusal, RefusalKind, Role, SystemClock,
+    Clock, Domain, ForgeKind, Ids, Message, Project, ProjectId, ProjectSettings, ProjectUid, RandomIds, Refusal,
+    RefusalKind, Role, SystemClock,
 };
 use tokio::io::AsyncWriteExt;
 
@@ -101,6 +102,7 @@ async fn jobs(path: &Path) -> Result<Jobs, BoxError> {
 /// A project to submit jobs for. Nobody works on them here, so its repository need not exist.
 fn project() -> Result<Project, BoxError> {
     Ok(Project {
+        uid: ProjectUid::new(RandomIds.unguessable()),
         id: ProjectId::parse("sample")?,
         domain: Domain::parse("sample")?,
         repository: "/srv/git/sample.git".to_owned(),
@@ -110,6 +112,7 @@ fn project() -> Result<Project, BoxError> {
         token_env: None,
         base_url: None,
         context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: SystemClock.now(),
     })
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use docent_types::{Clock, Domain, ForgeKind, Project, ProjectId, SystemClock};
+use docent_types::{
+    Clock, Domain, ForgeKind, Ids, Project, ProjectId, ProjectSettings, ProjectUid, RandomIds, SystemClock,
+};
 use docent_workspace::{CommitMeta, create_repository};
 
 use crate::BoxError;
@@ -54,6 +56,7 @@ pub(crate) fn repository(path: &Path) -> Result<String, BoxError> {
 /// The project: which repository, under which names, and where its pull requests live.
 pub(crate) fn project(repository: &str) -> Result<Project, BoxError> {
     Ok(Project {
+        uid: ProjectUid::new(RandomIds.unguessable()),
         id: ProjectId::parse("turnstile")?,
         domain: Domain::parse("turnstile-docs")?,
         repository: repository.to_owned(),
@@ -63,6 +66,7 @@ pub(crate) fn project(repository: &str) -> Result<Project, BoxError> {
         token_env: None,
         base_url: None,
         context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: SystemClock.now(),
     })
 }

@@ -32,7 +32,8 @@ use docent_llm::builtin::Builtin;
 use docent_search::Indexes;
 use docent_store::SqliteStore;
 use docent_types::{
-    Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, RandomIds, Role, SystemClock,
+    Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, ProjectSettings, ProjectUid, RandomIds,
+    Role, SystemClock,
 };
 use docent_web::{Handler, Limits, Request, Response, respond};
 use http::StatusCode;
@@ -101,6 +102,7 @@ impl House {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
         let project = Project {
+            uid: ProjectUid::new(RandomIds.unguessable()),
             id: ProjectId::parse(NAME)?,
             domain: Domain::parse(NAME)?,
             repository: folder.join("docs.git").display().to_string(),
@@ -110,6 +112,7 @@ impl House {
             token_env: None,
             base_url: None,
             context: BTreeMap::new(),
+            settings: ProjectSettings::default(),
             created_at: clock.now(),
         };
         store.add(project.clone()).await?;

@@ -28,7 +28,9 @@ use docent_http_v2::{Face, Shown};
 use docent_jobs::{JobLimits, Jobs, ModelNames};
 use docent_search::Indexes;
 use docent_store::SqliteStore;
-use docent_types::{Clock, Domain, ForgeKind, Ids, Project, ProjectId, RandomIds, SystemClock};
+use docent_types::{
+    Clock, Domain, ForgeKind, Ids, Project, ProjectId, ProjectSettings, ProjectUid, RandomIds, SystemClock,
+};
 use docent_web::Limits;
 use docent_workspace::{CommitMeta, Mirrors, create_repository};
 use tokio::net::TcpListener;
@@ -120,6 +122,7 @@ fn project(path: &Path) -> Result<Project, BoxError> {
     };
     create_repository(path, "main", &files, &meta)?;
     Ok(Project {
+        uid: ProjectUid::new(RandomIds.unguessable()),
         id: ProjectId::parse(NAME)?,
         domain: Domain::parse(NAME)?,
         repository: path.display().to_string(),
@@ -129,6 +132,7 @@ fn project(path: &Path) -> Result<Project, BoxError> {
         token_env: None,
         base_url: None,
         context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: SystemClock.now(),
     })
 }

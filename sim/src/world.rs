@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use docent_types::{Clock, Domain, ForgeKind, Ids, Project, ProjectId, Timestamp};
+use docent_types::{Clock, Domain, ForgeKind, Ids, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp};
 use docent_workspace::{CommitMeta, Mirror, Mirrors, Remote, create_repository};
 use tempfile::TempDir;
 use tokio::time::Instant;
@@ -191,6 +191,7 @@ fn project(dir: &TempDir, number: usize) -> Project {
     create_repository(&path, "main", &files, &by_people("First", Vec::new())).expect("a repository is made");
     let name = format!("project-{number}");
     Project {
+        uid: ProjectUid::new(Uuid::from_u128(number as u128)),
         id: ProjectId::parse(&name).expect("a name"),
         domain: Domain::parse(&name).expect("a name"),
         repository: path.display().to_string(),
@@ -200,6 +201,7 @@ fn project(dir: &TempDir, number: usize) -> Project {
         token_env: None,
         base_url: None,
         context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: BEGINNING,
     }
 }

@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_types::{Domain, ForgeKind, Project, ProjectId, Timestamp};
+use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp};
 
 use crate::key::{Key, KeyHash, KeyKind};
 use crate::ports::{AddError, Keys, Projects};
@@ -28,12 +28,16 @@ where
     a_key_needs_a_project_and_is_added_once(&*make().await).await;
     a_revoked_key_stays_revoked(&*make().await).await;
     a_removed_project_takes_its_keys_with_it(&*make().await).await;
+    a_changed_project_keeps_its_keys(&*make().await).await;
     every_change_is_told(&*make().await).await;
 }
 
 /// A project with a local repository, served under the domain of the same name.
 pub fn sample_project(name: &str) -> Project {
+    let number = name.bytes().fold(0, |number: u64, byte| (number << 5 ^ u64::from(byte)) & 0xffff_ffff_ffff);
+    let uid = ProjectUid::parse(&format!("00000000-0000-0000-0000-{number:012x}")).expect("a uid");
     Project {
+        uid,
         id: ProjectId::parse(name).expect("a name"),
         domain: Domain::parse(name).expect("a name"),
         repository: format!("/srv/git/{name}.git"),
@@ -43,6 +47,11 @@ pub fn sample_project(name: &str) -> Project {
         token_env: None,
         base_url: Some("https://docs.example.com".to_owned()),
         context: BTreeMap::from([("api".to_owned(), "/srv/git/api.git".to_owned())]),
+        settings: ProjectSettings {
+            allow_paths: vec!["*.json".to_owned()],
+            author: "Ann <ann@example.com>".parse().ok(),
+            sign_off: true,
+        },
         created_at: NOW,
     }
 }
@@ -89,6 +98,8 @@ async fn every_change_is_told<S: Keys + Projects>(store: &S) {
     moved("adding a key").await;
     store.revoke(&record.id, NOW).await.expect("revokes");
     moved("revoking a key").await;
+    store.replace(sample_project("acme")).await.expect("changes");
+    moved("changing a project").await;
     store.remove(&record.grant.project, NOW).await.expect("removes");
     moved("removing a project").await;
 }
@@ -194,4 +205,24 @@ pub async fn a_removed_project_takes_its_keys_with_it<S: Keys + Projects>(store:
     assert_eq!(kept.revoked_at, Some(NOW), "a later project of the name does not revive the key");
     assert_eq!(store.by_hash(&other.hash).await.expect("the store answers"), Some(other));
     store.insert(sample_key("acme", 3).1).await.expect("the new project takes new keys");
+}
+
+pub async fn a_changed_project_keeps_its_keys<S: Keys + Projects>(store: &S) {
+    let acme = add(store, "acme").await;
+    let other = add(store, "other").await;
+    let (_, record) = sample_key("acme", 1);
+    store.insert(record.clone()).await.expect("the key is added");
+    let domain = Domain::parse("docs").expect("a name");
+    let changed = Project { domain: domain.clone(), branch: "next".to_owned(), ..acme.clone() };
+    assert_eq!(store.replace(changed.clone()).await.expect("changes"), Some(acme.clone()));
+    assert_eq!(store.by_id(&acme.id).await.expect("the store answers").as_ref(), Some(&changed));
+    assert_eq!(store.by_domain(&domain).await.expect("the store answers").as_ref(), Some(&changed));
+    assert_eq!(store.by_domain(&acme.domain).await.expect("the store answers"), None);
+    assert_eq!(store.by_hash(&record.hash).await.expect("the store answers"), Some(record));
+    let taken = store.replace(Project { domain: other.domain.clone(), ..changed.clone() }).await;
+    assert!(matches!(taken, Err(AddError::DomainTaken { project, .. }) if project == other.id));
+    let later = Project { uid: other.uid, ..changed.clone() };
+    assert_eq!(store.replace(later).await.expect("the store answers"), None, "another project of the same name");
+    assert_eq!(store.replace(sample_project("nobody")).await.expect("the store answers"), None);
+    assert_eq!(store.projects().await.expect("the store answers"), [changed, other]);
 }

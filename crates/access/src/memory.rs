@@ -92,6 +92,16 @@ impl Projects for MemoryAccess {
         Ok(())
     }
 
+    async fn replace(&self, project: Project) -> Result<Option<Project>, AddError> {
+        let mut state = self.changed();
+        let is_taken = |other: &&Project| other.id != project.id && other.domain == project.domain;
+        if let Some(other) = state.projects.values().find(is_taken) {
+            return Err(AddError::DomainTaken { domain: project.domain, project: other.id.clone() });
+        }
+        let kept = state.projects.get_mut(&project.id).filter(|kept| kept.uid == project.uid);
+        Ok(kept.map(|kept| std::mem::replace(kept, project)))
+    }
+
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
         let mut state = self.changed();
         for record in state.keys.iter_mut().filter(|record| record.grant.project == *id) {

@@ -31,7 +31,7 @@ pub trait Keys: Send + Sync + fmt::Debug + 'static {
     fn changes(&self) -> Option<u64>;
 }
 
-/// Why a project was not added.
+/// Why a project was not added or changed.
 #[derive(Debug, Error)]
 pub enum AddError {
     #[error("the project `{0}` exists already: choose another id, or remove that project first")]
@@ -47,6 +47,10 @@ pub enum AddError {
 pub trait Projects: Send + Sync + fmt::Debug + 'static {
     /// Adds a project whose id and domain nobody has.
     async fn add(&self, project: Project) -> Result<(), AddError>;
+
+    /// Puts this in the place of the project of the same id and uid and gives what was there, or `None` when there is none
+    /// such. Its keys stay.
+    async fn replace(&self, project: Project) -> Result<Option<Project>, AddError>;
 
     /// Removes a project and gives it, or `None` when there is none. Its keys are revoked with it: they are no good for
     /// a later project of the same name.

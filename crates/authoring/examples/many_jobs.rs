@@ -22,8 +22,8 @@ use docent_jobs::memory::MemoryStore;
 use docent_jobs::{Engine, EngineConfig, JobLimits, JobQuery, Jobs, NewJob, Store};
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_types::{
-    Clock, Domain, FinishReason, FixedIds, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, Role, StoreError,
-    SystemClock, Timestamp, Usage,
+    Clock, Domain, FinishReason, FixedIds, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, ProjectSettings,
+    ProjectUid, Role, StoreError, SystemClock, Timestamp, Usage,
 };
 use docent_workspace::{CommitMeta, Mirrors, create_repository};
 use futures::{StreamExt, stream};
@@ -125,6 +125,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     create_repository(&folder, "main", &pages(files), &meta)?;
     let project = Project {
+        uid: ProjectUid::new(FixedIds::default().unguessable()),
         id: ProjectId::parse("acme")?,
         domain: Domain::parse("acme")?,
         repository: folder.display().to_string(),
@@ -134,6 +135,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         token_env: None,
         base_url: None,
         context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: Timestamp::default(),
     };
 

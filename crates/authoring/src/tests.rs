@@ -25,8 +25,8 @@ use docent_jobs::{Engine, EngineConfig, JobLimits, Jobs, NewJob, Store};
 use docent_llm::Model;
 use docent_llm::builtin::Builtin;
 use docent_types::{
-    AgentJob, BranchName, Clock, Domain, FixedIds, ForgeKind, Halt, JobStatus, ManualClock, Message, Project,
-    ProjectId, Role, StoreError, Timestamp,
+    AgentJob, BranchName, Clock, Domain, FixedIds, ForgeKind, Halt, Ids, JobStatus, ManualClock, Message, Project,
+    ProjectId, ProjectSettings, ProjectUid, Role, StoreError, Timestamp,
 };
 use docent_workspace::{CommitId, CommitMeta, CommitSummary, Mirror, Mirrors, Remote, create_repository};
 use tempfile::TempDir;
@@ -129,6 +129,7 @@ impl World {
         let dir = TempDir::new().expect("a folder");
         let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_000));
         let project = Project {
+            uid: ProjectUid::new(FixedIds::default().unguessable()),
             id: ProjectId::parse("acme").expect("a name"),
             domain: Domain::parse("acme").expect("a name"),
             repository: dir.path().join("docs.git").display().to_string(),
@@ -138,6 +139,7 @@ impl World {
             token_env: None,
             base_url: None,
             context: BTreeMap::new(),
+            settings: ProjectSettings::default(),
             created_at: Timestamp::default(),
         };
         create_repository(&dir.path().join("docs.git"), "main", files, &by("Ann", "First", vec![])).expect("made");

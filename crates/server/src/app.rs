@@ -110,6 +110,13 @@ impl App {
         Ok(self.projects().add(project).await?)
     }
 
+    /// Changes what is known of a project, unless it was removed meanwhile.
+    pub(crate) async fn change_project(&self, project: Project) -> Result<(), Failure> {
+        let id = project.id.clone();
+        let before = self.projects().replace(project).await?;
+        before.map(drop).ok_or_else(|| Failure::plain(format!("the project `{id}` was removed meanwhile")))
+    }
+
     pub(crate) async fn remove_project(&self, project: &Project) -> Result<(), Failure> {
         self.projects().remove(&project.id, self.now()).await?;
         self.indexes.remove(&project.domain).map_err(Failure::from)

@@ -37,7 +37,7 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Run the server
     Serve(ServeArgs),
-    /// Add, list and remove projects
+    /// Add, change, list and remove projects
     #[command(subcommand)]
     Project(ProjectCommand),
     /// Create, list and revoke API keys
@@ -80,6 +80,8 @@ pub(crate) struct ServeArgs {
 pub(crate) enum ProjectCommand {
     /// Register a docs repository
     Add(ProjectAdd),
+    /// Change what is known of a project; its keys, jobs and threads stay
+    Set(ProjectSet),
     /// List the projects
     List,
     /// Remove a project, its keys and its index; its jobs stay in the database
@@ -96,18 +98,38 @@ pub(crate) struct ProjectAdd {
     /// URL or path of the git repository
     #[arg(long, value_name = "URL_OR_PATH")]
     pub(crate) repo: String,
+    #[command(flatten)]
+    pub(crate) options: ProjectOptions,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "What is not given stays as it is. An empty value (`--token-env ''`) takes away what can be absent."
+)]
+pub(crate) struct ProjectSet {
+    /// The project's id
+    pub(crate) id: String,
+    /// URL or path of the git repository
+    #[arg(long, value_name = "URL_OR_PATH")]
+    pub(crate) repo: Option<String>,
+    #[command(flatten)]
+    pub(crate) options: ProjectOptions,
+}
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct ProjectOptions {
     /// The name in the assistant paths [default: the id]
     #[arg(long)]
     pub(crate) domain: Option<String>,
-    /// The branch that holds the docs and that pull requests go to
-    #[arg(long = "ref", default_value = "main", value_name = "BRANCH")]
-    pub(crate) branch: String,
+    /// The branch that holds the docs and that pull requests go to [default: main]
+    #[arg(long = "ref", value_name = "BRANCH")]
+    pub(crate) branch: Option<String>,
     /// The folder of the docs in the repository [default: all of it]
-    #[arg(long, default_value = "", hide_default_value = true, value_name = "FOLDER")]
-    pub(crate) docs_root: String,
-    /// Where pull requests are opened
-    #[arg(long, value_enum, default_value_t = ForgeArg::Local)]
-    pub(crate) forge: ForgeArg,
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) docs_root: Option<String>,
+    /// Where pull requests are opened [default: local]
+    #[arg(long, value_enum)]
+    pub(crate) forge: Option<ForgeArg>,
     /// The environment variable that holds the token for git and the forge
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) token_env: Option<String>,
@@ -118,6 +140,22 @@ pub(crate) struct ProjectAdd {
     /// A repository that the agent may read besides, by a name; more than one may be given
     #[arg(long, value_name = "NAME=URL")]
     pub(crate) context: Vec<String>,
+    /// Files below the docs root that the agent may change besides pages, images and navigation, such as `*.config.js` or
+    /// `scripts/**`; more than one may be given
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) allow_path: Vec<String>,
+    /// Author and committer of the commits [default: Docent]
+    #[arg(long, value_name = "NAME <EMAIL>")]
+    pub(crate) author: Option<String>,
+    /// Whether commits carry a `Signed-off-by` line
+    #[arg(long, value_name = "YES_OR_NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes")]
+    pub(crate) sign_off: Option<YesOrNo>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum YesOrNo {
+    Yes,
+    No,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]

@@ -75,7 +75,8 @@ mod tests {
     use docent_jobs::{JobLimits, NewJob, Outcome};
     use docent_llm::builtin::Builtin;
     use docent_types::{
-        AgentJob, Domain, FixedIds, ForgeKind, Ids, ManualClock, Message, Project, ProjectId, Role, ThreadId, Timestamp,
+        AgentJob, Domain, FixedIds, ForgeKind, Ids, ManualClock, Message, Project, ProjectId, ProjectSettings,
+        ProjectUid, Role, ThreadId, Timestamp,
     };
 
     use super::*;
@@ -152,6 +153,7 @@ mod tests {
             let (time, ids) = (Arc::new(clock.clone()), Arc::new(FixedIds::default()));
             let jobs = Jobs::new(Arc::new(MemoryStore::new()), time, ids, JobLimits::default());
             let project = Project {
+                uid: ProjectUid::new(FixedIds::default().unguessable()),
                 id: ProjectId::parse("docs").expect("a name"),
                 domain: Domain::parse("docs").expect("a name"),
                 repository: "/srv/git/docs.git".to_owned(),
@@ -161,6 +163,7 @@ mod tests {
                 token_env: None,
                 base_url: None,
                 context: std::collections::BTreeMap::new(),
+                settings: ProjectSettings::default(),
                 created_at: NOW,
             };
             let worker = Scripted::start(&jobs);

@@ -12,7 +12,10 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use docent_jobs::{Engine, EngineConfig, EntryBody, Failure, Handle, JobLimits, Jobs, NewJob, Outcome, Worker};
 use docent_store::SqliteStore;
-use docent_types::{Clock, Domain, ForgeKind, JobId, Message, Project, ProjectId, RandomIds, Role, SystemClock};
+use docent_types::{
+    Clock, Domain, FixedIds, ForgeKind, Ids, JobId, Message, Project, ProjectId, ProjectSettings, ProjectUid,
+    RandomIds, Role, SystemClock,
+};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio_util::sync::CancellationToken;
 
@@ -117,6 +120,7 @@ async fn submit(jobs: &Jobs) -> Result<JobId, docent_jobs::JobError> {
 
 fn project() -> Project {
     Project {
+        uid: ProjectUid::new(FixedIds::default().unguessable()),
         id: ProjectId::parse("acme").expect("a name"),
         domain: Domain::parse("acme").expect("a name"),
         repository: "/srv/git/docs.git".to_owned(),
@@ -126,6 +130,7 @@ fn project() -> Project {
         token_env: None,
         base_url: None,
         context: std::collections::BTreeMap::default(),
+        settings: ProjectSettings::default(),
         created_at: SystemClock.now(),
     }
 }

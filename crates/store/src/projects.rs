@@ -29,6 +29,26 @@ impl Projects for SqliteStore {
         .await
     }
 
+    async fn replace(&self, project: Project) -> Result<Option<Project>, AddError> {
+        self.write_access("change the project", move |connection| {
+            if let Some(other) = find(connection, "domain = ?1", project.domain.as_str())?
+                && other.id != project.id
+            {
+                return Err(Abort::Refused(AddError::DomainTaken { domain: project.domain, project: other.id }));
+            }
+            let found = find(connection, "id = ?1", project.id.as_str())?.filter(|found| found.uid == project.uid);
+            if found.is_some() {
+                connection.prepare_cached("UPDATE projects SET domain = ?2, body = ?3 WHERE id = ?1")?.execute((
+                    project.id.as_str(),
+                    project.domain.as_str(),
+                    serde_json::to_string(&project)?,
+                ))?;
+            }
+            Ok(found)
+        })
+        .await
+    }
+
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
         let id = id.clone();
         self.write_access("remove the project", move |connection| {

@@ -17,6 +17,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
+    include_str!("schema/7.sql"),
 ];
 
 /// "Docn": marks the file as ours.
@@ -310,6 +311,32 @@ mod tests {
         let read = |after| journal::read(&connection, id, after, 9).expect("reads");
         let seen = |after| read(after).iter().map(|entry| (entry.seq, entry.at.millis())).collect::<Vec<_>>();
         assert_eq!((seen(0), seen(1)), (vec![(1, 5), (2, 5), (3, 6)], vec![(2, 5), (3, 6)]));
+    }
+
+    #[test]
+    fn projects_of_the_sixth_version_get_a_uid_each() {
+        use docent_types::Project;
+        let (_folder, path) = fresh();
+        make(&path).expect("makes");
+        let mut connection = connect(&path).expect("opens");
+        migrate(&mut connection, &path, &MIGRATIONS[..6]).expect("is a database of the sixth version");
+        for id in ["acme", "zoë's"] {
+            let body = r#"{"id":"acme","domain":"acme","repository":"/srv/\u00fc","ref":"main","docs_root":"",
+                "forge":"local","token_env":null,"base_url":null,"created_at":"2026-11-18T11:06:40.007Z"}"#;
+            connection.execute("INSERT INTO projects VALUES (?1, ?1, ?2)", [id, body]).expect("writes");
+        }
+        drop(connection);
+        let uids = || {
+            let connection = open_for_writing(&path).expect("opens and migrates");
+            let mut select = connection.prepare("SELECT body FROM projects ORDER BY id").expect("prepares");
+            let bodies = select.query_map([], |row| row.get::<_, String>(0)).expect("reads");
+            bodies
+                .map(|body| serde_json::from_str::<Project>(&body.expect("a body")).expect("a project").uid)
+                .collect::<Vec<_>>()
+        };
+        let first = uids();
+        assert!(first[0] != first[1] && first.iter().all(|uid| uid.uuid().get_version_num() == 4), "{first:?}");
+        assert_eq!(uids(), first);
     }
 
     #[test]

@@ -139,6 +139,11 @@ macro_rules! id {
 }
 
 id! {
+    /// What a project is, whatever it is called: made once, when the project is added, so that a later project of the same name
+    /// is another one. Whatever is kept of a project is kept under this.
+    ProjectUid
+}
+id! {
     /// One agent job. Sorts by creation time.
     JobId
 }

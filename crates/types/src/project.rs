@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::Timestamp;
-use crate::id::{Domain, ProjectId};
+use crate::id::{Domain, ProjectId, ProjectUid};
+use crate::signature::Signature;
 
 /// Where the project's pull requests are opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,7 @@ impl ForgeKind {
 /// One docs repository, and how we reach it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
+    pub uid: ProjectUid,
     pub id: ProjectId,
     pub domain: Domain,
     /// URL or absolute path of the git repository. Never holds credentials.
@@ -49,5 +51,21 @@ pub struct Project {
     /// Read-only repositories an agent may look into, by name.
     #[serde(default)]
     pub context: BTreeMap<String, String>,
+    /// What its owner allows and asks of jobs.
+    #[serde(default)]
+    pub settings: ProjectSettings,
     pub created_at: Timestamp,
+}
+
+/// What a project's owner allows and asks of its jobs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ProjectSettings {
+    /// Globs of paths, relative to the docs root, that an agent may change besides what documents are. `*` stays within a
+    /// folder, `**` does not.
+    pub allow_paths: Vec<String>,
+    /// Author and committer of the commits, `None` for Docent itself.
+    pub author: Option<Signature>,
+    /// Whether commits carry a `Signed-off-by` line of their author.
+    pub sign_off: bool,
 }

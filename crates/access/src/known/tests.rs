@@ -65,6 +65,10 @@ impl Projects for Counted {
         self.storage.add(project).await
     }
 
+    async fn replace(&self, project: Project) -> Result<Option<Project>, AddError> {
+        self.storage.replace(project).await
+    }
+
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
         self.storage.remove(id, now).await
     }

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use docent_types::{
-    AgentJob, Clock, Domain, FixedIds, ForgeKind, JobEvent, JobStatus, ManualClock, Message, Project, ProjectId, Role,
-    Timestamp,
+    AgentJob, Clock, Domain, FixedIds, ForgeKind, Ids, JobEvent, JobStatus, ManualClock, Message, Project, ProjectId,
+    ProjectSettings, ProjectUid, Role, Timestamp,
 };
 use tokio::sync::Semaphore;
 
@@ -120,6 +120,7 @@ impl World {
 
 fn project() -> Project {
     Project {
+        uid: ProjectUid::new(FixedIds::default().unguessable()),
         id: ProjectId::parse("acme").expect("a name"),
         domain: Domain::parse("acme").expect("a name"),
         repository: "/repo".to_owned(),
@@ -129,6 +130,7 @@ fn project() -> Project {
         token_env: None,
         base_url: None,
         context: std::collections::BTreeMap::default(),
+        settings: ProjectSettings::default(),
         created_at: Timestamp::default(),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use docent_types::{Domain, ForgeKind, Project, ProjectId};
+use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid};
 use docent_workspace::{CommitMeta, create_repository};
 use rust_embed::Embed;
 
@@ -39,6 +39,7 @@ pub(super) fn project(app: &App, repository: &Path) -> Result<Project, Failure> 
     let repository = std::path::absolute(repository)
         .map_err(|error| Failure::new("cannot tell where the sample repository is", error))?;
     Ok(Project {
+        uid: ProjectUid::new(app.ids.unguessable()),
         id: ProjectId::parse(PROJECT)?,
         domain: Domain::parse(PROJECT)?,
         repository: repository.display().to_string(),
@@ -48,6 +49,7 @@ pub(super) fn project(app: &App, repository: &Path) -> Result<Project, Failure> 
         token_env: None,
         base_url: None,
         context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: app.now(),
     })
 }

@@ -1,12 +1,12 @@
-//! `docent project`: add, list, remove.
+//! `docent project`: add, set, list, remove.
 
-mod add;
+mod options;
 
-pub(crate) use add::docs_root;
+pub(crate) use options::docs_root;
 
 use std::collections::BTreeMap;
 
-use docent_types::{Domain, ForgeKind, Project, ProjectId, Timestamp};
+use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
@@ -18,7 +18,8 @@ use crate::output;
 pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Result<(), Failure> {
     match command {
         ProjectCommand::Add(args) => {
-            let project = add::project(args, app.now())?;
+            let uid = ProjectUid::new(app.ids.unguessable());
+            let project = options::added(args, uid, app.now())?;
             app.add_project(project.clone()).await?;
             if json {
                 output::line(json!(Shown::from(&project)))?;
@@ -36,6 +37,11 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
                     "Next: docent doctor, docent key create --project {id} --kind admin, and docent serve."
                 ));
             }
+        }
+        ProjectCommand::Set(args) => {
+            let project = options::changed(app.known_project(&args.id).await?, args)?;
+            app.change_project(project.clone()).await?;
+            output::line(if json { json!(Shown::from(&project)).to_string() } else { listed(&project) })?;
         }
         ProjectCommand::List => {
             let projects = app.projects().projects().await?;
@@ -76,6 +82,16 @@ fn listed(project: &Project) -> String {
     for (name, url) in &project.context {
         more("context", &format!("{name}={url}"));
     }
+    let ProjectSettings { allow_paths, author, sign_off } = &project.settings;
+    if !allow_paths.is_empty() {
+        more("may edit", &allow_paths.join("  "));
+    }
+    if let Some(author) = author {
+        more("commits", &format!("by {author}"));
+    }
+    if *sign_off {
+        more("commits", "signed off");
+    }
     text
 }
 
@@ -93,6 +109,9 @@ struct Shown<'a> {
     token_env: Option<&'a str>,
     base_url: Option<&'a str>,
     context: &'a BTreeMap<String, String>,
+    allow_paths: &'a [String],
+    author: Option<String>,
+    sign_off: bool,
     created_at: Timestamp,
 }
 
@@ -108,6 +127,9 @@ impl<'a> From<&'a Project> for Shown<'a> {
             token_env: project.token_env.as_deref(),
             base_url: project.base_url.as_deref(),
             context: &project.context,
+            allow_paths: &project.settings.allow_paths,
+            author: project.settings.author.as_ref().map(ToString::to_string),
+            sign_off: project.settings.sign_off,
             created_at: project.created_at,
         }
     }
@@ -115,11 +137,14 @@ impl<'a> From<&'a Project> for Shown<'a> {
 
 #[cfg(test)]
 mod tests {
+    use docent_types::{FixedIds, Ids};
+
     use super::*;
 
     #[test]
     fn a_project_is_shown_to_people_and_to_programs() {
         let project = Project {
+            uid: ProjectUid::new(FixedIds::default().unguessable()),
             id: ProjectId::parse("acme").expect("an id"),
             domain: Domain::parse("acme").expect("a domain"),
             repository: "/srv/acme.git".to_owned(),
@@ -129,12 +154,18 @@ mod tests {
             token_env: None,
             base_url: None,
             context: BTreeMap::from([("api".to_owned(), "https://example.com/api.git".to_owned())]),
+            settings: ProjectSettings {
+                allow_paths: vec!["scripts/**".to_owned(), "*.json".to_owned()],
+                author: "Docs Bot <docs@example.com>".parse().ok(),
+                sign_off: true,
+            },
             created_at: Timestamp::from_millis(0),
         };
         assert_eq!(
             listed(&project),
             "acme                  acme                  local   main  /srv/acme.git\n    docs in   docs\n    \
-             context   api=https://example.com/api.git"
+             context   api=https://example.com/api.git\n    may edit  scripts/**  *.json\n    commits   by Docs Bot \
+             <docs@example.com>\n    commits   signed off"
         );
         let shown = json!(Shown::from(&project));
         assert_eq!(

@@ -15,7 +15,9 @@ use std::time::Duration;
 
 use docent_authoring::tell;
 use docent_jobs::{Engine, EngineConfig, JobError, NewJob, News, Watch};
-use docent_types::{AgentJob, BranchName, Domain, ForgeKind, JobStatus, Message, Project, ProjectId, Role};
+use docent_types::{
+    AgentJob, BranchName, Domain, ForgeKind, JobStatus, Message, Project, ProjectId, ProjectSettings, ProjectUid, Role,
+};
 use docent_workspace::CommitId;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -85,6 +87,7 @@ async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
     let path = repository(&args.repo)?;
     let text = path.to_str().ok_or_else(|| Failure::usage("--repo: the path of the repository must be valid UTF-8"))?;
     let mut project = Project {
+        uid: ProjectUid::new(app.ids.unguessable()),
         id: ProjectId::parse(PROJECT)?,
         domain: Domain::parse(PROJECT)?,
         repository: text.to_owned(),
@@ -94,6 +97,7 @@ async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
         token_env: None,
         base_url: None,
         context: std::collections::BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: app.now(),
     };
     let branch = args.branch.as_deref().map(BranchName::parse).transpose();

@@ -1,47 +1,118 @@
-//! From the arguments of `docent project add` to a project. Everything that will not work later is refused here.
+//! From the arguments of `docent project add` and `set` to a project. What cannot work is refused here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use docent_forge_http::{Address, Host};
-use docent_types::{BranchName, Domain, ForgeKind, Project, ProjectId, Timestamp};
+use docent_types::{
+    BranchName, Domain, ForgeKind, IdError, Project, ProjectId, ProjectSettings, ProjectUid, SignatureError, Timestamp,
+};
 
 use crate::address::{Site, is_variable};
-use crate::cli::{ForgeArg, ProjectAdd};
+use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
 use crate::failure::Failure;
 
 /// The project that was asked for.
-pub(super) fn project(args: &ProjectAdd, now: Timestamp) -> Result<Project, Failure> {
-    let id = ProjectId::parse(&args.id).map_err(|error| Failure::usage(error.to_string()))?;
-    let domain = args.domain.as_deref().unwrap_or(&args.id);
-    let domain = Domain::parse(domain).map_err(|error| Failure::usage(format!("--domain: {error}")))?;
-    let branch = BranchName::parse(&args.branch).map_err(|error| Failure::usage(format!("--ref: {error}")))?;
-    if args.token_env.as_deref().is_some_and(|variable| !is_variable(variable)) {
-        // It may well be the token, which is not to be shown.
-        return Err(Failure::usage(
-            "--token-env: this is no name of a variable; give the name of the variable that holds the token, not the token",
-        ));
-    }
-    let forge = kind(args.forge);
-    let base_url = args.base_url.as_deref().map(base_url).transpose()?;
+pub(super) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Result<Project, Failure> {
+    let usage = |error: IdError| Failure::usage(error.to_string());
     let project = Project {
-        id,
-        domain,
+        uid,
+        id: ProjectId::parse(&args.id).map_err(usage)?,
+        domain: Domain::parse(&args.id).map_err(usage)?,
         repository: repository("--repo", &args.repo)?,
-        branch: branch.into(),
-        docs_root: docs_root(&args.docs_root)?,
-        forge,
-        token_env: args.token_env.clone(),
-        base_url,
-        context: contexts(&args.context)?,
+        branch: "main".to_owned(),
+        docs_root: String::new(),
+        forge: ForgeKind::Local,
+        token_env: None,
+        base_url: None,
+        context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
         created_at: now,
     };
-    if let Some(host) = Host::of(forge) {
+    with(project, &args.options)
+}
+
+/// A project as it is to be from now on.
+pub(super) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project, Failure> {
+    if let Some(repo) = &args.repo {
+        project.repository = repository("--repo", repo)?;
+    }
+    with(project, &args.options)
+}
+
+/// A project with what the options say. What they do not speak of stays.
+fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failure> {
+    if let Some(domain) = &options.domain {
+        project.domain = Domain::parse(domain).map_err(|error| Failure::usage(format!("--domain: {error}")))?;
+    }
+    if let Some(branch) = &options.branch {
+        let branch = BranchName::parse(branch).map_err(|error| Failure::usage(format!("--ref: {error}")))?;
+        project.branch = branch.into();
+    }
+    if let Some(folder) = &options.docs_root {
+        project.docs_root = docs_root(folder)?;
+    }
+    if let Some(forge) = options.forge {
+        project.forge = kind(forge);
+    }
+    if let Some(variable) = &options.token_env {
+        project.token_env = given(variable).map(token_env).transpose()?;
+    }
+    if let Some(url) = &options.base_url {
+        project.base_url = given(url).map(base_url).transpose()?;
+    }
+    if !options.context.is_empty() {
+        project.context = contexts(&options.context)?;
+    }
+    let settings = &mut project.settings;
+    if !options.allow_path.is_empty() {
+        settings.allow_paths =
+            options.allow_path.iter().filter_map(|glob| given(glob)).map(allowed).collect::<Result<_, _>>()?;
+    }
+    if let Some(author) = &options.author {
+        let author = given(author).map(str::parse).transpose();
+        settings.author = author.map_err(|error: SignatureError| Failure::usage(format!("--author: {error}")))?;
+    }
+    if let Some(answer) = options.sign_off {
+        settings.sign_off = answer == YesOrNo::Yes;
+    }
+    fits_together(&project)?;
+    Ok(project)
+}
+
+/// A value that is not empty; an empty one takes away what was there.
+fn given(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+fn token_env(variable: &str) -> Result<String, Failure> {
+    if is_variable(variable) {
+        return Ok(variable.to_owned());
+    }
+    // It may well be the token, which is not to be shown.
+    Err(Failure::usage(
+        "--token-env: this is no name of a variable; give the name of the variable that holds the token, not the token",
+    ))
+}
+
+fn allowed(glob: &str) -> Result<String, Failure> {
+    let example = "give one relative to the docs root, for example `scripts/**`";
+    if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
+        return Err(Failure::usage(format!("--allow-path: `{glob}` leads out of the docs; {example}")));
+    }
+    match globset::GlobBuilder::new(glob).literal_separator(true).build() {
+        Ok(_) => Ok(glob.to_owned()),
+        Err(error) => Err(Failure::usage(format!("--allow-path: `{glob}` is not a glob: {}; {example}", error.kind()))),
+    }
+}
+
+/// The forge must be able to tell where the repository is, and the token must not be sent in the clear.
+fn fits_together(project: &Project) -> Result<(), Failure> {
+    if let Some(host) = Host::of(project.forge) {
         Address::parse(host, &project.repository, project.base_url.as_deref())
             .map_err(|error| Failure::usage(format!("--repo: {error}")))?;
     }
-    keeps_its_token(&project)?;
-    Ok(project)
+    keeps_its_token(project)
 }
 
 const fn kind(forge: ForgeArg) -> ForgeKind {
@@ -98,7 +169,7 @@ fn base_url(given: &str) -> Result<String, Failure> {
 /// Repositories to read besides, by name.
 fn contexts(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
     let mut contexts = BTreeMap::new();
-    for pair in given {
+    for pair in given.iter().filter(|pair| !pair.is_empty()) {
         let Some((name, url)) = pair.split_once('=') else {
             return Err(Failure::usage(
                 "--context: give a name and an address, for example `--context api=https://example.com/team/api.git`",
@@ -150,6 +221,7 @@ fn repository(option: &str, given: &str) -> Result<String, Failure> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+    use docent_types::{FixedIds, Ids};
 
     use super::*;
     use crate::cli::{Cli, Command, ProjectCommand};
@@ -158,7 +230,58 @@ mod tests {
         let words = ["docent", "project", "add", "acme"].iter().chain(more);
         let cli = Cli::try_parse_from(words).expect("a command");
         let Command::Project(ProjectCommand::Add(args)) = cli.command else { panic!("another command") };
-        project(&args, Timestamp::from_millis(0)).map_err(|failure| failure.to_string())
+        let uid = ProjectUid::new(FixedIds::default().unguessable());
+        added(&args, uid, Timestamp::from_millis(0)).map_err(|failure| failure.to_string())
+    }
+
+    fn set(project: &Project, more: &[&str]) -> Result<Project, String> {
+        let words = ["docent", "project", "set", "acme"].iter().chain(more);
+        let cli = Cli::try_parse_from(words).expect("a command");
+        let Command::Project(ProjectCommand::Set(args)) = cli.command else { panic!("another command") };
+        changed(project.clone(), &args).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn what_is_set_changes_and_the_rest_stays() {
+        let everything = [
+            "--repo",
+            "https://github.com/acme/docs.git",
+            "--forge",
+            "github",
+            "--token-env",
+            "TOKEN",
+            "--domain",
+            "docs",
+            "--ref",
+            "next",
+            "--docs-root",
+            "docs",
+            "--base-url",
+            "https://git.example.com/api/v3",
+            "--context",
+            "api=https://example.com/api.git",
+            "--allow-path",
+            "scripts/**",
+            "--allow-path",
+            "*.config.js",
+            "--author",
+            "Docs Bot <docs@example.com>",
+            "--sign-off",
+        ];
+        let project = add(&everything).expect("a project");
+        assert_eq!(project.settings.allow_paths, ["scripts/**", "*.config.js"]);
+        assert!(
+            project.settings.sign_off && project.settings.author.as_ref().is_some_and(|one| one.name == "Docs Bot")
+        );
+        assert_eq!(set(&project, &[]).as_ref(), Ok(&project));
+        let moved = set(&project, &["--repo", "https://github.com/acme/web.git"]).expect("changes");
+        assert_eq!(moved, Project { repository: "https://github.com/acme/web.git".to_owned(), ..project.clone() });
+        let bare =
+            ["--token-env", "", "--base-url", "", "--context", "", "--allow-path", "", "--author", "", "--sign-off=no"];
+        let bare = set(&project, &bare).expect("changes");
+        assert_eq!((&bare.token_env, &bare.base_url, bare.context.len()), (&None, &None, 0));
+        assert_eq!(bare.settings, ProjectSettings::default());
+        assert_eq!((bare.uid, bare.branch.as_str(), bare.docs_root.as_str()), (project.uid, "next", "docs"));
     }
 
     #[test]
@@ -228,6 +351,10 @@ mod tests {
                 "--base-url: the address must not",
             ),
             (&[&docs[..], &["--token-env", "ghp-s3cret"]].concat(), "--token-env: "),
+            (&[&docs[..], &["--allow-path", "/etc/**"]].concat(), "--allow-path: `/etc/**` leads out of the docs"),
+            (&[&docs[..], &["--allow-path", "a/../../b"]].concat(), "--allow-path: `a/../../b` leads out of the docs"),
+            (&[&docs[..], &["--allow-path", "a[b"]].concat(), "--allow-path: `a[b` is not a glob: "),
+            (&[&docs[..], &["--author", "Ann"]].concat(), "--author: write a name and an e-mail address"),
             (&[&docs[..], &["--context", "api"]].concat(), "--context: give a name and an address"),
             (&[&docs[..], &["--context", "A/b=https://example.com/x"]].concat(), "--context: `A/b` is not a name"),
             (
