@@ -1,4 +1,4 @@
-//! A reply that outlives its connection: taken up again from its beginning, by whoever holds the chat's id.
+//! A reply that outlives its connection: taken up again from its beginning, by who asked.
 
 use std::time::{Duration, Instant};
 
@@ -187,31 +187,64 @@ fn who_may_not_ask_may_not_resume() {
 }
 
 #[test]
-fn an_id_that_can_be_guessed_is_good_only_where_it_was_used() {
+fn an_id_is_good_only_where_it_was_used() {
     let (model, gate) = (ModelServer::start(), Gate::new());
-    model.replies(Reply::text("Five ").waits_at(&gate)).replies(Reply::text("Five ").waits_at(&gate));
+    model.replies(Reply::text("Five ").waits_at(&gate));
     let site = site_on(&model, &[("DOCENT_TRUSTED_PROXIES", "127.0.0.1")]);
     let from = |address: &str, request: Request| request.header("X-Forwarded-For", address);
     let (here, there) = ("192.0.2.1", "192.0.2.2");
-    let _short = Arriving::of(&site, &from(here, question(&site, &body("chat/1", "ann")))).until("Five");
-    let _long = Arriving::of(&site, &from(here, question(&site, &body(CHAT, "ann")))).until("Five");
-    let resumed = |address: &str, chat: &str| from(address, resuming(&site, chat)).open(site.server.address());
-    let status = |address: &str, chat: &str| resumed(address, chat).expect("an answer").status;
-    assert_eq!(status(there, "chat%2F1"), 204);
-    assert_eq!(status(here, "chat%2F1"), 200);
-    assert_eq!(status(there, CHAT), 200);
+    let _first = Arriving::of(&site, &from(here, question(&site, &body(CHAT, "ann")))).until("Five");
+    let resumed = |address: &str, path: String| {
+        let request = from(address, Request::get(path).bearer(&site.assistant_key));
+        let answer = request.open(site.server.address()).expect("an answer");
+        (answer.status, answer.headers.get("X-Thread-Id").is_some())
+    };
+    let in_version_2 = || format!("{}/{CHAT}/stream", site.assistant().path());
+    assert_eq!(resumed(there, in_version_2()), (204, false), "nothing of the reply, and not its thread");
+    assert_eq!(resumed(there, format!("{V1}?chatId={CHAT}")), (200, false), "nothing to add");
+    assert_eq!(resumed(here, in_version_2()), (200, true));
     gate.open();
 }
 
 #[test]
-fn where_two_ask_under_one_id_nobody_gets_the_others_reply() {
+fn a_name_that_many_know_is_no_id_to_take_a_reply_up_by() {
     let (model, gate) = (ModelServer::start(), Gate::new());
-    model.replies(Reply::text("Five ").waits_at(&gate)).replies(Reply::text("Six ").waits_at(&gate));
     let site = site_on(&model, &[]);
-    let _ann = Arriving::of(&site, &question(&site, &body(CHAT, "ann"))).until("Five");
-    let _bob = Arriving::of(&site, &question(&site, &body(CHAT, "bob"))).until("Six");
-    assert_eq!(site.server.send(&resuming(&site, CHAT)).status, 204);
+    for name in ["acme", "ACME", "ann"] {
+        model.replies(Reply::text("Five ").waits_at(&gate));
+        let _first = Arriving::of(&site, &question(&site, &body(name, "ann"))).until("Five");
+        assert_eq!(site.server.send(&resuming(&site, name)).status, 204, "{name}");
+    }
     gate.open();
+}
+
+#[test]
+fn an_id_that_was_used_for_two_threads_opens_neither_reply_then_or_later() {
+    let (model, gate) = (ModelServer::start(), Gate::new());
+    for words in ["Five ", "Six ", "Seven "] {
+        model.replies(Reply::text(words).waits_at(&gate));
+    }
+    let site = site_on(&model, &[]);
+    let _ann = Arriving::of(&site, &question(&site, &body("documentation", "ann"))).until("Five");
+    let _bob = Arriving::of(&site, &question(&site, &body("documentation", "bob"))).until("Six");
+    assert_eq!(site.server.send(&resuming(&site, "documentation")).status, 204);
+    let _again = Arriving::of(&site, &question(&site, &body("documentation", "ann"))).until("Seven");
+    assert_eq!(site.server.send(&resuming(&site, "documentation")).status, 204, "never again");
+    gate.open();
+}
+
+#[test]
+fn a_thread_goes_on_under_its_id_and_each_of_its_replies_can_be_taken_up() {
+    let (model, gate) = (ModelServer::start(), Gate::new());
+    model.replies("Five times.").replies(Reply::text("Then it is ").waits_at(&gate).say("parked."));
+    let site = site_on(&model, &[]);
+    let first = Answer::read(site.server.send(&question(&site, &body(CHAT, "ann"))));
+    let mut second = question_body("What is done with a delivery that failed?", &json!({ "id": CHAT, "fp": "ann" }));
+    second["threadId"] = json!(first.thread());
+    drop(Arriving::of(&site, &question(&site, &second)).until("Then"));
+    let again = Arriving::of(&site, &resuming(&site, CHAT)).until("Then");
+    gate.open();
+    assert_eq!(Answer::read(again.whole()).text(), "Then it is parked.");
 }
 
 #[test]

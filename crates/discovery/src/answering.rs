@@ -45,7 +45,7 @@ impl Answering {
     ) -> Result<Response, HttpError> {
         let place = self.replies.place(&project.id)?;
         let docs = self.docs.snapshot(project).await?;
-        let chat = question.chat.map(|id| (Chat::new(project.id.clone(), id, request.client()), question.fp.clone()));
+        let chat = question.chat.and_then(|id| Chat::of(project, id, Some(&question.fp), request.client()));
         let reply = self
             .assistant
             .answer(Ask {
@@ -62,13 +62,14 @@ impl Answering {
             })
             .await?;
         let live = Live::new(reply.events, place);
-        let mut response = match chat {
-            Some((chat, asker)) => {
-                let chats = &self.replies.chats;
-                let following = chats.begin(chat, &asker, live, reply.thread, request.draining().clone());
-                present(self.replies.beat.clone(), following, reply.thread, encoder)
-            }
-            None => present(self.replies.beat.clone(), live, reply.thread, encoder),
+        let followed = match chat {
+            Some(chat) => self.replies.chats.begin(chat, live, reply.thread, request.draining().clone()),
+            None => Err(live),
+        };
+        let beat = self.replies.beat.clone();
+        let mut response = match followed {
+            Ok(following) => present(beat, following, reply.thread, encoder),
+            Err(live) => present(beat, live, reply.thread, encoder),
         };
         if let Some(key) = &reply.new_key {
             insert(response.headers_mut(), THREAD_KEY, key);
@@ -79,7 +80,7 @@ impl Answering {
     /// Goes on with the reply of a chat from its beginning, in the protocol of `encoder`, whichever it was asked for in.
     /// `None` when there is nothing to go on with for this client.
     pub fn resume<E: Encoder>(&self, chat: &str, project: &Project, request: &Request, encoder: E) -> Option<Response> {
-        let chat = Chat::new(project.id.clone(), ChatId::of(chat)?, request.client());
+        let chat = Chat::of(project, ChatId::of(chat)?, None, request.client())?;
         let following = self.replies.chats.resume(&chat, request.draining().clone())?;
         let thread = following.thread();
         Some(present(self.replies.beat.clone(), following, thread, encoder))

@@ -1,49 +1,119 @@
 //! The chat a question belongs to, and who may take up its reply.
+//!
+//! A chat's id is chosen by its client, and some clients send the same for all of their readers: the name of the site, or a
+//! word of their own. So an id opens a reply only to the address that began it, and not at all when it is a name that others
+//! know too, or was seen in two threads.
 
+use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
+use std::num::NonZeroUsize;
 
-use docent_types::ProjectId;
+use docent_types::{Project, ProjectId, ThreadId};
+use lru::LruCache;
 
 /// The longest id that is taken for one, in characters.
-const LONGEST: usize = 200;
-/// From this length on an id with a digit in it is as good as a secret, as chat clients make them at random. Others may be
-/// guessed, or stand in a page, and then several visitors have the same.
-const SECRET: usize = 16;
+pub(crate) const LONGEST_ID: usize = 200;
+/// How many ids are remembered with the thread they were first used in, and how many that were used in several.
+const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
 
 /// A chat's id, as its client has chosen it: 1 to 200 characters.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ChatId(Box<str>);
 
 impl ChatId {
-    /// `None` when this cannot be the id of a chat whose replies are kept for it.
+    /// `None` when this cannot be the id of a chat.
     pub fn of(text: &str) -> Option<Self> {
-        (!text.is_empty() && text.chars().nth(LONGEST).is_none()).then(|| Self(text.into()))
+        (!text.is_empty() && text.chars().nth(LONGEST_ID).is_none()).then(|| Self(text.into()))
     }
 
-    fn is_secret(&self) -> bool {
-        self.0.chars().nth(SECRET - 1).is_some() && self.0.contains(|c: char| c.is_ascii_digit())
+    fn is(&self, name: &str) -> bool {
+        self.0.eq_ignore_ascii_case(name)
     }
 }
 
-/// A chat as its replies are found by: whoever names the same may read them.
+/// A chat as its reply is found by.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Chat {
     pub(crate) project: ProjectId,
     pub(crate) id: ChatId,
-    /// Whose it is, where the id alone does not show that.
-    address: Option<IpAddr>,
+    /// Where its question came from, and where whoever takes the reply up must come from.
+    address: IpAddr,
 }
 
 impl Chat {
-    pub(crate) fn new(project: ProjectId, id: ChatId, address: IpAddr) -> Self {
-        let address = (!id.is_secret()).then_some(address);
-        Self { project, id, address }
+    /// `None` when the id is a name that many know: the project's, the site's, or the asker's fingerprint (`fp`), where that
+    /// is known.
+    pub(crate) fn of(project: &Project, id: ChatId, fp: Option<&str>, address: IpAddr) -> Option<Self> {
+        let names = [Some(project.id.as_str()), Some(project.domain.as_str()), fp];
+        let is_a_name = names.into_iter().flatten().any(|name| id.is(name));
+        (!is_a_name).then(|| Self { project: project.id.clone(), id, address })
+    }
+
+    /// Whether it is this chat, wherever it is used from.
+    pub(crate) fn has_the_id_of(&self, other: &Self) -> bool {
+        self.project == other.project && self.id == other.id
+    }
+}
+
+/// In which threads chat ids were used, whatever address they came from. Two ids that are taken for one only cost a reply that
+/// cannot be taken up again, so 64 bits of each are enough.
+#[derive(Debug)]
+pub(crate) struct UsedIds {
+    hasher: RandomState,
+    in_one: LruCache<u64, ThreadId>,
+    in_several: LruCache<u64, ()>,
+}
+
+impl Default for UsedIds {
+    fn default() -> Self {
+        let (in_one, in_several) = (LruCache::new(REMEMBERED), LruCache::new(REMEMBERED));
+        Self { hasher: RandomState::new(), in_one, in_several }
+    }
+}
+
+impl UsedIds {
+    /// Notes that a chat asks in a thread; says whether its id was used in no other.
+    pub(crate) fn note(&mut self, chat: &Chat, thread: ThreadId) -> bool {
+        let number = self.hasher.hash_one((&chat.project, &chat.id));
+        if self.in_several.get(&number).is_some() {
+            return false;
+        }
+        let is_first = *self.in_one.get_or_insert(number, || thread) == thread;
+        if !is_first {
+            self.in_one.pop(&number);
+            self.in_several.put(number, ());
+        }
+        is_first
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::net::Ipv4Addr;
+
+    use serde_json::json;
+    use uuid::Uuid;
+
     use super::*;
+
+    pub(crate) const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
+    pub(crate) const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
+
+    fn project() -> Project {
+        let project = json!({
+            "uid": "00000000-0000-4000-8000-000000000001", "id": "acme", "domain": "acme-docs",
+            "repository": "/srv/acme.git", "ref": "main", "docs_root": "", "forge": "local", "token_env": null, "base_url": null, "created_at": "2026-01-01T00:00:00Z",
+        });
+        serde_json::from_value(project).expect("a project")
+    }
+
+    pub(crate) fn chat_from(id: &str, from: IpAddr) -> Chat {
+        Chat::of(&project(), ChatId::of(id).expect("an id"), None, from).expect("no name")
+    }
+
+    pub(crate) fn thread(n: u128) -> ThreadId {
+        ThreadId::new(Uuid::from_u128(n))
+    }
 
     #[test]
     fn an_id_has_a_length_that_an_id_can_have() {
@@ -53,15 +123,29 @@ mod tests {
     }
 
     #[test]
-    fn a_long_id_is_good_from_anywhere_and_a_short_one_from_where_it_was_used() {
-        let chat = |id: &str, address: [u8; 4]| {
-            let project = ProjectId::parse("acme").expect("a name");
-            Chat::new(project, ChatId::of(id).expect("an id"), address.into())
-        };
-        let (here, there) = ([192, 0, 2, 1], [192, 0, 2, 2]);
-        assert_eq!(chat("jBWk0bLlnyoeL6nO", here), chat("jBWk0bLlnyoeL6nO", there));
-        assert_ne!(chat("jBWk0bLlnyoeL6n", here), chat("jBWk0bLlnyoeL6n", there));
-        assert_ne!(chat("documentation-assistant", here), chat("documentation-assistant", there), "nobody drew that");
-        assert_eq!(chat("chat", here), chat("chat", here));
+    fn a_chat_is_another_at_another_address_and_none_under_a_name_that_many_know() {
+        assert_eq!(chat_from("jBWk0bLlnyoeL6nO", HERE), chat_from("jBWk0bLlnyoeL6nO", HERE));
+        assert_ne!(chat_from("jBWk0bLlnyoeL6nO", HERE), chat_from("jBWk0bLlnyoeL6nO", THERE));
+        for (id, fp, is_one) in [
+            ("acme", None, false),
+            ("Acme", None, false),
+            ("acme-docs", None, false),
+            ("ann", Some("ann"), false),
+            ("ann", Some("bob"), true),
+            ("ann", None, true),
+        ] {
+            let chat = Chat::of(&project(), ChatId::of(id).expect("an id"), fp, HERE);
+            assert_eq!(chat.is_some(), is_one, "{id} {fp:?}");
+        }
+    }
+
+    #[test]
+    fn an_id_that_was_used_in_two_threads_is_good_in_none() {
+        let mut used = UsedIds::default();
+        assert!(used.note(&chat_from("a", HERE), thread(1)) && used.note(&chat_from("a", THERE), thread(1)));
+        assert!(used.note(&chat_from("b", HERE), thread(2)));
+        assert!(!used.note(&chat_from("a", THERE), thread(2)));
+        assert!(!used.note(&chat_from("a", HERE), thread(1)), "never again");
+        assert!(used.note(&chat_from("b", HERE), thread(2)));
     }
 }

@@ -12,7 +12,6 @@
 //! word that it will come back after a reload, so its replies are worth a model call that nobody reads for a while.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry as Slot;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
@@ -24,7 +23,7 @@ use futures::{Stream, StreamExt};
 use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
-use crate::chat::Chat;
+use crate::chat::{Chat, UsedIds};
 use crate::declared::Declared;
 use crate::live::Live;
 use crate::log::Log;
@@ -49,17 +48,11 @@ pub(crate) struct Chats {
 
 #[derive(Debug, Default)]
 struct State {
-    replies: HashMap<Arc<Chat>, Vec<Entry>>,
+    replies: HashMap<Arc<Chat>, Arc<Running>>,
     /// Those that came to their end without a reader, oldest first.
     unread: Vec<(Arc<Chat>, Arc<Running>)>,
     declared: Declared,
-}
-
-#[derive(Debug)]
-struct Entry {
-    /// The fingerprint of who asked.
-    asker: Box<str>,
-    running: Arc<Running>,
+    used: UsedIds,
 }
 
 impl Chats {
@@ -67,53 +60,42 @@ impl Chats {
         Self { patience, unread_at_once, shelf: Arc::default(), state: Mutex::default() }
     }
 
-    /// A reply of this chat begins, in the place of the one before it that the same asker has.
+    /// A reply of this chat begins, in the place of the one before it. Gives the reply back when the chat's id was used in
+    /// another thread: then nobody takes up a reply under it, this one or another.
     pub(crate) fn begin(
         self: &Arc<Self>,
         chat: Chat,
-        asker: &str,
         live: Live,
         thread: ThreadId,
         draining: Draining,
-    ) -> Following {
-        let (running, reader) = Running::begin(live, thread, Log::with(&self.shelf));
+    ) -> Result<Following, Live> {
         let mut state = self.state();
+        if !state.used.note(&chat, thread) {
+            let closed = state.close(&chat);
+            drop(state);
+            closed.iter().for_each(Running::abandon_if_deserted);
+            return Err(live);
+        }
+        let (running, reader) = Running::begin(live, thread, Log::with(&self.shelf));
         state.declared.refresh(&chat, Instant::now());
-        let entry = Entry { asker: asker.into(), running };
-        let (chat, before) = match state.replies.entry(Arc::new(chat)) {
-            Slot::Vacant(slot) => {
-                let chat = Arc::clone(slot.key());
-                slot.insert(vec![entry]);
-                (chat, None)
-            }
-            Slot::Occupied(mut slot) => {
-                let chat = Arc::clone(slot.key());
-                let entries = slot.get_mut();
-                let same = entries.iter().position(|known| known.asker == entry.asker);
-                let before = same.map(|at| entries.swap_remove(at).running);
-                entries.push(entry);
-                (chat, before)
-            }
-        };
+        let chat = Arc::new(chat);
+        let before = state.replies.insert(Arc::clone(&chat), running);
         if let Some(before) = &before {
             state.unread.retain(|(_, running)| !Arc::ptr_eq(running, before));
         }
         drop(state);
         // Nobody can come back to it.
-        if let Some(before) = before.filter(|before| before.is_deserted()) {
-            before.abandon();
-        }
-        Following { reader, chat, chats: Arc::clone(self), draining }
+        before.iter().for_each(Running::abandon_if_deserted);
+        Ok(Following { reader, chat, chats: Arc::clone(self), draining })
     }
 
     /// The reply to go on with, from its beginning, and the word of the chat that it resumes. None when there is nothing
-    /// to resume, or when it is unclear whose reply is meant.
+    /// to resume.
     pub(crate) fn resume(self: &Arc<Self>, chat: &Chat, draining: Draining) -> Option<Following> {
         let mut state = self.state();
         state.declared.declare(chat, Instant::now());
-        let (chat, entries) = state.replies.get_key_value(chat)?;
-        let [entry] = entries.as_slice() else { return None };
-        let (reader, chat) = (entry.running.join(), Arc::clone(chat));
+        let (chat, running) = state.replies.get_key_value(chat)?;
+        let (reader, chat) = (running.join(), Arc::clone(chat));
         drop(state);
         Some(Following { reader, chat, chats: Arc::clone(self), draining })
     }
@@ -173,17 +155,20 @@ impl Chats {
 
 impl State {
     fn knows(&self, chat: &Chat, running: &Arc<Running>) -> bool {
-        let entries = self.replies.get(chat).map(Vec::as_slice).unwrap_or_default();
-        entries.iter().any(|entry| Arc::ptr_eq(&entry.running, running))
+        self.replies.get(chat).is_some_and(|known| Arc::ptr_eq(known, running))
     }
 
     fn forget(&mut self, chat: &Chat, running: &Arc<Running>) {
         self.unread.retain(|(_, unread)| !Arc::ptr_eq(unread, running));
-        let Some(entries) = self.replies.get_mut(chat) else { return };
-        entries.retain(|entry| !Arc::ptr_eq(&entry.running, running));
-        if entries.is_empty() {
+        if self.knows(chat, running) {
             self.replies.remove(chat);
         }
+    }
+
+    /// Forgets the replies under a chat's id, whatever address they were asked for from. Gives them.
+    fn close(&mut self, chat: &Chat) -> Vec<Arc<Running>> {
+        self.unread.retain(|(known, _)| !known.has_the_id_of(chat));
+        self.replies.extract_if(|known, _| known.has_the_id_of(chat)).map(|(_, running)| running).collect()
     }
 }
 

@@ -1,24 +1,15 @@
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::IpAddr;
 
 use docent_types::{FinishReason, ProjectId, Usage};
 use futures::{FutureExt, stream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
 
 use super::*;
-use crate::chat::ChatId;
+use crate::chat::tests::{HERE, THERE, chat_from, thread};
 use crate::replies::Replies;
 
-const LONG: &str = "jBWk0bLlnyoeL6nO";
-const HERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
-const THERE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 2));
 const PATIENCE: Duration = Duration::from_secs(30);
-
-fn chat(id: &str, from: IpAddr) -> Chat {
-    let project = ProjectId::parse("acme").expect("a name");
-    Chat::new(project, ChatId::of(id).expect("an id"), from)
-}
 
 fn delta(text: &str) -> StreamEvent {
     StreamEvent::TextDelta { id: "1".into(), text: text.into() }
@@ -46,14 +37,19 @@ impl House {
         Self { replies, draining: CancellationToken::new() }
     }
 
-    fn asks(&self, id: &str, asker: &str) -> (Following, Model) {
+    /// A question of a chat, in the thread that the chat has.
+    fn asks(&self, id: &str) -> (Following, Model) {
+        let (followed, model) = self.asks_in(thread(7), id);
+        (followed.unwrap_or_else(|_| panic!("the id is good")), model)
+    }
+
+    fn asks_in(&self, thread: ThreadId, id: &str) -> (Result<Following, Live>, Model) {
         let (model, mut said) = mpsc::unbounded_channel();
         let events = stream::poll_fn(move |cx| said.poll_recv(cx));
         let place = self.replies.place(&ProjectId::parse("acme").expect("a name")).expect("a place");
         let live = Live::new(events.boxed(), place);
-        let thread = ThreadId::new(Uuid::nil());
         let draining = self.draining.clone().into();
-        (self.replies.chats.begin(chat(id, HERE), asker, live, thread, draining), model)
+        (self.replies.chats.begin(chat_from(id, HERE), live, thread, draining), model)
     }
 
     fn resumes(&self, id: &str) -> Option<Following> {
@@ -61,7 +57,7 @@ impl House {
     }
 
     fn resumes_from(&self, id: &str, from: IpAddr) -> Option<Following> {
-        self.replies.chats.resume(&chat(id, from), self.draining.clone().into())
+        self.replies.chats.resume(&chat_from(id, from), self.draining.clone().into())
     }
 
     fn is_empty(&self) -> bool {
@@ -78,7 +74,7 @@ fn hears(reader: &mut Following) -> Vec<StreamEvent> {
 #[tokio::test(start_paused = true)]
 async fn who_comes_back_at_once_goes_on() {
     let house = House::new();
-    let (mut reader, model) = house.asks("chat", "ann");
+    let (mut reader, model) = house.asks("chat");
     model.send(delta("a")).expect("runs");
     assert_eq!(hears(&mut reader), [delta("a")]);
     drop(reader);
@@ -97,7 +93,7 @@ async fn who_comes_back_at_once_goes_on() {
 #[tokio::test(start_paused = true)]
 async fn who_does_not_come_back_cancels_the_model_call_within_a_second() {
     let house = House::new();
-    let (reader, model) = house.asks("chat", "ann");
+    let (reader, model) = house.asks("chat");
     let since = Instant::now();
     drop(reader);
     model.send(delta("not read")).expect("kept");
@@ -111,7 +107,7 @@ async fn who_does_not_come_back_cancels_the_model_call_within_a_second() {
 async fn the_reply_of_a_chat_that_resumes_goes_on_alone_and_waits_to_be_read() {
     let house = House::new();
     assert!(house.resumes("chat").is_none());
-    let (mut reader, model) = house.asks("chat", "ann");
+    let (mut reader, model) = house.asks("chat");
     model.send(delta("a")).expect("runs");
     assert_eq!(hears(&mut reader), [delta("a")]);
     drop(reader);
@@ -131,14 +127,14 @@ async fn the_reply_of_a_chat_that_resumes_goes_on_alone_and_waits_to_be_read() {
 async fn what_nobody_comes_back_to_is_dropped_in_the_end() {
     let house = House::new();
     assert!(house.resumes("chat").is_none());
-    let (reader, model) = house.asks("chat", "ann");
+    let (reader, model) = house.asks("chat");
     let since = Instant::now();
     drop(reader);
     model.closed().await;
     assert_eq!(since.elapsed().as_secs(), PATIENCE.as_secs());
     assert_eq!(house.replies.counts().left, 1);
 
-    let (reader, model) = house.asks("chat", "ann");
+    let (reader, model) = house.asks("chat");
     drop(reader);
     model.send(finish()).expect("runs");
     model.closed().await;
@@ -150,7 +146,7 @@ async fn what_nobody_comes_back_to_is_dropped_in_the_end() {
 async fn a_slow_reader_who_came_back_slows_the_model_again() {
     let house = House::new();
     assert!(house.resumes("chat").is_none());
-    let (reader, model) = house.asks("chat", "ann");
+    let (reader, model) = house.asks("chat");
     drop(reader);
     tokio::task::yield_now().await;
     let slow = house.resumes("chat").expect("a reply");
@@ -164,7 +160,7 @@ async fn a_slow_reader_who_came_back_slows_the_model_again() {
 async fn nothing_is_kept_for_longer_where_that_is_switched_off() {
     let house = House::with(Replies::default().resumable_for(Duration::ZERO));
     assert!(house.resumes("chat").is_none());
-    let (reader, model) = house.asks("chat", "ann");
+    let (reader, model) = house.asks("chat");
     let since = Instant::now();
     drop(reader);
     model.closed().await;
@@ -175,8 +171,8 @@ async fn nothing_is_kept_for_longer_where_that_is_switched_off() {
 async fn a_server_that_drains_keeps_nothing_that_nobody_reads() {
     let house = House::new();
     assert!(house.resumes("chat").is_none());
-    let (reader, model) = house.asks("chat", "ann");
-    let (_read, other) = house.asks("other", "ann");
+    let (reader, model) = house.asks("chat");
+    let (_read, other) = house.asks("other");
     drop(reader);
     tokio::task::yield_now().await;
     let since = Instant::now();
@@ -187,32 +183,46 @@ async fn a_server_that_drains_keeps_nothing_that_nobody_reads() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_short_id_is_good_where_it_was_used_and_a_long_one_anywhere() {
+async fn an_id_is_good_where_it_was_used() {
     let house = House::new();
-    let (_short, _model) = house.asks("chat", "ann");
-    let (_long, _other) = house.asks(LONG, "ann");
-    assert!(house.resumes_from("chat", THERE).is_none());
-    assert!(house.resumes_from("chat", HERE).is_some());
-    assert!(house.resumes_from(LONG, THERE).is_some());
+    let (_reader, _model) = house.asks("jBWk0bLlnyoeL6nO");
+    assert!(house.resumes_from("jBWk0bLlnyoeL6nO", THERE).is_none());
+    assert!(house.resumes_from("jBWk0bLlnyoeL6nO", HERE).is_some());
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_two_ask_under_one_id_neither_gets_the_others_reply() {
+async fn where_two_threads_are_begun_under_one_id_nobody_gets_a_reply_by_it_any_more() {
     let house = House::new();
-    let (mut ann, model) = house.asks(LONG, "ann");
-    let (_bob, _theirs) = house.asks(LONG, "bob");
-    assert!(house.resumes(LONG).is_none());
+    let (ann, model) = house.asks_in(thread(1), "constant");
+    let mut ann = ann.unwrap_or_else(|_| panic!("the first"));
+    assert!(house.resumes("constant").is_some());
+    let (bob, _theirs) = house.asks_in(thread(2), "constant");
+    assert!(bob.is_err() && house.resumes("constant").is_none());
+    drop(bob);
     model.send(finish()).expect("runs");
-    assert_eq!(hears(&mut ann), [finish()]);
-    assert!(house.resumes(LONG).is_some(), "there is one again");
+    assert_eq!(hears(&mut ann), [finish()], "who reads it reads on");
+    let (again, _model) = house.asks_in(thread(1), "constant");
+    assert!(again.is_err() && house.resumes("constant").is_none() && house.is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_nobody_reads_ends_when_its_id_is_used_in_another_thread() {
+    let house = House::new();
+    assert!(house.resumes("constant").is_none());
+    let (reader, model) = house.asks_in(thread(1), "constant");
+    drop(reader);
+    tokio::task::yield_now().await;
+    assert!(!model.is_closed());
+    let (_other, _theirs) = house.asks_in(thread(2), "constant");
+    assert!(model.is_closed() && house.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_newer_reply_takes_the_place_of_the_one_before() {
     let house = House::with(Replies::at_once(4).resumable_for(PATIENCE));
     assert!(house.resumes("chat").is_none());
-    let (mut first, model) = house.asks("chat", "ann");
-    let (second, newer) = house.asks("chat", "ann");
+    let (mut first, model) = house.asks("chat");
+    let (second, newer) = house.asks("chat");
     newer.send(delta("new")).expect("runs");
     assert_eq!(hears(&mut house.resumes("chat").expect("a reply")), [delta("new")]);
     model.send(delta("old")).expect("runs");
@@ -220,7 +230,7 @@ async fn a_newer_reply_takes_the_place_of_the_one_before() {
     drop(first);
     assert!(model.is_closed(), "and nobody can come back to it");
     drop(second);
-    let (_third, _newest) = house.asks("chat", "ann");
+    let (_third, _newest) = house.asks("chat");
     newer.closed().now_or_never().expect("nobody read it");
 }
 
@@ -229,7 +239,7 @@ async fn only_so_many_replies_wait_to_be_read() {
     let house = House::new();
     for id in ["1", "2", "3"] {
         assert!(house.resumes(id).is_none());
-        let (reader, model) = house.asks(id, "ann");
+        let (reader, model) = house.asks(id);
         drop(reader);
         model.send(finish()).expect("runs");
         model.closed().await;
@@ -242,7 +252,7 @@ async fn only_so_many_replies_wait_to_be_read() {
 #[test]
 fn outside_of_a_runtime_nobody_comes_back() {
     let house = House::new();
-    let (reader, model) = house.asks("chat", "ann");
+    let (reader, model) = house.asks("chat");
     drop(reader);
     assert!(model.is_closed() && house.is_empty());
 }

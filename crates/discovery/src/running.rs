@@ -79,9 +79,12 @@ impl Running {
         self.state().absence() == Some(absence)
     }
 
-    /// Whether nobody reads it.
-    pub(crate) fn is_deserted(&self) -> bool {
-        self.state().absence().is_some()
+    /// Nobody new can come. [Abandons](Self::abandon) it when nobody reads it either.
+    pub(crate) fn abandon_if_deserted(self: &Arc<Self>) {
+        let is_deserted = self.state().absence().is_some();
+        if is_deserted {
+            self.abandon();
+        }
     }
 
     /// Drops what is being made, and with it the model call, and what was said: nobody reads it or will. Whoever waits for
