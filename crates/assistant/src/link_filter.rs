@@ -1,23 +1,38 @@
-//! What a model writes, on its way out: links that lead nowhere are taken out while the text streams.
+//! What a model writes, on its way out: it streams, and nothing in it leads to where the docs do not.
 //!
 //! ```text
 //!   deltas ──▶ held ──▶ one token of Markdown at a time ──▶ text that may leave
-//!                │        link, image, URL, tag:  as it is, respelled, or its words alone
-//!                │        code span, fenced code: as it is
+//!                │        link, image, URL:       in one canonical form, or its words alone
+//!                │        code:                   in one canonical form, with its text as it is
+//!                │        bracket, tag, address:  escaped or broken up
 //!                ▼        comment:                a note for whoever runs the filter
 //!       what may still become one, at most LONGEST bytes
 //! ```
 //!
-//! A token is decided only when nothing that may follow could change it, so the same text comes out however it was cut.
-//! Where our reading of Markdown could differ from a client's, what comes out is made unambiguous: a backtick without its
-//! counterpart, or brackets that are no link, get a backslash.
+//! Renderers disagree about where code ends, what a table's bar cuts and which words are addresses. So nothing rests on reading
+//! the text as its reader will. What comes out is written so that every reading of it is harmless:
+//!
+//! - A link is a whole inline link on one line, with a flat label and a destination that was judged. Wherever it stands, there
+//!   is no other destination in it.
+//! - Everything else in prose is inert wherever it stands: no `](` and no `]:`, no `<` before a letter, no `//`, no `@` behind a
+//!   word, no top-level domain behind a dot.
+//! - Code keeps its text because every renderer sees that it is code: blocks are fenced, at the beginning of a line, outside of
+//!   lists and quotes; spans are on one line, and in tables their bars are escaped.
+//!
+//! A token is decided when nothing that follows could change it, so the same text comes out however it was cut.
 
+mod addresses;
 mod lines;
+mod parsed;
 mod spans;
+mod written;
 
-use lines::{Fence, FenceLine, LineStart, Lists};
-pub(crate) use spans::urls;
-use spans::{Found, Span, Window, code_span, ends_url, is_address, label_end, target, trimmed_url};
+pub(crate) use addresses::urls;
+use addresses::{Address, address, as_code, as_label, label_of_domain};
+use lines::{Fence, FenceLine, LineStart};
+use parsed::{autolink, character, destination};
+use spans::{Found, Window, code_span, label_end};
+use written::Written;
 
 /// The longest link, image, URL, tag or comment that is waited for, in bytes. What is longer is none.
 pub(crate) const LONGEST: usize = 1_024;
@@ -35,27 +50,17 @@ pub(crate) enum Destination<'a> {
 /// Says how a destination is to be written; `None` when it must not leave.
 pub(crate) type Judge<'a> = dyn Fn(Destination<'_>) -> Option<String> + Sync + 'a;
 
-/// The filter of one text.
+/// The filter of one reply, which may be several texts.
 #[derive(Debug)]
 pub(crate) struct LinkFilter {
     held: String,
-    place: Place,
+    at_line_start: bool,
     fence: Option<Fence>,
-    lists: Lists,
-    /// The last character that came out: what follows it may read differently.
-    before: char,
-    /// Something fell away at the head of a line: what follows stood inside and must not read as a mark.
-    bared: bool,
+    /// How far lines were set in, in columns, behind a block of code that was moved out of a list.
+    dedent: usize,
+    written: Written,
     links: Vec<String>,
     notes: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
-    LineStart,
-    /// After the marks of quotes and lists at the start of a line.
-    Head,
-    Inside,
 }
 
 /// What becomes of the next few bytes.
@@ -64,19 +69,18 @@ enum Token {
     Same(usize),
     /// Something else comes out.
     Other(usize, String),
-    /// Something else comes out that joins with nothing.
-    Escaped(usize, String),
+    /// Something else is read in their place.
+    Again(usize, String),
 }
 
 impl LinkFilter {
     pub(crate) fn new() -> Self {
         Self {
             held: String::new(),
-            place: Place::LineStart,
+            at_line_start: true,
             fence: None,
-            lists: Lists::default(),
-            before: '\n',
-            bared: false,
+            dedent: 0,
+            written: Written::new(),
             links: Vec::new(),
             notes: Vec::new(),
         }
@@ -84,17 +88,26 @@ impl LinkFilter {
 
     /// Takes the next piece; gives what may leave now.
     pub(crate) fn push(&mut self, text: String, judge: &Judge<'_>) -> String {
-        // A carriage return is the end of a line to some readers and nothing to others.
-        let text = if text.contains('\r') { text.replace('\r', "") } else { text };
+        let is_prose = self.held.is_empty() && !self.at_line_start && self.fence.is_none();
+        if is_prose && self.plain(&text) == text.len() && self.written.between(&text).is_none() {
+            self.written.push(&text);
+            return text;
+        }
+        let text = if text.contains(is_no_text) { text.replace(is_no_text, "") } else { text };
         self.run(text, false, judge)
     }
 
-    /// The rest, once the text is over. What is pushed after that is another text.
+    /// The rest, once the text is over. What is pushed after that is another text, which may be shown behind this one.
     pub(crate) fn finish(&mut self, judge: &Judge<'_>) -> String {
-        let rest = self.run(String::new(), true, judge);
-        let links = std::mem::take(&mut self.links);
-        let notes = std::mem::take(&mut self.notes);
-        *self = Self { links, notes, ..Self::new() };
+        let mut rest = self.run(String::new(), true, judge);
+        if let Some(fence) = self.fence.take() {
+            let newline = if self.written.is_at_line_start() { "" } else { "\n" };
+            let end = format!("{newline}{}\n", fence.marks());
+            self.written.push(&end);
+            rest.push_str(&end);
+        }
+        (self.at_line_start, self.dedent) = (true, 0);
+        self.written.joins();
         rest
     }
 
@@ -109,40 +122,38 @@ impl LinkFilter {
     }
 
     fn run(&mut self, more: String, at_end: bool, judge: &Judge<'_>) -> String {
-        let mut text = more;
-        if !self.held.is_empty() {
-            let mut held = std::mem::take(&mut self.held);
-            held.push_str(&text);
-            text = held;
+        let mut text = std::mem::take(&mut self.held);
+        if text.is_empty() {
+            text = more;
+        } else {
+            text.push_str(&more);
         }
-        // What comes out, once that is not the text as it stands. Most of what is written is.
-        let mut other: Option<String> = None;
+        let mut out = String::with_capacity(text.len());
         let mut at = 0;
         while at < text.len() {
             let in_code = self.fence.is_some();
             let Some(token) = self.next(&text[at..], at_end, judge) else { break };
-            let (length, shown, joins) = match &token {
-                Token::Same(length) => (*length, &text[at..at + length], true),
-                Token::Other(length, shown) => (*length, shown.as_str(), true),
-                Token::Escaped(length, shown) => (*length, shown.as_str(), false),
+            let (length, shown) = match &token {
+                Token::Same(length) => (*length, &text[at..at + length]),
+                Token::Other(length, shown) => (*length, shown.as_str()),
+                Token::Again(length, instead) => {
+                    // What is in front of this was read without it.
+                    self.written.joins();
+                    text.replace_range(..at + length, instead);
+                    at = 0;
+                    continue;
+                }
             };
-            let is_mark = !shown.is_empty() && std::mem::take(&mut self.bared) && shown.starts_with(may_be_a_mark);
-            let apart = [is_mark.then_some(NO_SPACE), between(self.before, shown).filter(|_| !in_code && joins)];
-            let is_same = matches!(token, Token::Same(_)) && apart == [None, None];
-            if other.is_some() || !is_same {
-                let out = other.get_or_insert_with(|| text[..at].to_owned());
-                out.extend(apart.into_iter().flatten());
-                out.push_str(shown);
+            if let Some(apart) = self.written.between(shown).filter(|_| !in_code) {
+                self.written.push(apart);
+                out.push_str(apart);
             }
-            if let Some(last) = shown.chars().next_back() {
-                self.before = if joins { last } else { ' ' };
-            }
+            self.written.push(shown);
+            out.push_str(shown);
             at += length;
         }
-        if at < text.len() {
-            self.held = text.split_off(at);
-        }
-        other.unwrap_or(text)
+        self.held = text.split_off(at);
+        out
     }
 
     /// The token at the beginning of `rest`, which is not empty. `None`: that depends on what follows.
@@ -152,75 +163,160 @@ impl LinkFilter {
             whole: at_end || rest.len() >= LONGEST,
         };
         if let Some(fence) = self.fence {
-            if self.place != Place::LineStart {
-                return Some(self.code_line(window.text));
-            }
-            match fence.line(window)? {
-                FenceLine::Code => return Some(self.code_line(window.text)),
-                FenceLine::Close => {
-                    let token = self.code_line(window.text);
-                    self.fence = None;
-                    return Some(token);
-                }
-                FenceLine::Left => self.fence = None,
-            }
+            return self.code_line(fence, window);
         }
-        if self.place == Place::LineStart {
+        if self.at_line_start {
             let start = LineStart::read(window)?;
-            if let Some(fence) = self.lists.enter(&start) {
-                let token = self.code_line(window.text);
-                self.fence = Some(fence);
+            if start.fence.is_some() {
+                return Some(self.open_fence(&start, window.text));
+            }
+            self.at_line_start = false;
+            if let Some(token) = self.head(&start, window.text) {
                 return Some(token);
             }
-            self.place = Place::Head;
-            if start.length > 0 {
-                return Some(Token::Same(start.length));
-            }
         }
-        let token = self.inline(window, judge)?;
-        if self.place == Place::Head {
-            self.bared = matches!(&token, Token::Other(_, shown) if shown.is_empty());
-            self.place = Place::Inside;
-        }
-        Some(token)
+        self.inline(window, judge)
     }
 
-    /// To the end of the line, whatever it says.
-    fn code_line(&mut self, text: &str) -> Token {
-        let end = text.find('\n');
-        self.place = if end.is_some() { Place::LineStart } else { Place::Inside };
-        Token::Same(end.map_or(text.len(), |end| end + 1))
+    /// The beginning of a block of code. It moves to the beginning of a line, where no renderer takes it for something else.
+    fn open_fence(&mut self, start: &LineStart, text: &str) -> Token {
+        let fence = start.fence.expect("there is one");
+        let mut shown = String::new();
+        if start.has_item {
+            shown.push_str(text[..start.length].trim_end());
+        }
+        if start.has_item || !self.written.is_at_line_start() {
+            shown.push_str("\n\n");
+        } else if !self.written.is_behind_blank() {
+            shown.push('\n');
+        }
+        let line = text.find('\n').unwrap_or(text.len());
+        let info = text[start.length + fence.length..line].trim();
+        let end = info.find(|c: char| !c.is_ascii_alphanumeric() && !"+#-_.".contains(c)).unwrap_or(info.len());
+        shown.push_str(&fence.marks());
+        shown.push_str(&info[..end]);
+        shown.push('\n');
+        self.fence = Some(fence);
+        Token::Other((line + 1).min(text.len()), shown)
+    }
+
+    fn code_line(&mut self, fence: Fence, window: Window<'_>) -> Option<Token> {
+        let text = window.text;
+        let end = text.find('\n').map_or(text.len(), |end| end + 1);
+        if !self.at_line_start {
+            self.at_line_start = text[..end].ends_with('\n');
+            return Some(Token::Same(end));
+        }
+        match fence.line(window)? {
+            FenceLine::Code { length, shown } => {
+                self.at_line_start = false;
+                if length == 0 && shown.is_empty() {
+                    return self.code_line(fence, window);
+                }
+                Some(Token::Other(length, shown))
+            }
+            FenceLine::Close => {
+                (self.fence, self.dedent) = (None, fence.indent());
+                Some(Token::Other(end, fence.marks() + "\n"))
+            }
+            FenceLine::Left => {
+                self.fence = None;
+                Some(Token::Other(0, format!("{}\n", fence.marks())))
+            }
+        }
+    }
+
+    /// The marks of quotes and lists at the start of a line, and its indent.
+    fn head(&mut self, start: &LineStart, text: &str) -> Option<Token> {
+        let marks = &text[..start.length];
+        if self.dedent == 0 || start.is_blank {
+            return (start.length > 0).then_some(Token::Same(start.length));
+        }
+        let mut shown = String::new();
+        // Behind a paragraph, a list that goes on would be a part of it.
+        if start.has_item && start.indent < self.dedent && !self.written.is_behind_blank() {
+            shown.push('\n');
+        }
+        shown.extend(std::iter::repeat_n(' ', start.indent.saturating_sub(self.dedent)));
+        shown.push_str(marks.trim_start_matches([' ', '\t']));
+        self.dedent = self.dedent.min(start.indent);
+        (start.length > 0).then_some(Token::Other(start.length, shown))
     }
 
     fn inline(&mut self, window: Window<'_>, judge: &Judge<'_>) -> Option<Token> {
         let text = window.text;
+        let next = text.as_bytes().get(1);
         match text.as_bytes().first()? {
             b'\n' => {
-                self.place = Place::LineStart;
+                self.at_line_start = true;
                 Some(Token::Same(1))
             }
-            b'\\' => match text.as_bytes().get(1) {
+            b'\\' => match next {
                 Some(next) => Some(Token::Same(if next.is_ascii_punctuation() { 2 } else { 1 })),
                 None => window.whole.then_some(Token::Same(1)),
             },
             b'`' => code_span(window).map(|span| match span {
-                Span::Closed(length) => Token::Same(length),
-                Span::Open(length) => Token::Escaped(length, "\\`".repeat(length)),
+                Found::At((length, code)) => Token::Other(length, self.span(code)),
+                Found::Nowhere => {
+                    let length = text.bytes().take_while(|byte| *byte == b'`').count();
+                    Token::Other(length, "\\`".repeat(length))
+                }
             }),
             b'[' => self.bracket(window, 0, judge),
-            b'!' => match text.as_bytes().get(1) {
+            b'!' => match next {
                 Some(b'[') => self.bracket(window, 1, judge),
                 Some(_) => Some(Token::Same(1)),
                 None => window.whole.then_some(Token::Same(1)),
             },
-            b']' => Some(Token::Same(1)),
             b'<' => self.angle(window, judge),
-            b'h' | b'H' | b'w' | b'W' if !self.before.is_alphanumeric() => self.bare(window, judge),
-            _ => Some(Token::Same(plain(text))),
+            b'&' => entity(window),
+            b'h' | b'H' | b'w' | b'W' if self.written.may_begin_word() => match address(window)? {
+                Found::At(found) => Some(self.bare(&found, judge)),
+                Found::Nowhere => Some(Token::Same(self.plain(text).max(1))),
+            },
+            _ if self.written.is_behind_dot() && text.starts_with(char::is_alphanumeric) => label_of_domain(window)
+                .map(|(length, is_top)| {
+                    let apart = if is_top { NO_SPACE.to_string() } else { String::new() };
+                    Token::Other(length, apart + &text[..length])
+                }),
+            _ => Some(Token::Same(self.plain(text).max(text.chars().next().map_or(1, char::len_utf8)))),
         }
     }
 
-    /// A link, an image (`bang` is 1), a definition, or a bracket that is none of these.
+    /// How much of the text is no more than words.
+    fn plain(&self, text: &str) -> usize {
+        let bytes = text.as_bytes();
+        if self.written.is_behind_dot() && text.starts_with(char::is_alphanumeric) {
+            return 0;
+        }
+        let mut at = 0;
+        while at < bytes.len() && IS_PLAIN[usize::from(bytes[at])] {
+            if matches!(bytes[at], b'h' | b'H' | b'w' | b'W') {
+                let may_begin =
+                    if at == 0 { self.written.may_begin_word() } else { !bytes[at - 1].is_ascii_alphanumeric() };
+                if may_begin && addresses::may_begin(&bytes[at..]) {
+                    break;
+                }
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// Code on one line. Where a reader may see a table, a bar in it would cut it in two.
+    fn span(&mut self, code: &str) -> String {
+        let length = (1..).find(|length| code.split(|c| c != '`').all(|run| run.len() != *length)).unwrap_or(1);
+        let marks = "`".repeat(length);
+        if code.contains('|') && self.written.is_in_table() {
+            return format!("{marks}{}{marks}", spans::in_a_cell(code));
+        }
+        if code.contains('|') {
+            self.written.has_bar();
+        }
+        format!("{marks}{code}{marks}")
+    }
+
+    /// A link, an image (`bang` is 1), or a bracket that is neither.
     fn bracket(&mut self, window: Window<'_>, bang: usize, judge: &Judge<'_>) -> Option<Token> {
         let text = window.text;
         let literal = Token::Same(bang + 1);
@@ -230,192 +326,113 @@ impl LinkFilter {
         };
         let after = bang + 1 + label.len() + 1;
         match text.as_bytes().get(after) {
-            None if !window.whole => None,
-            Some(b'(') => Some(match target(window.from(after + 1))? {
-                Found::At((destination, length)) => {
-                    let (length, label) = (after + 1 + length, self.inner(label, judge));
-                    Token::Other(length, self.linked(bang == 1, label, &destination, judge))
-                }
-                Found::Nowhere => literal,
-            }),
-            Some(b':') if bang == 0 && self.place == Place::Head && !label.starts_with('^') => {
-                self.definition(window, after + 1, label, judge)
-            }
-            _ => Some(literal),
+            None if !window.whole => return None,
+            Some(b'(') => {}
+            _ => return Some(literal),
         }
-    }
-
-    fn linked(&mut self, image: bool, label: String, destination: &str, judge: &Judge<'_>) -> String {
-        let (bang, destination) =
-            if image { ("!", Destination::Image(destination)) } else { ("", Destination::Link(destination)) };
-        match judge(destination) {
-            Some(href) => {
-                let shown = format!("{bang}[{label}]({href})");
-                self.links.push(href);
-                shown
-            }
-            None => label,
-        }
-    }
-
-    /// `[label]: destination` at the head of a line gives `[label]` elsewhere a target.
-    fn definition(&mut self, window: Window<'_>, at: usize, label: &str, judge: &Judge<'_>) -> Option<Token> {
-        let rest = &window.text[at..];
-        let start = rest.len() - rest.trim_start_matches([' ', '\t']).len();
-        let end = rest[start..].find(char::is_whitespace).map(|end| start + end);
-        if end.is_none() && !window.whole {
-            return None;
-        }
-        let written = &rest[start..end.unwrap_or(rest.len())];
-        let bare = written.strip_prefix('<').and_then(|inner| inner.strip_suffix('>')).unwrap_or(written);
-        Some(match judge(Destination::Link(bare)) {
-            Some(href) => {
-                let shown = format!("[{label}]: {href}");
-                self.links.push(href);
-                Token::Other(at + start + written.len(), shown)
-            }
-            None => Token::Escaped(1, "\\[".to_owned()),
-        })
-    }
-
-    /// What stands between brackets, on its own.
-    fn inner(&mut self, label: &str, judge: &Judge<'_>) -> String {
-        let mut filter = Self { place: Place::Inside, before: ' ', ..Self::new() };
-        let mut text = filter.push(label.to_owned(), judge);
-        text.push_str(&filter.finish(judge));
-        self.links.append(&mut filter.links);
-        self.notes.append(&mut filter.notes);
-        text
+        let Found::At((found, length)) = destination(window.from(after + 1))? else { return Some(literal) };
+        let length = after + 1 + length;
+        let (mark, found) = if bang == 1 { ("!", Destination::Image(&found)) } else { ("", Destination::Link(&found)) };
+        let Some(href) = judge(found) else { return Some(Token::Again(length, label.to_owned())) };
+        let label = parsed::flat(label, |code| self.span(code));
+        let shown = format!("{mark}[{label}]({href})");
+        self.links.push(href);
+        Some(Token::Other(length, shown))
     }
 
     /// A comment, an autolink, a tag, or a less-than sign.
     fn angle(&mut self, window: Window<'_>, judge: &Judge<'_>) -> Option<Token> {
+        const OPEN: &str = "<!--";
         let text = window.text;
-        let escaped = || Token::Escaped(1, "\\<".to_owned());
+        let escaped = || Token::Other(1, "\\<".to_owned());
         match text.as_bytes().get(1) {
             None => window.whole.then_some(Token::Same(1)),
-            Some(b'!') => {
-                const OPEN: &str = "<!--";
-                if !text.starts_with(OPEN) {
-                    return (window.whole || !OPEN.starts_with(text)).then(escaped);
+            Some(b'!') if text.starts_with(OPEN) => match text[OPEN.len()..].find("-->") {
+                Some(end) => {
+                    self.notes.push(text[OPEN.len()..OPEN.len() + end].to_owned());
+                    Some(Token::Again(OPEN.len() + end + 3, String::new()))
                 }
-                match text[OPEN.len()..].find("-->") {
-                    Some(end) => {
-                        self.notes.push(text[OPEN.len()..OPEN.len() + end].to_owned());
-                        Some(Token::Other(OPEN.len() + end + 3, String::new()))
-                    }
-                    None => window.whole.then(escaped),
-                }
-            }
-            Some(next) if next.is_ascii_alphabetic() || *next == b'/' => match text.find(['>', '\n']) {
-                Some(end) if text.as_bytes()[end] == b'>' => Some(self.tag(text, end, judge)),
-                Some(_) => Some(escaped()),
                 None => window.whole.then(escaped),
             },
-            Some(b'?') => Some(escaped()),
+            Some(b'!') => (window.whole || !OPEN.starts_with(text)).then(escaped),
+            Some(next) if next.is_ascii_alphabetic() => {
+                let end = text[1..].find(|c: char| c.is_whitespace() || "<>".contains(c)).map(|end| end + 1);
+                let found = match end {
+                    Some(end) if text[end..].starts_with('>') => autolink(&text[..=end]),
+                    Some(_) => None,
+                    None if window.whole => None,
+                    None => return None,
+                };
+                Some(match (found, end) {
+                    (Some(found), Some(end)) => {
+                        self.bare(&Address { length: end + 1, href: found, written: &text[1..end] }, judge)
+                    }
+                    _ => escaped(),
+                })
+            }
+            Some(b'/' | b'?') => Some(escaped()),
             Some(_) => Some(Token::Same(1)),
         }
     }
 
-    fn tag(&mut self, text: &str, end: usize, judge: &Judge<'_>) -> Token {
-        let (inner, length) = (&text[1..end], end + 1);
-        if is_address(inner) {
-            return self.address(inner, length, judge);
-        }
-        if inner.contains('@') && !inner.contains(|c: char| c.is_whitespace() || "\"'=/`".contains(c)) {
-            return self.address(&format!("mailto:{inner}"), length, judge);
-        }
-        // To a client this may be no tag, and the link in it a link.
-        if inner.contains(['[', ']', '`', '<', '\\']) {
-            return Token::Escaped(1, "\\<".to_owned());
-        }
-        let lower = inner.to_ascii_lowercase();
-        let name = lower.trim_start_matches('/').split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        let points = ["href", "src", "://", "action"].iter().any(|word| lower.contains(word));
-        if points || ["a", "img"].contains(&name) { Token::Other(length, String::new()) } else { Token::Same(length) }
-    }
-
-    /// A URL that is a link by itself.
-    fn address(&mut self, url: &str, length: usize, judge: &Judge<'_>) -> Token {
-        match judge(Destination::Link(url)) {
-            Some(href) => {
-                let shown = if href == url { format!("<{url}>") } else { format!("[{href}]({href})") };
-                self.links.push(href);
-                Token::Other(length, shown)
-            }
-            None => Token::Other(length, as_code(url)),
-        }
-    }
-
-    /// A URL in running text, which many clients make a link of.
-    fn bare(&mut self, window: Window<'_>, judge: &Judge<'_>) -> Option<Token> {
-        let text = window.text;
-        let begins = |whole: &str, part: &str| {
-            whole.len() >= part.len() && whole.as_bytes()[..part.len()].eq_ignore_ascii_case(part.as_bytes())
+    /// An address that is a link by itself.
+    fn bare(&mut self, found: &Address<'_>, judge: &Judge<'_>) -> Token {
+        let Some(href) = judge(Destination::Link(&found.href)) else {
+            return Token::Other(found.length, as_code(found.written));
         };
-        let beginnings = ["http://", "https://", "www."];
-        let Some(beginning) = beginnings.iter().find(|beginning| begins(text, beginning)) else {
-            let may_become_one = beginnings.iter().any(|beginning| begins(beginning, text));
-            return (window.whole || !may_become_one).then(|| Token::Same(plain(text)));
-        };
-        let run = text.find(ends_url);
-        if run.is_none() && !window.whole {
-            return None;
-        }
-        let url = trimmed_url(&text[..run.unwrap_or(text.len())]);
-        if url.len() <= beginning.len() {
-            return Some(Token::Same(beginning.len().min(text.len())));
-        }
-        let full = if *beginning == "www." { format!("https://{url}") } else { url.to_owned() };
-        Some(match judge(Destination::Link(&full)) {
-            Some(href) if href == full => {
-                self.links.push(href);
-                Token::Same(url.len())
-            }
-            Some(href) => {
-                let shown = format!("[{href}]({href})");
-                self.links.push(href);
-                Token::Other(url.len(), shown)
-            }
-            None => Token::Other(url.len(), as_code(url)),
-        })
+        let shown =
+            if href.starts_with('/') { format!("[{}]({href})", as_label(&href, true)) } else { format!("<{href}>") };
+        self.links.push(href);
+        Token::Other(found.length, shown)
     }
 }
 
-/// How much of the text is no more than letters.
-fn plain(text: &str) -> usize {
-    let bytes = text.as_bytes();
-    let mut at = 1;
-    while at < bytes.len() {
-        match bytes[at] {
-            b'\n' | b'[' | b']' | b'!' | b'<' | b'`' | b'\\' => break,
-            b'h' | b'H' | b'w' | b'W' if !bytes[at - 1].is_ascii_alphanumeric() => break,
-            _ => at += 1,
-        }
+/// Whether a text on one line holds no link, no address and no HTML, however it is read.
+pub(crate) fn leads_nowhere(text: &str) -> bool {
+    let mut filter = LinkFilter::new();
+    filter.push(text.to_owned(), &|_| None) + &filter.finish(&|_| None) == text
+}
+
+/// `&amp;` and its like are read as the character they stand for.
+fn entity(window: Window<'_>) -> Option<Token> {
+    const LONGEST_NAME: usize = 40;
+    let text = window.text;
+    let name = text[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
+    if name < LONGEST_NAME && 1 + name == text.len() && !window.whole {
+        return None;
     }
-    // All of these are ASCII, so only the first character may be longer than its byte.
-    at.max(text.chars().next().map_or(1, char::len_utf8))
-}
-
-/// Whether a block of some kind may begin with this.
-fn may_be_a_mark(c: char) -> bool {
-    c.is_ascii_digit() || " \t[`~>-*+#=|:<_".contains(c)
-}
-
-/// What keeps two pieces apart that are harmless alone and a link, a tag or other code together.
-fn between(before: char, next: &str) -> Option<char> {
-    match before {
-        ']' if next.starts_with('(') => Some('\\'),
-        '<' if next.starts_with(|c: char| c.is_ascii_alphabetic() || "/!?".contains(c)) => Some('\\'),
-        '`' if next.starts_with('`') => Some(' '),
-        '\\' if next.starts_with(|c: char| c.is_ascii_punctuation()) => Some(' '),
-        _ => None,
+    let literal = Token::Same(1 + name);
+    if name >= LONGEST_NAME || !text[1 + name..].starts_with(';') {
+        return Some(literal);
     }
+    let length = 1 + name + 1;
+    Some(match character(&text[..length]) {
+        Some(stands_for) => Token::Again(length, stands_for),
+        None => literal,
+    })
 }
 
-/// A text that nothing is made of: code, without backticks in it.
-fn as_code(text: &str) -> String {
-    format!("`{}`", text.replace('`', ""))
+/// The bytes that are no more than a part of a word, or of what stands between words.
+const IS_PLAIN: [bool; 256] = {
+    let mut is_plain = [true; 256];
+    let mut at = 0;
+    while at < 0x20 {
+        (is_plain[at], at) = (false, at + 1);
+    }
+    is_plain[0x7F] = false;
+    // Here characters begin that are no text, among others.
+    (is_plain[0xC2], is_plain[0xE2]) = (false, false);
+    let marks = b"[](!<`\\&/@.:~";
+    at = 0;
+    while at < marks.len() {
+        (is_plain[marks[at] as usize], at) = (false, at + 1);
+    }
+    is_plain
+};
+
+/// Characters that end a line for some readers and not for others, and those that are nothing to anybody.
+fn is_no_text(c: char) -> bool {
+    (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}')
 }
 
 #[cfg(test)]

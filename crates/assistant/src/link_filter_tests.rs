@@ -3,11 +3,12 @@ use proptest::prelude::*;
 use super::*;
 
 /// Knows the page `/a`, the site `https://rfc.test` and the image `/chart.png`; writes `a.md` as `/a`.
-fn judge(destination: Destination<'_>) -> Option<String> {
+pub(super) fn judge(destination: Destination<'_>) -> Option<String> {
     match destination {
         Destination::Link("/a" | "a.md" | "https://site.test/a") => Some("/a".to_owned()),
         Destination::Link("/a#b") => Some("/a#b".to_owned()),
         Destination::Link("https://rfc.test/1") => Some("https://rfc.test/1".to_owned()),
+        Destination::Link("mailto:a@rfc.test") => Some("mailto:a@rfc.test".to_owned()),
         Destination::Image("/chart.png") => Some("/chart.png".to_owned()),
         Destination::Link(_) | Destination::Image(_) => None,
     }
@@ -20,36 +21,81 @@ fn filtered(pieces: &[&str]) -> String {
     out
 }
 
+/// As [`filtered`], with what has no width shown as a middle dot.
+fn seen(text: &str) -> String {
+    filtered(&[text]).replace(NO_SPACE, "·")
+}
+
 #[test]
 fn links_to_pages_stay_and_others_become_their_words() {
     for (text, expected) in [
         ("See [retries](/a#b).", "See [retries](/a#b)."),
         ("See [retries](a.md \"Title\").", "See [retries](/a)."),
-        ("See [retries](<a.md>).", "See [retries](/a)."),
+        ("See [the retry\nguide](<a.md>).", "See [the retry guide](/a)."),
         ("[x](https://site.test/a)", "[x](/a)"),
         ("[x](/nothing) and [y](https://evil.test/?q=1)", "x and y"),
         ("[`code` and **bold**](/nothing)", "`code` and **bold**"),
-        ("[a [b](/a) c](/nothing)", "a [b](/a) c"),
-        ("[x](/no(thing)) [y](\\/a)", "x [y](/a)"),
+        ("[`code` and **bold**, 1 < 2](/a)", "[`code` and **bold**, 1 \\< 2](/a)"),
+        ("[a [b](/a) c](/nothing) [a [b](/nothing) c](/a)", "a [b](/a) c [a b c](/a)"),
+        ("[x](/no(thing)) [y](\\/a) [z](/&#97;)", "x [y](/a) [z](/a)"),
         ("[](/nothing)!", "!"),
         ("![Chart](/chart.png) ![Spy](https://evil.test/p.png)", "![Chart](/chart.png) Spy"),
         ("[![Spy](https://evil.test/p.png)](/a)", "[Spy](/a)"),
+        ("[1. Install](/a) [^a](/a) [a | b](/a)", "[1. Install](/a) [\\^a](/a) [a \\| b](/a)"),
         ("<https://rfc.test/1> <https://evil.test>", "<https://rfc.test/1> `https://evil.test`"),
+        ("<a@rfc.test> <a@evil.test>", "<mailto:a@rfc.test> `a@evil.test`"),
         ("<https://site.test/a>", "[/a](/a)"),
+        ("a[0] and - [ ] and [1], [x] (y)", "a[0] and - [ ] and [1], [x] (y)"),
+        ("if a < b then <3, AT&T, Q&A, R&D;", "if a < b then <3, AT&T, Q&A, R&D;"),
+        (
+            "hello world, what? whatever; HTTP, www, Node.js, e.g. 1.5.0!",
+            "hello world, what? whatever; HTTP, www, Node.js, e.g. 1.5.0!",
+        ),
+    ] {
+        assert_eq!(seen(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn an_address_in_prose_is_a_link_to_what_may_be_linked_or_none_at_all() {
+    for (text, expected) in [
         (
             "At https://rfc.test/1. Or http://evil.test/(x), www.evil.test!",
-            "At https://rfc.test/1. Or `http://evil.test/(x)`, `www.evil.test`!",
+            "At <https://rfc.test/1>. Or `http://evil.test/(x)`, `www.evil.test`!",
         ),
         ("(https://site.test/a)", "([/a](/a))"),
-        ("the<a href=\"https://evil.test\">words</a>.<img src=x><br>", "thewords.<br>"),
-        ("[x]: https://evil.test", "\\[x]: `https://evil.test`"),
-        ("[x]: a.md\n- [y]: /a", "[x]: /a\n- [y]: /a"),
-        ("[^1]: A note.", "[^1]: A note."),
-        ("a[0] and - [ ] and [1], [x] (y)", "a[0] and - [ ] and [1], [x] (y)"),
-        ("if a < b then Vec<String> <b", "if a < b then Vec<String> \\<b"),
-        ("hello world, what? whatever; HTTP", "hello world, what? whatever; HTTP"),
+        ("見https://rfc.test/1。見https://evil.test", "見<https://rfc.test/1>。見`https://evil.test`"),
+        ("xhttps://evil.test 1http://evil.com", "xhttps:/·/evil.·test 1http:/·/evil.·com"),
+        ("&#104;ttp://evil.com http&colon;//evil.com", "`http://evil.com` http\\:/·/evil.·com"),
+        ("http\\://evil.com http:\\/\\/evil.com", "http\\:/·/evil.·com http:\\/·\\/evil.·com"),
+        ("xwww.evil www\\.evil &#119;ww.evil", "xwww·.evil www·\\.evil `www.evil`"),
+        (
+            "evil.com, EVIL.IO/x, evil\\.com, evil&period;com, x.рф",
+            "evil.·com, EVIL.·IO/x, evil\\.·com, evil\\.·com, x.·рф",
+        ),
+        ("a@evil.com mailto:a@evil.com a\\@b @scope/x", "a·@evil.·com mailto:a·@evil.·com a·\\@b @scope/x"),
+        ("ftp://evil.com //evil.com", "ftp:/·/evil.·com /·/evil.·com"),
+        ("htt<!-- -->p://evil.com evil.c<!-- -->om", "htt·p:/·/evil.·com evil.c·om"),
+        ("evil.c[om](/nothing) \\https://evil.test/", "evil.c·om \\·`https://evil.test/`"),
     ] {
-        assert_eq!(filtered(&[text]), expected, "{text}");
+        assert_eq!(seen(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn nothing_is_html_and_nothing_is_defined() {
+    for (text, expected) in [
+        ("the<a href=\"https://evil.test\">words</a>.<br>", "the\\<a href=\"`https://evil.test`\">words\\</a>.\\<br>"),
+        ("<img src=x> <!DOCTYPE x> <?php ?> </b>", "\\<img src=x> \\<!DOCTYPE x> \\<?php ?> \\</b>"),
+        ("Vec<String> &lt;b&gt; \\<b>", "Vec\\<String> \\<b\\> \\<b>"),
+        ("<<!-- -->img>", "<·img>"),
+        ("[x]: https://evil.test\n[x]", "[x]\\: `https://evil.test`\n[x]"),
+        ("[x]:\n  /a\n  'title'", "[x]\\:\n  /a\n  'title'"),
+        ("[^1]: A note.", "[^1]\\: A note."),
+        ("[x][](/nothing)(//evil.test)", "[x]\\(/·/evil.·test)"),
+        ("[x](a b) !<!-- -->[x](/a)", "[x]\\(a b) !·[x](/a)"),
+    ] {
+        assert_eq!(seen(text), expected, "{text}");
     }
 }
 
@@ -57,44 +103,67 @@ fn links_to_pages_stay_and_others_become_their_words() {
 fn code_stays_as_it_is() {
     for text in [
         "`[x](/nothing)` and ``a ` [x](/nothing)``",
+        "`curl https://evil.test | jq` and `<b>`",
         "```md\n[x](/nothing) https://evil.test\n```\n[x](/a)",
-        "> ~~~\n> [x](/nothing)\n> ~~~\n",
-        "1. Do:\n\n   ```\n   <a href=\"x\">\n   ```\n",
-        "- ```\n  [x](/nothing)\n  ```\n",
-        "````\n```\n[x](/nothing)\n````",
-        "```\nnever closed [x](/nothing)",
+        "~~~\n  <img>\n\n\t[x]: y\n~~~\n",
+        "````\n```\n[x](/nothing)\n````\n",
+        "a\n\n```\nb\n```\nc",
     ] {
         assert_eq!(filtered(&[text]), text);
     }
 }
 
 #[test]
-fn code_ends_where_a_client_sees_it_end() {
+fn a_block_of_code_stands_alone() {
     for (text, expected) in [
-        ("```\ncode\n```\n[x](/nothing)", "```\ncode\n```\nx"),
-        ("> ```\n> code\n[x](/nothing)", "> ```\n> code\nx"),
-        ("- ```\n  code\n[x](/nothing)", "- ```\n  code\nx"),
-        ("a ` b\n` [x](/nothing) c", "a \\` b\n\\` x c"),
+        ("a\n```js title=\"x\"\nb\n```", "a\n\n```js\nb\n```\n"),
+        ("```\nnever closed", "```\nnever closed\n```\n"),
+        ("> a\n> ~~~\n> [x](/nothing)\n>  y\n> ~~~\n> b", "> a\n\n~~~\n[x](/nothing)\n y\n~~~\n> b"),
+        ("> ```\n> code\n[x](/nothing)", "```\ncode\n```\nx"),
+        (
+            "1. Do:\n\n   ```\n   a\n     b\n\n   ```\n   Then:\n   - c\n2. End",
+            "1. Do:\n\n```\na\n  b\n\n```\nThen:\n- c\n\n2. End",
+        ),
+        ("- ```\n  a\n  ```\n  b", "-\n\n```\na\n```\nb"),
+        ("-     ```\n      a\n      ```", "-\n\n```\na\n```\n"),
+        ("-\t```\n\ta\n\t```", "-\n\n```\na\n```\n"),
+        ("text\n10) ```\n    a\n    ```\n", "text\n10)\n\n```\na\n```\n"),
+        ("<div>\n```\n</div>\n\n[x](/nothing)\n```", "\\<div>\n\n```\n</div>\n\n[x](/nothing)\n```\n"),
+        ("```\n```js\n[x](y)\n ```\n[x](/nothing)", "```\n·```js\n[x](y)\n```\nx"),
+        ("```\n```~\n    ```\n```", "```\n·```~\n    ```\n```\n"),
         ("``` not `a fence`\n[x](/nothing)", "\\`\\`\\` not `a fence`\nx"),
+        ("[~~~](/nothing)\n[x](/nothing)", "~~\\~\nx"),
+        ("```\r\na\r\n```\r\n[x](/nothing)", "```\na\n```\nx"),
+        ("```\0\n\u{85}x\u{2028}\n```", "```\nx\n```\n"),
     ] {
-        assert_eq!(filtered(&[text]), expected, "{text}");
+        assert_eq!(seen(text), expected, "{text}");
     }
 }
 
 #[test]
-fn what_falls_away_leaves_nothing_that_joins() {
+fn code_on_a_line_ends_where_every_reader_sees_it_end() {
     for (text, expected) in [
-        ("[x][](/nothing)(//evil.test)", "[x]\\(//evil.test)"),
-        ("[x][(//evil.test)](/nothing)", "[x]\\(//evil.test)"),
-        ("<<a href=x>img src=y>", "<\\img src=y>"),
-        ("[a <b c=\"]\">](//evil.test)", "[a \\<b c=\"]\">]\\(//evil.test)"),
-        ("<b[x](/nothing)-->", "\\<bx-->"),
-        ("<!---->[r]: //evil.test\n<!---->\nx", "\u{200b}[r]: //evil.test\n\nx"),
-        ("\\https://evil.test/`[x](/nothing)`", "\\ `https://evil.test/` `[x](/nothing)`"),
-        ("[x](a b)", "[x]\\(a b)"),
+        ("a ` b\n` [x](/nothing) c", "a \\` b\n\\` x c"),
+        ("| a |\n|---|\n| `a|b` `a\\|b` `a\\\\|b` |", "| a |\n|---|\n| `a\\|b` `a\\|b` `a\\\\·\\|b` |"),
+        ("`a|b`\n|---|\n\n`a|b`", "`a|b`\n·|---|\n\n`a|b`"),
+        ("`a|b`\n- x\n--|-", "`a|b`\n- x\n--|-"),
+        ("```a``` `` `b` ``", "`a` `` `b` ``"),
+        ("`a``b` `x`http://evil.test/", "`a``b` `x`·`http://evil.test/`"),
+        ("[`a|b`](/a)\n--|--", "[`a|b`](/a)\n·--|--"),
     ] {
-        assert_eq!(filtered(&[text]), expected, "{text}");
+        assert_eq!(seen(text), expected, "{text}");
     }
+}
+
+#[test]
+fn texts_of_one_reply_are_harmless_behind_each_other() {
+    let mut filter = LinkFilter::new();
+    let mut out = String::new();
+    for text in ["```\ncode", "[x]", "(http://evil.test)", "```\ncode\n```"] {
+        out.push_str(&filter.push(text.to_owned(), &judge));
+        out.push_str(&filter.finish(&judge));
+    }
+    assert_eq!(out, "```\ncode\n```\n[x]\\(`http://evil.test`)\n\n```\ncode\n```\n");
 }
 
 #[test]
@@ -110,8 +179,10 @@ fn comments_are_for_us() {
 #[test]
 fn words_leave_at_once_and_an_unfinished_link_is_not_waited_for_forever() {
     let mut filter = LinkFilter::new();
-    assert_eq!(filter.push("Retries wait ".to_owned(), &judge), "Retries wait ");
-    assert_eq!(filter.push("longer [".to_owned(), &judge), "longer ");
+    for words in ["Retries wait ", "longer", ", each", " (time)", " what", " 10%", ".", " So"] {
+        assert_eq!(filter.push(words.to_owned(), &judge), words);
+    }
+    assert_eq!(filter.push(" [".to_owned(), &judge), " ");
     assert_eq!(filter.push("each".to_owned(), &judge), "");
     let much = "x".repeat(3 * LONGEST);
     let shown = filter.push(much, &judge);
@@ -130,7 +201,8 @@ fn markdown() -> impl Strategy<Value = String> {
         4 => prop::sample::select(vec![
             "[", "]", "(", ")", "](", "![", "<", ">", "`", "``", "```", "~~~", "\n", "\n\n", "\\", "<!--", "-->", "- ", "> ", "1. ",
             "/a", "a.md", "//evil.test", "https://", "http://evil.test", "www.", "<a href=", "<img src=", "\"", ": ", "[x](/a)",
-            "[x](/nothing)", "[r]: ", " ", "  ", "|", "é", "。", "h", "w", "javascript:", "\t", "\r\n", "~", "*", "!",
+            "[x](/nothing)", "[r]: ", " ", "  ", "|", "é", "。", "h", "w", "javascript:", "\t", "\r\n", "~", "*", "!", "&#104;", "&amp;",
+            ".com", "@", ".", "/", "|---|", "\n```\n", "\n   ```\n",
         ]).prop_map(str::to_owned),
         1 => "[a-z ]{1,6}",
         1 => "\\PC{0,3}",
@@ -157,10 +229,19 @@ proptest! {
     }
 
     #[test]
-    fn nothing_that_came_out_leads_elsewhere(text in markdown()) {
+    fn nothing_that_came_out_leads_elsewhere_or_is_html(text in markdown()) {
         let once = filtered(&[&text]);
-        for href in targets_in(&once) {
-            prop_assert!(["/a", "/a#b", "https://rfc.test/1", "/chart.png"].contains(&href.as_str()), "{:?} from {:?} leads to {}", once, text, href);
+        let options = pulldown_cmark::Options::ENABLE_GFM | pulldown_cmark::Options::ENABLE_TABLES;
+        for event in pulldown_cmark::Parser::new_ext(&once, options) {
+            use pulldown_cmark::{Event, Tag};
+            match event {
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                    let known = ["/a", "/a#b", "https://rfc.test/1", "/chart.png"].contains(&&*dest_url);
+                    prop_assert!(known, "{:?} from {:?} leads to {}", once, text, dest_url);
+                }
+                Event::Html(_) | Event::InlineHtml(_) => prop_assert!(false, "{:?} from {:?} is HTML", once, text),
+                _ => {}
+            }
         }
     }
 
@@ -171,10 +252,4 @@ proptest! {
         filter.push(long, &judge);
         prop_assert!(filter.held.len() <= LONGEST);
     }
-}
-
-/// Where a reader of CommonMark sees links and images point to.
-fn targets_in(text: &str) -> Vec<String> {
-    let page = docent_pages::parse("reply.md", text.as_bytes());
-    page.links.iter().map(|link| link.target.clone()).collect()
 }

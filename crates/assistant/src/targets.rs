@@ -165,9 +165,11 @@ fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            ' ' | '(' | ')' | '<' | '>' | '"' | '`' | '[' | ']' | '\\' => out.push_str(&format!("%{:02X}", c as u32)),
-            c if c.is_control() => {}
-            c => out.push(c),
+            // A semicolon ends an entity, a bar the cell of a table.
+            c if c == ' ' || "()<>\"`[]\\;|{}^$'".contains(c) => out.push_str(&format!("%{:02X}", c as u32)),
+            c if c.is_ascii_control() => {}
+            c if c.is_ascii() || c.is_alphanumeric() => out.push(c),
+            c => c.encode_utf8(&mut [0; 4]).bytes().for_each(|byte| out.push_str(&format!("%{byte:02X}"))),
         }
     }
     out

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use docent_types::{GrowingText, StreamEvent};
 
-use crate::link_filter::LinkFilter;
+use crate::link_filter::{LinkFilter, leads_nowhere};
 use crate::prompt::{SUGGESTIONS, Step, UNANSWERED};
 use crate::targets::Targets;
 
@@ -107,7 +107,8 @@ impl Telling {
     pub(crate) fn suggestions(&self) -> Option<Vec<String>> {
         let lines = self.notes(SUGGESTIONS).last()?.lines();
         let lines = lines.map(|line| line.trim().trim_start_matches(['-', '*', ' ']).to_owned());
-        let lines = lines.filter(|line| (1..=LONGEST_SUGGESTION).contains(&line.chars().count()));
+        let lines =
+            lines.filter(|line| (1..=LONGEST_SUGGESTION).contains(&line.chars().count()) && leads_nowhere(line));
         Some(lines.take(SUGGESTED).collect::<Vec<_>>()).filter(|lines| !lines.is_empty())
     }
 }

@@ -1,4 +1,6 @@
-//! Pieces of a line: code, labels, destinations, URLs. Each is found, is not there, or (`None`) depends on what follows.
+//! Pieces of a line: code and labels. Each is found, is not there, or (`None`) depends on what follows.
+
+use super::NO_SPACE;
 
 /// What can be seen of the text from a place on.
 #[derive(Debug, Clone, Copy)]
@@ -19,24 +21,19 @@ pub(super) enum Found<T> {
     Nowhere,
 }
 
-pub(super) enum Span {
-    Closed(usize),
-    Open(usize),
-}
-
-/// Code between backticks; both on one line.
-pub(super) fn code_span(window: Window<'_>) -> Option<Span> {
+/// Code between backticks, both on one line: the length of it all, and the code.
+pub(super) fn code_span(window: Window<'_>) -> Option<Found<(usize, &str)>> {
     let text = window.text;
     let length = text.bytes().take_while(|byte| *byte == b'`').count();
     let mut at = length;
     while at < text.len() && text.as_bytes()[at] != b'\n' {
         let run = text.as_bytes()[at..].iter().take_while(|byte| **byte == b'`').count();
         if run == length && (at + run < text.len() || window.whole) {
-            return Some(Span::Closed(at + run));
+            return Some(Found::At((at + run, &text[length..at])));
         }
         at += run.max(1);
     }
-    (at < text.len() || window.whole).then_some(Span::Open(length))
+    (at < text.len() || window.whole).then_some(Found::Nowhere)
 }
 
 /// Where the bracket ends that was opened before `window`.
@@ -49,7 +46,8 @@ pub(super) fn label_end(window: Window<'_>) -> Option<Found<usize>> {
             b'\\' => length = 2,
             b'`' => {
                 length = match code_span(window.from(at))? {
-                    Span::Closed(length) | Span::Open(length) => length,
+                    Found::At((length, _)) => length,
+                    Found::Nowhere => bytes[at..].iter().take_while(|byte| **byte == b'`').count(),
                 }
             }
             b'[' => depth += 1,
@@ -68,106 +66,21 @@ pub(super) fn label_end(window: Window<'_>) -> Option<Found<usize>> {
     window.whole.then_some(Found::Nowhere)
 }
 
-/// A destination with an optional title and the closing parenthesis: the destination without escapes, and the length.
-pub(super) fn target(window: Window<'_>) -> Option<Found<(String, usize)>> {
-    let open = || window.whole.then_some(Found::Nowhere);
-    let text = window.text;
-    let start = text.len() - text.trim_start().len();
-    let rest = &text[start..];
-    if rest.is_empty() {
-        return open();
-    }
-    let (written, mut at) = if let Some(inner) = rest.strip_prefix('<') {
-        let Some(end) = inner.find(['>', '<', '\n']) else { return open() };
-        if inner.as_bytes()[end] != b'>' {
-            return Some(Found::Nowhere);
-        }
-        (&inner[..end], start + end + 2)
-    } else {
-        let (mut depth, mut end, mut escaped) = (0_usize, None, false);
-        for (at, c) in rest.char_indices() {
-            match c {
-                _ if escaped => escaped = false,
-                '\\' => {
-                    escaped = true;
-                    continue;
-                }
-                '(' => depth += 1,
-                ')' if depth > 0 => depth -= 1,
-                c if c == ')' || c.is_whitespace() || c.is_control() => {
-                    end = Some(at);
-                    break;
-                }
-                _ => {}
+/// Code in a cell of a table: its bars have a backslash, which readers of tables take away.
+pub(super) fn in_a_cell(code: &str) -> String {
+    let mut out = String::with_capacity(code.len() + 4);
+    let mut slashes = 0;
+    for c in code.chars() {
+        if c == '|' {
+            // Readers disagree about what several backslashes say of a bar.
+            match slashes {
+                0 => out.push('\\'),
+                1 => {}
+                _ => out.extend([NO_SPACE, '\\']),
             }
         }
-        let Some(end) = end else { return open() };
-        (&rest[..end], start + end)
-    };
-    at += text[at..].len() - text[at..].trim_start().len();
-    let closing = match text[at..].chars().next() {
-        None => return open(),
-        Some(')') => return Some(Found::At((unescaped(written), at + 1))),
-        Some('"') => '"',
-        Some('\'') => '\'',
-        Some('(') => ')',
-        Some(_) => return Some(Found::Nowhere),
-    };
-    let Some(end) = text[at + 1..].find(closing) else { return open() };
-    at += end + 2;
-    at += text[at..].len() - text[at..].trim_start().len();
-    match text[at..].chars().next() {
-        None => open(),
-        Some(')') => Some(Found::At((unescaped(written), at + 1))),
-        Some(_) => Some(Found::Nowhere),
-    }
-}
-
-pub(super) fn unescaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        match chars.peek() {
-            Some(next) if c == '\\' && next.is_ascii_punctuation() => out.extend(chars.next()),
-            _ => out.push(c),
-        }
+        slashes = if c == '\\' { slashes + 1 } else { 0 };
+        out.push(c);
     }
     out
-}
-
-/// Whether what stands between angle brackets is a URL: a scheme, a colon, and no space.
-pub(super) fn is_address(text: &str) -> bool {
-    let scheme = text.split(':').next().unwrap_or_default();
-    scheme.len() < text.len()
-        && (2..=32).contains(&scheme.len())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+.-".contains(&byte))
-        && !text.contains(|c: char| c.is_whitespace() || c == '<')
-}
-
-/// Whether a URL in running text is over here.
-pub(super) fn ends_url(c: char) -> bool {
-    c.is_whitespace() || c.is_control() || "<>\"'`|\\^{}[]".contains(c) || (!c.is_ascii() && !c.is_alphanumeric())
-}
-
-/// A URL without the marks that belong to the sentence around it.
-pub(super) fn trimmed_url(run: &str) -> &str {
-    let mut url = run;
-    loop {
-        let shorter = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_', '~']);
-        let closing = shorter.strip_suffix(')').filter(|_| shorter.matches(')').count() > shorter.matches('(').count());
-        match closing {
-            Some(shorter) => url = shorter,
-            None if shorter.len() < url.len() => url = shorter,
-            None => return url,
-        }
-    }
-}
-
-/// The http and https URLs in a text, as a reader sees them.
-pub(crate) fn urls(text: &str) -> impl Iterator<Item = &str> {
-    // Colons are rarer than what begins like a scheme, and one letter is sooner found than several.
-    text.match_indices(':').filter(|(at, _)| text[*at..].starts_with("://")).filter_map(|(at, _)| {
-        let scheme = ["https", "http"].into_iter().find(|scheme| text[..at].ends_with(scheme))?;
-        Some(trimmed_url(text[at - scheme.len()..].split(ends_url).next().unwrap_or_default()))
-    })
 }

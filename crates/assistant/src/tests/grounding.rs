@@ -103,8 +103,7 @@ async fn the_owner_of_the_site_may_wish_something() {
 
 #[tokio::test]
 async fn questions_to_ask_next_are_suggested_where_that_is_wished() {
-    let reply =
-        "Five times.\n<!--docent:suggestions\n- How long is the delay?\n\nWhat is max_delay?\nThird?\nFourth?\n-->";
+    let reply = "Five times.\n<!--docent:suggestions\n- How long is the delay?\n\nWhat is max_delay?\nWhat is at http://evil.test/?\nThird?\nFourth?\n-->";
     let wishing = House::new().site(Site { suggestions: true, ..Site::default() });
     wishing.model.replies(Reply::text(reply));
     let told = wishing.ask(QUESTION).await;

@@ -1,0 +1,88 @@
+//! What a parser of CommonMark says about a piece that was found.
+
+use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
+
+use super::addresses::as_label;
+use super::spans::{Found, Window};
+
+/// How many closing parentheses are tried as the end of a link.
+const TRIES: usize = 8;
+
+/// Behind `](`: where the link leads, without escapes, and how long it is with its closing parenthesis.
+pub(super) fn destination(window: Window<'_>) -> Option<Found<(String, usize)>> {
+    const LABEL: &str = "[x](";
+    let text = window.text;
+    let paragraph = text.find("\n\n");
+    let inner = &text[..paragraph.unwrap_or(text.len())];
+    let mut ends = inner.match_indices(')').map(|(at, _)| at + 1);
+    for end in ends.by_ref().take(TRIES) {
+        let link = format!("{LABEL}{}", &inner[..end]);
+        let mut events = Parser::new(&link).into_offset_iter().skip(1);
+        if let Some((Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. }), range)) = events.next()
+            && range == (0..link.len())
+        {
+            return Some(Found::At((dest_url.into_string(), end)));
+        }
+    }
+    (window.whole || paragraph.is_some() || ends.next().is_some()).then_some(Found::Nowhere)
+}
+
+/// Where `<…>` leads, when it is a link.
+pub(super) fn autolink(text: &str) -> Option<String> {
+    let event = Parser::new(text).nth(1)?;
+    match event {
+        Event::Start(Tag::Link { link_type: LinkType::Autolink, dest_url, .. }) => Some(dest_url.into_string()),
+        Event::Start(Tag::Link { link_type: LinkType::Email, dest_url, .. }) => Some(format!("mailto:{dest_url}")),
+        _ => None,
+    }
+}
+
+/// What an entity stands for, as text.
+pub(super) fn character(entity: &str) -> Option<String> {
+    let text: String = texts(entity).collect();
+    (text != entity).then(|| {
+        let mut out = String::new();
+        for c in text.chars() {
+            match c {
+                c if c.is_ascii_punctuation() => out.extend(['\\', c]),
+                c if c.is_whitespace() || c.is_control() => out.push(' '),
+                c => out.push(c),
+            }
+        }
+        out
+    })
+}
+
+fn texts(markdown: &str) -> impl Iterator<Item = String> {
+    Parser::new(markdown).filter_map(|event| match event {
+        Event::Text(text) => Some(text.into_string()),
+        _ => None,
+    })
+}
+
+/// A label on one line, with nothing in it but words, code and emphasis.
+pub(super) fn flat(label: &str, mut span: impl FnMut(&str) -> String) -> String {
+    // In front of a number or a dash, so that it is no list.
+    const GUARD: char = '.';
+    let label = format!("{GUARD}{label}");
+    let mut is_first = true;
+    let mut out = String::with_capacity(label.len());
+    for event in Parser::new(&label) {
+        match event {
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                let text = if std::mem::take(&mut is_first) { text.trim_start_matches(GUARD) } else { &text };
+                out.push_str(&as_label(&text.replace('\n', " "), out.is_empty()));
+            }
+            Event::Code(code) => {
+                let apart = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
+                let code = format!("{apart}{code}{apart}");
+                out.push_str(&span(&code));
+            }
+            Event::SoftBreak | Event::HardBreak => out.push(' '),
+            Event::Start(Tag::Emphasis) | Event::End(TagEnd::Emphasis) => out.push('*'),
+            Event::Start(Tag::Strong) | Event::End(TagEnd::Strong) => out.push_str("**"),
+            _ => {}
+        }
+    }
+    out
+}

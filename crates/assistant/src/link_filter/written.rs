@@ -1,0 +1,161 @@
+//! What has come out so far, as far as it says how to read what comes next.
+
+use super::NO_SPACE;
+
+const APART: &str = "\u{200b}";
+const ESCAPE: &str = "\\";
+
+#[derive(Debug)]
+pub(super) struct Written {
+    /// The last characters, as a reader sees them; a character that an escape has made harmless is [`NO_SPACE`].
+    last: [char; 3],
+    /// What was read before was read without what comes now.
+    joins: bool,
+    is_in_table: bool,
+    is_behind_blank: bool,
+    was_cut: bool,
+    line: Line,
+}
+
+/// The line that is being written.
+#[derive(Debug)]
+struct Line {
+    is_empty: bool,
+    is_blank: bool,
+    /// It could be the line between a table's head and its rows.
+    is_rule: bool,
+    has_dash: bool,
+    /// Code in it would be cut in two if it were a table's.
+    has_bar: bool,
+}
+
+impl Line {
+    const NEW: Self = Self { is_empty: true, is_blank: true, is_rule: true, has_dash: false, has_bar: false };
+}
+
+impl Written {
+    pub(super) const fn new() -> Self {
+        Self {
+            last: ['\n'; 3],
+            joins: false,
+            is_in_table: false,
+            is_behind_blank: true,
+            was_cut: false,
+            line: Line::NEW,
+        }
+    }
+
+    pub(super) fn push(&mut self, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        self.joins = false;
+        self.remember(text);
+        if !self.line.is_rule && !text.contains('\n') {
+            return;
+        }
+        for part in text.split_inclusive('\n') {
+            let line = &mut self.line;
+            let body = part.strip_suffix('\n').unwrap_or(part);
+            line.is_empty &= body.is_empty();
+            if line.is_rule {
+                line.is_blank &= body.bytes().all(|byte| b" \t>".contains(&byte));
+                line.is_rule = body.bytes().all(|byte| b" \t>|:-".contains(&byte));
+                line.has_dash |= body.contains('-');
+            }
+            line.is_blank &= line.is_rule;
+            if part.len() > body.len() {
+                self.is_in_table = !line.is_blank && (self.is_in_table || (line.is_rule && line.has_dash));
+                (self.is_behind_blank, self.was_cut) = (line.is_blank, line.has_bar);
+                self.line = Line::NEW;
+            }
+        }
+    }
+
+    fn remember(&mut self, text: &str) {
+        if let Some(escaped) = text.strip_prefix('\\')
+            && let Some(c) = escaped.chars().next().filter(char::is_ascii_punctuation)
+        {
+            self.last.rotate_left(1);
+            self.last[2] = if escaped.len() == 1 && "/.@:".contains(c) { c } else { NO_SPACE };
+            return;
+        }
+        let mut back = text.chars().rev();
+        let [third, second, first] = [back.next(), back.next(), back.next()];
+        self.last = match (first, second, third) {
+            (Some(first), Some(second), Some(third)) => [first, second, third],
+            (None, Some(second), Some(third)) => [self.last[2], second, third],
+            (_, _, third) => [self.last[1], self.last[2], third.unwrap_or(self.last[2])],
+        };
+    }
+
+    /// What is in front of the next text was read without it.
+    pub(super) const fn joins(&mut self) {
+        self.joins = true;
+    }
+
+    /// There is code in this line with a bar in it.
+    pub(super) const fn has_bar(&mut self) {
+        self.line.has_bar = true;
+    }
+
+    pub(super) const fn is_in_table(&self) -> bool {
+        self.is_in_table
+    }
+
+    pub(super) const fn is_at_line_start(&self) -> bool {
+        self.line.is_empty
+    }
+
+    pub(super) const fn is_behind_blank(&self) -> bool {
+        self.is_behind_blank
+    }
+
+    /// Whether a word could begin here.
+    pub(super) const fn may_begin_word(&self) -> bool {
+        !self.last[2].is_ascii_alphanumeric()
+    }
+
+    /// Behind a dot that is not the first of its word.
+    pub(super) fn is_behind_dot(&self) -> bool {
+        let before = self.last[1];
+        self.last[2] == '.'
+            && !before.is_whitespace()
+            && (!before.is_ascii_punctuation() || "$+=^~|<>-_".contains(before))
+    }
+
+    /// What keeps two pieces apart that are harmless alone and a link, a tag, an address or a fence together.
+    pub(super) fn between(&self, next: &str) -> Option<&'static str> {
+        let mut chars = next.chars();
+        let c = chars.next()?;
+        // An escape does not keep a reader from seeing an address.
+        let seen = if c == '\\' { chars.next().filter(char::is_ascii_punctuation).unwrap_or(c) } else { c };
+        let [first, second, last] = self.last;
+        match (last, seen) {
+            ('/', '/') => return Some(APART),
+            (_, '@') if !last.is_whitespace() && !"([{*".contains(last) => return Some(APART),
+            ('w' | 'W', '.') if second.eq_ignore_ascii_case(&'w') && first.eq_ignore_ascii_case(&'w') => {
+                return Some(APART);
+            }
+            _ => {}
+        }
+        match (last, c) {
+            (']', '(' | ':') => Some(ESCAPE),
+            ('~', '~') if second == '~' => Some(ESCAPE),
+            ('<', c) if c.is_ascii_alphabetic() || "/!?".contains(c) => Some(APART),
+            ('&', c) if c.is_ascii_alphanumeric() || c == '#' => Some(APART),
+            ('!', '[') | ('`', '`') => Some(APART),
+            ('\\', c) if c.is_ascii_punctuation() => Some(APART),
+            (last, c) if self.joins && last.is_alphanumeric() && (c.is_alphanumeric() || c == ';') => Some(APART),
+            // The line below must not make a table of the one above, whose code it would cut.
+            (_, c)
+                if self.was_cut
+                    && self.line.is_blank
+                    && ("|:".contains(c) || (c == '-' && !next.starts_with("- "))) =>
+            {
+                Some(APART)
+            }
+            _ => None,
+        }
+    }
+}
