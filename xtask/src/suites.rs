@@ -47,6 +47,8 @@ pub(crate) enum Suite {
     Models,
     /// The built server against a GitHub emulator and GitHub's description of its API
     Forges,
+    /// What the assistant lets out, in the Markdown renderers of others; $DOCENT_FUZZ_SECONDS says for how long
+    Markdown,
 }
 
 impl Suite {
@@ -68,6 +70,7 @@ impl Suite {
         Self::Golden,
         Self::Models,
         Self::Forges,
+        Self::Markdown,
     ];
 
     /// Whether the project has all that it needs, or can install it. Any other is run when it is asked for by name.
@@ -94,6 +97,7 @@ impl Suite {
             Self::Golden => "golden",
             Self::Models => "models",
             Self::Forges => "forges",
+            Self::Markdown => "markdown",
         }
     }
 }
@@ -134,6 +138,7 @@ impl<'a> Suites<'a> {
             Suite::Golden => self.golden(stop).await,
             Suite::Models => self.models(stop).await,
             Suite::Forges => self.forges(stop).await,
+            Suite::Markdown => self.markdown(stop).await,
         };
         match outcome {
             Ok(outcome) => Ok(outcome),
@@ -282,6 +287,14 @@ impl<'a> Suites<'a> {
     async fn forges(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
         let node = self.tools.node_with(&self.workspace.root.join("tests/forges"), stop).await?;
         self.stories("forges::", &[("DOCENT_NODE", node)], stop).await
+    }
+
+    async fn markdown(&mut self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let node = self.tools.node_with(&self.workspace.root.join("tests/markdown"), stop).await?;
+        let mut command = Command::new(cargo());
+        let chosen = ["--ignored", "--nocapture", "link_filter::fuzz"];
+        command.args(["test", "--quiet", "--package", "docent-assistant", "--lib", "--"]).args(chosen);
+        Ok(self.outcome(command.env("DOCENT_NODE", node), stop).await?)
     }
 
     /// The black-box tests of a module that need more than cargo brings.
