@@ -129,7 +129,6 @@ fn a_body_that_is_wrong_is_told_where() {
         row("model unknown", create(json!({ "model": "gpt-2" })), 400, &["model", "sonnet", "opus"]),
         row("model a number", create(json!({ "model": 1 })), 400, &["model"]),
         row("branch git refuses", create(json!({ "branch": "a..b" })), 400, &["branch"]),
-        row("branch empty", create(json!({ "branch": "" })), 400, &["branch"]),
         row("branch a number", create(json!({ "branch": 5 })), 400, &["branch"]),
         row("asDraft a list", create(json!({ "asDraft": [] })), 400, &["asDraft"]),
     ]);
@@ -143,6 +142,8 @@ fn what_is_unknown_but_harmless_is_let_through() {
     let nothing = "Replace \"no-such-term\" with \"another\"";
     agent.create_with(&json!({ "prompt": nothing, "colour": "green", "nested": { "a": [1, null] } }));
     agent.create_with(&json!({ "prompt": nothing, "model": "opus", "asDraft": true, "branch": null }));
+    let job = agent.create_with(&json!({ "prompt": nothing, "branch": "" }));
+    assert_eq!(docent_tests::agent::branch(&job), format!("docent/{}", docent_tests::agent::id(&job)));
     agent.create(&"ü".repeat(100_000));
     let body = json!({ "prompt": nothing }).to_string();
     for kind in [None, Some("application/json; charset=utf-8"), Some("APPLICATION/JSON")] {

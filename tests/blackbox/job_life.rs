@@ -27,6 +27,13 @@ fn a_follow_up_continues_the_same_branch_and_pull_request() {
 }
 
 #[test]
+fn a_repository_is_named_by_a_full_url_without_credentials() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"widget\" with \"gadget\"");
+    assert_eq!(job["source"]["repository"], format!("file://{}", site.repository.path().display()));
+}
+
+#[test]
 fn a_failed_job_is_taken_up_again_by_a_follow_up() {
     let site = Site::start();
     let agent = site.agent();

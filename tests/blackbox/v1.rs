@@ -75,12 +75,30 @@ fn scripts_of_every_kind_are_understood() {
         let answer = stream(&site, &body);
         let session = site.agent().halts(&session_id(&answer.response));
         assert_eq!(session["haultReason"], "completed", "{body}: {session:#}");
-        assert!(session.get("pullRequestLink").is_none(), "nothing was changed: {session:#}");
+        assert_eq!(session["pullRequestLink"], "", "nothing was changed: {session:#}");
     }
     let body = json!({ "messages": [{ "role": "user", "content": "Replace \"widget\" with \"gadget\"" }], "branch": "docs/terms" });
     let answer = stream(&site, &body);
     assert_eq!(answer.response.header("X-Branch-Name"), Some("docs/terms"));
     assert_eq!(site.repository.branches(), ["docs/terms"]);
+}
+
+#[test]
+fn a_branch_named_after_the_time_is_mended_and_told() {
+    let site = Site::start();
+    let asked = |branch: &str, old: &str, new: &str| {
+        let prompt = format!("Replace \"{old}\" with \"{new}\"");
+        let answer = stream(&site, &json!({ "messages": [{ "role": "user", "content": prompt }], "branch": branch }));
+        let session = site.agent().halts(&session_id(&answer.response));
+        assert_eq!(session["branch"], answer.response.header("X-Branch-Name").expect("names the branch"));
+        session["branch"].as_str().expect("a name").to_owned()
+    };
+    assert_eq!(asked("docs 2026-11-24T10:12:21Z", "widget", "gadget"), "docs-2026-11-24T10-12-21Z");
+    assert_eq!(site.repository.branches(), ["docs-2026-11-24T10-12-21Z"]);
+    for nothing in ["", "::"] {
+        let own = asked(nothing, "no-such-term", "another");
+        assert!(own.starts_with("docent/"), "a branch of its own: {own}");
+    }
 }
 
 #[test]
@@ -255,7 +273,7 @@ fn every_refusal_says_what_to_do_and_that_there_is_a_newer_version() {
         ),
         row("only the assistant", message(json!({ "role": "assistant", "content": "a" })), 400, &["messages"]),
         row("nothing said", message(json!({ "role": "user", "content": " " })), 400, &["messages[0].content"]),
-        row("a branch git refuses", asked("branch", json!("a..b")), 400, &["branch"]),
+        row("the branch of pull requests", asked("branch", json!("main")), 400, &["branch"]),
         row("an unknown model", asked("model", json!("gpt-2")), 400, &["model", "sonnet", "opus"]),
         row("a draft of another kind", asked("asDraft", json!("maybe")), 400, &["asDraft"]),
         row("a bad take", agent.request_v1("GET", "jobs?take=0"), 400, &["take", "100"]),

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, wanted_branch};
-use docent_types::Project;
+use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob};
+use docent_types::{BranchName, Project};
 use docent_ui_stream::{Encoder, FinishStyle, UiMessageStream};
 use docent_web::{HttpError, Request, Response, framed, rate_limit, respond, with_keep_alive};
 use http::{HeaderName, HeaderValue};
@@ -26,7 +26,8 @@ pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Pro
     let new = NewJob {
         project,
         messages: wanted.instruction()?,
-        branch: wanted_branch(wanted.branch.as_deref())?,
+        // Public scripts name branches after the time, colons and all. The answer's head says what became of the name.
+        branch: wanted.branch.as_deref().and_then(BranchName::mended),
         as_draft: wanted.as_draft(),
         model: face.models.choose(wanted.model.clone())?,
     };

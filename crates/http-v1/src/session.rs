@@ -3,7 +3,7 @@
 use docent_types::{Halt, Session, Timestamp, Todo};
 use serde::Serialize;
 
-/// What has no value yet is not there.
+/// A reason to halt that there is none of yet is not there; whatever else has no value yet is empty.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionBody<'a> {
@@ -13,8 +13,7 @@ pub(crate) struct SessionBody<'a> {
     haulted: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     hault_reason: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pull_request_link: Option<&'a str>,
+    pull_request_link: &'a str,
     message_to_user: &'a str,
     todos: &'a [Todo],
     created_at: Timestamp,
@@ -28,7 +27,7 @@ impl<'a> From<&'a Session> for SessionBody<'a> {
             branch: &session.branch,
             haulted: session.halted,
             hault_reason: session.halt.map(hault_reason),
-            pull_request_link: session.pull_request.as_deref(),
+            pull_request_link: session.pull_request.as_deref().unwrap_or_default(),
             message_to_user: &session.message_to_user,
             todos: &session.todos,
             created_at: session.created_at,
@@ -73,12 +72,13 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_runs_has_only_what_is_known() {
+    fn a_session_that_runs_has_every_key_but_a_reason_to_halt() {
         let expected = json!({
             "sessionId": "00000000-0000-0000-0000-000000000007",
             "subdomain": "docs",
             "branch": "docent/7",
             "haulted": false,
+            "pullRequestLink": "",
             "messageToUser": "",
             "todos": [],
             "createdAt": "1970-01-01T00:00:00.000Z",

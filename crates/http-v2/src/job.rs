@@ -1,6 +1,6 @@
 //! A job as the wire shows it, and the instruction as the wire brings it.
 
-use docent_types::{AgentJob, JobId, JobStatus, Message, Refusal, Role, Timestamp};
+use docent_types::{AgentJob, JobId, JobStatus, Message, Refusal, Role, Timestamp, repository_url};
 use serde::Serialize;
 
 /// How long a prompt may be, in characters.
@@ -22,7 +22,7 @@ pub(crate) struct JobBody<'a> {
 
 #[derive(Debug, Serialize)]
 struct SourceBody<'a> {
-    repository: &'a str,
+    repository: String,
     #[serde(rename = "ref")]
     branch: &'a str,
 }
@@ -32,7 +32,7 @@ impl<'a> From<&'a AgentJob> for JobBody<'a> {
         Self {
             id: job.id,
             status: job.status.as_str(),
-            source: SourceBody { repository: &job.source.repository, branch: &job.source.branch },
+            source: SourceBody { repository: repository_url(&job.source.repository), branch: &job.source.branch },
             model: &job.model,
             // A job that is active again may have one from before: it says nothing about what is being done now.
             pr_link: job.pr_link.as_deref().filter(|_| job.status != JobStatus::Active),

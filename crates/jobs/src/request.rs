@@ -63,12 +63,13 @@ impl ModelNames {
     }
 }
 
-/// The branch a job asks for, `None` when it leaves that to us.
+/// The branch a job asks for, `None` when it leaves that to us or names none.
 ///
 /// # Errors
 /// A name git would refuse.
 pub fn wanted_branch(name: Option<&str>) -> Result<Option<BranchName>, Refusal> {
-    name.map(BranchName::parse)
+    name.filter(|name| !name.is_empty())
+        .map(BranchName::parse)
         .transpose()
         .map_err(|error| Refusal::invalid(format!("branch: {error}; choose another, or leave it out to get a new one")))
 }
@@ -94,6 +95,20 @@ mod tests {
         let of = |body: &[u8]| Fingerprint::of([b"k".as_slice()], body).unwrap().unwrap().digest;
         assert_eq!(of(b"a"), of(b"a"));
         assert_ne!(of(b"a"), of(b"b"));
+    }
+
+    #[test]
+    fn a_branch_is_one_git_accepts_or_left_to_us() {
+        let wanted = |name| wanted_branch(name).map(|branch| branch.map(String::from)).map_err(|_| ());
+        for (name, branch) in [
+            (None, Ok(None)),
+            (Some(""), Ok(None)),
+            (Some("docs/terms"), Ok(Some("docs/terms".to_owned()))),
+            (Some("a:b"), Err(())),
+            (Some(" "), Err(())),
+        ] {
+            assert_eq!(wanted(name), branch, "{name:?}");
+        }
     }
 
     #[test]

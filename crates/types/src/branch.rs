@@ -3,6 +3,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+/// In bytes.
+const LONGEST: usize = 200;
+
 /// A valid git branch name, by the rules of `git check-ref-format --branch`, and at most 200 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -30,16 +33,63 @@ impl BranchName {
         }
     }
 
+    /// The name with each run of characters that git refuses written as one `-`; a name git accepts stays as it is. `None`
+    /// when nothing is left of it.
+    pub fn mended(text: &str) -> Option<Self> {
+        let mut name = text.strip_prefix("refs/heads/").unwrap_or(text).to_owned();
+        // Each round leaves a shorter name or a good one: cutting and replacing may uncover one more fault.
+        while fault(&name).is_some() {
+            let replaced = without_refused(&name);
+            let trimmed = replaced.trim_start_matches(['-', '/']).trim_end_matches(['-', '/']);
+            let cut = &trimmed[..trimmed.floor_char_boundary(LONGEST)];
+            if cut == name || cut.is_empty() {
+                return None;
+            }
+            name = cut.to_owned();
+        }
+        Some(Self(name))
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+/// Each run of characters that git refuses where they stand, as one `-`.
+fn without_refused(name: &str) -> String {
+    let mut mended = String::with_capacity(name.len());
+    let mut in_run = false;
+    for (at, c) in name.char_indices() {
+        let (before, after) = (name[..at].chars().next_back(), &name[at + c.len_utf8()..]);
+        let is_refused = match c {
+            '.' => {
+                let ends_part = after.is_empty() || after == "lock" || after.starts_with("lock/");
+                ends_part || after.starts_with('.') || matches!(before, None | Some('.' | '/'))
+            }
+            '/' => before == Some('/') || after.starts_with('/'),
+            '@' => after.starts_with('{'),
+            '{' => before == Some('@'),
+            c => is_refused_anywhere(c),
+        };
+        if !is_refused {
+            mended.push(c);
+        } else if !in_run {
+            mended.push('-');
+        }
+        in_run = is_refused;
+    }
+    mended
+}
+
+fn is_refused_anywhere(c: char) -> bool {
+    c.is_control() || " ~^:?*[\\".contains(c)
 }
 
 fn fault(text: &str) -> Option<&'static str> {
     if text.is_empty() {
         return Some("it is empty");
     }
-    if text.len() > 200 {
+    if text.len() > LONGEST {
         return Some("it is longer than 200 bytes");
     }
     if text.starts_with('-') {
@@ -48,7 +98,7 @@ fn fault(text: &str) -> Option<&'static str> {
     if text == "@" || text == "HEAD" || text.starts_with("refs/") {
         return Some("it is a name git keeps for itself");
     }
-    if text.chars().any(|c| c.is_control() || " ~^:?*[\\".contains(c)) {
+    if text.chars().any(is_refused_anywhere) {
         return Some("it holds a space, a control character or one of ~ ^ : ? * [ \\");
     }
     if text.contains("..") || text.contains("@{") {
@@ -77,6 +127,8 @@ impl From<BranchName> for String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -113,6 +165,44 @@ mod tests {
             long.as_str(),
         ] {
             assert!(BranchName::parse(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn what_git_refuses_is_mended() {
+        for (given, mended) in [
+            ("docs/terms", Some("docs/terms")),
+            ("docs-2026-11-24T10:12:21.471Z", Some("docs-2026-11-24T10-12-21.471Z")),
+            ("update docs: part 2", Some("update-docs-part-2")),
+            ("a ~^:b", Some("a-b")),
+            ("a..b@{c", Some("a-b-c")),
+            ("a//b", Some("a-b")),
+            ("a/.b/c.lock", Some("a/-b/c-lock")),
+            ("/a/", Some("a")),
+            ("--x.", Some("x")),
+            ("refs/heads/docs", Some("docs")),
+            (" ", None),
+            ("", None),
+            ("::?", None),
+            ("HEAD", None),
+            ("@", None),
+        ] {
+            assert_eq!(BranchName::mended(given).as_ref().map(BranchName::as_str), mended, "{given}");
+        }
+        let long = BranchName::mended(&"ü".repeat(150)).expect("its beginning");
+        assert_eq!(long.as_str().len(), LONGEST);
+    }
+
+    proptest! {
+        #[test]
+        fn a_mended_name_is_one_git_accepts(text in "[a.@{}/ :~A-Z\\-\u{1}éklco]{0,30}|refs/.{0,10}|\\PC{0,300}") {
+            let mended = BranchName::mended(&text);
+            if let Some(name) = &mended {
+                prop_assert_eq!(BranchName::parse(name.as_str()), Ok(name.clone()));
+            }
+            if let Ok(name) = BranchName::parse(&text) {
+                prop_assert_eq!(mended, Some(name));
+            }
         }
     }
 }

@@ -78,3 +78,51 @@ impl StoreError {
         Self { doing, source: source.into() }
     }
 }
+
+/// The words of an error without the number by which the operating system knows it: `Permission denied (os error 13)` tells
+/// nobody more than `Permission denied`.
+pub fn without_os_number(told: &str) -> String {
+    const BEFORE: &str = " (os error ";
+    let mut rest = told;
+    let mut words = String::with_capacity(told.len());
+    while let Some(at) = rest.find(BEFORE) {
+        let (before, after) = (&rest[..at], &rest[at + BEFORE.len()..]);
+        let number = after.bytes().take_while(|byte| byte.is_ascii_digit() || *byte == b'-').count();
+        words.push_str(before);
+        match after[number..].strip_prefix(')') {
+            Some(behind) if number > 0 => rest = behind,
+            _ => {
+                words.push_str(BEFORE);
+                rest = after;
+            }
+        }
+    }
+    words + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_number_of_an_error_is_left_out_wherever_it_stands() {
+        for (told, words) in [
+            ("Permission denied (os error 13)", "Permission denied"),
+            ("a (os error 2): b (os error 24); c", "a: b; c"),
+            ("a (os error )", "a (os error )"),
+            ("a (os error 2", "a (os error 2"),
+            ("nothing of the kind", "nothing of the kind"),
+        ] {
+            assert_eq!(without_os_number(told), words);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(told in ".{0,5}( \\(os error [0-9]{0,3}\\)?){0,3}.{0,5}") {
+            prop_assert!(without_os_number(&told).len() <= told.len());
+        }
+    }
+}

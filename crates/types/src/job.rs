@@ -50,7 +50,7 @@ pub enum Halt {
 /// The repository a job works on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// URL or path, never with credentials.
+    /// URL or path as git takes it, never with credentials; [`crate::repository_url`] is how it is shown.
     pub repository: String,
     /// The branch the agent works on.
     #[serde(rename = "ref")]

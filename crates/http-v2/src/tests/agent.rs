@@ -26,7 +26,7 @@ async fn a_job_is_accepted_and_can_be_looked_up_where_it_says() {
         json!({
             "id": id,
             "status": "active",
-            "source": {"repository": "/srv/git/acme.git", "ref": format!("docent/{id}")},
+            "source": {"repository": "file:///srv/git/acme.git", "ref": format!("docent/{id}")},
             "model": "sonnet",
             "prLink": null,
             "message": null,
