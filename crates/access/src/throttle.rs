@@ -1,8 +1,9 @@
 //! How often: limits that hold for one process and cost no look into the store.
 //!
-//! A window is counted in [`SLOTS`] slots, and a slot is let go only when all of it has left the window. So never more
-//! than the limit pass in any window, and a use may be held for a sixtieth of the window longer than it must. What has
-//! to be exact across restarts and processes is counted in the store instead, with the write it limits.
+//! A window is counted in [`SLOTS`] slots, and a slot is let go only when its last use has left the window. So never more
+//! than the limit pass in any window, nobody waits for longer than the window, and a use may be held for a sixtieth of the
+//! window longer than it must. What has to be exact across restarts and processes is counted in the store instead, with the
+//! write it limits.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -30,8 +31,17 @@ struct State {
 struct Bucket {
     window: Duration,
     used: u32,
-    /// When each slot with uses in it is let go, and how many those are; soonest first.
-    slots: VecDeque<(Timestamp, u32)>,
+    /// Those with uses in them, oldest first.
+    slots: VecDeque<Slot>,
+}
+
+/// Uses that are let go together.
+struct Slot {
+    /// The moment of the first, divided by the width of a slot.
+    number: i64,
+    /// When the last one has left the window.
+    until: Timestamp,
+    count: u32,
 }
 
 impl fmt::Debug for Throttle {
@@ -87,20 +97,22 @@ impl State {
 
 impl Bucket {
     fn let_go(&mut self, now: Timestamp) {
-        while let Some((_, count)) = self.slots.pop_front_if(|(until, _)| *until <= now) {
-            self.used = self.used.saturating_sub(count);
+        while let Some(slot) = self.slots.pop_front_if(|slot| slot.until <= now) {
+            self.used = self.used.saturating_sub(slot.count);
         }
     }
 
     fn count(&mut self, now: Timestamp) {
         let width = i64::try_from((self.window / SLOTS).as_millis()).unwrap_or(i64::MAX).max(1);
-        let end = Timestamp::from_millis((now.millis().div_euclid(width) + 1).saturating_mul(width));
-        let until = end.plus(self.window);
+        let (number, until) = (now.millis().div_euclid(width), now.plus(self.window));
         self.used = self.used.saturating_add(1);
         match self.slots.back_mut() {
             // A clock that was set back finds a later slot here: the use is held until that one is let go.
-            Some((last, count)) if *last >= until => *count = count.saturating_add(1),
-            _ => self.slots.push_back((until, 1)),
+            Some(slot) if slot.number >= number => {
+                slot.until = slot.until.max(until);
+                slot.count = slot.count.saturating_add(1);
+            }
+            _ => self.slots.push_back(Slot { number, until, count: 1 }),
         }
     }
 
@@ -114,11 +126,12 @@ impl Bucket {
     /// How long until fewer than `limit` uses are left.
     fn wait(&self, limit: u32, now: Timestamp) -> Option<Duration> {
         let mut left = self.used;
-        let gone = self.slots.iter().find(|(_, count)| {
-            left = left.saturating_sub(*count);
+        let gone = self.slots.iter().find(|slot| {
+            left = left.saturating_sub(slot.count);
             left < limit
         });
-        gone.map(|(until, _)| until.since(now))
+        // Where the clock was set back since, it seems to take longer.
+        gone.map(|slot| slot.until.since(now).min(self.window))
     }
 }
 
@@ -146,6 +159,7 @@ mod tests {
         assert_eq!(refused.remaining, 0);
         let wait = refused.retry_after;
         assert!(wait >= Duration::from_secs(3480) && wait <= Duration::from_secs(3540), "{wait:?}");
+        assert!(throttle.count(&quotas, at(-60)).expect_err("used up").retry_after <= Duration::from_secs(3600));
         assert!(throttle.count(&quotas, at(120).plus(wait - Duration::from_millis(1))).is_err());
         assert!(throttle.count(&quotas, at(120).plus(wait)).is_ok());
     }
@@ -188,6 +202,7 @@ mod tests {
                 match throttle.count(&quotas, at(now)) {
                     Ok(_) => passed.push(now),
                     Err(standing) => {
+                        prop_assert!(standing.retry_after <= Duration::from_secs(3600));
                         let in_window = passed.iter().filter(|then| now - **then < 3600 + 60).count();
                         prop_assert!(in_window >= limit as usize, "refused though free");
                         prop_assert!(throttle.count(&quotas, at(now).plus(standing.retry_after)).is_ok());

@@ -151,7 +151,9 @@ impl Bucket {
             None => quota.window,
             // A use is free again when so many have left the window that fewer than the limit are in it.
             Some(first) => moment_of(desk, quota, first.n + used - limit)?
-                .map_or(quota.window, |at| Timestamp::from_millis(at).plus(quota.window).since(now)),
+                .map_or(quota.window, |at| Timestamp::from_millis(at).plus(quota.window).since(now))
+                // A use that a clock ahead of this one has written seems to take longer.
+                .min(quota.window),
         };
         let remaining = u32::try_from((limit - used).max(0)).unwrap_or(u32::MAX);
         Ok(Standing { limit: quota.limit, window: quota.window, remaining, retry_after })

@@ -20,7 +20,7 @@ pub struct Standing {
     pub window: Duration,
     /// Uses still free at this moment.
     pub remaining: u32,
-    /// How long until one more use is free; zero while `remaining` is not.
+    /// How long until one more use is free, never longer than the window; zero while `remaining` is not.
     pub retry_after: Duration,
 }
 
