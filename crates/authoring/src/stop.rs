@@ -5,7 +5,7 @@ use std::error::Error;
 use docent_forge::ForgeError;
 use docent_jobs::{Failure, Halted, Outcome};
 use docent_llm::{ModelError, ModelErrorKind, Retry};
-use docent_types::Halt;
+use docent_types::{Halt, without_os_number};
 use docent_workspace::{GitError, PushError};
 
 use crate::words::secret_in_text;
@@ -137,7 +137,7 @@ pub(crate) fn told(error: &dyn Error) -> String {
 }
 
 fn bare(error: &dyn Error) -> String {
-    let text = error.to_string();
+    let text = without_os_number(&error.to_string());
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.trim_end_matches(['.', ':', ';', ',']).to_owned()
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use docent_types::BoxError;
+use docent_types::{BoxError, without_os_number};
 
 /// A sentence and what caused it.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl fmt::Display for Failure {
         f.write_str(&self.sentence)?;
         let mut next = self.source.as_deref().map(|source| source as &dyn std::error::Error);
         while let Some(error) = next {
-            write!(f, ": {error}")?;
+            write!(f, ": {}", without_os_number(&error.to_string()))?;
             next = error.source();
         }
         Ok(())

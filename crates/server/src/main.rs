@@ -89,7 +89,7 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
         _ => None,
     };
     let overrides = Overrides { listen, data: cli.global.data.clone() };
-    let config = Config::load(cli.global.config.as_deref(), std::env::vars(), overrides)?;
+    let config = Config::load(cli.global.config.as_deref(), std::env::vars_os(), overrides)?;
     let json = cli.global.json;
     match &cli.command {
         Command::Demo(args) => demo::run(args, config, cli.global.data.is_some()).await,

@@ -49,10 +49,13 @@ pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
     })?;
     let address =
         listener.local_addr().map_err(|error| Failure::new("cannot tell which address is listened on", error))?;
-    let url = config
-        .public_url
-        .as_deref()
-        .map_or_else(|| format!("http://{address}"), |url| url.trim_end_matches('/').to_owned());
+    let url = config.public_url.as_deref().map_or_else(|| format!("http://{address}"), str::to_owned);
+    if config.public_url.is_none() && address.ip().is_unspecified() {
+        warn!(
+            "links to pull requests and jobs say {url}, which nobody else can open: set `public_url` to the address people \
+             reach this server at"
+        );
+    }
     let app = Arc::new(App::open(config)?);
     let alone = lock(&app.config.data)?;
     app.models.announce(&app.config);

@@ -10,7 +10,7 @@ use serde_json::error::Category;
 use crate::error::HttpError;
 use crate::object::{AN_OBJECT, Object};
 use crate::request::Request;
-use crate::wording::{complaint, without_place};
+use crate::wording::{complaint, syntax_complaint};
 
 /// How much of what the caller sent a sentence repeats, in bytes.
 const SENTENCE: usize = 400;
@@ -96,7 +96,7 @@ fn refused(path: &str, error: &serde_json::Error, bytes: &[u8]) -> HttpError {
     let place = format!("line {}, column {}", error.line(), error.column());
     // The reader reports a number where a word was wanted, or too deep a nesting, as a fault of syntax.
     let is_json = error.classify() == Category::Data || serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
-    let what = if is_json { complaint(error) } else { without_place(error) };
+    let what = if is_json { complaint(error) } else { syntax_complaint(error) };
     let what = shortened(&what, SENTENCE);
     let sentence = match (is_json, path) {
         (false, _) => format!("The body is not valid JSON: {what} ({place}). Send one JSON object."),
@@ -171,7 +171,8 @@ mod tests {
             ("{}", &["missing field `messages`"]),
             (r#"{"messages":[],"messages":[]}"#, &["duplicate field `messages`"]),
             (r#"{"messages":[]} {}"#, &["not valid JSON", "trailing"]),
-            (r#"{"messages":["#, &["not valid JSON"]),
+            (r#"{"messages":["#, &["not valid JSON: it ends in the middle of a list"]),
+            (r#"{"messages":nul}"#, &["not valid JSON: expected `true`, `false` or `null`"]),
             (r#"{"messages":}"#, &["not valid JSON: expected value (line 1, column 13)"]),
             (r#"{"messages":[["user"]]}"#, &["at `messages[0]`", "expected an object, not an array"]),
             ("[1]", &["must be a JSON object, not an array"]),

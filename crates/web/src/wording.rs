@@ -1,54 +1,96 @@
-//! What serde says of a value that does not fit, in words of JSON instead of words of Rust.
+//! What serde says of a value that does not fit, in words of the notation it was written in instead of words of Rust.
 
-/// What does not fit in JSON that is none the less JSON.
+/// What a value is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Notation {
+    Json,
+    Toml,
+}
+
+/// A complaint of serde about a value in plain words.
 ///
 /// serde gives its complaints as text alone, so this is where that text is known.
-pub(crate) fn complaint(error: &serde_json::Error) -> String {
-    let told = &without_place(error);
-    let mismatch = told
+pub fn in_plain_words(complaint: &str, notation: Notation) -> String {
+    let mismatch = complaint
         .strip_prefix("invalid type: ")
-        .or_else(|| told.strip_prefix("invalid value: "))
+        .or_else(|| complaint.strip_prefix("invalid value: "))
         // What was wanted comes last and is ours; what was found may hold any text.
         .and_then(|mismatch| mismatch.rsplit_once(", expected "));
     if let Some((found, wanted)) = mismatch {
-        return format!("expected {}, not {}", wanted_in_json(wanted), found_in_json(found));
+        return format!("expected {}, not {}", wanted_in(notation, wanted), found_in(notation, found));
     }
-    match told.strip_prefix("unknown variant ") {
-        Some(rest) => format!("unknown value {rest}"),
+    if let Some(rest) = complaint.strip_prefix("unknown variant ") {
+        return format!("unknown value {rest}");
+    }
+    if let Some(rest) = complaint.strip_prefix("unknown field ").filter(|_| notation == Notation::Toml) {
+        return format!("unknown key {rest}");
+    }
+    complaint.to_owned()
+}
+
+/// What does not fit in JSON that is none the less JSON.
+pub(crate) fn complaint(error: &serde_json::Error) -> String {
+    match without_place(error).as_str() {
         // All that makes the reader say this of JSON is something else where one word of several was wanted.
-        None if told == "expected value" => "expected a string".to_owned(),
-        None => told.clone(),
+        "expected value" => "expected a string".to_owned(),
+        told => in_plain_words(told, Notation::Json),
+    }
+}
+
+/// What makes a text no JSON.
+pub(crate) fn syntax_complaint(error: &serde_json::Error) -> String {
+    let told = without_place(error);
+    match told.as_str() {
+        "expected ident" => "expected `true`, `false` or `null`".to_owned(),
+        "recursion limit exceeded" => "it is nested too deep".to_owned(),
+        _ => match told.strip_prefix("EOF while parsing ") {
+            Some(inside) => format!("it ends in the middle of {inside}"),
+            None => told,
+        },
     }
 }
 
 /// The complaint as it is, without the line and the column.
-pub(crate) fn without_place(error: &serde_json::Error) -> String {
+fn without_place(error: &serde_json::Error) -> String {
     let told = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     told.strip_suffix(&place).unwrap_or(&told).to_owned()
 }
 
-fn wanted_in_json(wanted: &str) -> &str {
+const fn object_in(notation: Notation) -> &'static str {
+    match notation {
+        Notation::Json => "an object",
+        Notation::Toml => "a table",
+    }
+}
+
+fn wanted_in(notation: Notation, wanted: &str) -> &str {
     match wanted {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number from 0 up",
+        "u8" => "a whole number from 0 to 255",
+        "u16" => "a whole number from 0 to 65535",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number from 0 up",
+        "a nonzero u32" => "a whole number from 1 to 4294967295",
+        "a nonzero u64" | "a nonzero usize" => "a whole number from 1 up",
         "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
         "a boolean" => "`true` or `false`",
         "a sequence" => "an array",
-        "a map" => "an object",
+        "a map" => object_in(notation),
         "unit" => "null",
+        "path string" => "a path",
         "variant identifier" | "string or map" | "a borrowed string" => "a string",
-        wanted if wanted.starts_with("struct ") => "an object",
+        wanted if wanted.starts_with("struct ") => object_in(notation),
         wanted if wanted.starts_with("tuple ") => "an array",
         wanted if wanted.starts_with("enum ") => "a string",
         wanted => wanted,
     }
 }
 
-fn found_in_json(found: &str) -> String {
+fn found_in(notation: Notation, found: &str) -> String {
     match found {
         "sequence" | "tuple" => "an array".to_owned(),
-        "map" => "an object".to_owned(),
+        "map" => object_in(notation).to_owned(),
         "unit value" => "null".to_owned(),
         found => {
             let number = found.strip_prefix("integer ").or_else(|| found.strip_prefix("floating point "));
@@ -111,6 +153,13 @@ mod tests {
         ] {
             assert_eq!(told, expected);
         }
+        let toml = |told| in_plain_words(told, Notation::Toml);
+        assert_eq!(
+            toml("invalid value: integer `0`, expected a nonzero usize"),
+            "expected a whole number from 1 up, not the number `0`"
+        );
+        assert_eq!(toml("invalid type: map, expected a sequence"), "expected an array, not a table");
+        assert_eq!(toml("unknown field `a`, expected `b`"), "unknown key `a`, expected `b`");
         assert!(matches!(serde_json::from_str(r#""up""#), Ok(Word::Up)));
         assert!(matches!(serde_json::from_str(r#""down""#), Ok(Word::Down)));
     }

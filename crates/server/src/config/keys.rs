@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use docent_agent::Limits;
 use docent_jobs::Retention;
+use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 
 use super::model::ModelKeys;
@@ -15,6 +16,7 @@ use super::names::{self, Names};
 use super::proxies;
 use super::search::SearchKeys;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
+use crate::address::Site;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest that a reply may go on without a reader, in seconds.
@@ -25,6 +27,7 @@ const LONGEST_BEAT: u32 = 50;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Keys {
+    #[serde(deserialize_with = "listen")]
     listen: SocketAddr,
     public_url: Option<String>,
     data: PathBuf,
@@ -183,7 +186,7 @@ impl Keys {
         let Names { agent, assistant, offered } = names::judge(&models, asked.0, asked.1)?;
         Ok(Config {
             listen: overrides.listen.unwrap_or(self.listen),
-            public_url: self.public_url,
+            public_url: self.public_url.map(public_url).transpose()?,
             data: overrides.data.unwrap_or(self.data),
             models,
             offered,
@@ -282,6 +285,28 @@ impl GitKeys {
         };
         Ok(GitConfig { ssh })
     }
+}
+
+/// Where people reach the server, without a slash at its end.
+fn public_url(given: String) -> Result<String, ConfigError> {
+    match Site::parse(&given) {
+        Ok(_) => Ok(given.trim_end_matches('/').to_owned()),
+        Err(why) => {
+            let sentence =
+                format!("{why}; give the address people reach the server at, such as `https://docs.example.com`");
+            Err(ConfigError::wrong("public_url", sentence))
+        }
+    }
+}
+
+fn listen<'de, D: Deserializer<'de>>(from: D) -> Result<SocketAddr, D::Error> {
+    let given = String::deserialize(from)?;
+    given.parse().map_err(|_| {
+        let shown: String = given.chars().take(80).collect();
+        D::Error::custom(format!(
+            "`{shown}` is no address to listen on; write an IP address and a port, such as `127.0.0.1:8080`"
+        ))
+    })
 }
 
 /// An id is a number or a text that may look like one.

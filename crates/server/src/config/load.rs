@@ -1,7 +1,9 @@
 //! Reading the file and the environment.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use docent_web::{Notation, in_plain_words};
 use thiserror::Error;
 use toml::{Table, Value};
 use tracing::warn;
@@ -9,6 +11,8 @@ use tracing::warn;
 use super::keys::Keys;
 use super::{Config, Overrides};
 
+/// What the variables of the configuration begin with.
+const PREFIX: &str = "DOCENT_";
 /// Variables that are not keys of the configuration.
 const OTHER_VARIABLES: &[&str] = &["DOCENT_LOG", "DOCENT_CONFIG", "DOCENT_CRASH_AT", "DOCENT_BIN"];
 
@@ -36,14 +40,20 @@ impl Config {
     /// Reads the file (when no path is given, `docent.toml` if it is there), then the environment, then `overrides`.
     pub(crate) fn load(
         path: Option<&Path>,
-        environment: impl Iterator<Item = (String, String)>,
+        environment: impl Iterator<Item = (OsString, OsString)>,
         overrides: Overrides,
     ) -> Result<Self, ConfigError> {
         let default = Path::new("docent.toml");
         let path = path.or_else(|| default.exists().then_some(default));
         let mut table = path.map(read).transpose()?.unwrap_or_default();
         for (variable, value) in environment {
-            overlay(&mut table, &variable, &value)?;
+            // A variable of another program need not be text at all.
+            let Some(variable) = variable.to_str().filter(|name| name.starts_with(PREFIX)) else { continue };
+            let Some(value) = value.to_str() else {
+                let message = "is not UTF-8 text; write it anew".to_owned();
+                return Err(ConfigError::Variable { variable: variable.to_owned(), message });
+            };
+            overlay(&mut table, variable, value)?;
         }
         keys(table, path.unwrap_or(default))?.judge(overrides)
     }
@@ -52,7 +62,7 @@ impl Config {
 fn keys(table: Table, path: &Path) -> Result<Keys, ConfigError> {
     serde_path_to_error::deserialize(Value::Table(table)).map_err(|error| ConfigError::File {
         path: path.to_owned(),
-        message: format!("`{}`: {}", error.path(), error.inner().message()),
+        message: format!("`{}`: {}", error.path(), in_plain_words(error.inner().message(), Notation::Toml)),
     })
 }
 
@@ -68,31 +78,38 @@ fn read(path: &Path) -> Result<Table, ConfigError> {
 
 /// Puts one variable into the table, when it is a key of the configuration.
 fn overlay(table: &mut Table, variable: &str, text: &str) -> Result<(), ConfigError> {
-    let Some(key) = variable.strip_prefix("DOCENT_").filter(|_| !OTHER_VARIABLES.contains(&variable)) else {
+    let Some(key) = variable.strip_prefix(PREFIX).filter(|_| !OTHER_VARIABLES.contains(&variable)) else {
         return Ok(());
     };
     let path: Vec<String> = key.split("__").map(str::to_lowercase).collect();
-    let value = scalar(text);
-    let mut alone = Table::new();
-    put(&mut alone, &path, value.clone());
-    match serde_path_to_error::deserialize::<_, Keys>(Value::Table(alone)) {
-        Ok(_) => put(table, &path, value),
-        Err(error) if error.inner().message().starts_with("unknown field") => {
+    let fault = |value: &Value| {
+        let mut alone = Table::new();
+        put(&mut alone, &path, value.clone());
+        let error = serde_path_to_error::deserialize::<_, Keys>(Value::Table(alone)).err()?;
+        Some(error.inner().message().to_owned())
+    };
+    // A name may be made of digits: what is no good as a number may be good as a text.
+    let text = Value::String(text.to_owned());
+    let value = Some(scalar(&text)).filter(|value| fault(value).is_none()).unwrap_or(text);
+    match fault(&value) {
+        None => put(table, &path, value),
+        Some(message) if message.starts_with("unknown field") => {
             warn!(variable, "no such key in the configuration; the variable is ignored");
         }
-        Err(error) => {
-            let message = error.inner().message().to_owned();
+        Some(message) => {
+            let message = fault(&scalar(&value)).unwrap_or(message);
+            let message = in_plain_words(&message, Notation::Toml);
             return Err(ConfigError::Variable { variable: variable.to_owned(), message });
         }
     }
     Ok(())
 }
 
-fn scalar(text: &str) -> Value {
-    if let Ok(number) = text.parse::<i64>() {
-        return Value::Integer(number);
-    }
-    text.parse::<bool>().map_or_else(|_| Value::String(text.to_owned()), Value::Boolean)
+/// The number or the truth value that a text is the name of; the text itself otherwise.
+fn scalar(text: &Value) -> Value {
+    let Value::String(written) = text else { return text.clone() };
+    let number = written.parse().map(Value::Integer);
+    number.or_else(|_| written.parse().map(Value::Boolean)).unwrap_or_else(|_: std::str::ParseBoolError| text.clone())
 }
 
 fn put(table: &mut Table, path: &[String], value: Value) {

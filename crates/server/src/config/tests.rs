@@ -1,4 +1,6 @@
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
 use std::time::Duration;
 
 use super::*;
@@ -8,7 +10,7 @@ fn load(text: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("docent.toml");
     std::fs::write(&path, text).expect("written");
-    let environment = environment.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    let environment = environment.iter().map(|(k, v)| (k.into(), v.into()));
     Config::load(Some(&path), environment, Overrides::default()).map_err(|error| error.to_string())
 }
 
@@ -114,14 +116,34 @@ fn mistakes_are_named() {
     for (text, environment, named) in [
         ("lisen = 1".to_owned(), &[][..], "`lisen`"),
         ("[agent]\nworker = 1".into(), &[], "`worker`"),
-        ("[agent]\nworkers = \"many\"".into(), &[], "`agent.workers`"),
-        ("[agent]\nworkers = 0".into(), &[], "`agent.workers`"),
+        (
+            "[agent]\nworkers = \"many\"".into(),
+            &[],
+            "`agent.workers`: expected a whole number from 1 up, not the string \"many\"",
+        ),
+        ("[agent]\nworkers = 0".into(), &[], "`agent.workers`: expected a whole number from 1 up, not the number `0`"),
+        ("agent = 5".into(), &[], "`agent`: expected a table, not the number `5`"),
+        (
+            "listen = \"8080\"".into(),
+            &[],
+            "`listen`: `8080` is no address to listen on; write an IP address and a port",
+        ),
+        ("listen = 8080".into(), &[], "`listen`: expected a string, not the number `8080`"),
+        ("public_url = \"docs.example.com\"".into(), &[], "`public_url`: the address must begin with https://"),
+        ("public_url = \"ftp://example.com\"".into(), &[], "`public_url`: the address must begin with https://"),
+        ("public_url = \"https://me:secret@example.com\"".into(), &[], "`public_url`: the address must not hold"),
         ("[agent]\njobs_at_once_per_project = 0".into(), &[], "`agent.jobs_at_once_per_project`"),
         ("[retention]\njournal_days = -1".into(), &[], "`retention.journal_days`"),
         ("[agent]\nmax_steps = 0".into(), &[], "`agent.max_steps`"),
         ("[agent]\nlabels = 1.5".into(), &[], "`agent.labels`: expected a list of texts"),
         ("[agent".into(), &[], "TOML"),
-        (String::new(), &[("DOCENT_LISTEN", "everywhere")], "DOCENT_LISTEN"),
+        (String::new(), &[("DOCENT_LISTEN", "everywhere")], "DOCENT_LISTEN: `everywhere` is no address to listen on"),
+        (String::new(), &[("DOCENT_PUBLIC_URL", "me")], "`public_url`: the address must begin with https://"),
+        (
+            String::new(),
+            &[("DOCENT_LIMITS__AGENT_JOBS_PER_HOUR", "-1")],
+            "DOCENT_LIMITS__AGENT_JOBS_PER_HOUR: expected a whole number from 0 to 4294967295, not the number `-1`",
+        ),
         (
             "store = \"postgres://user:secret@host/db\"".into(),
             &[],
@@ -184,7 +206,28 @@ fn mistakes_are_named() {
         let error = load(&text, environment).expect_err(&text);
         assert!(error.contains(named), "{text}: {error}");
         assert!(!error.contains("secret"), "{text}: {error}");
+        for of_rust in ["nonzero", "usize", "u32", "invalid type", "invalid value", "socket", "variant", "field"] {
+            assert!(!error.contains(of_rust), "{text}: {error}");
+        }
     }
+}
+
+#[test]
+fn a_variable_may_hold_a_name_made_of_digits() {
+    let config = load("", &[("DOCENT_DATA", "123"), ("DOCENT_ASSISTANT__SUGGESTIONS", "true")]).expect("loads");
+    assert_eq!((config.data.as_path(), config.assistant.suggestions), (Path::new("123"), true));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_variable_that_is_no_text_is_named_or_not_ours() {
+    use std::os::unix::ffi::OsStringExt;
+    let load = |name: &str| {
+        let variable = (OsString::from(name), OsString::from_vec(vec![b'a', 0xff]));
+        Config::load(None, [variable].into_iter(), Overrides::default()).map_err(|error| error.to_string())
+    };
+    assert!(load("PATH").is_ok());
+    assert!(load("DOCENT_DATA").expect_err("no text").starts_with("DOCENT_DATA: is not UTF-8"));
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
+use docent_types::without_os_number;
 use tokio::process::Command;
 use tokio::time::timeout;
 
@@ -21,7 +22,7 @@ pub(super) fn data(config: &Config) -> Finding {
     match std::fs::write(&probe, b"probe").and_then(|()| std::fs::remove_file(&probe)) {
         Ok(()) => Finding::Good(format!("{} can be written", folder.display())),
         Err(error) => Finding::bad(
-            format!("{} cannot be written: {error}", folder.display()),
+            format!("{} cannot be written: {}", folder.display(), without_os_number(&error.to_string())),
             "give the user that runs docent the right to write there, or choose another folder with --data",
         ),
     }
@@ -53,7 +54,7 @@ pub(super) async fn ssh_key(config: &Config) -> Option<Finding> {
     let shown = key_file.display();
     if let Err(error) = std::fs::File::open(key_file) {
         return Some(Finding::bad(
-            format!("`git.ssh_key_file`: {shown} cannot be read: {error}"),
+            format!("`git.ssh_key_file`: {shown} cannot be read: {}", without_os_number(&error.to_string())),
             "name a private key that the user that runs docent may read",
         ));
     }
@@ -67,7 +68,11 @@ pub(super) async fn ssh_key(config: &Config) -> Option<Finding> {
         && let Err(error) = std::fs::File::open(hosts)
     {
         return Some(Finding::bad(
-            format!("`git.ssh_known_hosts_file`: {} cannot be read: {error}", hosts.display()),
+            format!(
+                "`git.ssh_known_hosts_file`: {} cannot be read: {}",
+                hosts.display(),
+                without_os_number(&error.to_string())
+            ),
             format!(
                 "make it with `ssh-keyscan HOST >> {}`, and compare it with what the host publishes",
                 hosts.display()
@@ -97,7 +102,10 @@ pub(super) fn github_app(config: &Config) -> Option<Finding> {
     let shown = app.private_key_file.display();
     let fix = "generate a private key on the App's page on GitHub and name the .pem file that is downloaded";
     Some(match std::fs::read_to_string(&app.private_key_file) {
-        Err(error) => Finding::bad(format!("`github_app.private_key_file`: {shown} cannot be read: {error}"), fix),
+        Err(error) => {
+            let why = without_os_number(&error.to_string());
+            Finding::bad(format!("`github_app.private_key_file`: {shown} cannot be read: {why}"), fix)
+        }
         Ok(text) if !(text.contains("-----BEGIN") && text.contains("PRIVATE KEY-----")) => {
             Finding::bad(format!("`github_app.private_key_file`: {shown} holds no private key in PEM form"), fix)
         }
