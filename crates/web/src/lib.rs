@@ -10,6 +10,7 @@
 //! | `socket.rs`, `activity.rs` | a socket that cannot be held forever; whether anything goes on |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
+//! | `body_memory.rs` | how much memory all bodies that are being read may take |
 //! | `object.rs`, `wording.rs` | what a field may be; what is wrong with it, in words of JSON |
 //! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
 //! | `beat.rs`, `strain.rs` | a clock that streams share, so that they wake together, the less often the more there are |
@@ -24,6 +25,7 @@ mod answer;
 mod aside;
 mod beat;
 mod body;
+mod body_memory;
 mod connection;
 pub mod cors;
 mod draining;
@@ -62,3 +64,4 @@ pub use rate_limit::{rate_limit, retry_after_seconds};
 pub use request::{Request, RequestId};
 pub use respond::{Response, TaggedJson};
 pub use serve::{Drained, serve};
+pub use wording::{Notation, in_plain_words};

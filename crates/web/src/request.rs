@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use docent_types::{BoxError, Ids, Refusal};
 use http::header::{CONTENT_LENGTH, HeaderMap};
 use http::{HeaderName, Method};
@@ -19,6 +19,7 @@ use http_body_util::combinators::BoxBody;
 use tokio::time::timeout;
 use uuid::fmt::Hyphenated;
 
+use crate::body_memory::{Gathered, Held};
 use crate::draining::Draining;
 use crate::error::HttpError;
 use crate::target::{self, Outline};
@@ -101,6 +102,8 @@ struct Inner {
     id: RequestId,
     /// `None` when there is none, or it was read.
     body: Option<BoxBody<Bytes, BoxError>>,
+    /// The memory that the body takes, for as long as it is read or looked at.
+    body_memory: Held,
     body_deadline: Duration,
     draining: Draining,
 }
@@ -120,7 +123,17 @@ impl Request {
         let (head, body) = request.into_parts();
         let outline = Outline::of(head.uri.path());
         let body = (!body.is_end_stream()).then(|| BoxBody::new(body.map_err(Into::into)));
-        Self(Box::new(Inner { head, outline, peer, client: peer.ip(), id, body, body_deadline, draining }))
+        Self(Box::new(Inner {
+            head,
+            outline,
+            peer,
+            client: peer.ip(),
+            id,
+            body,
+            body_memory: Held::default(),
+            body_deadline,
+            draining,
+        }))
     }
 
     pub fn method(&self) -> &Method {
@@ -215,10 +228,11 @@ impl Request {
         &self.0.id
     }
 
-    /// Reads the whole body.
+    /// Reads the whole body. What it takes of the memory for bodies is free again when the request is dropped.
     ///
     /// # Errors
-    /// 413 when it is over `limit` bytes, announced or counted; 408 when it takes too long; 400 when it ends early.
+    /// 413 when it is over `limit` bytes, announced or counted; 408 when it takes too long; 400 when it ends early; 503 when
+    /// the process has no more memory for bodies.
     pub async fn body(&mut self, limit: usize) -> Result<Bytes, HttpError> {
         let announced = self.header(CONTENT_LENGTH).and_then(|length| length.parse::<u64>().ok());
         if announced.is_some_and(|length| length > limit as u64) {
@@ -226,34 +240,39 @@ impl Request {
         }
         let Some(body) = self.0.body.take() else { return Ok(Bytes::new()) };
         let after = self.0.body_deadline;
-        let mut collected = pin!(self.collect(body, limit));
-        // Mostly it came right behind the head, and a clock that is set is dear.
-        if let Some(collected) = looked_at_twice(collected.as_mut()).await {
-            return collected;
+        let collected = {
+            let mut collected = pin!(self.collect(body, announced, limit));
+            // Most bodies come right behind the head, and arming a timer is expensive.
+            match looked_at_twice(collected.as_mut()).await {
+                Some(collected) => collected,
+                None => timeout(after, collected).await.unwrap_or(Err(HttpError::RequestTimeout { after })),
+            }
+        };
+        if collected.is_err() {
+            self.0.body_memory = Held::default();
         }
-        timeout(after, collected).await.unwrap_or(Err(HttpError::RequestTimeout { after }))
+        collected
     }
 
-    async fn collect(&self, mut body: BoxBody<Bytes, BoxError>, limit: usize) -> Result<Bytes, HttpError> {
-        let mut first = Bytes::new();
-        let mut rest = BytesMut::new();
+    async fn collect(
+        &mut self,
+        mut body: BoxBody<Bytes, BoxError>,
+        announced: Option<u64>,
+        limit: usize,
+    ) -> Result<Bytes, HttpError> {
+        // Of what was announced nothing is taken before it comes.
+        let most = announced.and_then(|length| usize::try_from(length).ok()).map_or(limit, |length| length.min(limit));
+        let mut gathered = Gathered::of_at_most(most);
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| self.cut_short(&error))?;
             let Ok(data) = frame.into_data() else { continue };
-            if first.len() + rest.len() + data.len() > limit {
+            // A server of somebody else's may let more come than was announced.
+            if gathered.len() + data.len() > most {
                 return Err(HttpError::too_large(limit));
             }
-            // Most bodies come in one piece, and need no copy.
-            if first.is_empty() && rest.is_empty() {
-                first = data;
-            } else {
-                if rest.is_empty() {
-                    rest.extend_from_slice(&std::mem::take(&mut first));
-                }
-                rest.extend_from_slice(&data);
-            }
+            gathered.add(data, &mut self.0.body_memory)?;
         }
-        Ok(if rest.is_empty() { first } else { rest.freeze() })
+        Ok(gathered.whole())
     }
 
     fn cut_short(&self, error: &BoxError) -> HttpError {
