@@ -23,6 +23,8 @@ pub(crate) enum Suite {
     Language,
     /// Licences, sources and bans of third-party crates
     Deny,
+    /// No third-party crate has a known vulnerability; needs the database of RustSec on GitHub
+    Advisories,
     /// Everything compiles
     Build,
     /// Unit, conformance and black-box tests
@@ -58,6 +60,7 @@ impl Suite {
         Self::Arrows,
         Self::Language,
         Self::Deny,
+        Self::Advisories,
         Self::Build,
         Self::Tests,
         Self::Doctests,
@@ -85,6 +88,7 @@ impl Suite {
             Self::Arrows => "arrows",
             Self::Language => "language",
             Self::Deny => "deny",
+            Self::Advisories => "advisories",
             Self::Build => "build",
             Self::Tests => "tests",
             Self::Doctests => "doctests",
@@ -124,6 +128,7 @@ impl<'a> Suites<'a> {
             Suite::Arrows => Ok(none_found(&arrows::disagreements(self.workspace)?)),
             Suite::Language => self.language(stop).await,
             Suite::Deny => self.deny(stop).await,
+            Suite::Advisories => self.advisories(stop).await,
             Suite::Build => self.build(stop).await.map_err(Missing::Failed),
             Suite::Tests => self.tests(stop).await,
             Suite::Doctests => {
@@ -172,6 +177,24 @@ impl<'a> Suites<'a> {
         let deny = self.tools.cargo_deny(stop).await?;
         let mut command = Command::new(deny);
         command.args(["--log-level", "warn", "check", "bans", "licenses", "sources"]);
+        Ok(self.outcome(&mut command, stop).await?)
+    }
+
+    /// A database that cannot be fetched is no fault of the project's, and nothing was checked then.
+    async fn advisories(&self, stop: &mut Stop) -> std::result::Result<Outcome, Missing> {
+        let deny = self.tools.cargo_deny(stop).await?;
+        let mut fetch = Command::new(&deny);
+        match child::run_quietly(fetch.args(["fetch", "db"]).current_dir(&self.workspace.root), stop).await? {
+            Ended::Well => {}
+            Ended::Badly(why) => {
+                return Err(Missing::Skip(format!(
+                    "the database of advisories could not be fetched, so none was checked: {why}"
+                )));
+            }
+            Ended::Stopped => return Ok(Outcome::Skipped("stopped before it ended".to_owned())),
+        }
+        let mut command = Command::new(deny);
+        command.args(["--log-level", "warn", "check", "--disable-fetch", "advisories"]);
         Ok(self.outcome(&mut command, stop).await?)
     }
 
