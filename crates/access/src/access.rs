@@ -10,6 +10,7 @@ use thiserror::Error;
 use crate::address::AddressRange;
 use crate::admit::{Action, Credentials, Denial, admit};
 use crate::key::KeyKind;
+use crate::key_end::{KeyEnd, KeyEnds};
 use crate::known::{Known, Place};
 use crate::ports::{Keys, Projects};
 use crate::record::{KeyRecord, Scope};
@@ -45,11 +46,19 @@ impl From<AccessError> for CallError {
 }
 
 /// A caller that was let in, and where.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Principal {
     /// What is known of the key that was shown.
     pub key: Arc<KeyRecord>,
     pub project: Arc<Project>,
+    ends: Arc<KeyEnds>,
+}
+
+impl Principal {
+    /// Tells when the key is no longer good: for answers that take their time.
+    pub fn key_end(&self) -> KeyEnd {
+        self.ends.of(self.key.hash)
+    }
 }
 
 /// How often the assistant, search and page endpoints may be called, together. An address is counted over all projects.
@@ -86,13 +95,15 @@ pub struct Access {
     limits: AssistantLimits,
     throttle: Arc<Throttle>,
     known: Arc<Known>,
+    ends: Arc<KeyEnds>,
     clock: Arc<dyn Clock>,
 }
 
 impl Access {
     pub fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>, clock: Arc<dyn Clock>) -> Self {
         let known = Arc::new(Known::new(keys, projects));
-        Self { known, clock, limits: AssistantLimits::default(), throttle: Arc::default() }
+        let ends = Arc::new(KeyEnds::new(Arc::clone(&known), Arc::clone(&clock)));
+        Self { known, ends, clock, limits: AssistantLimits::default(), throttle: Arc::default() }
     }
 
     /// The same with other limits.
@@ -141,7 +152,7 @@ impl Access {
         admit(key.as_deref(), &shown, credentials, &action, self.clock.now())?;
         // Who was admitted has both.
         let (key, project) = key.zip(project).ok_or(Denial::OtherProject { need: kind })?;
-        Ok(Principal { key, project })
+        Ok(Principal { key, project, ends: Arc::clone(&self.ends) })
     }
 }
 
@@ -270,6 +281,45 @@ mod tests {
         }
         house.clock.advance(Duration::from_secs(3_700));
         assert!(house.assistant(&assistant, "acme-docs").await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn whoever_goes_on_is_told_when_the_key_is_no_longer_good() {
+        let house = house().await;
+        let enter = async |key: &Key| {
+            let header = format!("Bearer {}", key.expose());
+            let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
+            house.access.agent(&credentials, "acme", Scope::Write).await.expect("let in")
+        };
+        let (revoked, expired) = (house.key(KeyKind::Admin).await, house.key(KeyKind::Admin).await);
+        let principal = enter(&revoked).await;
+        let (mut one, mut other) = (principal.key_end(), principal.key_end());
+        assert_eq!(one.unless_told(tokio::time::sleep(Duration::from_secs(60))).await, Ok(()), "it is good meanwhile");
+        house.store.revoke(&principal.key.id, house.clock.now()).await.expect("the store answers");
+        let start = tokio::time::Instant::now();
+        assert_eq!((one.told().await, other.told().await), (Denial::Revoked, Denial::Revoked));
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+        assert_eq!(principal.key_end().told().await, Denial::Revoked, "and so is who comes later");
+
+        let mut ends = enter(&expired).await.key_end();
+        house.clock.advance(LIFETIME);
+        assert!(matches!(ends.told().await, Denial::Expired { .. }));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_key_nobody_waits_on_is_not_looked_after() {
+        let house = house().await;
+        let key = house.key(KeyKind::Admin).await;
+        let header = format!("Bearer {}", key.expose());
+        let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
+        let principal = house.access.agent(&credentials, "acme", Scope::Write).await.expect("let in");
+        let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
+        let before = tasks();
+        let ends = (principal.key_end(), principal.key_end());
+        assert_eq!(tasks(), before + 1, "one task a key");
+        drop(ends);
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        assert_eq!(tasks(), before);
     }
 
     #[tokio::test]

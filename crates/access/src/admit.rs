@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::key::{KeyHash, KeyKind};
 use crate::origin::Origin;
-use crate::record::{KeyRecord, Scope};
+use crate::record::{Grant, KeyRecord, Scope};
 
 /// What a caller shows.
 #[derive(Clone, Copy, Default)]
@@ -131,6 +131,19 @@ impl Credentials<'_> {
     }
 }
 
+/// Whether a key is good at all, and what for.
+pub(crate) fn judge<'a>(record: Option<&'a KeyRecord>, key: &KeyHash, now: Timestamp) -> Result<&'a Grant, Denial> {
+    let record = record.filter(|record| record.hash == *key).ok_or(Denial::Unknown)?;
+    let grant = &record.grant;
+    if record.revoked_at.is_some() {
+        return Err(Denial::Revoked);
+    }
+    match grant.expires_at.filter(|at| *at <= now) {
+        Some(at) => Err(Denial::Expired { at }),
+        None => Ok(grant),
+    }
+}
+
 /// Decides. `key` is the hash of [what the credentials hold](Credentials::key) and `record` what is known of it; first
 /// whether the key is good at all, then whether it is good for this.
 pub fn admit(
@@ -140,14 +153,7 @@ pub fn admit(
     action: &Action<'_>,
     now: Timestamp,
 ) -> Result<(), Denial> {
-    let record = record.filter(|record| record.hash == *key).ok_or(Denial::Unknown)?;
-    let grant = &record.grant;
-    if record.revoked_at.is_some() {
-        return Err(Denial::Revoked);
-    }
-    if let Some(at) = grant.expires_at.filter(|at| *at <= now) {
-        return Err(Denial::Expired { at });
-    }
+    let grant = judge(record, key, now)?;
     if grant.kind != action.kind {
         return Err(Denial::OtherKind { given: grant.kind, need: action.kind });
     }

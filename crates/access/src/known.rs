@@ -124,7 +124,7 @@ impl Known {
         Ok((key, project))
     }
 
-    async fn key(&self, stamp: Stamp, hash: &KeyHash) -> Result<Option<Arc<KeyRecord>>, StoreError> {
+    pub(crate) async fn key(&self, stamp: Stamp, hash: &KeyHash) -> Result<Option<Arc<KeyRecord>>, StoreError> {
         if let Some(known) = self.get(stamp, |pages| pages.keys.get(hash)) {
             return Ok(known);
         }

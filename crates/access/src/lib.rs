@@ -9,6 +9,7 @@
 //! of all that precedes them, so that a mistyped key is told from an unknown one without asking anybody. Only the
 //! key's SHA-256 is ever stored.
 //!
+//! - [`KeyEnd`] tells whoever goes on for a while when the key is no longer good.
 //! - [`Proxies`] says who asks when a proxy connects.
 //! - [`Throttle`] counts, in memory, what need not be exact across processes.
 //! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] is their twin for tests and
@@ -19,6 +20,7 @@ mod address;
 mod admit;
 pub mod conformance;
 mod key;
+mod key_end;
 mod known;
 pub mod memory;
 mod origin;
@@ -31,6 +33,7 @@ pub use access::{Access, AccessError, AssistantLimits, Principal};
 pub use address::{AddressRange, AddressRangeError};
 pub use admit::{Action, Credentials, Denial, admit};
 pub use key::{Key, KeyHash, KeyKind};
+pub use key_end::KeyEnd;
 pub use origin::{Origin, OriginError};
 pub use ports::{AddError, Keys, Projects};
 pub use proxies::Proxies;

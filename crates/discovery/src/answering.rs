@@ -1,14 +1,17 @@
 //! From a question to an answer that streams.
 
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
+use docent_access::{KeyEnd, Principal};
 use docent_assistant::{Ask, Assistant};
-use docent_types::{Project, StreamEvent, ThreadId};
+use docent_types::{StreamEvent, ThreadId};
 use docent_ui_stream::Encoder;
 use docent_web::{Beat, HttpError, Next, Request, Response, framed_at, respond, with_keep_alive};
-use futures::Stream;
+use futures::stream::{self, Stream};
+use futures::{FutureExt, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::ask_body::Question;
@@ -20,6 +23,7 @@ use crate::replies::Replies;
 /// Silence that is broken by a sign of life.
 const SILENCE: Duration = Duration::from_secs(15);
 const BROKE_OFF: &str = "The answer broke off. Ask again.";
+const NO_LONGER_GOOD: &str = "The answer broke off, as the API key is no longer good. Ask again with another.";
 const THREAD_ID: HeaderName = HeaderName::from_static("x-thread-id");
 const THREAD_KEY: HeaderName = HeaderName::from_static("x-thread-key");
 
@@ -32,17 +36,19 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// Answers a question in the protocol of `encoder`. What goes wrong after this has returned is said in the stream.
+    /// Answers a question in the protocol of `encoder`. What goes wrong after this has returned is said in the stream, and so
+    /// is that the key is no longer good, which ends it.
     ///
     /// # Errors
     /// 404 for a thread that is not this site's, 429 when too many replies run, 503 when there are no docs to answer from.
     pub async fn answer<E: Encoder>(
         &self,
         question: Question,
-        project: &Project,
+        principal: &Principal,
         request: &Request,
         encoder: E,
     ) -> Result<Response, HttpError> {
+        let project = &*principal.project;
         let place = self.replies.place(&project.id)?;
         let docs = self.docs.snapshot(project).await?;
         let chat = question.chat.and_then(|id| Chat::of(project, id, Some(&question.fp), request.client()));
@@ -66,10 +72,9 @@ impl Answering {
             Some(chat) => self.replies.chats.begin(chat, live, reply.thread, request.draining().clone()),
             None => Err(live),
         };
-        let beat = self.replies.beat.clone();
         let mut response = match followed {
-            Ok(following) => present(beat, following, reply.thread, encoder),
-            Err(live) => present(beat, live, reply.thread, encoder),
+            Ok(following) => self.present(following, principal, reply.thread, encoder),
+            Err(live) => self.present(live, principal, reply.thread, encoder),
         };
         if let Some(key) = &reply.new_key {
             insert(response.headers_mut(), THREAD_KEY, key);
@@ -79,27 +84,57 @@ impl Answering {
 
     /// Goes on with the reply of a chat from its beginning, in the protocol of `encoder`, whichever it was asked for in.
     /// `None` when there is nothing to go on with for this client.
-    pub fn resume<E: Encoder>(&self, chat: &str, project: &Project, request: &Request, encoder: E) -> Option<Response> {
-        let chat = Chat::of(project, ChatId::of(chat)?, None, request.client())?;
+    pub fn resume<E: Encoder>(
+        &self,
+        chat: &str,
+        principal: &Principal,
+        request: &Request,
+        encoder: E,
+    ) -> Option<Response> {
+        let chat = Chat::of(&principal.project, ChatId::of(chat)?, None, request.client())?;
         let following = self.replies.chats.resume(&chat, request.draining().clone())?;
         let thread = following.thread();
-        Some(present(self.replies.beat.clone(), following, thread, encoder))
+        Some(self.present(following, principal, thread, encoder))
+    }
+
+    fn present<E: Encoder>(
+        &self,
+        events: impl Stream<Item = StreamEvent> + Send + Unpin + 'static,
+        principal: &Principal,
+        thread: ThreadId,
+        encoder: E,
+    ) -> Response {
+        let events = while_good(events, principal.key_end());
+        let bytes = frames(self.replies.beat.clone(), events, encoder);
+        let bytes = with_keep_alive(bytes, Bytes::from_static(E::KEEP_ALIVE), SILENCE);
+        let mut response = respond::stream(E::CONTENT_TYPE, bytes);
+        let headers = response.headers_mut();
+        let (name, version) = E::PROTOCOL_HEADER;
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(version));
+        insert(headers, THREAD_ID, &thread.to_string());
+        response
     }
 }
 
-fn present<E: Encoder>(
-    beat: Beat,
-    events: impl Stream<Item = StreamEvent> + Send + 'static,
-    thread: ThreadId,
-    encoder: E,
-) -> Response {
-    let bytes = with_keep_alive(frames(beat, events, encoder), Bytes::from_static(E::KEEP_ALIVE), SILENCE);
-    let mut response = respond::stream(E::CONTENT_TYPE, bytes);
-    let headers = response.headers_mut();
-    let (name, version) = E::PROTOCOL_HEADER;
-    headers.insert(HeaderName::from_static(name), HeaderValue::from_static(version));
-    insert(headers, THREAD_ID, &thread.to_string());
-    response
+/// The events for as long as the key is good, and then an error. What makes them is dropped at once.
+fn while_good(
+    events: impl Stream<Item = StreamEvent> + Send + Unpin + 'static,
+    mut key: KeyEnd,
+) -> impl Stream<Item = StreamEvent> + Send + 'static {
+    let ended = Box::pin(async move {
+        key.told().await;
+    });
+    let mut left = Some((events, ended));
+    stream::poll_fn(move |cx| {
+        let Some((events, ended)) = &mut left else { return Poll::Ready(None) };
+        // A reply that is at hand is told on: it comes to its end by itself.
+        let event = events.poll_next_unpin(cx);
+        if event.is_ready() || ended.poll_unpin(cx).is_pending() {
+            return event;
+        }
+        left = None;
+        Poll::Ready(Some(StreamEvent::Error { sentence: NO_LONGER_GOOD.to_owned() }))
+    })
 }
 
 /// What a reply tells, as frames. All of it leaves at once but for what follows on a piece of text: mostly that is the next
@@ -132,7 +167,6 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
 mod tests {
     use docent_types::{FinishReason, ProjectId, Usage};
     use docent_ui_stream::{DataStream, FinishStyle, UiMessageStream};
-    use futures::{FutureExt, StreamExt, stream};
     use tokio::time::{Instant, sleep};
 
     use super::*;

@@ -3,10 +3,8 @@
 //! An assistant key is in everybody's browser, so every answer can be read from pages of any origin, errors included;
 //! unless the key lists origins, and then only from those.
 
-use std::sync::Arc;
-
-use docent_access::{Access, AccessError, Credentials, Denial, Scope};
-use docent_types::{CallError, Project};
+use docent_access::{Access, AccessError, Credentials, Denial, Principal, Scope};
+use docent_types::CallError;
 use docent_web::cors::{self, Origins};
 use docent_web::{HttpError, Methods, Request, Response};
 use http::header::{AUTHORIZATION, ORIGIN};
@@ -39,7 +37,7 @@ impl Readers {
     ///
     /// # Errors
     /// Those of [`Access::assistant`], as answers.
-    pub async fn admit(&mut self, access: &Access, request: &Request, domain: &str) -> Result<Arc<Project>, HttpError> {
+    pub async fn admit(&mut self, access: &Access, request: &Request, domain: &str) -> Result<Principal, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
         let (authorization, origin) = (request.header_values(AUTHORIZATION), request.header_values(ORIGIN));
         let credentials = Credentials::shown(authorization, origin, request.client());
@@ -54,7 +52,7 @@ impl Readers {
             Err(AccessError::Denied(Denial::Origin)) => self.0 = Origins::Only(Vec::new()),
             Err(_) => {}
         }
-        Ok(admitted.map_err(CallError::from)?.project)
+        Ok(admitted.map_err(CallError::from)?)
     }
 
     /// Says on an answer who may read it.

@@ -1,14 +1,14 @@
 //! `POST /discovery/v1/assistant/{domain}/message`: a question, answered by a stream.
 
+use docent_access::Principal;
 use docent_discovery::LARGEST_BODY;
-use docent_types::Project;
 use docent_ui_stream::DataStream;
 use docent_web::{HttpError, Request, Response};
 
 use crate::ask_body::AskBody;
 use crate::face::Face;
 
-pub(crate) async fn ask(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn ask(face: &Face, request: &mut Request, principal: &Principal) -> Result<Response, HttpError> {
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
-    face.answering.answer(body.question()?, project, request, DataStream::new()).await
+    face.answering.answer(body.question()?, principal, request, DataStream::new()).await
 }

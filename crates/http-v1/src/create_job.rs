@@ -4,8 +4,9 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use bytes::Bytes;
+use docent_access::Principal;
 use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob};
-use docent_types::{BranchName, Project};
+use docent_types::BranchName;
 use docent_ui_stream::{Encoder, FinishStyle, UiMessageStream};
 use docent_web::{HttpError, Request, Response, framed, rate_limit, respond, with_keep_alive};
 use http::{HeaderName, HeaderValue};
@@ -19,7 +20,12 @@ const SILENCE: Duration = Duration::from_secs(15);
 const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 const BRANCH_NAME: HeaderName = HeaderName::from_static("x-branch-name");
 
-pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn create_job(
+    face: &Face,
+    request: &mut Request,
+    principal: &Principal,
+) -> Result<Response, HttpError> {
+    let project = &*principal.project;
     let body = request.json(LARGEST_REQUEST).await?;
     let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
     let wanted: CreateBody = body.parse()?;
@@ -37,7 +43,7 @@ pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Pro
 
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), wanted.by_sdk());
     let mut encoder = UiMessageStream::new(finish);
-    let told = listening(watch, job, face.tell, request.draining().clone());
+    let told = listening(watch, job, face.tell, request.draining().clone(), principal.key_end());
     let bytes = framed(told, move |events, out| {
         events.iter().flatten().for_each(|event| encoder.encode(event, out));
         if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -35,8 +35,8 @@ pub struct Face {
 }
 
 impl Face {
-    /// Refuses a request before anything is asked of its key: for a server that drains or is overloaded.
-    pub fn unavailable(&self, request: &Request, refusal: Refusal) -> Response {
+    /// Refuses a request before anything is asked of its key, as a server does that drains.
+    pub fn refused(&self, request: &Request, refusal: Refusal) -> Response {
         let mut response = HttpError::from(refusal).response(request.id(), ErrorShape::Error);
         if is_shared(request) {
             Readers::any().share(request, &mut response);
@@ -56,19 +56,19 @@ impl Face {
             Route::Agent { project, verb } => {
                 let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
                 let admitted = self.access.agent(&credentials(request), project, need).await;
-                let project = admitted.map_err(CallError::from)?.project;
+                let principal = admitted.map_err(CallError::from)?;
                 match verb {
-                    Verb::Create => create_job::create_job(self, request, &project).await,
-                    Verb::Get { id } => get_session::get_session(self, request, &project, id).await,
-                    Verb::List => list_sessions::list_sessions(self, request, &project).await,
+                    Verb::Create => create_job::create_job(self, request, &principal).await,
+                    Verb::Get { id } => get_session::get_session(self, request, &principal, id).await,
+                    Verb::List => list_sessions::list_sessions(self, request, &principal.project).await,
                 }
             }
             Route::Message { domain } => {
-                let project = readers.admit(&self.access, request, domain).await?;
+                let principal = readers.admit(&self.access, request, domain).await?;
                 if *method == Method::GET {
-                    resume::resume(self, request, &project)
+                    resume::resume(self, request, &principal)
                 } else {
-                    ask::ask(self, request, &project).await
+                    ask::ask(self, request, &principal).await
                 }
             }
         }

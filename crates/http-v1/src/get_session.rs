@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use docent_access::Principal;
 use docent_jobs::{Jobs, LONGEST_WAIT};
-use docent_types::{Project, Session};
+use docent_types::{Refusal, Session};
 use docent_web::{HttpError, Request, Response, respond};
 
 use crate::face::Face;
@@ -12,12 +13,17 @@ use crate::session::SessionBody;
 pub(crate) async fn get_session(
     face: &Face,
     request: &Request,
-    project: &Project,
+    principal: &Principal,
     id: &str,
 ) -> Result<Response, HttpError> {
+    let project = &principal.project;
     let id = Jobs::id(&project.id, id)?;
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
     let wait = wait.map(|seconds| Duration::from_secs(seconds.into()));
-    let job = face.jobs.look(&project.id, id, wait, request.draining().told()).await?;
+    let look = face.jobs.look(&project.id, id, wait, request.draining().told());
+    let job = match wait {
+        None => look.await?,
+        Some(_) => principal.key_end().unless_told(look).await.map_err(Refusal::from)??,
+    };
     Ok(respond::json_unless_known(request, &SessionBody::from(&Session::from(&*job))))
 }

@@ -2,6 +2,7 @@
 
 use std::pin::pin;
 
+use docent_access::KeyEnd;
 use docent_jobs::{Entry, News, Watch};
 use docent_types::{AgentJob, JobEvent, StreamEvent};
 use docent_web::Draining;
@@ -17,6 +18,7 @@ struct Listening {
     telling: Telling,
     tell: Tell,
     draining: Draining,
+    key_end: KeyEnd,
     /// What a client that is left in the middle is told to do.
     go_on: String,
     place: Place,
@@ -32,17 +34,18 @@ enum Place {
 /// The job told from its beginning, in bunches of events that belong together. Nothing is read of the job before it is
 /// asked for, so a slow client costs no memory; and the job does not notice whether anybody listens.
 ///
-/// It ends with `Finish` when the job does. When the server drains or its store fails it ends with `Error`: the job goes
-/// on, so nothing may look as if it had come to its end.
+/// It ends with `Finish` when the job does. When the server drains, its store fails or the key is no longer good it ends with
+/// `Error`: the job goes on, so nothing may look as if it had come to its end.
 pub(crate) fn listening(
     watch: Watch,
     job: &AgentJob,
     tell: Tell,
     draining: Draining,
+    key_end: KeyEnd,
 ) -> impl Stream<Item = Vec<StreamEvent>> + Send + use<> {
     let go_on = format!("The job goes on: poll GET /v1/agent/{}/job/{} until `haulted` is true.", job.project, job.id);
     let telling = Telling::new(job);
-    let listening = Listening { watch, telling, tell, draining, go_on, place: Place::Beginning };
+    let listening = Listening { watch, telling, tell, draining, key_end, go_on, place: Place::Beginning };
     stream::unfold(listening, |mut listening| async { Some((listening.next().await?, listening)) })
 }
 
@@ -59,11 +62,18 @@ impl Listening {
     }
 
     async fn hear(&mut self) -> Vec<StreamEvent> {
-        let heard = match select(pin!(self.draining.told()), pin!(self.watch.next())).await {
-            Either::Left(_) => None,
-            Either::Right((heard, _)) => Some(heard),
+        let heard = {
+            let (drains, ends) = (pin!(self.draining.told()), pin!(self.key_end.told()));
+            match select(select(drains, ends), pin!(self.watch.next())).await {
+                Either::Left((Either::Left(_), _)) => Err("The server is going down."),
+                Either::Left((Either::Right(_), _)) => Err("The API key is no longer good."),
+                Either::Right((heard, _)) => Ok(heard),
+            }
         };
-        let Some(heard) = heard else { return self.leave("The server is going down.") };
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(why) => return self.leave(why),
+        };
         match heard {
             Ok(Some(News::Entry(entry))) => {
                 (self.tell)(&entry).into_iter().flat_map(|event| self.telling.tell(event)).collect()

@@ -3,19 +3,20 @@
 //! The protocol has no word for there being none: its clients take 204 for an error and read an empty stream as nothing
 //! to add.
 
-use docent_types::{Project, Refusal};
+use docent_access::Principal;
+use docent_types::Refusal;
 use docent_ui_stream::{DataStream, Encoder};
 use docent_web::{HttpError, Request, Response, respond};
 use http::{HeaderName, HeaderValue, StatusCode};
 
 use crate::face::Face;
 
-pub(crate) fn resume(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) fn resume(face: &Face, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
     let Some(chat) = request.query("chatId") else {
         let sentence = "chatId: the query must name the chat to go on with; to ask a question, send it with POST";
         return Err(Refusal::invalid(sentence).into());
     };
-    let resumed = face.answering.resume(&chat, project, request, DataStream::new());
+    let resumed = face.answering.resume(&chat, principal, request, DataStream::new());
     Ok(resumed.unwrap_or_else(nothing_to_add))
 }
 

@@ -1,16 +1,16 @@
 //! `POST /discovery/v2/assistant/{domain}/message`: a question, answered by a stream.
 
+use docent_access::Principal;
 use docent_discovery::LARGEST_BODY;
-use docent_types::Project;
 use docent_ui_stream::{FinishStyle, UiMessageStream};
 use docent_web::{HttpError, Request, Response};
 
 use crate::ask_body::AskBody;
 use crate::face::Face;
 
-pub(crate) async fn ask(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn ask(face: &Face, request: &mut Request, principal: &Principal) -> Result<Response, HttpError> {
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
     let question = body.question()?;
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), question.by_sdk);
-    face.answering.answer(question, project, request, UiMessageStream::new(finish)).await
+    face.answering.answer(question, principal, request, UiMessageStream::new(finish)).await
 }

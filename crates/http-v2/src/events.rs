@@ -9,8 +9,9 @@ use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use docent_access::{KeyEnd, Principal};
 use docent_jobs::{Entry, Jobs, News, Watch};
-use docent_types::{JobEvent, JobStatus, Project, Refusal, StoreError};
+use docent_types::{JobEvent, JobStatus, Refusal, StoreError};
 use docent_web::{Draining, HttpError, Request, Response, framed, respond, with_keep_alive};
 use futures::future::{Either, select};
 use futures::stream::{self, Stream, StreamExt};
@@ -26,7 +27,8 @@ const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 /// How long a client that was cut waits before it comes back, in milliseconds.
 const RETRY: &[u8] = b"retry: 1000\n\n";
 
-pub(crate) async fn events(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn events(face: &Face, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
+    let project = &principal.project;
     let id = Jobs::id(&project.id, Named::Job.by(request))?;
     let ended = face.jobs.job(&project.id, id).await?.status != JobStatus::Active;
     let mut watch = face.jobs.watch(&project.id, id, heard(request)?).await?;
@@ -36,7 +38,8 @@ pub(crate) async fn events(face: &Face, request: &Request, project: &Project) ->
         return Ok(respond::empty(StatusCode::NO_CONTENT));
     }
     let mut begun = false;
-    let bytes = framed(telling(watch, face.tell, first, request.draining().clone()), move |told, out| {
+    let told = telling(watch, face.tell, first, request.draining().clone(), principal.key_end());
+    let bytes = framed(told, move |told, out| {
         if !std::mem::replace(&mut begun, true) {
             out.extend_from_slice(RETRY);
         }
@@ -93,19 +96,28 @@ async fn told(watch: &mut Watch, tell: Tell) -> Result<Option<Told>, StoreError>
     Ok(None)
 }
 
-/// Everything from `first` on. It ends when the job does, and early when the server drains or its store fails: the
-/// client comes back and goes on where it was.
-fn telling(watch: Watch, tell: Tell, first: Option<Told>, draining: Draining) -> impl Stream<Item = Told> + Send {
-    let rest = stream::unfold((watch, draining), move |(mut watch, draining)| async move {
-        let next = match select(pin!(draining.told()), pin!(told(&mut watch, tell))).await {
-            Either::Left(_) => None,
-            Either::Right((Ok(next), _)) => next,
-            Either::Right((Err(error), _)) => {
-                tracing::error!(error = &error as &dyn std::error::Error, "could not read a job's events");
-                None
+/// Everything from `first` on. It ends when the job does, and early when the server drains, its store fails or the key is no
+/// longer good: the client comes back and goes on where it was, or is told why it may not.
+fn telling(
+    watch: Watch,
+    tell: Tell,
+    first: Option<Told>,
+    draining: Draining,
+    key_end: KeyEnd,
+) -> impl Stream<Item = Told> + Send {
+    let rest = stream::unfold((watch, draining, key_end), move |(mut watch, draining, mut key_end)| async move {
+        let next = {
+            let (drains, ends) = (pin!(draining.told()), pin!(key_end.told()));
+            match select(select(drains, ends), pin!(told(&mut watch, tell))).await {
+                Either::Left(_) => None,
+                Either::Right((Ok(next), _)) => next,
+                Either::Right((Err(error), _)) => {
+                    tracing::error!(error = &error as &dyn std::error::Error, "could not read a job's events");
+                    None
+                }
             }
         };
-        next.map(|next| (next, (watch, draining)))
+        next.map(|next| (next, (watch, draining, key_end)))
     });
     stream::iter(first).chain(rest)
 }

@@ -1,11 +1,9 @@
 //! From a request to its verb, and from whatever comes of it to an answer.
 
-use std::sync::Arc;
-
-use docent_access::{Access, Credentials, Scope};
+use docent_access::{Access, Credentials, Principal, Scope};
 use docent_discovery::{Answering, Readers, is_shared, preflight};
 use docent_jobs::{Entry, Jobs, ModelNames};
-use docent_types::{CallError, JobEvent, Project, Refusal};
+use docent_types::{CallError, JobEvent, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic, respond};
 use http::Method;
 use http::header::{AUTHORIZATION, ORIGIN};
@@ -42,9 +40,9 @@ pub struct Face {
 }
 
 impl Face {
-    /// Refuses a request before anything is asked of its key, in the shape and with the headers its path has for errors:
-    /// for a server that drains or is overloaded.
-    pub fn unavailable(&self, request: &Request, refusal: Refusal) -> Response {
+    /// Refuses a request before anything is asked of its key, as a server does that drains, in the shape and with the headers
+    /// its path has for errors.
+    pub fn refused(&self, request: &Request, refusal: Refusal) -> Response {
         let shape = Route::of(&request.segments()).map_or(ErrorShape::Error, Route::shape);
         let mut response = HttpError::from(refusal).response(request.id(), shape);
         if is_shared(request) {
@@ -54,10 +52,10 @@ impl Face {
     }
 
     /// Lets a caller with an admin key in to a project.
-    async fn admit(&self, request: &Request) -> Result<Arc<Project>, HttpError> {
+    async fn admit(&self, request: &Request) -> Result<Principal, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
         let admitted = self.access.agent(&credentials(request), Named::Project.by(request), need).await;
-        Ok(admitted.map_err(CallError::from)?.project)
+        Ok(admitted.map_err(CallError::from)?)
     }
 
     /// `readers` are narrowed to the origins of the key, as soon as it is known.
@@ -72,18 +70,19 @@ impl Face {
     ) -> Result<Response, HttpError> {
         match route {
             Route::Agent(verb) => {
-                let project = self.admit(request).await?;
+                let principal = self.admit(request).await?;
+                let project = &*principal.project;
                 match verb {
-                    AgentVerb::List => Box::pin(list_jobs::list_jobs(self, request, &project)).await,
-                    AgentVerb::Events => Box::pin(events::events(self, request, &project)).await,
-                    AgentVerb::Create => Box::pin(create_job::create_job(self, request, &project)).await,
-                    AgentVerb::Get => get_job::get_job(self, request, &project).await,
-                    AgentVerb::Message => Box::pin(message_job::message_job(self, request, &project)).await,
-                    AgentVerb::Archive => Box::pin(archive_job::archive_job(self, request, &project)).await,
+                    AgentVerb::List => Box::pin(list_jobs::list_jobs(self, request, project)).await,
+                    AgentVerb::Events => Box::pin(events::events(self, request, &principal)).await,
+                    AgentVerb::Create => Box::pin(create_job::create_job(self, request, project)).await,
+                    AgentVerb::Get => get_job::get_job(self, request, &principal).await,
+                    AgentVerb::Message => Box::pin(message_job::message_job(self, request, project)).await,
+                    AgentVerb::Archive => Box::pin(archive_job::archive_job(self, request, project)).await,
                 }
             }
             Route::Analytics => {
-                let project = self.admit(request).await?;
+                let project = self.admit(request).await?.project;
                 Box::pin(conversations::conversations(self, request, &project)).await
             }
             Route::Discovery(verb) => Box::pin(self.discover(verb, request, readers)).await,
@@ -96,13 +95,14 @@ impl Face {
         request: &mut Request,
         readers: &mut Readers,
     ) -> Result<Response, HttpError> {
-        let project = readers.admit(&self.access, request, Named::Domain.by(request)).await?;
+        let principal = readers.admit(&self.access, request, Named::Domain.by(request)).await?;
+        let project = &*principal.project;
         match verb {
-            DiscoveryVerb::Ask => ask::ask(self, request, &project).await,
-            DiscoveryVerb::Resume => Ok(resume::resume(self, request, &project)),
-            DiscoveryVerb::Feedback => feedback::feedback(self, request, &project).await,
-            DiscoveryVerb::Search => search::search(self, request, &project).await,
-            DiscoveryVerb::Page => page::page(self, request, &project).await,
+            DiscoveryVerb::Ask => ask::ask(self, request, &principal).await,
+            DiscoveryVerb::Resume => Ok(resume::resume(self, request, &principal)),
+            DiscoveryVerb::Feedback => feedback::feedback(self, request, project).await,
+            DiscoveryVerb::Search => search::search(self, request, project).await,
+            DiscoveryVerb::Page => page::page(self, request, project).await,
         }
     }
 

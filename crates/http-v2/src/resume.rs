@@ -2,7 +2,7 @@
 //!
 //! 204 is how the protocol says that there is none. Chat clients that resume ask on every page load.
 
-use docent_types::Project;
+use docent_access::Principal;
 use docent_ui_stream::{FinishStyle, UiMessageStream};
 use docent_web::{Request, Response, respond};
 use http::StatusCode;
@@ -10,9 +10,9 @@ use http::StatusCode;
 use crate::face::Face;
 use crate::route::Named;
 
-pub(crate) fn resume(face: &Face, request: &Request, project: &Project) -> Response {
+pub(crate) fn resume(face: &Face, request: &Request, principal: &Principal) -> Response {
     // There is no body to know a chat SDK by.
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), false);
-    let resumed = face.answering.resume(Named::Chat.by(request), project, request, UiMessageStream::new(finish));
+    let resumed = face.answering.resume(Named::Chat.by(request), principal, request, UiMessageStream::new(finish));
     resumed.unwrap_or_else(|| respond::empty(StatusCode::NO_CONTENT))
 }

@@ -131,7 +131,7 @@ async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
 async fn a_server_that_drains_says_so() {
     let House { face, .. } = House::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
-    let busy = move |request: Request| std::future::ready(face.unavailable(&request, draining.clone()));
+    let busy = move |request: Request| std::future::ready(face.refused(&request, draining.clone()));
     for (method, path) in doors("acme") {
         let request = http::Request::builder().method(method).uri(&path).body(Full::default()).unwrap();
         let answer = Answer::of(&busy, request).await;

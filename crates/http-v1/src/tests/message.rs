@@ -176,7 +176,7 @@ async fn pages_of_any_origin_may_ask() {
 async fn a_server_that_drains_says_so_to_browsers_too() {
     let House { face, .. } = House::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
-    let busy = move |request: Request| std::future::ready(face.unavailable(&request, draining.clone()));
+    let busy = move |request: Request| std::future::ready(face.refused(&request, draining.clone()));
     let request = http::Request::builder().method(Method::POST).uri(MESSAGE).body(Full::default()).unwrap();
     let answer = Answer::of(&busy, request).await;
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (503, Some("*")));

@@ -240,7 +240,7 @@ async fn a_key_for_some_origins_shares_its_answers_with_them_alone() {
 async fn a_server_that_drains_says_so_in_the_shape_of_the_path() {
     let House { face, .. } = House::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
-    let busy = move |request: Request| std::future::ready(face.unavailable(&request, draining.clone()));
+    let busy = move |request: Request| std::future::ready(face.refused(&request, draining.clone()));
     for (method, path, kind) in doors("acme") {
         let request = http::Request::builder().method(method).uri(&path).body(Full::default()).unwrap();
         let answer = Answer::of(&busy, request).await;

@@ -1,0 +1,113 @@
+//! The moment a key stops being good, for whoever goes on using it for a while: streams, and requests that wait.
+//!
+//! A key is judged when a request comes. An answer that goes on for minutes or hours would outlive the key; so it is told.
+//! One task looks after each key that somebody waits on, and only for as long as somebody does. It asks the storage nothing
+//! as long as that says that nothing has changed.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use docent_types::{Clock, StoreError};
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::admit::{Denial, judge};
+use crate::key::KeyHash;
+use crate::known::Known;
+
+/// How often a key is looked at. With the time it takes a storage to notice another process this is well under a second.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// Tells when one key is no longer good.
+#[derive(Debug, Clone)]
+pub struct KeyEnd(watch::Receiver<Option<Denial>>);
+
+impl KeyEnd {
+    /// Waits until the key was revoked or has expired; gives which.
+    pub async fn told(&mut self) -> Denial {
+        match self.0.wait_for(Option::is_some).await.map(|denial| denial.clone()) {
+            Ok(Some(denial)) => denial,
+            // Nobody looks any more, as when the runtime shuts down.
+            Ok(None) | Err(_) => std::future::pending().await,
+        }
+    }
+
+    /// Waits for `work`, but no longer than the key is good.
+    ///
+    /// # Errors
+    /// Why the key is no longer good; `work` is dropped then.
+    pub async fn unless_told<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Denial> {
+        tokio::select! {
+            biased;
+            done = work => Ok(done),
+            denial = self.told() => Err(denial),
+        }
+    }
+}
+
+/// The keys that somebody waits on.
+pub(crate) struct KeyEnds {
+    known: Arc<Known>,
+    clock: Arc<dyn Clock>,
+    watched: Mutex<HashMap<KeyHash, watch::Sender<Option<Denial>>>>,
+}
+
+impl KeyEnds {
+    pub(crate) fn new(known: Arc<Known>, clock: Arc<dyn Clock>) -> Self {
+        Self { known, clock, watched: Mutex::default() }
+    }
+
+    /// Begins to look after a key, if nobody does yet. Must be called on a runtime.
+    pub(crate) fn of(self: &Arc<Self>, key: KeyHash) -> KeyEnd {
+        match self.watched().entry(key) {
+            Entry::Occupied(known) => KeyEnd(known.get().subscribe()),
+            Entry::Vacant(new) => {
+                let (sender, receiver) = watch::channel(None);
+                new.insert(sender);
+                tokio::spawn(Arc::clone(self).look_after(key));
+                KeyEnd(receiver)
+            }
+        }
+    }
+
+    async fn look_after(self: Arc<Self>, key: KeyHash) {
+        loop {
+            sleep(PAUSE).await;
+            match self.denial(&key).await {
+                Ok(Some(denial)) => {
+                    if let Some(sender) = self.watched().remove(&key) {
+                        sender.send_replace(Some(denial));
+                    }
+                    return;
+                }
+                Ok(None) => {}
+                // Whoever has come in stays until it is known that they must not.
+                Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not look a key up"),
+            }
+            if let Entry::Occupied(sender) = self.watched().entry(key)
+                && sender.get().receiver_count() == 0
+            {
+                sender.remove();
+                return;
+            }
+        }
+    }
+
+    async fn denial(&self, key: &KeyHash) -> Result<Option<Denial>, StoreError> {
+        let record = self.known.key(self.known.stamp(), key).await?;
+        Ok(judge(record.as_deref(), key, self.clock.now()).err())
+    }
+
+    fn watched(&self) -> MutexGuard<'_, HashMap<KeyHash, watch::Sender<Option<Denial>>>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for KeyEnds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("KeyEnds").finish_non_exhaustive()
+    }
+}
