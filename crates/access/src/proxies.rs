@@ -12,6 +12,8 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use docent_types::Refusal;
+
 use crate::address::AddressRange;
 
 /// The proxies in front of a server.
@@ -25,22 +27,33 @@ pub struct Proxies {
 
 impl Proxies {
     /// Who asks: `peer`, or, when that is a trusted proxy, whoever it asks for. `values` are those of [`Self::header`], in
-    /// order. What comes before an entry that is no address is not looked at.
-    pub fn client<'a>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'a [u8]>) -> IpAddr {
+    /// order. A proxy that says nothing asks for itself.
+    ///
+    /// # Errors
+    /// A trusted proxy says who asks, and it is no address: to take the proxy's own in its place would count all its callers as
+    /// one, and let them in wherever the proxy may.
+    pub fn client<'a>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'a [u8]>) -> Result<IpAddr, Refusal> {
         let peer = peer.to_canonical();
         if !self.trusts(peer) {
-            return peer;
+            return Ok(peer);
         }
         let entries: Vec<&[u8]> = values.into_iter().flat_map(|value| value.split(|byte| *byte == b',')).collect();
         let mut client = peer;
         for entry in entries.into_iter().rev() {
-            let Some(address) = address(entry) else { break };
-            client = address;
-            if !self.trusts(address) {
+            client = address(entry).ok_or_else(|| self.no_address(entry))?;
+            if !self.trusts(client) {
                 break;
             }
         }
-        client
+        Ok(client)
+    }
+
+    fn no_address(&self, entry: &[u8]) -> Refusal {
+        let shown: String = String::from_utf8_lossy(entry).trim().chars().take(80).collect();
+        Refusal::invalid(format!(
+            "{}: `{shown}` is no address; let the proxy write the IP address of its caller, and not a name or nothing",
+            self.header
+        ))
     }
 
     fn trusts(&self, address: IpAddr) -> bool {
@@ -69,7 +82,8 @@ mod tests {
 
     fn client(peer: &str, values: &[&str]) -> String {
         let peer = peer.parse().expect("an address");
-        proxies().client(peer, values.iter().map(|value| value.as_bytes())).to_string()
+        let client = proxies().client(peer, values.iter().map(|value| value.as_bytes()));
+        client.map_or_else(|_| "refused".to_owned(), |client| client.to_string())
     }
 
     #[test]
@@ -84,9 +98,11 @@ mod tests {
             ("two headers", "10.0.0.1", &["192.0.2.66", "198.51.100.7,10.0.0.2"], "198.51.100.7"),
             ("it says nothing", "10.0.0.1", &[], "10.0.0.1"),
             ("from within", "10.0.0.1", &["10.1.2.3"], "10.1.2.3"),
-            ("no address", "10.0.0.1", &["198.51.100.7, unknown"], "10.0.0.1"),
-            ("no address before a proxy", "10.0.0.1", &["198.51.100.7, _hidden, 10.0.0.2"], "10.0.0.2"),
-            ("an empty entry", "10.0.0.1", &["198.51.100.7, "], "10.0.0.1"),
+            ("no address", "10.0.0.1", &["198.51.100.7, unknown"], "refused"),
+            ("no address before a proxy", "10.0.0.1", &["198.51.100.7, _hidden, 10.0.0.2"], "refused"),
+            ("no address further away", "10.0.0.1", &["unknown, 198.51.100.7"], "198.51.100.7"),
+            ("an empty entry", "10.0.0.1", &["198.51.100.7, "], "refused"),
+            ("a stranger's word that is no address", "198.51.100.7", &["unknown"], "198.51.100.7"),
             ("with ports", "10.0.0.1", &["198.51.100.7:4711"], "198.51.100.7"),
             ("of IPv6", "2001:db8:1::1", &["[2001:db8:2::7]:4711"], "2001:db8:2::7"),
             ("of IPv6 in brackets", "2001:db8:1::1", &["[2001:db8:2::7]"], "2001:db8:2::7"),
@@ -101,9 +117,9 @@ mod tests {
         fn whatever_a_caller_writes_it_is_who_the_proxy_saw(said in prop::collection::vec(any::<u8>(), 0..60)) {
             let seen = b"198.51.100.7".as_slice();
             let client = proxies().client(IpAddr::from([10, 0, 0, 1]), [said.as_slice(), seen]);
-            prop_assert_eq!(client, IpAddr::from([198, 51, 100, 7]));
+            prop_assert_eq!(client, Ok(IpAddr::from([198, 51, 100, 7])));
             let stranger = IpAddr::from([203, 0, 113, 5]);
-            prop_assert_eq!(proxies().client(stranger, [said.as_slice()]), stranger);
+            prop_assert_eq!(proxies().client(stranger, [said.as_slice()]), Ok(stranger));
         }
     }
 }
