@@ -88,3 +88,52 @@ fn a_client_that_leaves_in_the_middle_of_its_body_changes_nothing() {
     let job = site.agent().reaches(docent_tests::agent::id(&job), "completed");
     assert_eq!(site.repository.branches(), [docent_tests::agent::branch(&job)]);
 }
+
+/// Bodies of which nobody sends the last byte.
+#[cfg(target_os = "linux")]
+#[test]
+fn bodies_in_memory_are_bounded_and_gone_with_their_clients() {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpStream;
+
+    use docent_tests::eventually;
+
+    const CLIENTS: usize = 100;
+    let site = Site::start();
+    let resident = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", site.server.pid())).expect("it runs");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
+        line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") / 1024
+    };
+    let before = resident();
+    let head = format!(
+        "POST /discovery/v1/search/acme HTTP/1.1\r\nHost: docent\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",
+        site.assistant_key,
+        4 * MIB
+    );
+    let body = padded(4 * MIB);
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|_| {
+            let mut stream = TcpStream::connect(site.server.address()).expect("connect");
+            // Who is refused in the middle of its body cannot send the rest.
+            let sent = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&body[..body.len() - 1]));
+            stream.set_nonblocking(true).expect("set");
+            (stream, sent.is_ok())
+        })
+        .collect();
+    let during = resident();
+    assert!(during < before + 256 + 100, "{during} MiB, {before} MiB before");
+    let refused = clients.iter().filter(|(stream, sent)| {
+        let mut answer = [0; 1024];
+        let length = (&*stream).read(&mut answer).unwrap_or(0);
+        let text = String::from_utf8_lossy(&answer[..length]).to_lowercase();
+        assert!(length == 0 || (text.starts_with("http/1.1 503") && text.contains("retry-after: 2")), "{text}");
+        !sent || length > 0
+    });
+    let refused = refused.count();
+    assert!((20..=45).contains(&refused), "{refused} of {CLIENTS} are over 256 MiB");
+    drop(clients);
+    eventually("their memory to be free", || (resident() < before + 60).then_some(()));
+    let search = Request::post("/discovery/v1/search/acme").bearer(&site.assistant_key).body(padded(4 * MIB));
+    assert_eq!(site.server.send(&search).status, 200);
+}

@@ -4,7 +4,7 @@ use std::net::TcpListener;
 
 use docent_tests::agent::id;
 use docent_tests::site::PAGES;
-use docent_tests::{Finished, Installation, Site};
+use docent_tests::{Finished, Installation, Server, Site};
 use serde_json::{Value, json};
 
 /// `docent ARGS` with this configuration file and these variables.
@@ -189,4 +189,60 @@ fn a_project_on_a_forge_is_registered_and_shown() {
         assert_eq!(refused.code, Some(2), "{more:?}: {}", refused.stderr);
         assert!(refused.stderr.contains(said) && !refused.stderr.contains("s3cret"), "{more:?}: {}", refused.stderr);
     }
+}
+
+#[test]
+fn a_public_url_is_an_address_of_the_web() {
+    let installation = Installation::new();
+    for wrong in ["docs.example.com", "ftp://docs.example.com", "https://docs.example.com/?a=1", "javascript:alert(1)"]
+    {
+        let config = format!("public_url = \"{wrong}\"");
+        let finished = docent(&installation, &config, &["serve", "--listen", "127.0.0.1:0"], &[]);
+        assert_eq!(finished.code, Some(1), "{wrong}: {}", finished.stderr);
+        assert!(finished.stderr.contains("`public_url`: the address must"), "{wrong}: {}", finished.stderr);
+    }
+}
+
+#[test]
+fn a_server_on_all_addresses_says_that_its_links_lead_nowhere() {
+    for (listen, env, warned) in [
+        ("0.0.0.0:0", None, true),
+        ("0.0.0.0:0", Some(("DOCENT_PUBLIC_URL", "https://docs.example.com/")), false),
+        ("127.0.0.1:0", None, false),
+    ] {
+        let installation = Installation::new();
+        let mut command = installation.command(["serve", "--listen", listen, "--data"]);
+        command.arg(installation.data()).envs(env);
+        let log = installation.root().join("server.log");
+        let server = Server::start(command, &log);
+        server.terminate();
+        server.ended();
+        let log = std::fs::read_to_string(log).expect("a log");
+        assert_eq!(log.contains("set `public_url`"), warned, "{listen} {env:?}: {log}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_data_folder_that_others_can_read_is_closed_and_told() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let installation = Installation::new();
+    let data = installation.data();
+    let open = |mode| std::fs::set_permissions(&data, std::fs::Permissions::from_mode(mode)).expect("set");
+    let mode = |name: &str| std::fs::metadata(data.join(name)).expect("it is there").permissions().mode() & 0o777;
+    let modes = || ["", "mirrors", "index", "docent.db"].map(mode);
+    std::fs::create_dir(&data).expect("a folder");
+    open(0o755);
+    let report = docent(&installation, "", &["doctor", "--json"], &[]).json();
+    assert_eq!(findings(&report, "data")[1]["state"], "note", "{report:#}");
+    assert_eq!(modes(), [0o700, 0o700, 0o700, 0o600]);
+    open(0o755);
+    let server = installation.serve();
+    assert_eq!(modes(), [0o700, 0o700, 0o700, 0o600]);
+    server.terminate();
+    server.ended();
+    let log = std::fs::read_to_string(installation.root().join("server.log")).expect("a log");
+    assert!(log.contains("others could read"), "{log}");
+    let report = docent(&installation, "", &["doctor", "--json"], &[]).json();
+    assert_eq!(findings(&report, "data").len(), 1, "nothing is left to tell: {report:#}");
 }

@@ -5,7 +5,7 @@ use std::error::Error;
 use docent_forge::ForgeError;
 use docent_jobs::{Failure, Halted, Outcome};
 use docent_llm::{ModelError, ModelErrorKind, Retry};
-use docent_types::{Halt, without_os_number};
+use docent_types::{Halt, is_out_of_files, without_os_number};
 use docent_workspace::{GitError, PushError};
 
 use crate::words::secret_in_text;
@@ -47,6 +47,9 @@ pub(crate) fn again(why: &dyn Error, halt: Halt) -> Stop {
 impl From<GitError> for Stop {
     /// A repository that could not be reached may be there again soon; anything else somebody has to mend.
     fn from(error: GitError) -> Self {
+        if matches!(error, GitError::OutOfFiles { .. }) {
+            return Stop::Failure(Failure::Wait { why: told(&error) });
+        }
         if error.is_transient() {
             let (why, after) = (told(&error), error.retry_after());
             return Stop::Failure(Failure::Retry { why, halt: Halt::GitMisconfigured, after, attempts: None });
@@ -70,6 +73,7 @@ impl From<ForgeError> for Stop {
             ForgeError::Refused { .. } | ForgeError::NoChanges { .. } | ForgeError::HeadMissing { .. } => {
                 failed(Halt::GitMisconfigured, format!("The pull request could not be opened: {}.", told(&error)))
             }
+            error if is_out_of_files(&error) => Stop::Failure(Failure::Wait { why: told(&error) }),
             ForgeError::Unavailable { retry_after: after, .. } => {
                 let (why, halt) = (told(&error), Halt::GitMisconfigured);
                 Stop::Failure(Failure::Retry { why, halt, after, attempts: None })
@@ -87,6 +91,9 @@ const BROKEN: u32 = 6;
 
 /// A call of the model that is configured by this name failed.
 pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
+    if is_out_of_files(error) {
+        return Stop::Failure(Failure::Wait { why: told(error) });
+    }
     let attempts = match error.kind {
         ModelErrorKind::RateLimited { .. } | ModelErrorKind::Overloaded { .. } => BUSY,
         ModelErrorKind::Unreachable => AWAY,
@@ -151,7 +158,7 @@ mod tests {
     fn message(stop: Stop) -> String {
         match stop {
             Stop::Dropped { message, .. } => message,
-            Stop::Failure(Failure::Retry { why, .. }) => why,
+            Stop::Failure(Failure::Retry { why, .. } | Failure::Wait { why }) => why,
             _ => panic!("another kind of stop"),
         }
     }
@@ -168,6 +175,17 @@ mod tests {
         );
         let busy = ModelError::new(ModelErrorKind::Interrupted, "the reply broke off").because("the reply broke off");
         assert_eq!(message(model_failed(&busy, "sonnet")), "the reply broke off");
+    }
+
+    #[test]
+    fn a_job_waits_where_only_files_are_missing() {
+        let out = || std::io::Error::from_raw_os_error(24);
+        let forge = ForgeError::Unavailable { retry_after: None, source: out().into() };
+        let model = ModelError::new(ModelErrorKind::Unreachable, "it could not be asked").because(out());
+        let git = GitError::OutOfFiles { doing: "read a commit" };
+        for stop in [forge.into(), model_failed(&model, "sonnet"), git.into()] {
+            assert!(matches!(stop, Stop::Failure(Failure::Wait { .. })), "{}", message(stop));
+        }
     }
 
     #[test]

@@ -25,6 +25,9 @@ use crate::state::{self, Outcome};
 use crate::store::{Claiming, Decide, Gate, Store, WriteError};
 use crate::worker::{Failure, Halted, Handle, Worker};
 
+/// How long a job waits before it asks again for what this process lacks.
+const WANT: Duration = Duration::from_secs(5);
+
 /// How an engine works.
 #[derive(Debug, Clone)]
 pub struct EngineConfig {
@@ -253,6 +256,13 @@ impl Engine {
             }
             Err(Failure::Halted(Halted::Store(error))) => {
                 error!(job = %id, error = &error as &dyn Error, "job left to be rescued");
+            }
+            Err(Failure::Wait { why }) => {
+                warn!(job = %id, why, seconds = WANT.as_secs(), "the job waits for this process to have room for it");
+                let not_before = self.jobs.clock.now().plus(WANT);
+                let decide: Decide = Arc::new(move |row: &Row| state::postpone(row, token, &why, not_before));
+                let given = handle.give_back(decide).await;
+                log_if_failed(id, "give the job back", given);
             }
             Err(Failure::Retry { why, halt, after, attempts }) => {
                 let failed = handle.row().attempt.failed + 1;

@@ -188,6 +188,13 @@ pub fn retry(row: &Row, token: u64, why: &str, not_before: Timestamp) -> Result<
     Ok(Change { next, entries: vec![EntryBody::Retry { why: why.to_owned(), not_before }] })
 }
 
+/// Gives the job back to be tried again no sooner than `not_before`, through no fault of its own.
+pub fn postpone(row: &Row, token: u64, why: &str, not_before: Timestamp) -> Result<Change, Refusal> {
+    let Change { mut next, entries } = retry(row, token, why, not_before)?;
+    next.attempt.failed = row.attempt.failed;
+    Ok(Change { next, entries })
+}
+
 /// Gives the job back untouched: the process is going down and another will take it up.
 pub fn release(row: &Row, token: u64) -> Result<Change, Refusal> {
     held(row, token)?;
@@ -278,6 +285,16 @@ mod tests {
         let end = |seen| finish(&changed.next, 1, seen, &done, vec![], Shown::default()).unwrap().next;
         assert_eq!(end(2).job.status, JobStatus::Active);
         assert_eq!(end(4).job.status, JobStatus::Completed);
+    }
+
+    #[test]
+    fn a_job_that_waits_for_room_is_not_counted_against() {
+        let mut row = leased();
+        for seq in 0..100 {
+            row = postpone(&row, row.last_token, "no room", at(seq)).unwrap().next;
+            assert_eq!((row.attempt.failed, row.attempt.not_before, &row.lease), (0, at(seq), &None));
+            row = lease(&row, "other", at(1_000)).unwrap().next;
+        }
     }
 
     #[test]

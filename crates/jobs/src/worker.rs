@@ -42,6 +42,10 @@ pub enum Failure {
         /// How many attempts it is worth; the engine's own number when nobody says.
         attempts: Option<u32>,
     },
+    /// This process lacks something that every job needs, such as open files. The job waits for as long as that lasts, and
+    /// no attempt is counted against it.
+    #[error("{why}")]
+    Wait { why: String },
 }
 
 /// The worker must not go on.

@@ -20,6 +20,7 @@ use crate::embedders;
 use crate::failure::Failure;
 use crate::forges::{AllForges, Forges};
 use crate::models::Models;
+use crate::privacy::{self, Exposed};
 use crate::sites::Sites;
 
 /// The application: its store, its cores, and its configuration.
@@ -37,12 +38,14 @@ pub(crate) struct App {
     clock: Arc<dyn Clock>,
     pub(crate) models: Models,
     pub(crate) forges: Forges,
+    /// What of the data folder others could read until now.
+    pub(crate) exposed: Vec<Exposed>,
 }
 
 impl App {
     /// Opens the store and wires the cores. Makes the data folder when it is not there.
     pub(crate) fn open(config: Config) -> Result<Self, Failure> {
-        make_private(&config.data)?;
+        let exposed = privacy::secure(&config.data)?;
         let store = Arc::new(SqliteStore::open(database(&config.data))?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let ids: Arc<dyn Ids> = Arc::new(RandomIds);
@@ -79,6 +82,7 @@ impl App {
             ids,
             models,
             forges,
+            exposed,
             config,
         })
     }
@@ -175,15 +179,4 @@ impl docent_authoring::Projects for Registry {
 /// The database in a data folder.
 pub(crate) fn database(data: &Path) -> PathBuf {
     data.join("docent.db")
-}
-
-/// Makes the data folder, readable by nobody else: it holds everybody's docs and conversations.
-fn make_private(folder: &Path) -> Result<(), Failure> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder
-        .create(folder)
-        .map_err(|error| Failure::new(format!("cannot make the data folder {}", folder.display()), error))
 }

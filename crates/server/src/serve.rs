@@ -10,7 +10,7 @@ use docent_dashboard::PullPages;
 use docent_discovery::{Answering, Replies};
 use docent_jobs::{Engine, EngineConfig, ModelNames};
 use docent_types::{Refusal, RefusalKind};
-use docent_web::{ErrorShape, Handler, HttpError, Limits, Methods, Request, Response, respond};
+use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, respond};
 use http::StatusCode;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::indexing;
 use crate::metrics::{self, Metrics};
+use crate::open_files;
 use crate::readiness::Readiness;
 use crate::retention;
 
@@ -58,6 +59,9 @@ pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
     }
     let app = Arc::new(App::open(config)?);
     let alone = lock(&app.config.data)?;
+    for exposed in &app.exposed {
+        warn!("{exposed}");
+    }
     app.models.announce(&app.config);
     let drain = CancellationToken::new();
 
@@ -73,7 +77,8 @@ pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
     let house = House::new(&app, drain.clone());
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
-    let http = tokio::spawn(docent_web::serve(listener, house, Limits::default(), ids, shutdown));
+    let limits = open_files::limits(app.config.agent.workers);
+    let http = tokio::spawn(docent_web::serve(listener, house, limits, ids, shutdown));
     let keepers = keepers(&app, &drain);
     Ok(Running { app, address, url, drain, http, engine, keepers, _alone: alone })
 }
@@ -94,7 +99,10 @@ fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
 fn lock(data: &Path) -> Result<File, Failure> {
     let path = data.join("serve.lock");
     let failed = |error| Failure::new(format!("cannot open {}", path.display()), error);
-    let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.create(true).truncate(false).write(true).open(&path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Failure::plain(format!(
@@ -178,13 +186,19 @@ struct House {
 
 impl Handler for House {
     async fn handle(&self, mut request: Request) -> Response {
+        let mut unknown_client = None;
         if let Some(proxies) = &self.app.config.proxies {
-            let client = proxies.client(request.peer().ip(), request.header_values(proxies.header.as_str()));
-            request.comes_from(client);
+            let values = request.header_values(proxies.header.as_str());
+            match proxies.client(request.peer().ip(), values) {
+                Ok(client) => request.comes_from(client),
+                Err(refusal) => unknown_client = Some(refusal),
+            }
         }
         let route = metrics::route_of(&request);
-        let response = if !request.method().is_safe() && self.drain.is_cancelled() {
-            self.unavailable(&request)
+        let response = if let Some(refusal) = unknown_client {
+            self.refused(&request, refusal)
+        } else if !request.method().is_safe() && self.drain.is_cancelled() {
+            self.refused(&request, draining())
         } else if let Some(asked) = docent_http_v2::Asked::by(&request) {
             self.v2.answer(Some(asked), request).await
         } else {
@@ -196,11 +210,12 @@ impl Handler for House {
 }
 
 impl House {
-    fn unavailable(&self, request: &Request) -> Response {
+    /// Refuses a request before anybody has looked into it.
+    fn refused(&self, request: &Request, refusal: Refusal) -> Response {
         if docent_http_v1::Asked::by(request).is_some() {
-            return self.v1.unavailable(request, draining());
+            return self.v1.refused(request, refusal);
         }
-        self.v2.unavailable(request, draining())
+        self.v2.refused(request, refusal)
     }
 
     async fn answer_others(&self, request: Request) -> Response {

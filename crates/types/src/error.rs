@@ -1,5 +1,8 @@
 //! What a caller is told when the answer is no, and what a port says when its storage fails.
 
+use std::error::Error;
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use thiserror::Error;
@@ -79,6 +82,27 @@ impl StoreError {
     }
 }
 
+/// Whether an error comes of too many open files, of this process or of the machine: then nothing is wrong with what was tried,
+/// and it works again as soon as others have closed some.
+pub fn is_out_of_files(error: &(dyn Error + 'static)) -> bool {
+    // The same on all systems we run on.
+    const OF_THE_MACHINE: i32 = 23;
+    const OF_THE_PROCESS: i32 = 24;
+    if let Some(io) = error.downcast_ref::<io::Error>() {
+        if matches!(io.raw_os_error(), Some(OF_THE_MACHINE | OF_THE_PROCESS)) {
+            return true;
+        }
+        // What an error of this type is made of is not among its sources.
+        if let Some(inner) = io.get_ref() {
+            return is_out_of_files(inner);
+        }
+    }
+    if let Some(shared) = error.downcast_ref::<Arc<dyn Error + Send + Sync>>() {
+        return is_out_of_files(&**shared);
+    }
+    error.source().is_some_and(is_out_of_files)
+}
+
 /// The words of an error without the number by which the operating system knows it: `Permission denied (os error 13)` tells
 /// nobody more than `Permission denied`.
 pub fn without_os_number(told: &str) -> String {
@@ -105,6 +129,26 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn too_many_open_files_are_known_wherever_they_are_the_cause() {
+        #[derive(Debug, thiserror::Error)]
+        #[error("could not connect")]
+        struct Connect(#[source] Arc<dyn Error + Send + Sync>);
+        let os = io::Error::from_raw_os_error;
+        for (error, out) in [
+            (BoxError::from(os(24)), true),
+            (os(23).into(), true),
+            (os(2).into(), false),
+            (io::Error::other(os(24)).into(), true),
+            (Connect(Arc::new(os(24))).into(), true),
+            (Connect(Arc::new(StoreError::new("open a file", os(24)))).into(), true),
+            (Connect(Arc::new(os(111))).into(), false),
+            ("Too many open files".into(), false),
+        ] {
+            assert_eq!(is_out_of_files(&*error), out, "{error:?}");
+        }
+    }
 
     #[test]
     fn the_number_of_an_error_is_left_out_wherever_it_stands() {

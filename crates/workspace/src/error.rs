@@ -7,6 +7,7 @@ use std::fmt;
 use std::io;
 use std::time::Duration;
 
+use docent_types::is_out_of_files;
 use thiserror::Error;
 
 use crate::id::CommitId;
@@ -114,6 +115,9 @@ pub enum GitError {
         "could not {doing}: the `ssh` program was not found; install the OpenSSH client and make sure it is on PATH"
     )]
     SshMissing { doing: &'static str },
+    /// The process, or the machine, has as many files open as it may. It passes.
+    #[error("could not {doing}: too many files are open")]
+    OutOfFiles { doing: &'static str },
     /// The file system failed us.
     #[error("could not {doing}")]
     Io { doing: &'static str, kind: io::ErrorKind, source: Why },
@@ -124,7 +128,10 @@ pub enum GitError {
 
 impl GitError {
     pub(crate) fn io(doing: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self::Io { doing, kind: error.kind(), source: Why::new(error.to_string()) }
+        move |error| match is_out_of_files(&error) {
+            true => Self::OutOfFiles { doing },
+            false => Self::Io { doing, kind: error.kind(), source: Why::new(error.to_string()) },
+        }
     }
 
     pub(crate) fn path(path: &str, reason: PathRefused) -> Self {
@@ -143,7 +150,7 @@ impl GitError {
 
     /// Whether the same call may succeed later without anybody changing anything.
     pub const fn is_transient(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Timeout { .. } | Self::Corrupt { .. })
+        matches!(self, Self::Unreachable { .. } | Self::Timeout { .. } | Self::Corrupt { .. } | Self::OutOfFiles { .. })
     }
 
     /// How long the remote wants to be left alone, if it said so.

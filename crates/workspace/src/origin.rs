@@ -8,6 +8,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use docent_types::is_out_of_files;
 use gix::ObjectId;
 
 use crate::error::{GitError, Tried, Why};
@@ -41,6 +42,9 @@ impl Origin {
             Ok(_) => return Err(not_found(shown, "it is not a folder")),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Err(not_found(shown, "no such folder"));
+            }
+            Err(error) if is_out_of_files(&error) => {
+                return Err(GitError::OutOfFiles { doing: "look at the repository" });
             }
             Err(error) => {
                 return Err(GitError::Unreachable {

@@ -28,6 +28,14 @@ pub(super) fn data(config: &Config) -> Finding {
     }
 }
 
+/// What of the data folder others could read, and whether they still can.
+pub(super) fn exposed(app: &App) -> impl Iterator<Item = Finding> {
+    app.exposed.iter().map(|exposed| match exposed.is_still() {
+        true => Finding::bad(exposed.to_string(), "let the user that runs docent own the data folder"),
+        false => Finding::Note(exposed.to_string()),
+    })
+}
+
 pub(super) async fn store(app: &App) -> Finding {
     match app.store.check().await {
         Ok(()) => Finding::Good("SQLite, sound".to_owned()),

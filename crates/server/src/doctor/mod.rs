@@ -44,12 +44,10 @@ type Findings = Vec<(&'static str, Finding)>;
 
 /// Checks everything and fails when something must be mended.
 pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
-    let mut findings = vec![
-        ("configuration", Finding::Good("read, no unknown keys".to_owned())),
-        ("data", here::data(&app.config)),
-        ("store", here::store(app).await),
-        ("git", here::git().await),
-    ];
+    let mut findings =
+        vec![("configuration", Finding::Good("read, no unknown keys".to_owned())), ("data", here::data(&app.config))];
+    findings.extend(here::exposed(app).map(|finding| ("data", finding)));
+    findings.extend([("store", here::store(app).await), ("git", here::git().await)]);
     // A database that does not answer is told of already.
     let sizes = Parts::of(app).await.ok();
     findings.extend(sizes.iter().flat_map(Parts::findings).map(|finding| ("sizes", finding)));

@@ -13,6 +13,7 @@ pub(crate) mod upload_pack;
 
 use std::path::{Path, PathBuf};
 
+use docent_types::is_out_of_files;
 use gix::ObjectId;
 use gix::objs::Kind;
 
@@ -100,11 +101,15 @@ pub(crate) fn hash(kind: Kind, data: &[u8]) -> ObjectId {
 
 /// A failure of gix on our own disk, by category.
 pub(crate) fn local_error(doing: &'static str, error: &gix::Error) -> GitError {
+    let io_error = error.downcast_any_ref::<std::io::Error>();
+    if io_error.is_some_and(|io| is_out_of_files(io)) {
+        return GitError::OutOfFiles { doing };
+    }
     let source = why(error);
     if error.is_corrupted() || error.is_not_found() {
         return GitError::Corrupt { doing, source };
     }
-    match error.downcast_any_ref::<std::io::Error>() {
+    match io_error {
         Some(io) => GitError::Io { doing, kind: io.kind(), source },
         None => GitError::Failed { doing, source },
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use docent_types::is_out_of_files;
 use gix::bstr::ByteSlice;
 use gix::progress::Discard;
 use gix::protocol::handshake::Ref;
@@ -197,6 +198,10 @@ fn misunderstood(remote: &Remote, talk: &Talk, error: &gix::Error) -> GitError {
     let source = Why::new(remote.scrub(&why(error).to_string()));
     if error.is_cancelled() {
         return GitError::Timeout { doing: DOING, after: talk.limit() };
+    }
+    let mut io_errors = error.iter_errors().filter_map(|error| error.downcast_ref::<std::io::Error>());
+    if io_errors.any(|error| is_out_of_files(error)) {
+        return GitError::OutOfFiles { doing: DOING };
     }
     // A stream that ended too early is a connection that broke; it may hold the next time.
     let ended = |error: &std::io::Error| {

@@ -10,6 +10,7 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use docent_types::is_out_of_files;
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{StatusCode, Url, redirect};
@@ -221,6 +222,9 @@ pub(super) fn sorted(error: &reqwest::Error) -> Failure {
     let text = told(error);
     if let Some(rustls::Error::InvalidCertificate(_)) = find::<rustls::Error>(error) {
         return Failure::Certificate(text);
+    }
+    if is_out_of_files(error) {
+        return Failure::OutOfFiles;
     }
     // A connection that takes too long has a limit of its own, and may be there the next time.
     if error.is_timeout() && !error.is_connect() { Failure::TimeOver } else { Failure::Network(text) }

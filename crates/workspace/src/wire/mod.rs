@@ -35,6 +35,9 @@ pub(crate) enum Failure {
     TimeOver,
     #[error("it sent more than {limit} bytes")]
     TooMuch { limit: u64 },
+    /// On our side.
+    #[error("too many files are open")]
+    OutOfFiles,
     #[error("{0}")]
     Network(String),
     #[error("{0}")]
@@ -148,6 +151,7 @@ impl Failure {
             }
             Self::Status { .. } | Self::Said(_) => GitError::Failed { doing, source },
             Self::Elsewhere { to } => GitError::Elsewhere { repository, to: remote.scrub(&to) },
+            Self::OutOfFiles => GitError::OutOfFiles { doing },
             Self::TimeOver => GitError::Timeout { doing, after: talk.limit() },
             Self::Network(_) => GitError::Unreachable { repository, after: None, source },
             Self::Certificate(_) => GitError::Certificate { repository, source },
