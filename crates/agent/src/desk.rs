@@ -203,7 +203,7 @@ impl Desk<'_> {
         self.make(&[Change::Create { path: path.to_owned(), bytes }])
     }
 
-    /// Makes all of these changes or, when one of them is against the rules, none.
+    /// Makes all of these changes or, when one of them is refused, none.
     pub(crate) fn make(&mut self, changes: &[Change]) -> Result<(), String> {
         for change in changes {
             check_path(change.path()).map_err(|why| format!("`{}`: {why}", change.path()))?;
@@ -212,14 +212,8 @@ impl Desk<'_> {
         let written: Vec<(&str, Option<Vec<u8>>)> =
             changes.iter().map(|change| (change.path(), change.bytes_after(tree))).collect();
         self.within_budget(&written)?;
-        for (path, bytes) in written {
-            match bytes {
-                Some(bytes) => self.files.write(path, bytes),
-                None => self.files.delete(path),
-            }
-            .map_err(|refused| format!("`{path}`: {refused}"))?;
-        }
-        Ok(())
+        let written = written.into_iter().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
+        self.files.change(written).map_err(|refused| refused.to_string())
     }
 
     fn within_budget(&self, written: &[(&str, Option<Vec<u8>>)]) -> Result<(), String> {

@@ -13,14 +13,13 @@ pub trait Files: Tree + Sync {
     /// The paths written or deleted so far whose bytes differ from the base, in order.
     fn changed(&self) -> Vec<String>;
 
-    /// Makes or replaces a file.
-    fn write(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Refused>;
-
-    /// Removes a file. Removing what is not there is no error.
-    fn delete(&mut self, path: &str) -> Result<(), Refused>;
+    /// Makes all of these changes, or none of them when one is refused. Each is of another file: its bytes from now on, or
+    /// `None` to remove it. Removals come first, so that a file can give way to a folder of its name. Removing what is not
+    /// there is no error.
+    fn change(&mut self, changes: Vec<(String, Option<Vec<u8>>)>) -> Result<(), Refused>;
 }
 
-/// The files said no. The sentence is fit for a model: it says why, and what to do instead.
+/// The files said no. The sentence is fit for a model: it names the file and says why.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct Refused(pub String);
@@ -73,13 +72,25 @@ impl Files for MemoryFiles {
         all.into_iter().filter(|path| self.base.get(*path) != self.now.get(*path)).cloned().collect()
     }
 
-    fn write(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Refused> {
-        self.now.insert(path.to_owned(), bytes);
-        Ok(())
-    }
-
-    fn delete(&mut self, path: &str) -> Result<(), Refused> {
-        self.now.remove(path);
+    fn change(&mut self, changes: Vec<(String, Option<Vec<u8>>)>) -> Result<(), Refused> {
+        let mut now = self.now.clone();
+        let (removed, written): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(_, bytes)| bytes.is_none());
+        for (path, _) in removed {
+            now.remove(&path);
+        }
+        for (path, bytes) in written {
+            if let Some((file, _)) =
+                path.match_indices('/').map(|(end, _)| path.split_at(end)).find(|(folder, _)| now.contains_key(*folder))
+            {
+                return Err(Refused(format!("`{path}` cannot be used: `{file}` is a file and no folder")));
+            }
+            let folder = format!("{path}/");
+            if now.range(folder.clone()..).next().is_some_and(|(below, _)| below.starts_with(&folder)) {
+                return Err(Refused(format!("`{path}` cannot be used: it is a folder")));
+            }
+            now.insert(path, bytes.unwrap_or_default());
+        }
+        self.now = now;
         Ok(())
     }
 }

@@ -120,6 +120,17 @@ fn files_are_written_moved_and_deleted() {
 }
 
 #[test]
+fn a_move_to_where_nothing_can_be_leaves_the_page_where_it_is() {
+    let mut files = docs();
+    for (to, why) in [("guides/crlf.md/a.mdx", "`guides/crlf.md` is a file"), ("guides", "it is a folder")] {
+        assert!(refused(&mut files, "move", json!({"from": "index.mdx", "to": to})).contains(why), "{to}");
+    }
+    refused(&mut files, "move_page", json!({"from": "guides/a", "to": "guides/crlf.md/a.mdx"}));
+    // A file may give way to a folder of its name.
+    ok(&mut files, "move", json!({"from": "guides/a.mdx", "to": "guides/a.mdx/index.mdx"}));
+}
+
+#[test]
 fn what_may_not_be_touched_is_refused() {
     let mut files = docs();
     for path in ["../x", ".git/config", ".github/workflows/x.yml", "a/../../x", "a\\b"] {
@@ -127,8 +138,8 @@ fn what_may_not_be_touched_is_refused() {
         refused(&mut files, "move", json!({"from": "index.mdx", "to": path}));
     }
     // A leading slash is how sites write paths; it stays inside the docs all the same.
-    ok(&mut files, "write", json!({"path": "/etc/passwd", "content": "x"}));
-    assert_eq!(files.changed(), ["etc/passwd"]);
+    ok(&mut files, "write", json!({"path": "/etc/notes.md", "content": "x"}));
+    assert_eq!(files.changed(), ["etc/notes.md"]);
 }
 
 #[test]
@@ -240,6 +251,8 @@ fn any_call() -> impl Strategy<Value = (String, Value)> {
             "../x",
             "",
             "guides/",
+            "guides",
+            "guides/a.mdx/below.md",
         ])
     };
     let word = || prop::sample::select(vec!["One", "Two.", "", "Acme", "x\ny", "---", "title"]);
@@ -282,7 +295,9 @@ proptest! {
             let part = ContentPart::ToolCall { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
             let message = Message { role: Role::Assistant, parts: vec![part] };
             transcript.push(Entry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::default() });
+            let before = files.now().clone();
             let results = run_tools(&[call], &mut files, &ToolContext::default());
+            prop_assert!(!results[0].is_error || *files.now() == before, "a refused call changes nothing");
             transcript.push(Entry::Results { results });
         }
         let mut again = docs();

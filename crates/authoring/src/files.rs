@@ -105,19 +105,6 @@ impl Tree for Draft {
 }
 
 impl Files for Draft {
-    fn write(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), Refused> {
-        self.touched.insert(path.to_owned());
-        self.overlay.write(&inside(path, &self.root), bytes).map_err(|error| refused(&error))
-    }
-
-    fn delete(&mut self, path: &str) -> Result<(), Refused> {
-        self.touched.insert(path.to_owned());
-        match self.overlay.delete(&inside(path, &self.root)) {
-            Err(GitError::Path { reason: PathRefused::Missing, .. }) => Ok(()),
-            deleted => deleted.map_err(|error| refused(&error)),
-        }
-    }
-
     fn base(&self) -> &dyn Tree {
         &self.before
     }
@@ -125,10 +112,32 @@ impl Files for Draft {
     fn changed(&self) -> Vec<String> {
         self.overlay.changed().filter_map(|(path, _)| below(path, &self.root).map(str::to_owned)).collect()
     }
-}
 
-fn refused(error: &GitError) -> Refused {
-    Refused(error.to_string())
+    fn change(&mut self, changes: Vec<(String, Option<Vec<u8>>)>) -> Result<(), Refused> {
+        let mut overlay = self.overlay.clone();
+        let paths: Vec<String> = changes.iter().map(|(path, _)| path.clone()).collect();
+        let (removed, written): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(_, bytes)| bytes.is_none());
+        let changed = removed.into_iter().chain(written).try_for_each(|(path, bytes)| {
+            let path = inside(&path, &self.root);
+            match bytes {
+                Some(bytes) => overlay.write(&path, bytes),
+                None => match overlay.delete(&path) {
+                    Err(GitError::Path { reason: PathRefused::Missing, .. }) => Ok(()),
+                    deleted => deleted,
+                },
+            }
+        });
+        if let Err(error) = changed {
+            let refused = Refused(error.to_string());
+            if !matches!(error, GitError::Path { .. }) {
+                self.note(error);
+            }
+            return Err(refused);
+        }
+        self.overlay = overlay;
+        self.touched.extend(paths);
+        Ok(())
+    }
 }
 
 /// The docs as they were.

@@ -288,6 +288,20 @@ impl World {
         mirror.diff(main, tip).expect("compares").into_iter().map(|file| file.path).collect()
     }
 
+    /// Runs git in the repository itself, always with the same dates, and gives what it says.
+    fn git(&self, args: &[&str]) -> String {
+        let said = std::process::Command::new("git")
+            .arg("--git-dir")
+            .arg(self.dir.path().join("docs.git"))
+            .args(["-c", "user.name=Ann", "-c", "user.email=ann@example.com"])
+            .args(args)
+            .envs([("GIT_AUTHOR_DATE", "1794000000 +0000"), ("GIT_COMMITTER_DATE", "1794000000 +0000")])
+            .output()
+            .expect("git runs");
+        assert!(said.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&said.stderr));
+        String::from_utf8_lossy(&said.stdout).trim().to_owned()
+    }
+
     /// All pull requests, newest first.
     async fn pull_requests(&self) -> Vec<PullRecord> {
         self.pulls.list(&self.project().id, 100).await.expect("reads")

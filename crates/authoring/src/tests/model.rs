@@ -95,6 +95,18 @@ impl Planned {
         planned
     }
 
+    /// Moves pages to where nothing can be, all in one reply, changes another page and finishes.
+    pub(super) fn moves_in_vain(places: &[&str]) -> Self {
+        let moves = |to: &&str| {
+            [("move", json!({ "from": "index.md", "to": to })), ("move_page", json!({ "from": "index.md", "to": to }))]
+        };
+        Self::in_rounds(vec![
+            places.iter().flat_map(moves).collect(),
+            vec![("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" }))],
+            vec![finish("Rename the Widget", "The Widget is a Gadget now.")],
+        ])
+    }
+
     /// How often it took notes of its work.
     pub(super) fn notes_taken(&self) -> usize {
         *self.notes_taken.lock().unwrap_or_else(PoisonError::into_inner)

@@ -225,6 +225,34 @@ async fn a_long_job_in_the_hands_of_processes_that_live_for_a_step_leaves_the_sa
     }
 }
 
+/// A repository with a submodule, a symbolic link and a folder among its pages, and a model that moves a page onto each,
+/// and below a file.
+fn with_moves_in_vain() -> World {
+    let places = ["vendor/page.md", "linked.md", "folder.md", "setup.md/page.md"];
+    let mut files = docs();
+    files.insert("docs/folder.md/page.md".to_owned(), b"A page in an odd folder.\n".to_vec());
+    let world = World::of(Arc::new(Planned::moves_in_vain(&places)), &files);
+    let main = world.git(&["rev-parse", "main"]);
+    let target = world.git(&["rev-parse", "main:docs/other.md"]);
+    world.git(&["read-tree", "main"]);
+    world.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{main},docs/vendor")]);
+    world.git(&["update-index", "--add", "--cacheinfo", &format!("120000,{target},docs/linked.md")]);
+    let tree = world.git(&["write-tree"]);
+    let commit = world.git(&["commit-tree", &tree, "-p", &main, "-m", "A submodule and a link"]);
+    world.git(&["update-ref", "refs/heads/main", &commit]);
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_stays_where_a_move_was_refused_in_the_run_and_in_the_replay() {
+    let world = with_moves_in_vain();
+    let job = world.asks(RENAME).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+    assert_eq!(world.changed(&job.source.branch).await, ["docs/setup.md"]);
+    at_every_write(with_moves_in_vain, "mirrors").await;
+}
+
 fn with_a_language_model() -> World {
     World::with(Arc::new(Planned::six_steps()))
 }
