@@ -1,6 +1,6 @@
 //! Strings that look like secrets, in what a job adds.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::LazyLock;
 
@@ -23,15 +23,16 @@ impl fmt::Display for Secret {
     }
 }
 
-/// What secrets look like. A pattern is here only when what it matches is hardly ever anything else.
+/// What secrets look like. A pattern is here only when what it matches is hardly ever anything else. Its group, where it has
+/// one, is the secret itself; the key of [`PRIVATE_KEY`] stands behind what the pattern matches.
 const KINDS: [(&str, &str); 16] = [
-    ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY"),
+    PRIVATE_KEY,
     ("an AWS access key", r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}(?-u:\b)"),
     ("a GitHub token", r"(?-u:\b)gh[opsur]_[A-Za-z0-9]{36,}(?-u:\b)"),
     ("a GitHub token", r"(?-u:\b)github_pat_[A-Za-z0-9_]{60,}(?-u:\b)"),
     ("a GitLab token", r"(?-u:\b)glpat-[A-Za-z0-9_-]{20,}"),
     ("a Slack token", r"(?-u:\b)xox[abeoprs]-[A-Za-z0-9-]{20,}"),
-    ("a Slack webhook", r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/[A-Za-z0-9]{20,}"),
+    ("a Slack webhook", r"hooks\.slack\.com/services/T[A-Z0-9]{6,}/B[A-Z0-9]{6,}/([A-Za-z0-9]{20,})"),
     ("a Stripe key", r"(?-u:\b)[rs]k_live_[A-Za-z0-9]{20,}(?-u:\b)"),
     ("an Anthropic key", r"(?-u:\b)sk-ant-[A-Za-z0-9_-]{40,}"),
     ("an OpenAI key", r"(?-u:\b)sk-(?:proj-|svcacct-)?[A-Za-z0-9_-]{40,}"),
@@ -42,48 +43,97 @@ const KINDS: [(&str, &str); 16] = [
     ("a Docent key", r"(?-u:\b)docent_(?:admin|assistant)_[A-Za-z0-9]{38}(?-u:\b)"),
     (
         "a password in a URL",
-        r"(?-u:\b)[a-z][a-z0-9+.-]*://[A-Za-z0-9!%&()+,.;=_~-]+:[A-Za-z0-9!%&()+,.;=_~-]{6,}@[A-Za-z0-9.-]+",
+        r"(?-u:\b)[a-z][a-z0-9+.-]*://[A-Za-z0-9!%&()+,.;=_~-]+:([A-Za-z0-9!%&()+,.;=_~-]{6,})@[A-Za-z0-9.-]+",
     ),
 ];
 
-/// Every line that `after` has in the changed files and `before` did not have in any of them, and that seems to hold a
-/// secret, in order of file and line. Placeholders (`EXAMPLE`, `your-…`, runs of one character) are none.
+const PRIVATE_KEY: (&str, &str) = ("a private key", r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----");
+
+static SET: LazyLock<RegexSet> =
+    LazyLock::new(|| RegexSet::new(KINDS.map(|(_, pattern)| pattern)).expect("the patterns are written out above"));
+static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
+    let compiled = KINDS.iter().map(|(_, pattern)| Regex::new(pattern));
+    compiled.collect::<Result<_, _>>().expect("the patterns are written out above")
+});
+
+/// Every secret that `after` has in the changed files and `before` has in no file, in order of file and line, one for a
+/// line. Placeholders (`EXAMPLE`, `your-…`, runs of one character) are none.
 pub fn secrets(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Vec<Secret> {
-    static SET: LazyLock<RegexSet> =
-        LazyLock::new(|| RegexSet::new(KINDS.map(|(_, pattern)| pattern)).expect("the patterns are written out above"));
-    static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
-        let compiled = KINDS.iter().map(|(_, pattern)| Regex::new(pattern));
-        compiled.collect::<Result<_, _>>().expect("the patterns are written out above")
-    });
-    let mut old: Option<HashSet<String>> = None;
+    let mut known: Option<HashSet<String>> = None;
     let mut found = Vec::new();
     for path in changed {
         let Some(bytes) = after.read(path) else { continue };
         let text = String::from_utf8_lossy(&bytes);
-        if !SET.is_match(&text) {
-            continue;
-        }
-        let known = old.get_or_insert_with(|| {
-            let files = changed.iter().filter_map(|path| before.read(path));
-            files
-                .flat_map(|bytes| String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect::<Vec<_>>())
-                .collect()
-        });
-        for (index, line) in text.lines().enumerate().filter(|(_, line)| !known.contains(*line)) {
-            let kind = SET
-                .matches(line)
-                .into_iter()
-                .find(|kind| EACH[*kind].find_iter(line).any(|found| !is_placeholder(found.as_str())));
-            if let Some(kind) = kind {
-                found.push(Secret { path: path.clone(), line: index + 1, looks_like: KINDS[kind].0 });
+        let mut lines: BTreeMap<usize, &'static str> = BTreeMap::new();
+        for Likeness { secret, at, looks_like } in likenesses(&text) {
+            if !known.get_or_insert_with(|| secrets_of(before)).contains(&secret) {
+                let line = text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1;
+                lines.entry(line).or_insert(looks_like);
             }
         }
+        found.extend(lines.into_iter().map(|(line, looks_like)| Secret { path: path.clone(), line, looks_like }));
     }
     found
 }
 
-fn is_placeholder(text: &str) -> bool {
-    let lower = text.to_lowercase();
+/// The secrets themselves that a tree holds.
+fn secrets_of(tree: &dyn Tree) -> HashSet<String> {
+    let files = tree.paths().into_iter().filter_map(|path| tree.read(&path));
+    let texts = files.filter(|bytes| !bytes.contains(&0));
+    texts
+        .flat_map(|bytes| likenesses(&String::from_utf8_lossy(&bytes)).map(|found| found.secret).collect::<Vec<_>>())
+        .collect()
+}
+
+/// What looks like a secret, and is no placeholder.
+struct Likeness {
+    /// The secret alone, without what stands around it.
+    secret: String,
+    at: usize,
+    looks_like: &'static str,
+}
+
+fn likenesses(text: &str) -> impl Iterator<Item = Likeness> {
+    SET.matches(text).into_iter().flat_map(move |kind| {
+        let (looks_like, pattern) = KINDS[kind];
+        EACH[kind].captures_iter(text).filter_map(move |found| {
+            let whole = found.get_match();
+            let secret = match pattern == PRIVATE_KEY.1 {
+                true => key_behind(&text[whole.end()..])?,
+                false => {
+                    let secret = found.get(1).unwrap_or(whole).as_str();
+                    (!is_placeholder(secret)).then(|| secret.to_owned())?
+                }
+            };
+            Some(Likeness { secret, at: whole.start(), looks_like })
+        })
+    })
+}
+
+/// How far behind its heading a private key is looked for, in bytes.
+const LONGEST_KEY: usize = 16 << 10;
+
+/// The key behind the heading of a private key, without the line ends and quotes that cut it; `None` when what follows is
+/// no key, as in `-----BEGIN PRIVATE KEY-----\n...`.
+fn key_behind(text: &str) -> Option<String> {
+    let text = &text[..text.floor_char_boundary(LONGEST_KEY)];
+    let text = text.split("-----END").next().unwrap_or(text).replace("\\r", " ").replace("\\n", " ");
+    let is_key = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+    let lines = || text.split(|c| !is_key(c));
+    lines().any(|line| line.len() >= 40 && !is_drawn(line)).then_some(())?;
+    Some(lines().filter(|line| line.len() >= 16).collect())
+}
+
+/// Whether a line of a key was written by a person: the lines of a real one hold dozens of different characters.
+fn is_drawn(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    let says_so = ["example", "placeholder", "redacted", "privatekey"].iter().any(|word| lower.contains(word));
+    says_so || line.chars().collect::<HashSet<_>>().len() < 12
+}
+
+/// Whether a secret says of itself that it is none.
+fn is_placeholder(secret: &str) -> bool {
+    let lower = secret.to_lowercase();
     let says_so = [
         "example",
         "placeholder",
@@ -94,6 +144,7 @@ fn is_placeholder(text: &str) -> bool {
         "1234567890",
         "abcdef",
         "changeme",
+        "passwd",
         "password",
         "secret",
         "redacted",
@@ -101,7 +152,7 @@ fn is_placeholder(text: &str) -> bool {
     ];
     let mut run = 0;
     let mut last = '\0';
-    let repeats = text.chars().any(|c| {
+    let repeats = secret.chars().any(|c| {
         run = if c == last { run + 1 } else { 1 };
         last = c;
         run >= 6
@@ -119,12 +170,21 @@ mod tests {
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
     }
 
+    // Put together here, so that this file itself holds none.
+    fn pem(line: &str) -> String {
+        ["-----BEGIN RSA ", "PRIVATE KEY-----\n", line, "\n-----END RSA ", "PRIVATE KEY-----"].concat()
+    }
+
+    fn told(before: &[(&str, &str)], after: &str) -> Vec<&'static str> {
+        let found = secrets(&tree(before), &tree(&[("a.md", after)]), &["a.md".to_owned()]);
+        found.into_iter().map(|secret| secret.looks_like).collect()
+    }
+
     #[test]
     fn what_looks_like_a_secret_is_found_with_its_line() {
-        // Put together here, so that this file itself holds none.
         let key = ["AKIA", "Z7Q2M4T9", "W1X5C8VB"].concat();
         let url = ["https://bot:", "h7Gd92kqLm", "@git.test/x"].concat();
-        let pem = ["-----BEGIN RSA ", "PRIVATE KEY-----"].concat();
+        let pem = pem("MIIEpAIBAAKCAQEA7bq98yRZbMXYqPlpa1hJc0wCZkz3Vn5TgLrGdU2sQfKoXJ4e");
         let text = format!("fine\nkey: {key}\n{url}\n{pem}\n");
         let found = secrets(&tree(&[]), &tree(&[("a.md", &text)]), &["a.md".to_owned()]);
         let told: Vec<String> = found.iter().map(Secret::to_string).collect();
@@ -153,5 +213,43 @@ mod tests {
             "a plain line about a private key",
         ];
         assert_eq!(secrets(&tree(&[]), &tree(&[("a.md", &samples.join("\n"))]), &["a.md".to_owned()]), []);
+    }
+
+    #[test]
+    fn a_secret_is_not_new_because_its_line_is() {
+        let key = ["AKIA", "Z7Q2M4T9", "W1X5C8VB"].concat();
+        let other = ["AKIA", "Z7Q2M4T9", "W1X5C8VC"].concat();
+        let (line, other_line) =
+            ("b7Q2xM4T9W1X5C8VBkLmNoPrStUvWyZ0123ABCDEFGHIJ", "c7Q2xM4T9W1X5C8VBkLmNoPrStUvWyZ0123ABCDEFGHIJ");
+        let page = format!("Use the key {key}.\n\n{}\n", pem(line));
+        let before = [("a.md", page.as_str()), ("sample.sh", "git clone https://bot:h7Gd92kqLm@git.test/x\n")];
+        assert_eq!(
+            told(&before, &format!("- Your key is `{key}`, as in {}\n", pem(line).replace('\n', "\\n"))),
+            [""; 0]
+        );
+        assert_eq!(told(&before, "Or write ssh://other:h7Gd92kqLm@git.test.\n"), [""; 0]);
+        assert_eq!(told(&before, &format!("Use the key {other}.\n")), ["an AWS access key"]);
+        assert_eq!(told(&before, &pem(other_line)), ["a private key"]);
+    }
+
+    #[test]
+    fn a_placeholder_is_told_by_the_secret_and_not_by_what_is_around_it() {
+        assert_eq!(told(&[], "https://your-name:h7Gd92kqLm@git.example.com/x"), ["a password in a URL"]);
+        assert_eq!(told(&[], "https://ann:your-password@git.acme.io/x"), [""; 0]);
+        let webhook = |secret: &str| format!("https://hooks.{}/services/T0AB12CD3/B0AB12CD3/{secret}", "slack.com");
+        assert_eq!(told(&[], &webhook("k3Jd82hQm4Zs9Wx1Lp7Tv5Yb")), ["a Slack webhook"]);
+        assert_eq!(told(&[], &webhook(&"X".repeat(24))), [""; 0]);
+        for drawn in ["...", "<your private key>", &"A".repeat(64), "MIIEexampleexampleexampleexampleexampleexample"] {
+            assert_eq!(told(&[], &pem(drawn)), [""; 0], "{drawn}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_looked_through(before in "(-----BEGIN PRIVATE KEY-----|a://b:|@c|[A-Za-z0-9\\\\\n]{0,50}|\\PC){0,6}", after in "(-----BEGIN PRIVATE KEY-----|-----END|a://b:|@c|[A-Za-z0-9\\\\\n]{0,50}|\\PC){0,8}") {
+            let found = told(&[("a.md", &after)], &after);
+            proptest::prop_assert!(found.is_empty(), "what was there is not new: {found:?}");
+            told(&[("b.md", &before)], &after);
+        }
     }
 }
