@@ -2,11 +2,14 @@
 
 use std::collections::HashSet;
 
-use docent_llm::{Event, Model, ModelError, ModelErrorKind, Request, ToolChoice};
+use docent_llm::{Event, MOST_CALLS, Model, ModelError, ModelErrorKind, Request, ToolChoice};
 use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
 use futures::StreamExt;
 
 use crate::transcript::Entry;
+
+/// The most bytes of a reply: its words and the inputs of its calls together.
+const LONGEST: usize = 4 << 20;
 
 /// What a model replied.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,7 +27,8 @@ impl From<Reply> for Entry {
 
 /// Asks the model once and collects its reply; `on_event` sees each event as it comes. An error means that nothing was
 /// collected and the same request may be tried again if its kind says so; text that `on_event` has seen by then comes
-/// again. Calls of tools in a reply that may not have any are left out.
+/// again. Calls of tools in a reply that may not have any are left out, and so are those behind the first that is too many,
+/// which is kept for [`crate::run_tools`] to refuse.
 pub async fn call_model(
     model: &dyn Model,
     request: Request,
@@ -34,16 +38,22 @@ pub async fn call_model(
     let may_call = request.tool_choice != ToolChoice::None;
     let mut stream = model.stream(request).await?;
     let mut parts: Vec<ContentPart> = Vec::new();
+    let (mut calls, mut length) = (0, 0);
     while let Some(event) = stream.next().await {
         let event = event?;
         on_event(&event);
+        length += length_of(&event);
+        if length > LONGEST {
+            return Err(ModelError::new(ModelErrorKind::Fatal, "its reply is longer than any reply should be"));
+        }
         match event {
             Event::TextDelta(delta) => match parts.last_mut() {
                 Some(ContentPart::Text { text }) => text.push_str(&delta),
                 _ => parts.push(ContentPart::Text { text: delta }),
             },
-            Event::ToolCall { .. } if !may_call => {}
+            Event::ToolCall { .. } if !may_call || calls > MOST_CALLS => {}
             Event::ToolCall { id, name, input } => {
+                calls += 1;
                 // An answer finds its call by the id, so two calls never share one.
                 let mut unique = id.clone();
                 let mut count = 1;
@@ -59,6 +69,14 @@ pub async fn call_model(
         }
     }
     Err(ModelError::new(ModelErrorKind::Interrupted, "the model's reply broke off before its end"))
+}
+
+fn length_of(event: &Event) -> usize {
+    match event {
+        Event::TextDelta(delta) => delta.len(),
+        Event::ToolCall { id, name, input } => id.len() + name.len() + input.to_string().len(),
+        Event::Done { .. } => 0,
+    }
 }
 
 fn call_ids(message: &Message) -> impl Iterator<Item = String> {
@@ -100,6 +118,24 @@ mod tests {
             ]
         );
         assert_eq!((reply.usage.output_tokens, seen), (6, 5));
+    }
+
+    #[tokio::test]
+    async fn of_a_reply_with_too_many_calls_one_too_many_is_kept() {
+        let model = Scripted::new();
+        let script = (0..60_000).fold(Script::text("on it"), |script, _| script.call("read", json!({"path": "a"})));
+        model.replies(script);
+        let reply = call_model(&model, request(), |_| ()).await.expect("a reply");
+        assert_eq!(reply.message.parts.len(), 1 + MOST_CALLS + 1);
+    }
+
+    #[tokio::test]
+    async fn a_reply_that_does_not_end_is_given_up() {
+        let model = Scripted::new();
+        let words = "word ".repeat(LONGEST / 10);
+        model.replies(Script::text(&words).call("write", json!({"path": "a.md", "content": &words})).say("more"));
+        let error = call_model(&model, request(), |_| ()).await.expect_err("too long");
+        assert_eq!(error.kind, ModelErrorKind::Fatal);
     }
 
     #[tokio::test]

@@ -1,5 +1,7 @@
 //! How a turn goes: what it has used up, and whether it gets anywhere.
 
+use std::collections::HashMap;
+
 use docent_types::{ContentPart, FinishReason, Message, Usage};
 use serde_json::Value;
 
@@ -104,9 +106,11 @@ impl<'a> Course<'a> {
     /// A round is complete.
     fn close(&mut self, message: &'a Message, results: &'a [ToolResult]) {
         let mut round = Round { calls: Vec::new(), answers: Vec::new() };
+        let answers: HashMap<&str, &ToolResult> =
+            results.iter().map(|result| (result.call_id.as_str(), result)).collect();
         for part in &message.parts {
             let ContentPart::ToolCall { id, name, input } = part else { continue };
-            let Some(result) = results.iter().find(|result| result.call_id == *id) else { continue };
+            let Some(result) = answers.get(id.as_str()) else { continue };
             self.handed_back += usize::from(name == FINISH && is_handed_back(result));
             round.calls.push((name, input));
             round.answers.push(&result.output);

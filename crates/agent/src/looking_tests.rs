@@ -298,6 +298,27 @@ fn reads_run_side_by_side_and_are_answered_in_order() {
     );
 }
 
+#[test]
+fn more_calls_than_a_reply_may_make_are_refused() {
+    let calls: Vec<Call> = (0..=MOST_CALLS).map(|_| call("read", json!({"path": "index.mdx"}))).collect();
+    let results = run_tools(&calls, &mut docs(), &ToolContext::default());
+    let (first, last) = (&results[MOST_CALLS - 1], &results[MOST_CALLS]);
+    assert!(!first.is_error && last.is_error && last.output.contains("a reply may make 256 calls"), "{last:?}");
+}
+
+#[test]
+fn the_answers_to_one_reply_are_bounded_together() {
+    let long: String = (0..1_000).map(|line| format!("Line {line} is one of many.\n")).collect();
+    let mut files = MemoryFiles::from_texts([("long.md", long.as_str()), ("short.md", "Short.\n")]);
+    let reads = (0..200).map(|_| call("read", json!({"path": "long.md"})));
+    let calls: Vec<Call> = reads.chain([call("read", json!({"path": "short.md"}))]).collect();
+    let results = run_tools(&calls, &mut files, &ToolContext::default());
+    assert!(results.iter().map(|result| result.output.len()).sum::<usize>() < LONGEST_TOGETHER + 200 * 100);
+    assert!(results[0].output.contains("Line 1 is"), "{}", results[0].output);
+    assert!(results[199].output.starts_with("too long: "), "{}", results[199].output);
+    assert_eq!(results[200].output, "1\tShort.\n");
+}
+
 fn any_input() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),

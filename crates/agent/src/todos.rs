@@ -33,7 +33,9 @@ pub fn todos(transcript: &Transcript) -> Vec<Todo> {
 
 /// The plan that the calls of one reply wrote down, as these results answer them; `None` when they wrote none.
 pub fn planned(reply: &Message, results: &[ToolResult]) -> Option<Vec<Todo>> {
-    written(reply, |id| results.iter().any(|result| result.call_id == id && !result.is_error))
+    let good = results.iter().filter(|result| !result.is_error);
+    let accepted: HashSet<&str> = good.map(|result| result.call_id.as_str()).collect();
+    written(reply, |id| accepted.contains(id))
 }
 
 /// The plan as these entries leave it.

@@ -1,6 +1,6 @@
 //! What was said and done, in order: the whole state of an agent.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
 use serde::{Deserialize, Serialize};
@@ -136,7 +136,8 @@ impl Transcript {
                     _ => None,
                 })),
                 Entry::Results { results } => {
-                    open.retain(|(id, _)| !results.iter().any(|result| result.call_id == *id));
+                    let answered: HashSet<&str> = results.iter().map(|result| result.call_id.as_str()).collect();
+                    open.retain(|(id, _)| !answered.contains(id));
                 }
                 _ => {}
             }

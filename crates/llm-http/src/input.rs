@@ -44,6 +44,8 @@ pub(crate) struct Ids {
     taken: HashSet<String>,
     /// How long the transcript is, which makes ids of our own new ones.
     turn: usize,
+    /// The number of the next id of our own.
+    next: usize,
 }
 
 impl Ids {
@@ -53,16 +55,18 @@ impl Ids {
             ContentPart::ToolCall { id, .. } => Some(id.clone()),
             _ => None,
         });
-        Self { taken: taken.collect(), turn: transcript.len() }
+        Self { taken: taken.collect(), turn: transcript.len(), next: 0 }
     }
 
     /// The id that was given, or another one where that is taken or empty.
     pub(crate) fn claim(&mut self, given: &str) -> String {
-        let own = (0..).map(|count| format!("call_{}_{count}", self.turn));
-        // The numbers never end, so one is free.
-        let id =
-            std::iter::once(plain(given)).filter(|_| !given.is_empty()).chain(own).find(|id| !self.taken.contains(id));
-        let id = id.unwrap_or_default();
+        let mut id = plain(given);
+        let mut is_free = !given.is_empty() && !self.taken.contains(&id);
+        while !is_free {
+            id = format!("call_{}_{}", self.turn, self.next);
+            self.next += 1;
+            is_free = !self.taken.contains(&id);
+        }
         self.taken.insert(id.clone());
         id
     }

@@ -18,4 +18,4 @@ mod model;
 pub mod scripted;
 
 pub use error::{ModelError, ModelErrorKind, Retry};
-pub use model::{Description, Editor, Event, EventStream, Model, Request, ToolChoice, ToolSpec};
+pub use model::{Description, Editor, Event, EventStream, MOST_CALLS, Model, Request, ToolChoice, ToolSpec};

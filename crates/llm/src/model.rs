@@ -9,6 +9,10 @@ use serde_json::Value;
 
 use crate::error::ModelError;
 
+/// The most calls of tools that a reply may have. Whoever reads a wire gives at most one more, by which a caller sees that
+/// there were too many, and drops the rest.
+pub const MOST_CALLS: usize = 256;
+
 /// The events of one call. Dropping it cancels the call.
 pub type EventStream = BoxStream<'static, Result<Event, ModelError>>;
 

@@ -25,7 +25,7 @@ mod text_editor;
 mod todo_write;
 mod write;
 
-use docent_llm::{Editor, ToolSpec};
+use docent_llm::{Editor, MOST_CALLS, ToolSpec};
 use serde_json::{Value, json};
 use thiserror::Error;
 
@@ -112,15 +112,19 @@ pub fn specs(setting: &Setting) -> Vec<ToolSpec> {
 
 /// Runs calls. Those that follow each other and only look run side by side; an edit runs alone. What comes of it is as
 /// if one ran after the other. Every call is answered, in order: what cannot be read, is refused or fails is answered
-/// with the reason, and so is what follows an accepted `finish`.
+/// with the reason, and so is what follows an accepted `finish`, and what is more than a reply may hold.
 pub fn run_tools(calls: &[Call], files: &mut dyn Files, context: &ToolContext) -> Vec<ToolResult> {
     let mut desk = Desk { files, context };
     let mut results = Vec::with_capacity(calls.len());
     let mut looking = Looking::default();
     let mut edit_failed = false;
     let mut is_over = false;
-    for call in calls {
-        let work = if is_over { Err(OVER.to_owned()) } else { begin(call) };
+    for (index, call) in calls.iter().enumerate() {
+        let work = match index {
+            _ if is_over => Err(OVER.to_owned()),
+            MOST_CALLS.. => Err(TOO_MANY.to_owned()),
+            _ => begin(call),
+        };
         match work {
             Ok(Work::Reads(work)) => looking.add(call, work),
             Ok(Work::Edits(work)) => {
@@ -139,9 +143,28 @@ pub fn run_tools(calls: &[Call], files: &mut dyn Files, context: &ToolContext) -
         }
     }
     looking.run(&desk, &mut results);
+    shorten(&mut results);
     results
 }
 
+/// Cuts the long ones among answers that are too much together. What was done stays done.
+fn shorten(results: &mut [ToolResult]) {
+    let mut left = LONGEST_TOGETHER;
+    for result in results {
+        if result.output.len() > left.max(SHORT) {
+            result.output = "too long: the answers to one reply are cut when they come to 2 MB; ask again".to_owned();
+        }
+        left = left.saturating_sub(result.output.len());
+    }
+}
+
+/// The most that the answers to one reply say together, in bytes, short ones not counted.
+const LONGEST_TOGETHER: usize = 2_000_000;
+/// An answer of so many bytes is always given whole.
+const SHORT: usize = 1_000;
+
+const TOO_MANY: &str = "not done: a reply may make 256 calls; make this one, and those behind it that were left out, in \
+                        your next replies";
 const OVER: &str = "not done: the call of `finish` before it ended the turn";
 const UNSEEN: &str = "a change before this call failed; look at its answer first, then finish";
 

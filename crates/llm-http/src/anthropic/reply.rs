@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use docent_llm::Event;
+use docent_llm::{Event, MOST_CALLS};
 use docent_types::{FinishReason, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -23,7 +23,8 @@ pub(crate) struct Message {
     ids: Ids,
     /// The calls that have begun, by the index of their block.
     calls: BTreeMap<u64, Call>,
-    called: bool,
+    /// How many calls have begun, those left out not counted.
+    begun: usize,
     tokens: Tokens,
     stop_reason: Option<String>,
     over: bool,
@@ -76,7 +77,8 @@ impl Message {
     fn block_begins(&mut self, index: u64, block: &Value, events: &mut Vec<Event>) {
         match block["type"].as_str() {
             Some("text") => say(&block["text"], events),
-            Some("tool_use") => {
+            Some("tool_use") if self.begun <= MOST_CALLS => {
+                self.begun += 1;
                 let text = |name: &str| block[name].as_str().unwrap_or_default().to_owned();
                 let call =
                     Call { id: text("id"), name: text("name"), input: block["input"].clone(), json: String::new() };
@@ -101,7 +103,6 @@ impl Message {
     fn block_ends(&mut self, index: u64, events: &mut Vec<Event>) {
         if let Some(Call { id, name, input, json }) = self.calls.remove(&index) {
             let whole = if json.trim().is_empty() && input.is_object() { input } else { input::read(&json) };
-            self.called = true;
             events.push(Event::ToolCall { id: self.ids.claim(&id), name, input: whole });
         }
     }
@@ -114,7 +115,7 @@ impl Message {
             Some("refusal") => return Err(Broken::Refused),
             Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
             // Some servers that imitate this wire end every message in the same way.
-            Some("end_turn" | "stop_sequence" | "tool_use") | None if self.called => FinishReason::ToolCalls,
+            Some("end_turn" | "stop_sequence" | "tool_use") | None if self.begun > 0 => FinishReason::ToolCalls,
             Some("end_turn" | "stop_sequence" | "tool_use") | None => FinishReason::Stop,
             Some(_) => FinishReason::Other,
         };

@@ -4,6 +4,7 @@
 //! send whole calls at once, leave out the index or give every call the same, repeat id and name in each piece, leave out
 //! the id, or send the arguments as an object.
 
+use docent_llm::MOST_CALLS;
 use serde_json::Value;
 
 use crate::input;
@@ -35,15 +36,19 @@ impl Call {
     }
 }
 
-/// Adds one piece to the call it belongs to, or begins another.
+/// Adds one piece to the call it belongs to, or begins another, as long as there are not too many.
 pub(super) fn add(calls: &mut Vec<Call>, piece: &Value) {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (id, name) = (text(&piece["id"]), text(&piece["function"]["name"]));
     let index = piece["index"].as_u64();
-    let at = place(calls, index, &id, &name).unwrap_or_else(|| {
-        calls.push(Call { index, ..Call::default() });
-        calls.len() - 1
-    });
+    let at = match place(calls, index, &id, &name) {
+        Some(at) => at,
+        None if calls.len() > MOST_CALLS => return,
+        None => {
+            calls.push(Call { index, ..Call::default() });
+            calls.len() - 1
+        }
+    };
     let call = &mut calls[at];
     if call.id.is_empty() {
         call.id = id;

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use docent_llm::{Event, ToolSpec};
+use docent_llm::{Event, MOST_CALLS, ToolSpec};
 use docent_types::{FinishReason, Usage};
 use serde::Deserialize;
 use serde_json::Value;
@@ -145,7 +145,8 @@ impl Completion {
             if made.is_empty() {
                 let (left, found) = text_calls::extract(&text, &tools);
                 text = left;
-                made.extend(found.into_iter().map(|(name, input)| (String::new(), name, input)));
+                let found = found.into_iter().take(MOST_CALLS + 1);
+                made.extend(found.map(|(name, input)| (String::new(), name, input)));
             }
             if !text.is_empty() {
                 events.push(Event::TextDelta(text));

@@ -5,6 +5,7 @@
 //! stays where it was.
 
 use docent_llm::ToolSpec;
+use memchr::memchr2_iter;
 use serde_json::Value;
 
 /// A tool as a call of it is recognised.
@@ -60,8 +61,8 @@ const TAGS: [(&str, &str); 2] = [("<tool_call>", "</tool_call>"), ("```", "```")
 
 /// The first block: what stands before it, in it and behind it. One that is never closed goes to the end.
 fn next_block(text: &str) -> Option<(&str, &str, &str)> {
-    let begins = TAGS.iter().filter_map(|tag| Some((text.find(tag.0)?, tag)));
-    let (at, (open, close)) = begins.min_by_key(|(at, _)| *at)?;
+    let tag_at = |at: usize| TAGS.iter().find(|(open, _)| text[at..].starts_with(open)).map(|tag| (at, tag));
+    let (at, (open, close)) = memchr2_iter(b'`', b'<', text.as_bytes()).find_map(tag_at)?;
     let inner = &text[at + open.len()..];
     let (inner, after) = inner.split_once(close).unwrap_or((inner, ""));
     // A fence may name its language.

@@ -4,6 +4,7 @@ mod anthropic;
 mod chunks;
 mod failures;
 mod openai;
+mod too_many_calls;
 
 use std::net::SocketAddr;
 use std::time::Duration;
