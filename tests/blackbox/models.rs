@@ -5,6 +5,7 @@
 
 mod aimock;
 mod at_once;
+mod bounds;
 mod faults;
 mod llmock;
 mod scripted;

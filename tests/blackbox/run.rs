@@ -71,6 +71,22 @@ fn a_program_gets_one_json_value() {
 }
 
 #[test]
+fn a_file_that_is_no_document_is_changed_where_its_owner_allows_it() {
+    let installation = Installation::new();
+    let package = [("package.json", "{\"name\": \"widget\"}\n"), ("index.md", "# Widget\n\nA widget.\n")];
+    let repository = installation.repository("docs", &package);
+    let rename = "Replace \"widget\" with \"gadget\" in package.json";
+    let refused = run(&installation, repository.path(), &[rename, "--json"]).json();
+    assert_eq!(refused["branch"], serde_json::Value::Null, "{refused:#}");
+    let message = refused["message"].as_str().unwrap_or_default();
+    assert!(message.contains("--allow-path 'package.json'"), "{message}");
+    let allowed = run(&installation, repository.path(), &[rename, "--json", "--allow-path", "*.json"]).json();
+    assert_eq!(allowed["files"][0]["path"], "package.json", "{allowed:#}");
+    let bad = run(&installation, repository.path(), &[rename, "--allow-path", "/etc/*"]);
+    assert_eq!(bad.code, Some(2), "{}", bad.stderr);
+}
+
+#[test]
 fn a_branch_that_is_there_is_continued_and_only_what_is_new_is_told() {
     let installation = Installation::new();
     let repository = installation.repository("docs", PAGES);

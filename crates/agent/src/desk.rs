@@ -9,9 +9,9 @@ use docent_pages::{Routes, Tree};
 
 use crate::docs_search::DocsSearch;
 use crate::files::Files;
-use crate::paths::check_path;
 use crate::setting::Limits;
 use crate::work::{Answer, Patterns};
+use crate::writable::Writable;
 
 /// What a tool may know besides the files and its input. The same through all of a job, so that a replay gives the
 /// same files.
@@ -22,6 +22,8 @@ pub struct ToolContext {
     pub docs_root: String,
     /// Repositories that may be read and not changed, by name: `@name/path` names a file of one.
     pub context: BTreeMap<String, Arc<dyn Tree + Send + Sync>>,
+    /// Globs, relative to the docs root, of what may be changed besides documents.
+    pub allow_paths: Vec<String>,
     /// The search over the published docs, if there is one.
     pub search: Option<Arc<dyn DocsSearch>>,
 }
@@ -32,6 +34,7 @@ impl fmt::Debug for ToolContext {
             .field("limits", &self.limits)
             .field("docs_root", &self.docs_root)
             .field("context", &self.context.keys())
+            .field("allow_paths", &self.allow_paths)
             .field("search", &self.search.is_some())
             .finish()
     }
@@ -205,12 +208,11 @@ impl Desk<'_> {
 
     /// Makes all of these changes or, when one of them is refused, none.
     pub(crate) fn make(&mut self, changes: &[Change]) -> Result<(), String> {
-        for change in changes {
-            check_path(change.path()).map_err(|why| format!("`{}`: {why}", change.path()))?;
-        }
         let tree = self.tree();
         let written: Vec<(&str, Option<Vec<u8>>)> =
             changes.iter().map(|change| (change.path(), change.bytes_after(tree))).collect();
+        let writable = Writable::new(self.files.base(), &self.context.allow_paths);
+        written.iter().try_for_each(|(path, bytes)| writable.check(path, bytes.as_deref()))?;
         self.within_budget(&written)?;
         let written = written.into_iter().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
         self.files.change(written).map_err(|refused| refused.to_string())

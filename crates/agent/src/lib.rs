@@ -24,11 +24,12 @@
 //! - Whatever a model replies, a turn ends within its [`Limits`], and the last thing asked of it is to say what was done.
 //! - The docs are checked when the model wants to finish: what it broke goes back to it, twice at most; what was broken
 //!   before does not count.
-//! - [`check_path`] says what an agent may not touch, [`secrets`] what may not be committed. Repositories beside the docs
+//! - An agent writes documents: [`refused_change`] says what those are, [`secrets`] what may not be committed. Repositories beside the docs
 //!   can be read and not written.
 //!
 //! This crate refuses to know jobs, git and HTTP.
 
+mod allowed;
 mod call;
 mod compaction;
 mod course;
@@ -47,6 +48,7 @@ mod todos;
 mod tools;
 mod transcript;
 mod work;
+mod writable;
 
 pub use call::{Reply, call_model};
 pub use compaction::{Compaction, compacted};
@@ -54,9 +56,9 @@ pub use desk::ToolContext;
 pub use docs_search::DocsSearch;
 pub use files::{Files, MemoryFiles, Refused};
 pub use next::{Finish, Outcome, Step, next};
-pub use paths::{PathError, check_path};
 pub use secrets::{Secret, secrets};
 pub use setting::{Guidance, Limits, Setting};
 pub use todos::{planned, todos};
 pub use tools::{Diverged, replay, run_tools, specs};
 pub use transcript::{Call, Entry, ToolResult, Transcript};
+pub use writable::refused_change;

@@ -1,10 +1,13 @@
-//! What an agent may not touch.
+//! Paths that no agent may write to, whatever they hold and whoever allows it; and names that say what a file is for.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
 use thiserror::Error;
 
 /// Why a path is refused. The sentence is for the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-pub enum PathError {
+pub(crate) enum PathError {
     #[error("the path is empty; give a file's path relative to the docs root")]
     Empty,
     #[error("the path leads out of the docs root; give one relative to it, without `..`")]
@@ -13,41 +16,18 @@ pub enum PathError {
     Characters,
     #[error("the path is longer than 1,000 bytes")]
     TooLong,
-    #[error("files of git itself are not for agents")]
+    #[error("files and folders that begin with `.git` are not for agents")]
     Git,
-    #[error("files of continuous integration are not for agents; ask a person to change them")]
-    Ci,
+    #[error(
+        "some systems cannot hold a file of this name; use letters, digits, `-`, `_` and `.`, no name of a device such as \
+         `con` or `nul`, and no dot or space at an end"
+    )]
+    Name,
 }
 
-/// Files and folders that tell a build service what to run, wherever they stand.
-const CI: [&str; 22] = [
-    ".github",
-    ".gitlab",
-    ".gitlab-ci.yml",
-    ".gitlab-ci.yaml",
-    ".circleci",
-    ".buildkite",
-    ".travis.yml",
-    ".drone.yml",
-    ".drone.star",
-    ".forgejo",
-    ".gitea",
-    ".ci",
-    ".tekton",
-    ".husky",
-    ".semaphore",
-    ".woodpecker",
-    ".woodpecker.yml",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-    "jenkinsfile",
-    "appveyor.yml",
-    ".appveyor.yml",
-];
-
-/// Whether an agent may write or delete this path, which is relative to the docs root and `/`-separated. Compared
+/// Whether an agent may have to do with this path at all, which is relative to the docs root and `/`-separated. Compared
 /// without regard to case and trailing dots, as some file systems do.
-pub fn check_path(path: &str) -> Result<(), PathError> {
+pub(crate) fn check_path(path: &str) -> Result<(), PathError> {
     if path.is_empty() {
         return Err(PathError::Empty);
     }
@@ -66,9 +46,6 @@ pub fn check_path(path: &str) -> Result<(), PathError> {
         if plain.is_empty() {
             return Err(PathError::Outside);
         }
-        if CI.contains(&plain.as_str()) {
-            return Err(PathError::Ci);
-        }
         if plain.starts_with(".git") || plain.starts_with("git~") {
             return Err(PathError::Git);
         }
@@ -76,12 +53,126 @@ pub fn check_path(path: &str) -> Result<(), PathError> {
     Ok(())
 }
 
+/// Whether a new file of this name can be checked out everywhere, and looks like what it is.
+pub(crate) fn check_new_name(path: &str) -> Result<(), PathError> {
+    static UNSEEN: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").expect("the pattern is written out above"));
+    let is_device = |part: &str| {
+        let stem = part.split('.').next().unwrap_or(part).trim_end().to_lowercase();
+        let numbered = ["com", "lpt"].iter().find_map(|device| stem.strip_prefix(device));
+        ["con", "prn", "aux", "nul", "conin$", "conout$"].contains(&stem.as_str())
+            || numbered.is_some_and(|number| number.chars().count() == 1 && "0123456789¹²³".contains(number))
+    };
+    let is_odd = |part: &str| {
+        part.ends_with(['.', ' '])
+            || part.starts_with(' ')
+            || part.len() > 255
+            || part.contains(['<', '>', ':', '"', '|', '?', '*'])
+    };
+    let is_bad = UNSEEN.is_match(path) || path.split('/').any(|part| is_odd(part) || is_device(part));
+    if is_bad { Err(PathError::Name) } else { Ok(()) }
+}
+
+/// Whether a file or a folder above it is hidden: those are for programs.
+pub(crate) fn is_hidden(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('.'))
+}
+
+/// Files by which services are told what to run and whom to ask, in lower case.
+const OF_SERVICES: [&str; 24] = [
+    "azure-pipelines.yml",
+    "azure-pipelines.yaml",
+    "bitbucket-pipelines.yml",
+    "jenkinsfile",
+    "appveyor.yml",
+    "buildspec.yml",
+    "buildspec.yaml",
+    "cloudbuild.yaml",
+    "cloudbuild.yml",
+    "cloudbuild.json",
+    "codefresh.yml",
+    "circle.yml",
+    "wercker.yml",
+    "amplify.yml",
+    "netlify.toml",
+    "vercel.json",
+    "now.json",
+    "render.yaml",
+    "fly.toml",
+    "app.yaml",
+    "firebase.json",
+    "wrangler.toml",
+    "staticwebapp.config.json",
+    "codeowners",
+];
+
+/// Whether a part of a path, in lower case, has to be allowed by its own name.
+pub(crate) fn is_sensitive(part: &str) -> bool {
+    part.starts_with('.') || OF_SERVICES.contains(&part)
+}
+
+/// Whether a file is known to be read by programs that build or deploy. Not all are known: this only keeps them from being
+/// taken for samples and descriptions of APIs.
+pub(crate) fn runs_builds(path: &str) -> bool {
+    const NAMES: [&str; 40] = [
+        "makefile",
+        "gnumakefile",
+        "dockerfile",
+        "containerfile",
+        "vagrantfile",
+        "procfile",
+        "rakefile",
+        "gemfile",
+        "justfile",
+        "taskfile.yml",
+        "package.json",
+        "tsconfig.json",
+        "jsconfig.json",
+        "deno.json",
+        "bower.json",
+        "composer.json",
+        "angular.json",
+        "project.json",
+        "turbo.json",
+        "nx.json",
+        "lerna.json",
+        "renovate.json",
+        "conf.py",
+        "setup.py",
+        "main.py",
+        "noxfile.py",
+        "dodo.py",
+        "tasks.py",
+        "pyproject.toml",
+        "tox.ini",
+        "pipfile",
+        "cargo.toml",
+        "build.rs",
+        "go.mod",
+        "pom.xml",
+        "build.gradle",
+        "compose.yml",
+        "compose.yaml",
+        "_config.yml",
+        "environment.yml",
+    ];
+    let name = path.rsplit('/').next().unwrap_or(path).to_lowercase();
+    let stem = name.split('.').next().unwrap_or(&name);
+    path.split('/').any(|part| is_sensitive(&part.to_lowercase()))
+        || NAMES.contains(&name.as_str())
+        || ["requirements", "constraints", "docker-compose", "gulpfile", "gruntfile", "webpack", "dockerfile"]
+            .iter()
+            .any(|start| stem.starts_with(start))
+        || [".config.", "-lock.", "-workspace."].iter().any(|part| name.contains(part))
+        || [".lock", ".mk", ".tf", ".gradle"].iter().any(|end| name.ends_with(end))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn docs_may_be_touched_and_nothing_else() {
+    fn paths_stay_inside_and_away_from_git() {
         for good in ["index.mdx", "guides/a b.md", "docs.json", "a/.hidden", "github/x.md", "images/ü.png", "a..b.md"]
         {
             assert_eq!(check_path(good), Ok(()), "{good}");
@@ -104,12 +195,74 @@ mod tests {
             ("git~1/x", PathError::Git),
             (".gitattributes", PathError::Git),
             (".gitmodules", PathError::Git),
-            (".github/workflows/x.yml", PathError::Ci),
-            ("docs/.GitHub/x", PathError::Ci),
-            (".gitlab-ci.yml", PathError::Ci),
-            ("Jenkinsfile", PathError::Ci),
+            (".github/workflows/x.yml", PathError::Git),
+            (".gitlab-ci.yml", PathError::Git),
         ] {
             assert_eq!(check_path(bad), Err(why), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_new_name_is_one_that_every_system_can_hold() {
+        for good in [
+            "index.mdx",
+            "guides/a b.md",
+            "日本語/ページ.md",
+            "naïve.md",
+            "console.md",
+            "comet.md",
+            "com10.md",
+            "null.md",
+            "a.b.c",
+        ] {
+            assert_eq!(check_new_name(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "nul",
+            "NUL.md",
+            "guides/con.md",
+            "com1.md",
+            "lpt9.tar.gz",
+            "aux/a.md",
+            "com¹.md",
+            "a.",
+            "guides./a.md",
+            "a .md/b ",
+            " a.md",
+            "a:b.md",
+            "what?.md",
+            "a*.md",
+            "a<b.md",
+            "a|b.md",
+            "a\"b.md",
+            "a\u{ad}b.md",
+            "a\u{2028}b.md",
+            "a\u{2029}b.md",
+            "a\u{e000}.md",
+            "a\u{61c}b.md",
+        ] {
+            assert_eq!(check_new_name(bad), Err(PathError::Name), "{bad}");
+        }
+        assert_eq!(check_new_name(&format!("{}.md", "a".repeat(253))), Err(PathError::Name));
+    }
+
+    #[test]
+    fn files_that_builds_read_are_known_by_their_names() {
+        for path in [
+            "package.json",
+            "a/Makefile",
+            "docs/conf.py",
+            "requirements-dev.txt",
+            "vite.config.ts",
+            "pnpm-lock.yaml",
+            "Jenkinsfile",
+            "a/.env",
+            "CODEOWNERS",
+        ] {
+            assert!(runs_builds(path), "{path}");
+        }
+        for path in ["samples/signup.py", "openapi.json", "guides/dockerfile.md/x", "a/config.sample.yaml"] {
+            assert!(!runs_builds(path), "{path}");
         }
     }
 }

@@ -122,7 +122,8 @@ fn files_are_written_moved_and_deleted() {
 #[test]
 fn a_move_to_where_nothing_can_be_leaves_the_page_where_it_is() {
     let mut files = docs();
-    for (to, why) in [("guides/crlf.md/a.mdx", "`guides/crlf.md` is a file"), ("guides", "it is a folder")] {
+    ok(&mut files, "write", json!({"path": "folder.md/a.md", "content": "x"}));
+    for (to, why) in [("guides/crlf.md/a.mdx", "`guides/crlf.md` is a file"), ("folder.md", "it is a folder")] {
         assert!(refused(&mut files, "move", json!({"from": "index.mdx", "to": to})).contains(why), "{to}");
     }
     refused(&mut files, "move_page", json!({"from": "guides/a", "to": "guides/crlf.md/a.mdx"}));

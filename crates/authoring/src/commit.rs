@@ -66,8 +66,9 @@ impl Session<'_> {
         let mirror = self.mirror().await?;
         let message = words::commit_message(&finish.title, &finish.summary, self.handle.job().id);
         let seconds = turn.at.seconds();
+        let allowed = self.project.settings.allow_paths.clone();
         let commits = move || {
-            if let Some(why) = draft.unfit() {
+            if let Some(why) = draft.unfit(&allowed) {
                 return Err(failed(Halt::Error, why));
             }
             crash::point("checked");

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use docent_agent::{Files, Refused, secrets};
+use docent_agent::{Files, Refused, refused_change, secrets};
 use docent_pages::{Finding, Tree, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
 
@@ -50,8 +50,13 @@ impl Draft {
     }
 
     /// Why this change must not be committed, if so.
-    pub(crate) fn unfit(&self) -> Option<String> {
-        let found = secrets(&self.before, self, &self.changed());
+    /// `allowed` are the globs of what may be changed besides documents.
+    pub(crate) fn unfit(&self, allowed: &[String]) -> Option<String> {
+        let changed = self.changed();
+        if let Some(refused) = refused_change(&self.before, self, &changed, allowed) {
+            return Some(format!("Nothing was committed: {refused}."));
+        }
+        let found = secrets(&self.before, self, &changed);
         let secret = found.first()?;
         Some(format!(
             "Nothing was committed: {}, line {}, holds what looks like {}. Take it out of the instruction, or use a \

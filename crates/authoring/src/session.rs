@@ -239,6 +239,7 @@ impl Session<'_> {
             limits: self.author.config.limits,
             docs_root: self.project.docs_root.clone(),
             context: beside,
+            allow_paths: self.project.settings.allow_paths.clone(),
             search: self.search(),
         }
     }

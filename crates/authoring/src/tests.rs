@@ -2,6 +2,7 @@
 
 mod beside;
 mod cord;
+mod documents;
 mod follow_ups;
 mod language_models;
 mod model;

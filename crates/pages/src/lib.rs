@@ -16,10 +16,14 @@
 //! Nothing here fails: what cannot be read is text plus a [`Problem`]. [`Site`] and [`Routes`] know which path, anchor
 //! and navigation entry belongs to which file; they ask the same [`Layout`].
 //!
+//! What an agent may change asks two more things: [`code_of()`] tells what of a page is run by a build or a browser, and
+//! [`SiteData`] whether an edit of a configuration is one of navigation and redirects alone.
+//!
 //! This crate is pure. It refuses to know git, search indexes, models and HTTP; files come in through [`Tree`].
 
 mod anchors;
 mod check;
+mod code;
 mod dialect;
 mod dialect_marks;
 mod front_matter;
@@ -48,16 +52,20 @@ mod read_file;
 pub mod refactor;
 mod sections;
 mod site;
+mod site_data;
 mod site_paths;
 
 pub use anchors::{Anchors, slug};
 pub use check::{Finding, FindingKind, findings, findings_in, new_findings};
+pub use code::{Code, code_of, runs_script};
 pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
 pub use layout::{FileProblem, Generator, Layout, Place};
 pub use links::{Routes, Target, has_page_ending, is_external, is_fragment, respelled};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
+pub use openapi::is_api_description;
 pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Problem, Section};
 pub use parse::{parse, text_of};
 pub use read_file::{FileRead, SitePage, read_file};
 pub use site::{Site, Tree};
+pub use site_data::SiteData;
 pub use site_paths::{is_page, is_partial, site_path};

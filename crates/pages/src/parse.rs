@@ -126,7 +126,7 @@ fn as_text(text: &str, body: usize, anchors: AnchorStyle) -> Blocks {
 }
 
 /// The first pass over an MDX page: where code stands, then the constructs around it.
-fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], lines: &Lines<'_>) -> Constructs {
+pub(crate) fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], lines: &Lines<'_>) -> Constructs {
     let body = head.end;
     if !has_code(&text[body..]) {
         return parse_mdx::constructs(text, body, &[head], lines);

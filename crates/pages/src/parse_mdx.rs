@@ -11,7 +11,7 @@ use crate::page::Problem;
 use crate::parse::MOST_PROBLEMS;
 use crate::parse_lines::{Lines, line_end};
 use crate::parse_script::{LONGEST_EXPRESSION, expression_end, module_end, paragraph_end};
-use crate::parse_tags::{Dialect, Tag, TagKind, literal, scan_tag};
+use crate::parse_tags::{Dialect, LONGEST_TAG, Tag, TagKind, literal, scan_tag};
 
 /// Stands for a hidden `{`, `<` or first letter of a line that must not read as a module statement.
 pub(crate) const HIDDEN: u8 = 0x1a;
@@ -34,6 +34,10 @@ pub(crate) struct Constructs {
     pub(crate) literals: Vec<Range<usize>>,
     /// Everything that is no Markdown: tags, expressions, comments, module statements.
     pub(crate) taken: Vec<Range<usize>>,
+    /// What was left out, as it is shown as code.
+    pub(crate) code: Vec<Range<usize>>,
+    /// Whether there may be more: some of the page is text only because too much would have to be looked through.
+    pub(crate) is_cut: bool,
     pub(crate) problems: Vec<Problem>,
 }
 
@@ -50,6 +54,7 @@ pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines:
     };
     // What follows the front matter may begin with a blank line, and a paragraph begins behind it all the same.
     search.skip_blank_lines();
+    let ranges = code;
     let mut code = code.iter().peekable();
     while search.at < text.len() {
         while code.next_if(|range| range.end <= search.at).is_some() {}
@@ -61,6 +66,8 @@ pub(crate) fn constructs(text: &str, start: usize, code: &[Range<usize>], lines:
             _ => search.step(),
         }
     }
+    search.found.is_cut |= !search.has_patience();
+    search.found.code = ranges.to_vec();
     let unclosed = check_balance(&search.found.tags, lines);
     search.found.problems.extend(unclosed);
     search.found.problems.sort_by_key(|problem| problem.line);
@@ -183,6 +190,7 @@ impl Search<'_> {
         let end = if self.has_patience() { expression_end(self.text, self.at) } else { None };
         let Some(end) = end else {
             self.looked_through += LONGEST_EXPRESSION.min(self.text.len() - self.at);
+            self.found.is_cut |= self.text.len() - self.at > LONGEST_EXPRESSION;
             return self.miss("this `{` has no matching `}`: close it, or write `\\{` for a brace");
         };
         self.found.taken.push(self.at..end);
@@ -223,7 +231,10 @@ impl Search<'_> {
         match rest[1..].chars().next() {
             None => self.at += 1,
             Some(c) if c.is_whitespace() => self.at += 1,
-            Some(_) => self.miss("this `<` begins no tag: close the tag, or write `\\<` for the sign"),
+            Some(_) => {
+                self.found.is_cut |= rest.len() > LONGEST_TAG;
+                self.miss("this `<` begins no tag: close the tag, or write `\\<` for the sign");
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use crate::parse_script::expression_end;
 
 /// How long one tag may be. What looks like a longer one is text.
-const LONGEST_TAG: usize = 64 * 1024;
+pub(crate) const LONGEST_TAG: usize = 64 * 1024;
 
 /// Which rules a tag is read by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(crate) struct Tag {
     pub(crate) name: String,
     pub(crate) kind: TagKind,
     pub(crate) attributes: Vec<Attribute>,
+    /// The expressions in it, braces included: of attributes, and those that stand for attributes.
+    pub(crate) expressions: Vec<Range<usize>>,
 }
 
 /// An attribute whose value is written out; one without a value, or with a computed one, has none.
@@ -56,7 +58,7 @@ impl Tag {
 /// Reads the tag that starts with the `<` at `at`; `None` when what stands there is no tag.
 pub(crate) fn scan_tag(text: &str, at: usize, dialect: Dialect) -> Option<Tag> {
     let end = text.floor_char_boundary(text.len().min(at + LONGEST_TAG));
-    let mut scan = TagScan { text: text.get(..end)?, at, dialect };
+    let mut scan = TagScan { text: text.get(..end)?, at, dialect, expressions: Vec::new() };
     scan.eat('<').then_some(())?;
     let closing = scan.eat('/');
     let name = scan.name();
@@ -74,7 +76,7 @@ pub(crate) fn scan_tag(text: &str, at: usize, dialect: Dialect) -> Option<Tag> {
         match scan.peek()? {
             '>' => {
                 scan.at += 1;
-                return Some(Tag { span: at..scan.at, name, kind, attributes });
+                return Some(Tag { span: at..scan.at, name, kind, attributes, expressions: scan.expressions });
             }
             '/' => {
                 scan.at += 1;
@@ -87,7 +89,9 @@ pub(crate) fn scan_tag(text: &str, at: usize, dialect: Dialect) -> Option<Tag> {
                     return None;
                 }
             }
-            '{' if dialect == Dialect::Jsx => scan.at = expression_end(scan.text, scan.at)?,
+            '{' if dialect == Dialect::Jsx => {
+                scan.expression()?;
+            }
             _ => attributes.push(scan.attribute()?),
         }
     }
@@ -97,9 +101,18 @@ struct TagScan<'t> {
     text: &'t str,
     at: usize,
     dialect: Dialect,
+    expressions: Vec<Range<usize>>,
 }
 
 impl TagScan<'_> {
+    /// What is between the braces of the expression that begins here.
+    fn expression(&mut self) -> Option<Range<usize>> {
+        let span = self.at..expression_end(self.text, self.at)?;
+        self.at = span.end;
+        self.expressions.push(span.clone());
+        Some(span.start + 1..span.end - 1)
+    }
+
     fn peek(&self) -> Option<char> {
         self.text[self.at..].chars().next()
     }
@@ -163,9 +176,8 @@ impl TagScan<'_> {
                 Some(value)
             }
             '{' if self.dialect == Dialect::Jsx => {
-                let start = self.at;
-                self.at = expression_end(self.text, start)?;
-                literal(self.text, start + 1..self.at - 1)
+                let inside = self.expression()?;
+                literal(self.text, inside)
             }
             _ if self.dialect == Dialect::Html => {
                 let value = self.take(|c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '<' | '>' | '=' | '`'));

@@ -189,6 +189,10 @@ pub(crate) struct RunArgs {
     /// The folder of the docs in the repository [default: all of it]
     #[arg(long, default_value = "", hide_default_value = true, value_name = "FOLDER")]
     pub(crate) docs_root: String,
+    /// Files below the docs root that the agent may change besides pages, images and navigation, such as `*.config.js` or
+    /// `scripts/**`; more than one may be given
+    #[arg(long, value_name = "GLOB")]
+    pub(crate) allow_path: Vec<String>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -44,6 +44,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     }
     let mut layout = Layout::of(Generator::MkDocs, home, roots);
     layout.anchors = anchors(&config, &text);
+    layout.templates_in_code = is_named(&config, "macros");
     layout.snippets = snippets(&config, home, &folder);
     if let Some(nav) = config.get("nav") {
         let mut walk = Walk { layout: &layout, folder: &folder, entries: Entries::default() };
@@ -75,6 +76,12 @@ fn plugin<'y>(config: &'y Yaml, wanted: &str) -> Option<&'y Yaml> {
     let plugins = config.get("plugins")?;
     let listed = plugins.list().iter().find_map(|item| item.get(wanted));
     listed.or_else(|| plugins.get(wanted))
+}
+
+/// Whether a plug-in is named, with options or without.
+fn is_named(config: &Yaml, wanted: &str) -> bool {
+    let plugins = config.get("plugins").map(Yaml::list).unwrap_or_default();
+    plugin(config, wanted).is_some() || plugins.iter().any(|item| item.text() == Some(wanted))
 }
 
 /// Languages told by the ends of file names, and those told by folders (with whether one is the default).

@@ -17,7 +17,7 @@ mod roots;
 mod script;
 mod starlight;
 mod vitepress;
-mod yaml;
+pub(crate) mod yaml;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -31,6 +31,7 @@ use crate::page::Problem;
 use crate::site::Tree;
 use crate::site_paths::{is_page, is_partial, site_path, stem};
 pub(crate) use mintlify::Operations;
+pub(crate) use redirects::plain as redirects_in;
 use roots::Root;
 
 /// What makes a site of a docs tree.
@@ -96,6 +97,8 @@ pub struct Layout {
     /// Descriptions of APIs that the configuration names.
     descriptions: Vec<String>,
     problems: Vec<FileProblem>,
+    /// Whether templates are read in the code that pages show, too.
+    templates_in_code: bool,
     cache: Cache,
 }
 
@@ -189,6 +192,8 @@ impl Layout {
             layout = Self { problems, ..Self::plain() };
         }
         redirects::read(tree, &configurations, &mut layout);
+        // Jekyll reads its templates before it reads Markdown.
+        layout.templates_in_code |= paths.iter().any(|path| path == "_config.yml");
         layout
     }
 
@@ -227,6 +232,7 @@ impl Layout {
             operations: Vec::new(),
             descriptions: Vec::new(),
             problems: Vec::new(),
+            templates_in_code: false,
             cache: Cache::default(),
         }
     }
@@ -309,6 +315,11 @@ impl Layout {
             true => self.root(file).is_some_and(|root| root.keeps(file)),
             false => self.may_describe_api(file),
         }
+    }
+
+    /// Whether templates are read in the code that pages show, too.
+    pub(crate) fn has_templates_in_code(&self) -> bool {
+        self.templates_in_code
     }
 
     /// The folder the configuration stands in, `""` for the root.

@@ -49,7 +49,7 @@ pub(super) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout
 }
 
 /// `/from /to 301`, a line each. A line that serves another page in place (200) is none.
-fn plain(text: &str) -> Vec<(String, String)> {
+pub(crate) fn plain(text: &str) -> Vec<(String, String)> {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines
         .filter_map(|line| {

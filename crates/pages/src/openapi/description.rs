@@ -59,7 +59,7 @@ pub(crate) fn may_be(bytes: &[u8]) -> bool {
 
 impl Description {
     /// Reads a file; `None` when it is something else.
-    fn read(bytes: &[u8]) -> Result<Option<Self>, Problem> {
+    pub(super) fn read(bytes: &[u8]) -> Result<Option<Self>, Problem> {
         may_be(bytes).then_some(()).map_or(Ok(None), |()| {
             let text = text_of(bytes);
             let text = text.trim_start_matches('\u{feff}');

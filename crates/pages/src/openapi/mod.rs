@@ -42,6 +42,11 @@ const MOST_WRITTEN: usize = 64 << 20;
 /// A schema that is looked into costs as much time as this many bytes that are written.
 const BYTES_A_LOOK: usize = 8;
 
+/// Whether a file describes an API, in a form that is read here.
+pub fn is_api_description(bytes: &[u8]) -> bool {
+    bytes.len() <= LARGEST && matches!(Description::read(bytes), Ok(Some(_)))
+}
+
 /// The pages of a description; none when the file is something else.
 pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     if bytes.len() > LARGEST || !description::may_be(bytes) {

@@ -1,13 +1,14 @@
 //! What a change of words leaves alone on a page: everything that is structure rather than text.
 //!
-//! Names of elements, attributes and fields, imports, the language of a code block and explicit anchors are always
-//! left. Links and URLs are left unless they are meant too.
+//! Names of elements, attributes and fields, imports, expressions that compute, the language of a code block and explicit
+//! anchors are always left. Links and URLs are left unless they are meant too.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::code::code_spans;
 use crate::page::{Format, Page};
 
 /// Whether a change means links and URLs too.
@@ -113,6 +114,9 @@ pub(super) fn left_alone(page: &Page, text: &str, links: Links) -> Vec<Range<usi
             let anchors = EXPLICIT_ANCHOR.find_iter(words);
             left.extend(anchors.map(|found| heading.span.start + found.start()..heading.span.start + found.end()));
         }
+    }
+    if page.format == Format::Mdx {
+        left.extend(code_spans(&page.path, text));
     }
     for range in markup(page, text.len()) {
         let Some(markup) = text.get(range.clone()) else { continue };

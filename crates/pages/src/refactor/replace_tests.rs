@@ -50,6 +50,8 @@ fn structure_links_and_urls_are_left_alone() {
         "<Card href=\"/Acme\" icon=\"Acme\">x</Card>\n",
         "<Acme title=\"x\" />\n",
         "<Card Acme=\"x\" />\n",
+        "Costs {Acme.price} and {`${Acme}`}.\n\n<Card price={Acme} />\n",
+        "export const f = () => Acme\n\nx\n",
         "import Acme from '/snippets/Acme.mdx';\n\nx\n",
         "---\nAcme: x\nslug: /Acme\nicon: Acme\n---\nx\n",
         "Acmes, myAcme and Acme_x.\n",

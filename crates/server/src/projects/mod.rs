@@ -2,7 +2,7 @@
 
 mod options;
 
-pub(crate) use options::docs_root;
+pub(crate) use options::{allowed_paths, docs_root};
 
 use std::collections::BTreeMap;
 

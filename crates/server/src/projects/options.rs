@@ -66,8 +66,7 @@ fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failu
     }
     let settings = &mut project.settings;
     if !options.allow_path.is_empty() {
-        settings.allow_paths =
-            options.allow_path.iter().filter_map(|glob| given(glob)).map(allowed).collect::<Result<_, _>>()?;
+        settings.allow_paths = allowed_paths(&options.allow_path)?;
     }
     if let Some(author) = &options.author {
         let author = given(author).map(str::parse).transpose();
@@ -93,6 +92,11 @@ fn token_env(variable: &str) -> Result<String, Failure> {
     Err(Failure::usage(
         "--token-env: this is no name of a variable; give the name of the variable that holds the token, not the token",
     ))
+}
+
+/// The globs of `--allow-path`; an empty one is none.
+pub(crate) fn allowed_paths(globs: &[String]) -> Result<Vec<String>, Failure> {
+    globs.iter().filter_map(|glob| given(glob)).map(allowed).collect()
 }
 
 fn allowed(glob: &str) -> Result<String, Failure> {

@@ -28,7 +28,7 @@ use crate::cli::RunArgs;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::output;
-use crate::projects::docs_root;
+use crate::projects::{allowed_paths, docs_root};
 use crate::serve::told;
 
 /// The only project there is.
@@ -97,7 +97,7 @@ async fn task(args: &RunArgs, app: &App, model: &str) -> Result<Task, Failure> {
         token_env: None,
         base_url: None,
         context: std::collections::BTreeMap::new(),
-        settings: ProjectSettings::default(),
+        settings: ProjectSettings { allow_paths: allowed_paths(&args.allow_path)?, ..ProjectSettings::default() },
         created_at: app.now(),
     };
     let branch = args.branch.as_deref().map(BranchName::parse).transpose();

@@ -1,0 +1,52 @@
+//! What the owner of a project allows besides documents.
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::paths::is_sensitive;
+
+/// Globs, relative to the docs root; `*` stays within a folder.
+pub(crate) struct Allowed(Vec<(String, GlobMatcher)>);
+
+impl Allowed {
+    /// A glob that cannot be read allows nothing.
+    pub(crate) fn of(globs: &[String]) -> Self {
+        let read = globs.iter().filter_map(|glob| {
+            let matcher = GlobBuilder::new(glob).literal_separator(true).build().ok()?.compile_matcher();
+            Some((glob.to_lowercase(), matcher))
+        });
+        Self(read.collect())
+    }
+
+    /// Whether a glob allows a path. Files of build services and hidden ones are allowed by their own names alone: `**` is
+    /// not meant for them.
+    pub(crate) fn has(&self, path: &str) -> bool {
+        let own: Vec<String> = path.split('/').map(str::to_lowercase).filter(|part| is_sensitive(part)).collect();
+        self.0.iter().any(|(glob, matcher)| {
+            matcher.is_match(path) && own.iter().all(|part| glob.split('/').any(|written| written == part))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_allows_what_it_names() {
+        for (glob, path, is_allowed) in [
+            ("scripts/**", "scripts/a/b.py", true),
+            ("*.config.js", "docusaurus.config.js", true),
+            ("*.config.js", "a/docusaurus.config.js", false),
+            ("**", "package.json", true),
+            ("**", ".circleci/config.yml", false),
+            ("**/*.yml", "azure-pipelines.yml", false),
+            ("azure-pipelines.yml", "azure-pipelines.yml", true),
+            (".circleci/**", ".circleci/config.yml", true),
+            (".vscode/*", ".vscode/tasks.json", true),
+            ("**", ".vscode/tasks.json", false),
+            ("[", "[", false),
+        ] {
+            assert_eq!(Allowed::of(&[glob.to_owned()]).has(path), is_allowed, "{glob} {path}");
+        }
+    }
+}

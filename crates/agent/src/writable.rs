@@ -1,0 +1,278 @@
+//! What an agent may write: documents.
+//!
+//! A list of what documents are, and not of what is dangerous: the build of a site, which previews run before anybody has
+//! looked at a branch, reads files that no list of ours knows. Every change is held against the files as they were before
+//! the job, so that the outcome does not depend on the steps to it, and can be looked at once more before it is committed.
+//!
+//! | kind | what may change |
+//! |---|---|
+//! | pages | everything but code: what MDX, templates and browsers run must be on a page of the site already |
+//! | pictures, recordings, fonts, tables | everything; an SVG like a page |
+//! | navigation and redirects | those parts of `docs.json`, `mkdocs.yml` and their like |
+//! | descriptions of APIs | those that are there, and new ones by name |
+//! | samples | text files that pages show, and new ones beside them |
+//! | everything else | what the owner of the project allows by a glob |
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashSet};
+
+use docent_pages::{Code, Layout, SiteData, Tree, code_of, is_api_description, read_file};
+
+use crate::allowed::Allowed;
+use crate::paths::{check_new_name, check_path, is_hidden, runs_builds};
+
+/// Text of pages.
+const PAGES: [&str; 3] = ["md", "mdx", "markdown"];
+
+/// Files that are shown or played, and never run.
+const ASSETS: [&str; 36] = [
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "webp",
+    "avif",
+    "ico",
+    "bmp",
+    "tif",
+    "tiff",
+    "heic",
+    "pdf",
+    "mp4",
+    "m4v",
+    "webm",
+    "mov",
+    "ogv",
+    "mp3",
+    "m4a",
+    "wav",
+    "ogg",
+    "flac",
+    "woff",
+    "woff2",
+    "ttf",
+    "otf",
+    "eot",
+    "csv",
+    "tsv",
+    "vtt",
+    "srt",
+    "bib",
+    "mmd",
+    "puml",
+    "drawio",
+    "excalidraw",
+];
+
+/// Text files for programs that read sites.
+const FOR_READERS: [&str; 3] = ["llms.txt", "llms-full.txt", "robots.txt"];
+
+/// Components: a page that shows one may run it as well.
+const COMPONENTS: [&str; 5] = ["jsx", "tsx", "vue", "svelte", "astro"];
+
+/// The rules, for files that began as `base`.
+pub(crate) struct Writable<'b> {
+    base: &'b dyn Tree,
+    allowed: Allowed,
+    layout: OnceCell<Layout>,
+    code: RefCell<KnownCode>,
+    shown: OnceCell<BTreeSet<String>>,
+}
+
+impl<'b> Writable<'b> {
+    /// `allowed` are the globs of the project's owner.
+    pub(crate) fn new(base: &'b dyn Tree, allowed: &[String]) -> Self {
+        let allowed = Allowed::of(allowed);
+        let (layout, code, shown) = (OnceCell::new(), RefCell::default(), OnceCell::new());
+        Self { base, allowed, layout, code, shown }
+    }
+
+    /// Whether an agent may make this of a file, `None` being its removal. The sentence is for a model, and for its people.
+    pub(crate) fn check(&self, path: &str, after: Option<&[u8]>) -> Result<(), String> {
+        let refused = |why: &dyn std::fmt::Display| format!("`{path}`: {why}");
+        let before = self.base.read(path);
+        check_path(path).map_err(|why| refused(&why))?;
+        if before.is_none() {
+            check_new_name(path).map_err(|why| refused(&why))?;
+        }
+        if before.as_deref() == after || self.allowed.has(path) {
+            return Ok(());
+        }
+        let judged = match self.kind(path, before.as_deref(), after) {
+            Kind::Page => self.without_new_code(path, before.as_deref(), after),
+            Kind::Asset => Ok(()),
+            Kind::Data(data) => navigation_alone(data, before.as_deref(), after),
+            Kind::Other => Err(OTHER.to_owned()),
+        };
+        judged.map_err(|why| {
+            refused(&format!(
+                "{why}. Leave it to people and say so in the summary; the owner of the project can allow it with `docent \
+                 project set ID --allow-path '{path}'`, and whoever runs `docent run` with its `--allow-path`"
+            ))
+        })
+    }
+
+    fn kind(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> Kind {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
+        if is_hidden(path) {
+            return Kind::Other;
+        }
+        if let Some(data) = SiteData::of(path) {
+            return Kind::Data(data);
+        }
+        match ending.as_str() {
+            ending if PAGES.contains(&ending) => Kind::Page,
+            "svg" => Kind::Page,
+            ending if ASSETS.contains(&ending) => Kind::Asset,
+            _ if FOR_READERS.contains(&name) => Kind::Asset,
+            _ if runs_builds(path) || Layout::files([path].into_iter()).len() == 1 => Kind::Other,
+            "json" | "yaml" | "yml" if is_described(path, before, after) => Kind::Asset,
+            "html" | "htm" if self.is_sample(path, &ending) => Kind::Page,
+            ending if self.is_sample(path, ending) => Kind::Asset,
+            _ => Kind::Other,
+        }
+    }
+
+    fn layout(&self) -> &Layout {
+        self.layout.get_or_init(|| Layout::read(self.base))
+    }
+
+    /// Refuses code that no page of the site has.
+    fn without_new_code(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), String> {
+        let Some(after) = after else { return Ok(()) };
+        let had: HashSet<String> = self.code_of(path, before.unwrap_or_default()).map(|code| code.key).collect();
+        let new = self.code_of(path, after).find(|code| !had.contains(&code.key) && !self.is_known(&code.key));
+        match new {
+            None => Ok(()),
+            Some(Code { line, shown, .. }) => Err(format!(
+                "line {line} holds code that no page of the site has, and the build of the site or the browser of a reader \
+                 would run it: `{shown}`. A page may import and compute what another page does, and literals"
+            )),
+        }
+    }
+
+    fn code_of(&self, path: &str, bytes: &[u8]) -> impl Iterator<Item = Code> + use<> {
+        code_of(self.layout(), path, bytes).into_iter()
+    }
+
+    /// Whether a page of the base holds this piece of code. Pages are read as far as it takes.
+    fn is_known(&self, key: &str) -> bool {
+        let mut known = self.code.borrow_mut();
+        loop {
+            if known.keys.contains(key) {
+                return true;
+            }
+            if !self.read_on(&mut known) {
+                return false;
+            }
+        }
+    }
+
+    /// Reads one more page of the base; `false` when there is none.
+    fn read_on(&self, known: &mut KnownCode) -> bool {
+        let unread = known.unread.get_or_insert_with(|| {
+            let is_page = |path: &String| {
+                path.rsplit_once('.').is_some_and(|(_, ending)| PAGES.contains(&ending.to_ascii_lowercase().as_str()))
+            };
+            self.base.paths().into_iter().filter(is_page).collect()
+        });
+        let Some(path) = unread.pop() else { return false };
+        let bytes = self.base.read(&path).unwrap_or_default();
+        known.keys.extend(self.code_of(&path, &bytes).map(|code| code.key));
+        true
+    }
+
+    /// Whether a text file is one that pages show, or a new one beside such a file with the same ending.
+    fn is_sample(&self, path: &str, ending: &str) -> bool {
+        if COMPONENTS.contains(&ending) || ending.is_empty() {
+            return false;
+        }
+        let Some((folder, _)) = path.rsplit_once('/') else { return false };
+        let is_beside = |shown: &String| {
+            shown.rsplit_once('/').is_some_and(|(beside, name)| {
+                beside == folder && name.rsplit_once('.').is_some_and(|(_, other)| other.eq_ignore_ascii_case(ending))
+            })
+        };
+        let shown = self.shown();
+        (shown.contains(path) || (self.base.read(path).is_none() && shown.iter().any(is_beside)))
+            && !self.is_imported(path)
+            && !self.is_configured(path)
+    }
+
+    /// Whether a file that a build reads names this one: a hook of a generator may well be shown on a page.
+    fn is_configured(&self, path: &str) -> bool {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let reads = |other: &String| runs_builds(other) || !Layout::files([other.as_str()].into_iter()).is_empty();
+        let named =
+            |other: String| self.base.read(&other).is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains(name));
+        self.base.paths().into_iter().filter(reads).any(named)
+    }
+
+    /// Whether a page imports a module of this name.
+    fn is_imported(&self, path: &str) -> bool {
+        let stem = |path: &str| path.rsplit('/').next().and_then(|name| name.split('.').next()).map(str::to_owned);
+        let name = stem(path);
+        let mut known = self.code.borrow_mut();
+        while self.read_on(&mut known) {}
+        let modules = known.keys.iter().filter_map(|key| key.strip_prefix("import ")?.split_once(" from "));
+        modules.into_iter().any(|(_, module)| stem(module) == name)
+    }
+
+    /// The files that pages show.
+    fn shown(&self) -> &BTreeSet<String> {
+        self.shown.get_or_init(|| {
+            let pages = self.base.paths().into_iter().filter(|path| docent_pages::is_page(path));
+            let read = pages.filter_map(|path| Some((self.base.read(&path)?, path)));
+            read.flat_map(|(bytes, path)| read_file(self.layout(), &path, &bytes, self.base).included).collect()
+        })
+    }
+}
+
+/// The code of the pages that were read so far.
+#[derive(Default)]
+struct KnownCode {
+    keys: HashSet<String>,
+    /// Pages that are not read yet; `None` before the first is asked for.
+    unread: Option<Vec<String>>,
+}
+
+/// Which rules a file is held to.
+enum Kind {
+    Page,
+    Asset,
+    Data(SiteData),
+    Other,
+}
+
+const OTHER: &str = "an agent writes documents: pages, pictures and other plain files that they show, code samples that a \
+                     page shows, and the navigation and redirects of the site. This is none of them";
+
+fn navigation_alone(data: SiteData, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), String> {
+    let why = match after {
+        Some(after) => data.more_than_navigation(before, after),
+        None => (!data.may_go()).then_some("the site would be without its configuration"),
+    };
+    let refused = |why: &str| {
+        format!("of this file an agent changes the navigation and the redirects alone, and as it would be then, {why}")
+    };
+    why.map_or(Ok(()), |why| Err(refused(why)))
+}
+
+/// Whether a file is the description of an API, before and after.
+fn is_described(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+    let is_new = before.is_none() && ["openapi", "swagger", "asyncapi"].iter().any(|word| name.contains(word));
+    (is_new || before.is_some_and(is_api_description)) && after.is_none_or(is_api_description)
+}
+
+/// Whether these changes are what an agent may make of `before`; the first that is not, in a sentence. `allowed` are the
+/// globs of the project's owner.
+pub fn refused_change(before: &dyn Tree, after: &dyn Tree, changed: &[String], allowed: &[String]) -> Option<String> {
+    let writable = Writable::new(before, allowed);
+    changed.iter().find_map(|path| writable.check(path, after.read(path).as_deref()).err())
+}
+
+#[cfg(test)]
+#[path = "writable_tests.rs"]
+mod tests;

@@ -1,0 +1,191 @@
+use std::collections::BTreeMap;
+
+use super::*;
+
+type Files = BTreeMap<String, Vec<u8>>;
+
+fn files(files: &[(&str, &str)]) -> Files {
+    files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+}
+
+/// A site of MDX pages, with a component of its own, samples that pages show, and what builds it.
+fn site() -> Files {
+    files(&[
+        ("docs.json", r##"{"name": "Acme", "navigation": ["index", "guides/a"]}"##),
+        (
+            "index.mdx",
+            "---\ntitle: Home\n---\nimport { Chart } from '/components/chart'\n\n# Acme\n\n<Chart data={load()} />\n",
+        ),
+        ("guides/a.mdx", "---\ntitle: A\n---\n\nWords.\n\n```py\n--8<-- \"samples/signup.py\"\n```\n"),
+        ("snippets/note.mdx", "A note.\n"),
+        ("samples/signup.py", "signup()\n"),
+        ("samples/helper.rb", "help\n"),
+        ("components/chart.jsx", "export const Chart = () => null\n"),
+        ("api/openapi.yaml", "openapi: 3.1.0\ninfo: {title: A}\npaths: {}\n"),
+        ("package.json", "{}\n"),
+        ("logo.svg", "<svg><path d=\"M0\"/></svg>\n"),
+    ])
+}
+
+#[track_caller]
+fn allows(path: &str, text: &str) {
+    assert_eq!(Writable::new(&site(), &[]).check(path, Some(text.as_bytes())), Ok(()), "{path}");
+}
+
+#[track_caller]
+fn refuses(path: &str, text: &str, why: &str) {
+    let site = site();
+    let refused = Writable::new(&site, &[]).check(path, Some(text.as_bytes())).expect_err(path);
+    assert!(refused.starts_with(&format!("`{path}`: ")) && refused.contains(why), "{refused}");
+}
+
+#[test]
+fn documents_may_be_written() {
+    allows(
+        "guides/new.mdx",
+        "---\ntitle: New\n---\n\nimport Note from '/snippets/note.mdx'\n\n<Note kind=\"tip\" n={1} />\n",
+    );
+    allows("guides/new.md", "# New\n");
+    allows("snippets/other.mdx", "Another note.\n");
+    allows("images/a.png", "\u{89}PNG");
+    allows("files/prices.csv", "a,b\n");
+    allows("llms.txt", "# Acme\n");
+    allows("logo.svg", "<svg><circle r=\"1\"/></svg>\n");
+    allows("samples/signup.py", "signup(1)\n");
+    allows("samples/login.py", "login()\n");
+    allows("api/openapi.yaml", "openapi: 3.1.0\ninfo: {title: B}\npaths: {}\n");
+    allows("api/openapi-admin.json", r#"{"openapi": "3.1.0", "paths": {}}"#);
+    allows(
+        "docs.json",
+        r##"{"name": "Acme", "navigation": ["index"], "redirects": [{"source": "/a", "destination": "/b"}]}"##,
+    );
+    allows("guides/_meta.json", r#"{"a": "A"}"#);
+}
+
+#[test]
+fn what_builds_and_deploys_is_refused_with_what_to_do_instead() {
+    for path in [
+        "azure-pipelines.yaml",
+        ".woodpecker.yaml",
+        "buildspec.yml",
+        "netlify.toml",
+        "vercel.json",
+        "package.json",
+        "Makefile",
+        "Dockerfile",
+        "conf.py",
+        "docusaurus.config.js",
+        ".vscode/tasks.json",
+        "CODEOWNERS",
+        "docs/CODEOWNERS",
+        "sidebars.js",
+        "requirements.txt",
+        "next.config.mjs",
+        "components/chart.jsx",
+        "snippets/chart.jsx",
+        "hooks.py",
+        ".travis.yml",
+        ".readthedocs.yaml",
+        "a/.hidden.md",
+        ".vitepress/theme/index.md",
+        "etc/passwd",
+        "script.sh",
+        "theme/main.html",
+        "style.css",
+        "samples/helper.rb",
+        "samples/login.rb",
+        "samples/run",
+        "mise.toml",
+        "openapi-generator.json",
+    ] {
+        refuses(path, "x: 1\n", "This is none of them. Leave it to people");
+        refuses(path, "x: 1\n", &format!("docent project set ID --allow-path '{path}'"));
+    }
+    let site = site();
+    assert!(Writable::new(&site, &[]).check("package.json", None).is_err(), "nor are they deleted");
+    assert!(Writable::new(&site, &[]).check("docs.json", None).expect_err("the site needs it").contains("without its"));
+    assert_eq!(Writable::new(&site, &[]).check("guides/a.mdx", None), Ok(()));
+}
+
+#[test]
+fn what_may_not_be_named_is_refused_whoever_allows_it() {
+    let site = site();
+    let everything = ["**".to_owned(), ".git*/**".to_owned()];
+    for path in [
+        "nul",
+        "guides/con.md",
+        "a./b.md",
+        "a\u{ad}b.md",
+        "a\u{2028}b.md",
+        ".github/workflows/a.yml",
+        ".git/config",
+        "../a.md",
+    ] {
+        assert!(Writable::new(&site, &everything).check(path, Some(b"x")).is_err(), "{path}");
+    }
+    // A file that is there already can be mended, or moved away.
+    let odd = files(&[("what?.md", "x")]);
+    assert_eq!(Writable::new(&odd, &[]).check("what?.md", Some(b"y")), Ok(()));
+    assert_eq!(Writable::new(&odd, &[]).check("what?.md", None), Ok(()));
+}
+
+#[test]
+fn code_is_new_when_no_page_of_the_site_has_it() {
+    refuses("guides/a.mdx", "import fs from 'fs'\n\nx\n", "line 1 holds code that no page of the site has");
+    refuses("guides/a.mdx", "Words {process.env.TOKEN}\n", "`{process.env.TOKEN}`");
+    refuses("guides/a.mdx", "<Chart onClick={() => f()} />\n", "`{() => f()}`");
+    refuses("guides/a.mdx", "<script src=\"https://x.y\"></script>\n", "<script");
+    refuses("guides/a.md", "{f()}\n", "{f()}");
+    refuses("logo.svg", "<svg onload=\"f()\"></svg>\n", "onload");
+    refuses(
+        "docs.json",
+        r##"{"name": "Acme", "navigation": [], "api": {}}"##,
+        "the navigation and the redirects alone",
+    );
+    // Another page does the same: it may be copied, and moved to where the path to it is another.
+    allows("guides/deep/b.mdx", "import { Chart as C } from '../../components/chart'\n\n<C data={load()} />\n");
+    // What a page has may stay while something else changes.
+    allows(
+        "index.mdx",
+        "---\ntitle: Home\n---\nimport { Chart } from '/components/chart'\n\n# Zenith\n\n<Chart data={ load() } />\n",
+    );
+}
+
+#[test]
+fn a_sample_that_a_build_or_a_page_runs_is_none() {
+    let shows = |name: &str| format!("# A\n\n```\n--8<-- \"samples/{name}\"\n```\n");
+    let site = |page: &str, configuration: &str| {
+        files(&[("docs/a.md", page), ("mkdocs.yml", configuration), ("samples/hook.py", "x"), ("samples/demo.js", "x")])
+    };
+    let check = |site: &Files, path: &str| Writable::new(site, &[]).check(path, Some(b"y"));
+    assert_eq!(check(&site(&shows("hook.py"), "site_name: T\n"), "samples/hook.py"), Ok(()));
+    assert!(check(&site(&shows("hook.py"), "site_name: T\nhooks: [samples/hook.py]\n"), "samples/hook.py").is_err());
+    assert_eq!(check(&site(&shows("demo.js"), "site_name: T\n"), "samples/demo.js"), Ok(()));
+    let mut imported = site(&shows("demo.js"), "site_name: T\n");
+    imported.insert("docs/b.mdx".to_owned(), b"import demo from '../samples/demo.js'\n\nx\n".to_vec());
+    assert!(check(&imported, "samples/demo.js").is_err());
+}
+
+#[test]
+fn the_owner_allows_by_a_glob() {
+    let site = site();
+    let globs = ["*.json".to_owned(), "guides/**".to_owned(), "samples/*.rb".to_owned()];
+    let writable = Writable::new(&site, &globs);
+    for path in ["package.json", "guides/a.mdx", "guides/deep/b.sh", "samples/helper.rb"] {
+        assert_eq!(writable.check(path, Some(b"{f()}")), Ok(()), "{path}");
+    }
+    for path in ["index.mdx", "a/package.json", "vercel.json", "guides/.env"] {
+        assert!(writable.check(path, Some(b"{f()}")).is_err(), "{path}");
+    }
+}
+
+#[test]
+fn a_finished_job_is_held_to_the_same_rules() {
+    let (before, mut after) = (site(), site());
+    after.insert("guides/new.md".to_owned(), b"# New\n".to_vec());
+    let changed = |path: &str| vec!["guides/new.md".to_owned(), path.to_owned()];
+    assert_eq!(refused_change(&before, &after, &changed("guides/a.mdx"), &[]), None);
+    after.remove("package.json");
+    assert!(refused_change(&before, &after, &changed("package.json"), &[]).is_some());
+    assert_eq!(refused_change(&before, &after, &changed("package.json"), &["package.json".to_owned()]), None);
+}

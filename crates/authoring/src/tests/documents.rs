@@ -1,0 +1,50 @@
+//! An agent writes documents, and what else its project's owner allows.
+
+use docent_agent::Files as _;
+use serde_json::json;
+
+use super::model::{Planned, finish};
+use super::*;
+use crate::files::Draft;
+
+/// Writes what the build of the site would run, and a page.
+fn world(allowed: &[&str]) -> World {
+    let model = Planned::new(vec![
+        ("write", json!({ "path": "package.json", "content": "{}" })),
+        ("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" })),
+        finish("Rename the Widget", "The Widget is a Gadget now."),
+    ]);
+    let world = World::with(Arc::new(model));
+    let mut project = world.projects.0.lock().expect("unpoisoned");
+    let settings = &mut project.as_mut().expect("a project").settings;
+    settings.allow_paths = allowed.iter().map(|glob| (*glob).to_owned()).collect();
+    drop(project);
+    world
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_document_is_committed_where_the_owner_allows_it_and_nowhere_else() {
+    for (allowed, changed) in
+        [(&[][..], &["docs/setup.md"][..]), (&["*.json"][..], &["docs/package.json", "docs/setup.md"][..])]
+    {
+        let world = world(allowed);
+        let job = world.asks(RENAME).await;
+        let ended = world.works_on(&job).await;
+        assert_eq!(ended.status, JobStatus::Completed, "{}", message(&ended));
+        assert_eq!(world.changed(&job.source.branch).await, changed);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_tools_let_through_is_looked_at_once_more_before_the_commit() {
+    let world = World::new();
+    let mirror = world.look().await;
+    let overlay = mirror.overlay(mirror.branch("main").expect("is there")).expect("reads");
+    let mut draft = Draft::new(overlay, "docs").expect("reads");
+    draft.change(vec![("setup.md".to_owned(), Some(b"Words.\n".to_vec()))]).expect("a page");
+    assert_eq!(draft.unfit(&[]), None);
+    draft.change(vec![("package.json".to_owned(), Some(b"{}".to_vec()))]).expect("a file");
+    let why = draft.unfit(&[]).expect("no document");
+    assert!(why.starts_with("Nothing was committed: `package.json`: an agent writes documents"), "{why}");
+    assert_eq!(draft.unfit(&["package.json".to_owned()]), None);
+}

@@ -1,0 +1,186 @@
+//! Expressions of JavaScript that are literals: they say something and do nothing.
+
+/// How deep lists and objects may be in each other.
+const DEEPEST: usize = 32;
+
+/// Whether an expression is a literal: a string, a number, a list or an object of such, a template with nothing put in, or a
+/// comment alone.
+pub(crate) fn is_literal(text: &str) -> bool {
+    let mut rest = Rest(text);
+    rest.skip();
+    if rest.0.is_empty() {
+        return true;
+    }
+    rest.value(0).is_some() && {
+        rest.skip();
+        rest.0.is_empty()
+    }
+}
+
+struct Rest<'t>(&'t str);
+
+impl<'t> Rest<'t> {
+    fn skip(&mut self) {
+        loop {
+            self.0 = self.0.trim_start();
+            let end = match self.0.as_bytes() {
+                [b'/', b'*', ..] => self.0[2..].find("*/").map(|end| end + 4),
+                [b'/', b'/', ..] => Some(self.0.find('\n').unwrap_or(self.0.len())),
+                _ => return,
+            };
+            // A comment that never ends is no literal: its sign is left for nobody to take.
+            let Some(end) = end else { return };
+            self.0 = &self.0[end..];
+        }
+    }
+
+    fn eat(&mut self, sign: char) -> bool {
+        self.skip();
+        let rest = self.0.strip_prefix(sign);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    fn word(&mut self) -> &'t str {
+        let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.');
+        let end = self.0.find(|c| !is_part(c)).unwrap_or(self.0.len());
+        let (word, rest) = self.0.split_at(end);
+        self.0 = rest;
+        word
+    }
+
+    fn value(&mut self, depth: usize) -> Option<()> {
+        (depth < DEEPEST).then_some(())?;
+        self.skip();
+        match self.0.chars().next()? {
+            quote @ ('"' | '\'' | '`') => self.string(quote),
+            '[' => self.items(']', |rest| rest.value(depth + 1)),
+            '{' => self.items('}', |rest| rest.member(depth)),
+            '-' | '+' => {
+                self.0 = &self.0[1..];
+                self.number()
+            }
+            '0'..='9' | '.' => self.number(),
+            _ => ["true", "false", "null", "undefined"].contains(&self.word()).then_some(()),
+        }
+    }
+
+    fn number(&mut self) -> Option<()> {
+        let word = self.word();
+        let is_number = word.trim_start_matches('.').starts_with(|c: char| c.is_ascii_digit())
+            && !word.starts_with("..")
+            && word.chars().all(|c| c.is_ascii_hexdigit() || "xXoOnN_.".contains(c));
+        is_number.then_some(())
+    }
+
+    fn items(&mut self, close: char, item: impl Fn(&mut Self) -> Option<()>) -> Option<()> {
+        self.0 = &self.0[1..];
+        while !self.eat(close) {
+            item(self)?;
+            if !self.eat(',') {
+                return self.eat(close).then_some(());
+            }
+        }
+        Some(())
+    }
+
+    fn member(&mut self, depth: usize) -> Option<()> {
+        self.skip();
+        match self.0.chars().next()? {
+            quote @ ('"' | '\'') => self.string(quote)?,
+            _ => {
+                let name = self.word();
+                // `__html` is what is put into a page unescaped.
+                (!name.is_empty() && name != "__html" && !name.contains('.')).then_some(())?;
+            }
+        }
+        self.eat(':').then_some(())?;
+        self.value(depth + 1)
+    }
+
+    fn string(&mut self, quote: char) -> Option<()> {
+        let mut chars = self.0.char_indices().skip(1);
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '\\' => {
+                    chars.next();
+                }
+                '$' if quote == '`' && self.0[at..].starts_with("${") => return None,
+                '\n' if quote != '`' => return None,
+                c if c == quote => {
+                    self.0 = &self.0[at + 1..];
+                    return Some(());
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn what_says_something_is_a_literal_and_what_does_something_is_none() {
+        for literal in [
+            "",
+            " /* note */ ",
+            "\"a\"",
+            "'it\\'s'",
+            "`two\nlines`",
+            "1",
+            "-1.5e3",
+            "0xff",
+            "true",
+            "null",
+            "[]",
+            "[1, 'a', [true],]",
+            "{ a: 1, 'b-c': [2], }",
+            "// note\n1",
+        ] {
+            assert!(is_literal(literal), "{literal}");
+        }
+        for code in [
+            "a",
+            "a.b",
+            "f()",
+            "`${a}`",
+            "'a' + f()",
+            "1 + 1",
+            "() => 1",
+            "{ a }",
+            "{ a: b }",
+            "{ [a]: 1 }",
+            "{ ...a }",
+            "...a",
+            "[a]",
+            "{ get a() { return 1 } }",
+            "'a'.constructor",
+            "\"a\" /* ",
+            "`a`.b",
+            "f`a`",
+            "{ __html: '<b>' }",
+            "new A",
+            "1..constructor",
+            "'a' 'b'",
+            "<A />",
+            "/a/.test('a')",
+            "'a",
+            "1,f()",
+        ] {
+            assert!(!is_literal(code), "{code}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_judged_and_names_are_never_literals(text in "[\\[\\]{}\"'`,:0-9ab/*$ \n\\\\-]{0,40}", name in "[c-e]{1,3}") {
+            is_literal(&text);
+            prop_assert!(!is_literal(&name));
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What a model cannot do, however much it wants to.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use docent_tests::agent::{branch, id};
+use docent_tests::model_server::{Reply, Wire};
+use docent_tests::{ModelServer, Request, Site};
+use serde_json::{Value, json};
+
+use super::{PAGE, PROMPT, change, completes, finish, site_on};
+
+/// A call that makes a file, in the words of the tools that this wire's models know.
+fn write(wire: Wire, path: &str, text: &str) -> (&'static str, Value) {
+    match wire {
+        Wire::Anthropic => {
+            ("str_replace_based_edit_tool", json!({ "command": "create", "path": path, "file_text": text }))
+        }
+        Wire::OpenAi => ("write", json!({ "path": path, "content": text })),
+    }
+}
+
+fn calls(calls: impl IntoIterator<Item = (&'static str, Value)>) -> Reply {
+    calls.into_iter().fold(Reply::default(), |reply, (tool, input)| reply.call(tool, &input))
+}
+
+/// A model that tries all of this in one reply, then makes its change and finishes: the job, and the answers it was given.
+fn tries(wire: Wire, tried: Vec<(&'static str, Value)>) -> Vec<String> {
+    let model = ModelServer::start();
+    model.replies(calls(tried)).replies(calls([change(wire)])).replies(Reply::calls("finish", &finish()));
+    let site = site_on(&model, wire, &[]);
+    // Nothing but the change is in the pull request.
+    completes(&site, PROMPT);
+    model.requests()[1].answers().into_iter().map(|answer| answer.text).collect()
+}
+
+#[test]
+fn what_builds_run_is_no_document_and_does_not_get_into_a_pull_request() {
+    let files = [
+        ("azure-pipelines.yaml", "steps:\n  - script: env\n"),
+        (".woodpecker.yaml", "steps: []\n"),
+        ("netlify.toml", "[build]\ncommand = \"env\"\n"),
+        ("package.json", r#"{"scripts": {"prebuild": "env"}}"#),
+        ("Makefile", "html:\n\tenv\n"),
+        ("Dockerfile", "RUN env\n"),
+        ("conf.py", "import os\n"),
+        ("docusaurus.config.js", "process.env\n"),
+        (".vscode/tasks.json", "{}"),
+        ("CODEOWNERS", "* @mallory\n"),
+        ("guides/build.mdx", "# Build\n\n{process.env.TOKEN}\n"),
+        ("guides/import.mdx", "import { env } from 'node:process'\n\n# Import\n"),
+        ("guides/script.mdx", "<script src=\"https://mallory.test/x.js\" />\n"),
+        ("guides/nul.mdx", "# Nul\n"),
+    ];
+    for wire in [Wire::Anthropic, Wire::OpenAi] {
+        let mut tried: Vec<_> = files.iter().map(|(path, text)| write(wire, path, text)).collect();
+        tried.push(("move", json!({ "from": "quickstart.mdx", "to": "conf.py" })));
+        let answers = tries(wire, tried);
+        for ((path, _), answer) in files.iter().zip(&answers) {
+            assert!(answer.contains(&format!("`{path}`: ")), "{answer}");
+            let is_allowable = answer.contains(&format!("docent project set ID --allow-path '{path}'"));
+            assert_eq!(is_allowable, *path != "guides/nul.mdx", "{answer}");
+        }
+        assert!(
+            answers.last().is_some_and(|answer| answer.contains("`conf.py`: an agent writes documents")),
+            "{answers:?}"
+        );
+    }
+}
+
+#[test]
+fn a_page_whose_move_is_refused_stays_where_it_is() {
+    let to = |to: &str| json!({ "from": PAGE, "to": to });
+    let answers = tries(
+        Wire::OpenAi,
+        vec![
+            ("move", to("quickstart.mdx/page.mdx")),
+            ("move_page", to("quickstart.mdx/page.mdx")),
+            ("move", to("guides")),
+        ],
+    );
+    assert!(answers[0].contains("a file stands where it needs a folder"), "{answers:?}");
+    assert!(answers[1].contains("a file stands where it needs a folder"), "{answers:?}");
+    assert!(answers[2].contains("none of them"), "{answers:?}");
+}
+
+/// The longest that the server took to say that it is there, while the job ran.
+fn longest_wait(site: &Site, job: &str) -> Duration {
+    let mut longest = Duration::ZERO;
+    loop {
+        let begun = Instant::now();
+        assert_eq!(site.server.send(&Request::get("/healthz")).status, 200);
+        longest = longest.max(begun.elapsed());
+        if site.agent().job(job)["status"] != "active" {
+            return longest;
+        }
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn a_reply_with_thousands_of_calls_is_cut_and_the_model_told() {
+    for wire in [Wire::Anthropic, Wire::OpenAi] {
+        let model = ModelServer::start();
+        // It would be believed to have filled its context.
+        model.replies(calls((0..20_000).map(|_| ("list", json!({})))).counted(1_000, 1_000));
+        model.replies(calls([change(wire)])).replies(Reply::calls("finish", &finish()));
+        let site = site_on(&model, wire, &[]);
+        let job = site.agent().create(PROMPT);
+        let longest = longest_wait(&site, id(&job));
+        println!("{wire:?}: /healthz took {longest:?} at most");
+        let job = site.agent().reaches(id(&job), "completed");
+        assert_eq!(site.repository.changed_files(branch(&job)), [PAGE]);
+        let answers = model.requests()[1].answers();
+        assert_eq!(answers.len(), 257, "{wire:?}");
+        assert!(answers[256].text.contains("a reply may make 256 calls"), "{:?}", answers[256]);
+        assert!(!answers[255].text.contains("a reply may make"), "{:?}", answers[255]);
+    }
+}
