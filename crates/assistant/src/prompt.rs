@@ -71,6 +71,8 @@ pub struct Told<'a> {
     pub turns: &'a [Turn],
     pub question: &'a str,
     pub query: &'a str,
+    /// What was asked before, where its words helped the query.
+    pub after: Option<&'a str>,
     pub call_id: &'a str,
     pub passages: &'a [Arc<Passage>],
     pub context: &'a [ContextItem],
@@ -216,7 +218,10 @@ fn searches(told: &Told<'_>, room: &mut Room) -> Vec<Message> {
     let ours = Called {
         id: told.call_id.to_owned(),
         name: SEARCH_TOOL.to_owned(),
-        input: json!({ "query": told.query }),
+        input: match told.after {
+            Some(after) => json!({ "query": told.query, "after": after }),
+            None => json!({ "query": told.query }),
+        },
         answer: Ok(told.passages.to_vec()),
     };
     let ours = Step { said: String::new(), calls: vec![ours] };

@@ -62,6 +62,7 @@ fn told<'a>(site: &'a Site, passages: &'a [Arc<Passage>]) -> Told<'a> {
         turns: &[],
         question: "Why?",
         query: "why",
+        after: None,
         call_id: "search-1",
         passages,
         context: &[],

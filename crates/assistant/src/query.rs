@@ -19,35 +19,69 @@ const OPENINGS: &[&str] =
 /// How much of a selection is searched for, in characters.
 const SELECTION: usize = 300;
 
-/// The words to search for: the question; and when it does not stand alone, what the asker has selected, or else the
-/// last question before it that does. `before` holds the earlier questions, newest first.
-pub(crate) fn query<'a>(question: &str, selected: Option<&str>, mut before: impl Iterator<Item = &'a str>) -> String {
+/// What to search for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Sought {
+    /// The words that lead.
+    pub(crate) text: String,
+    /// An earlier question whose words only help: `And retries?` after one about webhooks asks for retries.
+    pub(crate) after: Option<String>,
+}
+
+impl Sought {
+    pub(crate) fn only(text: impl Into<String>) -> Self {
+        Self { text: text.into(), after: None }
+    }
+
+    /// All of the words, as they are shown.
+    pub(crate) fn words(&self) -> String {
+        match &self.after {
+            Some(after) => format!("{} {after}", self.text),
+            None => self.text.clone(),
+        }
+    }
+}
+
+/// What to search for: the question; and when it does not stand alone, also what the asker has selected, or else the
+/// last question before it that does. What a question points at belongs to it; what it only follows up on helps.
+/// `before` holds the earlier questions, newest first.
+pub(crate) fn query<'a>(question: &str, selected: Option<&str>, mut before: impl Iterator<Item = &'a str>) -> Sought {
     if !leans(question) {
-        return question.to_owned();
+        return Sought::only(question);
     }
     if let Some(selected) = selected {
         let selected: String = selected.chars().take(SELECTION).collect();
-        return format!("{question} {selected}");
+        return Sought::only(format!("{question} {selected}"));
     }
     match before.find(|question| !leans(question)) {
-        Some(topic) => format!("{question} {topic}"),
-        None => question.to_owned(),
+        Some(topic) if points_back(&words(question)) => Sought::only(format!("{question} {topic}")),
+        Some(topic) => Sought { text: question.to_owned(), after: Some(topic.to_owned()) },
+        None => Sought::only(question),
     }
 }
 
 /// Whether a question cannot be understood without what went before.
 pub(crate) fn leans(question: &str) -> bool {
     let lower = question.trim().to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
-    let sometimes = |at: usize| {
-        SOMETIMES.contains(&words[at])
-            && (at + 1 == words.len() && at > 0 && words[at - 1] != "is" || at > 0 && BEFORE.contains(&words[at - 1]))
-    };
+    let words = words(question);
     words.len() <= 3
         || (words.len() <= 6 && words[0] == "why")
         || OPENINGS.iter().any(|opening| lower.starts_with(opening))
-        || words.iter().any(|word| LEANING.contains(word))
-        || (0..words.len()).any(sometimes)
+        || points_back(&words)
+}
+
+/// Whether a word of a question stands for something that was said before.
+fn points_back(words: &[String]) -> bool {
+    let is = |at: usize, known: &[&str]| known.contains(&words[at].as_str());
+    let sometimes = |at: usize| {
+        is(at, SOMETIMES) && at > 0 && (at + 1 == words.len() && words[at - 1] != "is" || is(at - 1, BEFORE))
+    };
+    (0..words.len()).any(|at| is(at, LEANING) || sometimes(at))
+}
+
+fn words(question: &str) -> Vec<String> {
+    let lower = question.to_lowercase();
+    lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -59,19 +93,28 @@ mod tests {
     #[test]
     fn a_follow_up_is_searched_with_what_it_leans_on() {
         let after = |question: &str, before: &[&'static str]| query(question, None, before.iter().copied());
-        assert_eq!(after("And in Python?", &[TOPIC]), format!("And in Python? {TOPIC}"));
-        assert_eq!(after("And why?", &["And in Go?", "And in Python?", TOPIC]), format!("And why? {TOPIC}"));
+        let follows = |text: &str| Sought { text: text.to_owned(), after: Some(TOPIC.to_owned()) };
+        assert_eq!(after("And in Python?", &[TOPIC]), follows("And in Python?"));
+        assert_eq!(after("And why?", &["And in Go?", "And in Python?", TOPIC]), follows("And why?"));
         let own = "Where do I find the admin API key of my project?";
-        assert_eq!(after(own, &[TOPIC]), own);
-        assert_eq!(after("And in Python?", &[]), "And in Python?");
+        assert_eq!(after(own, &[TOPIC]), Sought::only(own));
+        assert_eq!(after("And in Python?", &[]), Sought::only("And in Python?"));
+    }
+
+    #[test]
+    fn what_a_question_points_at_belongs_to_it() {
+        for question in ["How often does it happen by default?", "Why does the server do that?"] {
+            let sought = query(question, None, [TOPIC].into_iter());
+            assert_eq!(sought, Sought::only(format!("{question} {TOPIC}")));
+        }
     }
 
     #[test]
     fn a_question_about_a_selection_is_searched_with_it() {
         let about = query("What is this?", Some("Larkspur-Signature"), [TOPIC].into_iter());
-        assert_eq!(about, "What is this? Larkspur-Signature");
+        assert_eq!(about, Sought::only("What is this? Larkspur-Signature"));
         let own = query("How do I configure the retry policy of a queue?", Some("x"), [].into_iter());
-        assert!(!own.ends_with('x'));
+        assert!(!own.text.ends_with('x'));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::ask::{ContextItem, ContextKind};
 use crate::asking;
 use crate::dialogue::Dialogue;
 use crate::prompt::{self, Called, SEARCH_TOOL, Step, Told, Tools};
-use crate::query;
+use crate::query::{self, Sought};
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
 use crate::speaker::{Speaker, Stage, Staged};
@@ -52,10 +52,10 @@ pub(crate) fn events(
 
         let is_builtin = model.describe().is_builtin();
         let mut total = Usage::default();
-        let (query, mut spent) = Box::pin(look_for(model.as_ref(), &dialogue, &context)).await;
+        let (sought, mut spent) = Box::pin(look_for(model.as_ref(), &dialogue, &context)).await;
         let call_id = format!("search-{answer_id}");
-        yield search_call(&call_id, &query);
-        let passages = Box::pin(speaker.retrieval.search_first(&query)).await;
+        yield search_call(&call_id, &sought.words());
+        let passages = Box::pin(speaker.retrieval.search_first(&sought)).await;
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
         let mut sources = 0;
         for passage in speaker.retrieval.best(&passages) {
@@ -74,7 +74,7 @@ pub(crate) fn events(
         let reason = loop {
             if !std::mem::take(&mut is_first) {
                 yield StreamEvent::StepStart;
-                Box::pin(speaker.retrieval.restore(&query)).await;
+                Box::pin(speaker.retrieval.restore(&sought)).await;
             }
             let tools = tools(is_builtin, searches, steps.len());
             let begun = {
@@ -86,7 +86,8 @@ pub(crate) fn events(
                     site: speaker.retrieval.site(),
                     turns: &dialogue.before,
                     question: &dialogue.turn.question,
-                    query: &query,
+                    query: &sought.text,
+                    after: sought.after.as_deref(),
                     call_id: &call_id,
                     passages: speaker.retrieval.ours(),
                     context: &context,
@@ -130,7 +131,7 @@ pub(crate) fn events(
                                 searches += 1;
                                 let call_id = format!("search-{answer_id}-{searches}");
                                 yield search_call(&call_id, &query);
-                                let found = Box::pin(speaker.retrieval.search(&query)).await;
+                                let found = Box::pin(speaker.retrieval.search(&Sought::only(query))).await;
                                 yield StreamEvent::ToolResult { id: call_id, output: ToolOutput::Passages(found.clone()) };
                                 Ok(found)
                             }
@@ -204,16 +205,16 @@ pub(crate) fn events(
 }
 
 /// What to search for, and what it cost to find that out. Only a question that leans on the conversation costs anything.
-async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (String, Usage) {
+async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (Sought, Usage) {
     let (question, before) = (dialogue.turn.question.as_str(), dialogue.before.as_slice());
     let selected = context.iter().find(|item| item.kind == ContextKind::TextSelection);
     let selected = selected.map(|item| item.value.as_str());
     if query::leans(question)
         && !before.is_empty()
         && !model.describe().is_builtin()
-        && let Some(better) = rewrite(model, before, question, selected).await
+        && let Some((better, spent)) = rewrite(model, before, question, selected).await
     {
-        return better;
+        return (Sought::only(better), spent);
     }
     let earlier = before.iter().rev().map(|turn| turn.question.as_str());
     (query::query(question, selected, earlier), Usage::default())

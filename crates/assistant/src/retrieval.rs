@@ -6,6 +6,7 @@ use std::sync::Arc;
 use docent_search::{Filter, PageContent, Query, Snapshot};
 use docent_types::Passage;
 
+use crate::query::Sought;
 use crate::site::Site;
 use crate::targets::Targets;
 
@@ -18,7 +19,6 @@ const LEANS: f32 = 0.6;
 /// No more than so many are sources of one search: an answer seldom leans on more. What it links besides becomes one at its
 /// end.
 const SOURCES: usize = 3;
-
 /// The searches of one reply.
 #[derive(Debug)]
 pub(crate) struct Retrieval {
@@ -70,15 +70,15 @@ impl Retrieval {
     }
 
     /// Our own search, before the model makes any: the passages that fit, best first.
-    pub(crate) async fn search_first(&mut self, query: &str) -> Vec<Arc<Passage>> {
-        let passages = self.search(query).await;
+    pub(crate) async fn search_first(&mut self, sought: &Sought) -> Vec<Arc<Passage>> {
+        let passages = self.search(sought).await;
         self.ours = passages.len();
         passages
     }
 
     /// The passages that fit, best first.
-    pub(crate) async fn search(&mut self, query: &str) -> Vec<Arc<Passage>> {
-        let passages = self.look_up(query).await;
+    pub(crate) async fn search(&mut self, sought: &Sought) -> Vec<Arc<Passage>> {
+        let passages = self.look_up(sought).await;
         for passage in &passages {
             self.targets.learn_passage(passage);
         }
@@ -103,19 +103,22 @@ impl Retrieval {
     }
 
     /// Makes our own search again where its contents were dropped. The docs of a reply never change, so it finds the same.
-    pub(crate) async fn restore(&mut self, query: &str) {
+    pub(crate) async fn restore(&mut self, sought: &Sought) {
         if std::mem::take(&mut self.slim) {
-            let ours = self.look_up(query).await;
+            let ours = self.look_up(sought).await;
             let before = std::mem::replace(&mut self.ours, ours.len());
             self.found.splice(..before, ours);
         }
     }
 
-    async fn look_up(&self, query: &str) -> Vec<Arc<Passage>> {
-        let query =
-            Query { text: query.to_owned(), limit: self.limit, filter: self.filter.clone(), near: self.near.clone() };
-        let found = self.targets.docs().find(&query).await;
+    async fn look_up(&self, sought: &Sought) -> Vec<Arc<Passage>> {
+        let found = self.targets.docs().find(&self.query(sought)).await;
         found.into_iter().filter(|passage| passage.score >= FITS).map(Arc::new).collect()
+    }
+
+    fn query(&self, sought: &Sought) -> Query {
+        let Sought { text, after } = sought.clone();
+        Query { text, after, limit: self.limit, filter: self.filter.clone(), near: self.near.clone() }
     }
 
     /// Of these the ones an answer leans on: the best, and some that come near it. No page twice in a reply.

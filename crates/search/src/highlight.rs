@@ -24,7 +24,7 @@ impl Snapshot {
         let languages = &self.ground.languages;
         let understood = self.searcher().map(|searcher| {
             let lexicon = Lexicon::new(searcher, &self.fields, &self.ground);
-            Question::of(question, &lexicon, self.synonyms())
+            Question::of(question, None, &lexicon, self.synonyms())
         });
         let words = understood.and_then(Result::ok).map(|question| question.words).unwrap_or_default();
         let stems = words.into_iter().flat_map(|word| word.forms).map(|form| form.stem).collect();

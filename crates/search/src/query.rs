@@ -5,6 +5,9 @@
 pub struct Query {
     /// The question: any text. Nothing in it is syntax.
     pub text: String,
+    /// What was asked before, where the question follows up on it: its words help to find what is meant, and are not
+    /// missed. Where the question has no telling word of its own, they are what is looked for.
+    pub after: Option<String>,
     /// How many passages to give back at most.
     pub limit: usize,
     pub filter: Filter,

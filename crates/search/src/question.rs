@@ -35,6 +35,8 @@ const SYNONYM: f32 = 0.8;
 const ENDING: f32 = 0.7;
 const PARTED: f32 = 0.8;
 const SLIP: [f32; 2] = [0.7, 0.5];
+/// What words of an earlier question count.
+const EARLIER: f32 = 0.4;
 /// In how many steps that is told. So sums of it are exact, and the same in whatever order.
 const SHARES: f32 = 256.0;
 
@@ -80,12 +82,22 @@ pub(crate) enum Because {
 }
 
 impl Question {
-    /// Cuts a question to its words. Fillers go, unless there is nothing else.
-    pub(crate) fn of(text: &str, lexicon: &Lexicon<'_>, synonyms: &Synonyms) -> tantivy::Result<Self> {
+    /// Cuts a question to its words. Fillers go, unless there is nothing else. The words of an earlier question are
+    /// added, and take the place of a question that has fillers alone.
+    pub(crate) fn of(
+        text: &str,
+        after: Option<&str>,
+        lexicon: &Lexicon<'_>,
+        synonyms: &Synonyms,
+    ) -> tantivy::Result<Self> {
         let text = &text[..text.floor_char_boundary(LONGEST_QUESTION)];
         let all = words::asked(text);
+        let Some(telling) =
+            telling(&all, lexicon.languages()).or_else(|| after.is_none().then(|| vec![true; all.len()]))
+        else {
+            return Self::of(after.unwrap_or_default(), None, lexicon, synonyms);
+        };
         let mut building = Building { lexicon, words: Vec::new() };
-        let telling = telling(&all, lexicon.languages());
         let ends_open = text.chars().next_back().is_some_and(char::is_alphanumeric);
         let last = all.len().saturating_sub(1);
         for (at, word) in all.iter().enumerate().filter(|(at, _)| telling[*at]) {
@@ -99,6 +111,9 @@ impl Question {
         }
         building.join_neighbours(&all)?;
         building.add_synonyms(&all, synonyms);
+        if let Some(after) = after {
+            building.add_earlier(&after[..after.floor_char_boundary(LONGEST_QUESTION)]);
+        }
         let phrases = phrases(text, lexicon.languages());
         let language = lexicon.languages()[0];
         let mut stems: Vec<String> = all.iter().take(MOST_WORDS).map(|word| words::stem(word, language)).collect();
@@ -132,8 +147,8 @@ impl Question {
     }
 }
 
-/// Which of the words say what is looked for. When none does, all of them.
-fn telling(words: &[String], languages: &[Language]) -> Vec<bool> {
+/// Which of the words say what is looked for; `None` when none does.
+fn telling(words: &[String], languages: &[Language]) -> Option<Vec<bool>> {
     let mut telling: Vec<bool> = words.iter().map(|word| !words::is_filler(word)).collect();
     let fillers_of = |language: &Language| words.iter().map(|word| language.is_filler(word)).collect::<Vec<bool>>();
     let count = |fillers: &[bool]| fillers.iter().filter(|filler| **filler).count();
@@ -144,7 +159,7 @@ fn telling(words: &[String], languages: &[Language]) -> Vec<bool> {
     {
         telling.iter_mut().zip(fillers).for_each(|(telling, filler)| *telling &= !filler);
     }
-    if telling.contains(&true) { telling } else { vec![true; words.len()] }
+    telling.contains(&true).then_some(telling)
 }
 
 struct Building<'b> {
@@ -259,16 +274,26 @@ impl Building<'_> {
                         self.form(&mut word, single, SYNONYM, Because::Synonym);
                         self.words[same] = word;
                     }
-                    _ => other.iter().for_each(|word| self.add_extra(word, 1.0 / other.len() as f32)),
+                    _ => other.iter().for_each(|word| {
+                        self.add_extra(word, SYNONYM * (1.0 / other.len() as f32).max(0.5), Because::Synonym);
+                    }),
                 }
             }
         }
     }
 
-    fn add_extra(&mut self, asked: &str, share: f32) {
+    fn add_earlier(&mut self, text: &str) {
+        let all = words::asked(text);
+        let telling = telling(&all, self.lexicon.languages()).unwrap_or_default();
+        for (word, _) in all.iter().zip(telling).filter(|(_, telling)| *telling) {
+            self.add_extra(word, EARLIER, Because::Asked);
+        }
+    }
+
+    fn add_extra(&mut self, asked: &str, share: f32, because: Because) {
         if self.words.len() < MOST_WORDS && self.words.iter().all(|word| word.asked != asked) {
             let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: true };
-            self.form(&mut word, asked, SYNONYM * share.max(0.5), Because::Synonym);
+            self.form(&mut word, asked, share, because);
             self.words.push(word);
         }
     }

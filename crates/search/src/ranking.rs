@@ -115,7 +115,7 @@ impl<'s> Search<'s> {
         let Some(searcher) = snapshot.searcher().filter(|_| query.limit > 0) else { return Ok(None) };
         let (fields, ground) = (&snapshot.fields, &snapshot.ground);
         let lexicon = Lexicon::new(searcher, fields, ground);
-        let question = Question::of(&query.text, &lexicon, snapshot.synonyms())?;
+        let question = Question::of(&query.text, query.after.as_deref(), &lexicon, snapshot.synonyms())?;
         let lookup = Lookup { searcher, fields, ground, settings, without };
         let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_extra);
         let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);

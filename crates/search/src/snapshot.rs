@@ -191,7 +191,10 @@ impl Snapshot {
     /// As `find`, weighed otherwise than it ships.
     #[doc(hidden)]
     pub async fn find_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
-        let alike = self.similarities(&query.text).await;
+        let alike = match &query.after {
+            Some(after) => self.similarities(&format!("{} {after}", query.text)).await,
+            None => self.similarities(&query.text).await,
+        };
         ranking::search(self, query, settings, alike.as_ref()).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "search failed");
             Vec::new()

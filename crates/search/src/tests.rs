@@ -107,7 +107,7 @@ impl Site {
     }
 
     fn paths_with(&self, text: &str, filter: Filter) -> Vec<String> {
-        let query = Query { text: text.to_owned(), limit: 10, filter, near: None };
+        let query = Query { text: text.to_owned(), limit: 10, filter, ..Query::default() };
         self.index.snapshot().search(&query).into_iter().map(|passage| passage.path).collect()
     }
 }

@@ -114,6 +114,19 @@ async fn a_reply_is_never_empty() {
 }
 
 #[tokio::test]
+async fn the_new_words_of_a_follow_up_lead() {
+    let house = House::builtin();
+    let first = house.ask("How do I rotate an API key?").await;
+    assert!(first.text().contains("> Rotate keys every month."), "{}", first.text());
+    let second = house.ask_on(first.thread, "And the backoff?").await;
+    assert!(second.text().contains("> The delay doubles up to `max_delay`."), "{}", second.text());
+    assert!(!second.text().contains("Rotate keys"), "{}", second.text());
+    // One that has no new words is about the same as before.
+    let third = house.ask_on(first.thread, "Why?").await;
+    assert!(third.text().contains("> Rotate keys every month."), "{}", third.text());
+}
+
+#[tokio::test]
 async fn a_follow_up_is_searched_in_the_words_of_the_model() {
     let house = House::new();
     house.model.replies("Five times.").replies("\"retries Python client\"\n").replies("Pass `retries=5`.");

@@ -102,6 +102,29 @@ fn the_same_text_is_shown_once_as_the_asker_would_read_it() {
 }
 
 #[test]
+fn words_that_were_asked_before_help_and_are_not_missed() {
+    let site = Site::of(&Docs::of(&[
+        (
+            "webhooks.md",
+            "# Webhooks\n\nA webhook is signed with a secret.\n\n## Retries\n\nA webhook is retried twice.\n",
+        ),
+        ("signing.md", "# Signed webhooks\n\nHow webhooks are signed, and how a signed webhook is checked.\n"),
+        ("queues.md", "# Retries\n\nRetries of a queue have retries of their own.\n"),
+    ]));
+    let after = |text: &str, earlier: &str| {
+        let query = Query { after: Some(earlier.to_owned()), ..question(text) };
+        site.index.snapshot().search(&query)
+    };
+    let found = after("And retries?", "How are webhooks signed?");
+    assert!(["webhooks", "queues"].contains(&found[0].path.as_str()), "{found:?}");
+    assert!(found[0].score > 0.99, "nothing that was asked is missing");
+    let helped = after("And how is it checked?", "How are webhooks signed?");
+    assert_eq!(helped[0].path, "signing");
+    let again = after("And why?", "How are webhooks signed?");
+    assert_eq!(again[0].path, "signing");
+}
+
+#[test]
 fn a_score_is_the_share_of_the_question_that_is_met_on_small_sites_and_large() {
     let site = |pages: usize| {
         let mut docs = Docs::default();

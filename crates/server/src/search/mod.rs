@@ -50,7 +50,7 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
         groups: Vec::new(),
         tag: args.tag.clone(),
     };
-    let query = Query { text: args.words.clone(), limit: args.limit.into(), filter, near: None };
+    let query = Query { text: args.words.clone(), limit: args.limit.into(), filter, ..Query::default() };
     let mut hits = hits(&docs, docs.find(&query).await);
     if args.why {
         explain(&docs, &query, app.embedder.is_some(), &mut hits);
