@@ -82,6 +82,10 @@ pub(crate) fn events(
                 if let Some(page) = &current_page {
                     speaker.retrieval.targets.learn(&page.content);
                 }
+                let passages = match is_builtin {
+                    true => speaker.retrieval.ours_with_pages(&sought),
+                    false => speaker.retrieval.ours().to_vec(),
+                };
                 let told = Told {
                     site: speaker.retrieval.site(),
                     turns: &dialogue.before,
@@ -89,7 +93,7 @@ pub(crate) fn events(
                     query: &sought.text,
                     after: sought.after.as_deref(),
                     call_id: &call_id,
-                    passages: speaker.retrieval.ours(),
+                    passages: &passages,
                     context: &context,
                     current_path: speaker.retrieval.current_path(),
                     current_page: current_page.as_ref().map(|page| page.content.as_str()),

@@ -19,6 +19,11 @@ const LEANS: f32 = 0.6;
 /// No more than so many are sources of one search: an answer seldom leans on more. What it links besides becomes one at its
 /// end.
 const SOURCES: usize = 3;
+/// For a model that only quotes: of how many pages it is given all sections, and how many of each page. A search gives one
+/// section a page, and what answers may stand in another.
+const PAGES: usize = 2;
+const SECTIONS: usize = 60;
+
 /// The searches of one reply.
 #[derive(Debug)]
 pub(crate) struct Retrieval {
@@ -84,6 +89,22 @@ impl Retrieval {
         }
         self.found.extend(passages.iter().cloned());
         passages
+    }
+
+    /// What our own search found, and the other sections of the pages that came out best.
+    pub(crate) fn ours_with_pages(&mut self, sought: &Sought) -> Vec<Arc<Passage>> {
+        let mut all = self.ours().to_vec();
+        let query = Query { limit: SECTIONS, ..self.query(sought) };
+        for page in self.ours().iter().take(PAGES) {
+            let sections = self.targets.docs().sections(&query, &page.path);
+            let others: Vec<Passage> =
+                sections.into_iter().filter(|section| all.iter().all(|known| known.href != section.href)).collect();
+            all.extend(others.into_iter().map(Arc::new));
+        }
+        for passage in &all[self.ours..] {
+            self.targets.learn_passage(passage);
+        }
+        all
     }
 
     /// What our own search found.

@@ -23,7 +23,7 @@ use crate::manifest::ManifestPage;
 use crate::query::Query;
 use crate::question::Question;
 use crate::schema::LINK;
-use crate::settings::Settings;
+use crate::settings::{SHIPPED, Settings};
 use crate::showing::Showing;
 use crate::snapshot::Snapshot;
 use crate::tally::{Tally, sum_of};
@@ -81,6 +81,16 @@ pub(crate) fn search(
     let (without, unlinked) = left_out(snapshot, settings)?;
     let Some(search) = Search::new(snapshot, query, settings, &without, unlinked)? else { return Ok(Vec::new()) };
     Showing::new(&search).passages(search.ranked(alike)?, query.limit)
+}
+
+/// The sections of a page as passages, each cut to what is asked.
+pub(crate) fn sections(snapshot: &Snapshot, query: &Query, path: &str) -> tantivy::Result<Vec<Passage>> {
+    let (without, settings) = (HashSet::new(), SHIPPED);
+    let Some(page) = snapshot.lookup(path) else { return Ok(Vec::new()) };
+    let Some(search) = Search::new(snapshot, query, &settings, &without, HashMap::new())? else {
+        return Ok(Vec::new());
+    };
+    Showing::new(&search).page(page, query.limit)
 }
 
 /// The links of files that are not to count, as documents, and how many of them lead to each page.

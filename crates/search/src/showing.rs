@@ -50,6 +50,14 @@ impl<'s> Showing<'s> {
         self.shown.iter().map(|shown| self.passage(shown)).collect()
     }
 
+    /// The sections of a page as passages, in their order, at most `limit` of them.
+    pub(crate) fn page(&self, page: &'s ManifestPage, limit: usize) -> tantivy::Result<Vec<Passage>> {
+        let (fields, searcher) = (&self.search.snapshot.fields, self.search.lookup.searcher);
+        let sections = documents_of(searcher, fields, page.id, SECTION)?;
+        let sections = sections.into_iter().take(limit);
+        sections.map(|at| self.passage(&Shown { page, section: Some(at), print: None, score: 0.0 })).collect()
+    }
+
     /// Which sections the pages are shown by, with the pages.
     pub(crate) fn sections(
         mut self,

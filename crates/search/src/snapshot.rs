@@ -201,6 +201,15 @@ impl Snapshot {
         })
     }
 
+    /// The sections of one page as passages, in their order: at most `query.limit`, each cut to what is asked, and without
+    /// a score. Empty when there is no such page or the question holds no word.
+    pub fn sections(&self, query: &Query, path: &str) -> Vec<Passage> {
+        ranking::sections(self, query, path).unwrap_or_else(|error| {
+            tracing::error!(error = &error as &dyn std::error::Error, "a page's sections could not be read");
+            Vec::new()
+        })
+    }
+
     /// A whole page by its path on the site. Slashes around it, an ending and an anchor do not matter.
     pub fn page(&self, path: &str) -> Option<PageContent> {
         let entry = self.lookup(path)?;

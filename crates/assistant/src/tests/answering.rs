@@ -127,6 +127,14 @@ async fn the_new_words_of_a_follow_up_lead() {
 }
 
 #[tokio::test]
+async fn a_section_that_answers_is_quoted_wherever_it_stands_on_a_page_that_was_found() {
+    let house = House::builtin();
+    let told = house.ask("How do I install the Python client and its retries?").await;
+    assert!(told.text().contains("Pass `retries=5` to the client in Python."), "{}", told.text());
+    assert!(told.text().contains("Install it with pip."), "{}", told.text());
+}
+
+#[tokio::test]
 async fn a_follow_up_is_searched_in_the_words_of_the_model() {
     let house = House::new();
     house.model.replies("Five times.").replies("\"retries Python client\"\n").replies("Pass `retries=5`.");

@@ -6,22 +6,24 @@ use serde_json::json;
 
 use super::Draft;
 use super::language::{Frame, frame_for};
-use super::quote;
+use super::quote::{Candidate, quotes};
 use super::suggestions::questions;
 use super::transcript::{answered, said_by};
+use super::wanted::Wanted;
 use super::words::Topic;
 
 /// The tool whose results hold the passages.
 pub(super) const SEARCH: &str = "search";
 
 /// What a passage has to be to answer: the part of what the question is about that is in it, and what the search
-/// thought of it. A search score weighs rare words more and counts how well they are met; one half is every word of
-/// the question once. Either a passage meets nearly all of the words, or half of them, and those the telling ones.
-const ANSWERS: [(f32, f32); 2] = [(0.75, 0.15), (0.5, 0.3)];
+/// thought of its page. A search score weighs rare words more and counts how well they are met; one half is every word
+/// of the question once. Either a passage meets nearly all of the words, or fewer of them, and those the telling ones. Of
+/// two words one is not enough.
+const ANSWERS: [(f32, f32); 3] = [(0.75, 0.15), (0.6, 0.3), (0.5, 0.4)];
+const FEW_WORDS: usize = 2;
 /// Below this score a page is not even near.
 const NEAR: f32 = 0.05;
-/// How many passages are quoted, and how many more are pointed at.
-const QUOTED: usize = 3;
+/// How many more passages are pointed at.
 const MENTIONED: usize = 3;
 
 /// What a system prompt calls the notes it may ask for, in comments that no reader sees.
@@ -54,6 +56,7 @@ pub(super) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
     // What was searched for is the question itself, without what the caller put around it.
     let found = search(messages, may_search);
     let question = found.as_ref().and_then(|found| found.query.clone()).unwrap_or(question);
+    let earlier = found.as_ref().and_then(|found| found.after.clone()).unwrap_or_default();
     let frame = frame_for(&question);
     if question.is_empty() {
         return Draft { text: frame.unasked.to_owned(), calls: Vec::new() };
@@ -65,7 +68,7 @@ pub(super) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
         }
         found => {
             let passages = found.map(|found| found.passages).unwrap_or_default();
-            Draft { text: answer(&question, &passages, frame, notes), calls: Vec::new() }
+            Draft { text: answer(&question, &earlier, &passages, frame, notes), calls: Vec::new() }
         }
     }
 }
@@ -73,6 +76,8 @@ pub(super) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
 /// A search and what it found.
 struct Search {
     query: Option<String>,
+    /// An earlier question that this one follows up on.
+    after: Option<String>,
     passages: Vec<Passage>,
 }
 
@@ -86,21 +91,36 @@ fn search(messages: &[Message], may_search: bool) -> Option<Search> {
         let answers = answered(messages);
         let found = answers.iter().rev().find(|answer| answer.name == SEARCH && !answer.is_error)?;
         let passages = serde_json::from_str::<SearchResult>(found.output).ok()?.results;
-        let query = found.input["query"].as_str().filter(|query| !query.trim().is_empty());
-        Some(Search { query: query.map(str::to_owned), passages })
+        let asked = |name: &str| found.input[name].as_str().filter(|asked| !asked.trim().is_empty()).map(str::to_owned);
+        Some(Search { query: asked("query"), after: asked("after"), passages })
     })
 }
 
-fn answer(question: &str, passages: &[Passage], frame: &'static Frame, notes: Notes) -> String {
-    let topic = Topic::of(question);
-    let mut ranked: Vec<(f32, &Passage)> = passages.iter().map(|passage| (fit(&topic, passage), passage)).collect();
+fn answer(question: &str, earlier: &str, passages: &[Passage], frame: &'static Frame, notes: Notes) -> String {
+    let topic = Topic::following(question, earlier);
+    let mut ranked: Vec<(f32, Candidate<'_>)> =
+        passages.iter().map(|passage| (fit(&topic, passage), candidate(passage, passages))).collect();
     // A stable sort: what fits equally stays in the order of the search.
     ranked.sort_by(|(a, one), (b, other)| (b + other.score).total_cmp(&(a + one.score)));
-    let answers = |fit: f32, score: f32| ANSWERS.iter().any(|(least_fit, least)| fit >= *least_fit && score >= *least);
-    let (good, rest): (Vec<_>, Vec<_>) = ranked.into_iter().partition(|(fit, passage)| answers(*fit, passage.score));
+    let answers = |fit: f32, score: f32| {
+        let is_met = ANSWERS.iter().any(|(least_fit, least)| fit >= *least_fit && score >= *least);
+        is_met && (fit > 0.5 || topic.asked() > FEW_WORDS)
+    };
+    let pages: Vec<&str> = ranked
+        .iter()
+        .filter(|(fit, candidate)| answers(*fit, candidate.score))
+        .map(|(_, candidate)| candidate.passage.path.as_str())
+        .collect();
+    // A page that answers in one place may do so in another.
+    let (good, rest): (Vec<_>, Vec<_>) =
+        ranked.into_iter().partition(|(_, candidate)| pages.contains(&candidate.passage.path.as_str()));
     if good.is_empty() {
-        let near: Vec<&Passage> =
-            rest.iter().filter(|(fit, passage)| *fit > 0.0 && passage.score >= NEAR).map(|(_, p)| *p).collect();
+        let near: Vec<&Passage> = rest
+            .iter()
+            .map(|(fit, candidate)| (*fit, candidate.passage))
+            .filter(|(fit, passage)| *fit > 0.0 && passage.score >= NEAR)
+            .map(|(_, passage)| passage)
+            .collect();
         let links = links(&near, MENTIONED, &[]);
         let mut text = frame.nothing.to_owned();
         if !links.is_empty() {
@@ -111,30 +131,23 @@ fn answer(question: &str, passages: &[Passage], frame: &'static Frame, notes: No
         }
         return text;
     }
+    let good: Vec<Candidate<'_>> = good.into_iter().map(|(_, candidate)| candidate).collect();
     let mut text = frame.opening.to_owned();
     let mut shown: Vec<&str> = Vec::new();
-    for (_, passage) in &good {
-        if shown.len() == QUOTED {
-            break;
-        }
-        let quote = quote::best(&passage.content, &topic);
-        if quote.is_empty() || shown.contains(&passage.href.as_str()) {
-            continue;
-        }
+    for quote in quotes(&good, &topic, Wanted::by(question), question) {
+        let passage = good[quote.passage].passage;
         shown.push(&passage.href);
-        text.push_str(&format!("\n\n{} {}:\n\n{}", frame.from, link(passage), quoted(&quote)));
+        text.push_str(&format!("\n\n{} {}:\n\n{}", frame.from, link(passage), quoted(&quote.text)));
     }
-    let others: Vec<&Passage> = good.iter().map(|(_, passage)| *passage).collect();
-    let more = links(&others, MENTIONED, &shown);
-    if shown.is_empty() {
-        text = frame.opening.to_owned();
-        text.push_str(&format!("\n\n{} {more}", frame.more));
-    } else if !more.is_empty() {
+    let found: Vec<&Passage> =
+        good.iter().map(|candidate| candidate.passage).filter(|passage| passage.score >= NEAR).collect();
+    let more = links(&found, MENTIONED, &shown);
+    if !more.is_empty() {
         text.push_str(&format!("\n\n{} {more}", frame.more));
     }
     if notes.suggestions {
-        let found = good.iter().chain(&rest).map(|(_, passage)| *passage).filter(|passage| passage.score >= NEAR);
-        let questions = questions(question, found, &shown, frame);
+        let others = rest.iter().map(|(_, candidate)| candidate.passage).filter(|passage| passage.score >= NEAR);
+        let questions = questions(question, found.iter().copied().chain(others), &shown, frame);
         if !questions.is_empty() {
             text.push_str(&format!("\n\n<!--{SUGGESTIONS}\n{}\n-->", questions.join("\n")));
         }
@@ -142,9 +155,16 @@ fn answer(question: &str, passages: &[Passage], frame: &'static Frame, notes: No
     text
 }
 
+/// A passage with what its page scored. Further sections of a page that was found come without a score of their own.
+fn candidate<'p>(passage: &'p Passage, all: &[Passage]) -> Candidate<'p> {
+    let rank = all.iter().position(|other| other.path == passage.path).unwrap_or_default();
+    Candidate { passage, score: all.get(rank).map_or(0.0, |first| first.score), rank }
+}
+
 /// The part of the question that the passage meets, its titles included.
 fn fit(topic: &Topic, passage: &Passage) -> f32 {
-    topic.met_by(&format!("{}\n{}\n{}", passage.title, passage.headings.join("\n"), passage.content))
+    let headings = passage.headings.iter().fold(topic.met_by(&passage.title), |met, text| met | topic.met_by(text));
+    topic.share(headings | topic.met_by(&passage.content))
 }
 
 /// A quote as Markdown: prose set in, code as it is.
@@ -229,7 +249,7 @@ mod tests {
     #[test]
     fn it_quotes_what_fits_with_a_link() {
         let passages = [
-            passage("Webhooks", "Retries", "A failed webhook is retried five times.\n\nNothing else.", 0.9),
+            passage("Webhooks", "Retries", "Nothing else.\n\nA failed webhook is retried five times.", 0.9),
             passage("Colours", "Red", "Nothing of the kind.", 0.8),
         ];
         let draft = next(&asked("How often is a failed webhook retried?", &passages), true, Notes::default());

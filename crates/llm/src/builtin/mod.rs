@@ -11,6 +11,7 @@
 //! It is a pure function of the transcript and keeps nothing between calls.
 
 mod assistant;
+mod blocks;
 mod chore;
 mod cursor;
 mod grammar;
@@ -22,6 +23,7 @@ mod quote;
 mod rules;
 mod suggestions;
 mod transcript;
+mod wanted;
 mod words;
 
 use async_trait::async_trait;

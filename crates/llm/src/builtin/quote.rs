@@ -1,183 +1,321 @@
-//! The part of a passage that answers a question, quoted.
+//! What of the passages answers a question, quoted.
+//!
+//! Each block of each passage is scored by the terms of the question that it meets: in itself, in what leads to it, or in
+//! the headings above it. What answers often does not repeat the question, and stands under a heading that does. Then the
+//! best blocks are taken while there is room, with what belongs to them, and the long ones are cut to their best parts.
 
-use super::words::{Topic, term_set};
+use docent_types::Passage;
 
-/// The most of one passage that is quoted, in characters; a code block that was begun is quoted whole.
-const LONGEST: usize = 700;
+use super::blocks::{Block, Kind, blocks};
+use super::wanted::Wanted;
+use super::words::{Met, Topic, Weights};
 
-/// A piece of a passage that is quoted or left as a whole.
+/// The most that is quoted of the best passages, in characters.
+const LONGEST: [usize; 3] = [900, 500, 400];
+/// A passage is quoted when it scores at least this share of the best one.
+const NEAR_BEST: f32 = 0.4;
+/// A block is when it scores at least this share of the best one of its passage.
+const BLOCK_NEAR_BEST: f32 = 0.5;
+/// How far a quote goes on after what answers: with what is to be done next, and with what else is said.
+const GOES_ON: [usize; 2] = [900, 500];
+/// What a term counts in code, where words come by chance, and one that a block has not itself: in what leads to it, in the heading above, further up.
+const CODE: f32 = 0.85;
+const LEAD: f32 = 0.9;
+const HEADING: f32 = 0.7;
+const ABOVE: f32 = 0.55;
+/// How much of a score comes from one sentence, item or row having the terms together.
+const TOGETHER: f32 = 0.3;
+/// What a block gains that is of the kind that the question wants.
+const GAIN: f32 = 1.25;
+/// What a page that scored nothing would count, and how much less the next page does.
+const PAGE: f32 = 0.5;
+const LATER: f32 = 0.05;
+/// What counts a section that the search did not find, but its page; the more the better its heading meets the question.
+const UNFOUND: f32 = 0.5;
+/// What is left of the score of what only leads elsewhere, and of what is on its way out.
+const ELSEWHERE: f32 = 0.3;
+const OUTDATED: f32 = 0.5;
+
+/// A quote, and which of the passages it is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Block<'a> {
-    Prose(&'a str),
-    /// Fences included.
-    Code(&'a str),
+pub(super) struct Quote {
+    pub(super) passage: usize,
+    pub(super) text: String,
 }
 
-impl<'a> Block<'a> {
-    fn text(&self) -> &'a str {
-        match *self {
-            Self::Prose(text) | Self::Code(text) => text,
-        }
-    }
+/// A passage that may be quoted, with what its page scored.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate<'p> {
+    pub(super) passage: &'p Passage,
+    pub(super) score: f32,
+    /// How many pages came out better.
+    pub(super) rank: usize,
 }
 
-/// The blocks that meet the question best, in their order, with the code that belongs to them. Links become their
-/// words, as a target that works on its page need not work in an answer.
-pub(super) fn best(content: &str, topic: &Topic) -> String {
-    let blocks = blocks(content);
-    let fits: Vec<f32> = blocks.iter().map(|block| topic.met_by_terms(&term_set(block.text()))).collect();
-    let Some(best) = (0..blocks.len()).max_by(|&a, &b| fits[a].total_cmp(&fits[b]).then(b.cmp(&a))) else {
-        return String::new();
-    };
-    let mut chosen = vec![false; blocks.len()];
-    let mut length = 0;
-    // From the best block outwards in order of fit: each block that meets at least half as much and still has room.
-    let mut order: Vec<usize> = (0..blocks.len()).collect();
-    order.sort_by(|&a, &b| fits[b].total_cmp(&fits[a]).then(a.cmp(&b)));
-    for index in order {
-        let size = blocks[index].text().chars().count();
-        let wanted = index == best || (fits[index] > 0.0 && fits[index] * 2.0 >= fits[best]);
-        if wanted && (length == 0 || length + size <= LONGEST) {
-            chosen[index] = true;
-            length += size;
-        }
-    }
-    // What announces something (a colon, a label of its own) comes with what it announces.
-    for index in 1..blocks.len() {
-        let announced = announces(blocks[index - 1].text());
-        let size = blocks[index].text().chars().count();
-        if announced && chosen[index - 1] && length + size <= LONGEST * 2 {
-            chosen[index] = true;
-            length += size;
-        } else if announced && chosen[index] {
-            chosen[index - 1] = true;
-        }
-    }
-    let mut parts: Vec<String> = Vec::new();
-    let mut last = None;
-    for (index, block) in blocks.iter().enumerate().filter(|(index, _)| chosen[*index]) {
-        if last.is_some_and(|last| last + 1 < index) {
-            parts.push("…".to_owned());
-        }
-        last = Some(index);
-        parts.push(match block {
-            Block::Prose(text) => clipped(&without_links(text), topic),
-            Block::Code(text) => (*text).to_owned(),
-        });
-    }
-    parts.join("\n\n")
+/// A passage cut to blocks.
+struct Section<'p> {
+    heading: Met,
+    above: Met,
+    blocks: Vec<Block<'p>>,
+    /// What each block meets itself.
+    met: Vec<Met>,
+    /// What the whole counts against others, by its page and by what its heading says.
+    share: f32,
 }
 
-/// Whether a block leads to the next one: it ends in a colon, or is a label in bold and nothing more.
-fn announces(text: &str) -> bool {
-    let text = text.trim();
-    let label = text.strip_prefix("**").and_then(|text| text.strip_suffix("**"));
-    text.ends_with([':', '：']) || label.is_some_and(|label| !label.contains("**") && !label.contains('\n'))
-}
-
-/// Paragraphs, lists and code blocks, headings left out.
-fn blocks(content: &str) -> Vec<Block<'_>> {
-    let mut ranges: Vec<(usize, usize, bool)> = Vec::new();
-    let mut start: Option<usize> = None;
-    let mut fence: Option<&str> = None;
-    let (mut at, mut end) = (0, 0);
-    for line in content.split_inclusive('\n') {
-        let trimmed = line.trim();
-        if let Some(mark) = fence {
-            end = at + line.trim_end().len();
-            if trimmed.starts_with(mark) && trimmed.trim_start_matches(['`', '~']).is_empty() {
-                ranges.extend(start.take().map(|from| (from, end, true)));
-                fence = None;
-            }
-        } else if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
-            ranges.extend(start.take().map(|from| (from, end, false)));
-            start = Some(at);
-            end = at + line.trim_end().len();
-            fence = Some(mark);
-        } else if trimmed.is_empty() || trimmed.starts_with('#') {
-            ranges.extend(start.take().map(|from| (from, end, false)));
-        } else {
-            start.get_or_insert(at);
-            end = at + line.trim_end().len();
-        }
-        at += line.len();
-    }
-    ranges.extend(start.take().map(|from| (from, end, fence.is_some())));
-    ranges
-        .into_iter()
-        .map(|(from, to, is_code)| {
-            let text = &content[from..to];
-            if is_code { Block::Code(text) } else { Block::Prose(text) }
+/// The quotes that answer, best first. Links become their words, as a target that works on its page need not work in an
+/// answer.
+pub(super) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: Wanted, asked: &str) -> Vec<Quote> {
+    let best_page = candidates.iter().map(|candidate| candidate.score).fold(f32::MIN_POSITIVE, f32::max);
+    let sections: Vec<Section<'_>> =
+        candidates.iter().map(|candidate| Section::of(candidate, topic, best_page, asked)).collect();
+    let texts: Vec<Met> = sections
+        .iter()
+        .map(|section| section.met.iter().fold(section.heading | section.above, |all, met| all | met))
+        .collect();
+    let weights = topic.weights(&texts);
+    let scores: Vec<Vec<f32>> = sections
+        .iter()
+        .map(|section| (0..section.blocks.len()).map(|at| section.score(at, topic, &weights, wanted)).collect())
+        .collect();
+    let best: Vec<f32> = scores.iter().map(|blocks| blocks.iter().copied().fold(0.0, f32::max)).collect();
+    let mut order: Vec<usize> = (0..sections.len()).filter(|at| best[*at] > 0.0).collect();
+    // Stable: of what scores the same, the first.
+    order.sort_by(|a, b| best[*b].total_cmp(&best[*a]));
+    let least = order.first().map_or(0.0, |first| best[*first] * NEAR_BEST);
+    let order = order.into_iter().take_while(|at| best[*at] >= least);
+    order
+        .zip(LONGEST)
+        .map(|(at, room)| {
+            let parts = sections[at].chosen(&scores[at], wanted, room).into_iter();
+            let parts = parts.map(|block| (block, shown(&sections[at].blocks[block], topic, &weights, room)));
+            Quote { passage: at, text: joined(parts.collect()) }
         })
         .collect()
 }
 
-/// A long paragraph as its best sentences; a list or table as it is, up to the limit.
-fn clipped(text: &str, topic: &Topic) -> String {
-    if text.chars().count() <= LONGEST {
-        return text.to_owned();
+impl<'p> Section<'p> {
+    fn of(candidate: &Candidate<'p>, topic: &Topic, best_page: f32, asked: &str) -> Self {
+        let passage = candidate.passage;
+        let heading = passage.headings.last().unwrap_or(&passage.title);
+        let above = passage.headings.iter().rev().skip(1).chain([&passage.title]);
+        let above = above.fold(0, |met, heading| met | topic.met_by(heading));
+        let blocks = blocks(&passage.content);
+        let met = blocks.iter().map(|block| topic.met_by(block.text)).collect();
+        let mut share = PAGE + (1.0 - PAGE) * candidate.score / best_page;
+        share *= 1.0 - LATER * candidate.rank as f32;
+        if passage.score <= 0.0 {
+            share *= UNFOUND + (1.0 - UNFOUND) * topic.share(topic.met_by(heading)).sqrt();
+        }
+        if leads_elsewhere(heading) {
+            share *= ELSEWHERE;
+        }
+        if is_outdated(heading) && !is_outdated(asked) {
+            share *= OUTDATED;
+        }
+        Self { heading: topic.met_by(heading), above, blocks, met, share }
     }
-    if text.contains('\n') {
-        let mut short = String::new();
-        for line in text.split_inclusive('\n') {
-            if short.chars().count() + line.chars().count() > LONGEST && !short.is_empty() {
+
+    fn score(&self, at: usize, topic: &Topic, weights: &Weights, wanted: Wanted) -> f32 {
+        let block = &self.blocks[at];
+        let leads =
+            (0..at).rev().take_while(|before| self.blocks[*before].leads()).fold(0, |met, at| met | self.met[at]);
+        let under = self.label_above(at).map_or(0, |label| self.met[label]);
+        let (own, lead, heading) = (self.met[at], leads | under, self.heading);
+        let worth = if block.kind == Kind::Code { CODE } else { 1.0 };
+        let above = self.above & !(own | lead | heading);
+        let held = worth * weights.of(own)
+            + LEAD * weights.of(lead & !own)
+            + HEADING * weights.of(heading & !(own | lead))
+            + ABOVE * weights.of(above);
+        let units = block.units();
+        let together = units.iter().map(|unit| weights.of(topic.met_by(unit))).fold(0.0, f32::max);
+        let fits = match wanted {
+            Wanted::Steps => block.kind == Kind::Code || block.is_steps() || self.leads_to_code(at),
+            Wanted::Value => units.iter().any(|unit| has_value(unit) && (units.len() == 1 || topic.met_by(unit) != 0)),
+            Wanted::List => {
+                let names_many = block.kind == Kind::Prose && block.text.matches('`').count() >= 6;
+                matches!(block.kind, Kind::List | Kind::Table) || names_many
+            }
+            Wanted::Statement => block.kind == Kind::Prose,
+        };
+        let gain = if fits { GAIN } else { 1.0 };
+        let links = if block.kind == Kind::List && is_of_links(&units) { ELSEWHERE } else { 1.0 };
+        (held * (1.0 - TOGETHER) + together * TOGETHER) * gain * links * self.share
+    }
+
+    /// The label that the block stands under: `**timeout**` above what it is.
+    fn label_above(&self, at: usize) -> Option<usize> {
+        (0..at).rev().take(3).find(|before| self.blocks[*before].kind == Kind::Label)
+    }
+
+    fn leads_to_code(&self, at: usize) -> bool {
+        self.blocks[at].kind == Kind::Prose && self.blocks.get(at + 1).is_some_and(|next| next.kind == Kind::Code)
+    }
+
+    /// The blocks to quote, given what each scores: the best ones with what belongs to them, as far as there is room.
+    fn chosen(&self, scores: &[f32], wanted: Wanted, all: usize) -> Vec<usize> {
+        let mut room = all;
+        let size = |blocks: &[Block<'_>]| blocks.iter().map(|block| block.text.chars().count()).sum::<usize>();
+        let mut order: Vec<usize> = (0..self.blocks.len()).filter(|at| !self.blocks[*at].leads()).collect();
+        order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+        let mut chosen: Vec<usize> = Vec::new();
+        let least = order.first().map_or(0.0, |best| scores[*best] * BLOCK_NEAR_BEST);
+        for at in order.into_iter().filter(|at| scores[*at] >= least) {
+            let blocks = self.with_what_belongs(at, wanted);
+            let size = size(&self.blocks[blocks.clone()]);
+            if chosen.is_empty() || size <= room {
+                room = room.saturating_sub(size);
+                chosen.extend(blocks);
+            }
+        }
+        let goes_on = GOES_ON[usize::from(wanted != Wanted::Steps)];
+        let mut room = room.saturating_sub(all.saturating_sub(goes_on));
+        while let Some(next) = chosen.iter().max().map(|last| last + 1).filter(|next| *next < self.blocks.len()) {
+            let size = size(&self.blocks[next..=next]);
+            if size > room {
                 break;
             }
-            short.push_str(line);
+            room -= size;
+            chosen.push(next);
         }
-        let short: String = short.chars().take(LONGEST).collect();
-        return format!("{}\n…", short.trim_end());
+        chosen.sort_unstable();
+        chosen.dedup();
+        // What leads to something that is left out says nothing.
+        while chosen.len() > 1 && chosen.last().is_some_and(|last| self.blocks[*last].leads()) {
+            chosen.pop();
+        }
+        chosen
     }
-    let sentences: Vec<&str> = sentences(text);
-    let mut order: Vec<usize> = (0..sentences.len()).collect();
-    let fits: Vec<f32> = sentences.iter().map(|sentence| topic.met_by(sentence)).collect();
-    order.sort_by(|&a, &b| fits[b].total_cmp(&fits[a]).then(a.cmp(&b)));
-    let mut length = 0;
-    let mut chosen: Vec<usize> = Vec::new();
-    for index in order {
-        let size = sentences[index].chars().count();
-        if length + size <= LONGEST {
-            length += size;
-            chosen.push(index);
+
+    /// A block with what leads to it, and what it is explained by.
+    fn with_what_belongs(&self, at: usize, wanted: Wanted) -> std::ops::Range<usize> {
+        let (mut from, mut to) = (at, at + 1);
+        while from > 0 && self.blocks[from - 1].leads() {
+            from -= 1;
+        }
+        let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == Kind::Code);
+        // Code that stands beside code says the same for another system.
+        while wanted == Wanted::Steps && is_code(to) && to - at < 3 {
+            to += 1;
+        }
+        if is_code(at) && from == at && at > 0 && self.blocks[at - 1].kind == Kind::Prose {
+            from = at - 1;
+        }
+        from..to
+    }
+}
+
+/// Whether a heading announces nothing but other pages.
+fn leads_elsewhere(heading: &str) -> bool {
+    const HEADINGS: [&str; 12] = [
+        "next steps",
+        "see also",
+        "related",
+        "further reading",
+        "learn more",
+        "more resources",
+        "resources",
+        "what's next",
+        "what’s next",
+        "read more",
+        "references",
+        "where to go",
+    ];
+    let heading = heading.to_lowercase();
+    HEADINGS.iter().any(|known| heading.starts_with(known))
+}
+
+fn is_outdated(text: &str) -> bool {
+    let text = text.to_lowercase();
+    ["deprecat", "legacy", "migrat", "changelog", "upgrad"].iter().any(|word| text.contains(word))
+}
+
+/// Whether most items are links and little more: cards, a table of contents.
+fn is_of_links(items: &[&str]) -> bool {
+    let is_link = |item: &&&str| {
+        let item = item.trim_start().trim_start_matches(['-', '*', '+', ' ']);
+        item.starts_with('[') || item.starts_with("**[")
+    };
+    items.iter().filter(is_link).count() * 3 > items.len() * 2
+}
+
+/// Whether a text names a value: a number, or something in code.
+fn has_value(text: &str) -> bool {
+    let text = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".)- ".contains(c));
+    text.contains('`') || text.contains(|c: char| c.is_ascii_digit())
+}
+
+/// Parts of one passage in their order, gaps shown.
+fn joined(parts: Vec<(usize, String)>) -> String {
+    let mut text = String::new();
+    let mut next = None;
+    for (at, part) in parts {
+        if next.is_some() {
+            text.push_str(if next == Some(at) { "\n\n" } else { "\n\n…\n\n" });
+        }
+        text.push_str(&part);
+        next = Some(at + 1);
+    }
+    text
+}
+
+/// A block as it is quoted: whole where it is short, else its best parts.
+fn shown(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> String {
+    let text = match block.kind {
+        Kind::Code => return cut_code(block.text, most),
+        _ if block.text.chars().count() <= most => block.text.to_owned(),
+        _ => best_units(block, topic, weights, most),
+    };
+    without_links(&text)
+}
+
+/// The best units of a block, in their order, gaps shown.
+fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> String {
+    let units = block.units();
+    let head: String = match block.kind {
+        Kind::Table => block.text.split_inclusive('\n').take(2).collect(),
+        _ => String::new(),
+    };
+    let scores: Vec<f32> = units.iter().map(|unit| weights.of(topic.met_by(unit))).collect();
+    let mut order: Vec<usize> = (0..units.len()).collect();
+    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    let mut room = most.saturating_sub(head.chars().count());
+    let mut chosen = Vec::new();
+    for unit in order {
+        let size = units[unit].chars().count();
+        if size <= room {
+            room -= size;
+            chosen.push(unit);
         }
     }
     if chosen.is_empty() {
-        return text.chars().take(LONGEST).chain(std::iter::once('…')).collect();
+        return block.text.chars().take(most).chain(['…']).collect();
     }
     chosen.sort_unstable();
-    let mut quote = String::new();
-    let mut expected = 0;
-    for index in chosen {
-        if index != expected {
-            quote.push_str("… ");
+    let gap = if block.kind == Kind::Prose { "… " } else { "" };
+    let mut text = head;
+    let mut next = 0;
+    for unit in &chosen {
+        if *unit != next {
+            text.push_str(gap);
         }
-        quote.push_str(sentences[index]);
-        expected = index + 1;
+        text.push_str(units[*unit]);
+        next = unit + 1;
     }
-    if expected < sentences.len() {
-        quote.push('…');
-    }
-    quote.trim_end().to_owned()
+    let end = if block.kind == Kind::Prose { "…" } else { "\n\n…" };
+    format!("{}{}", text.trim_end(), if chosen.len() < units.len() { end } else { "" })
 }
 
-/// Sentences with the white space after them.
-fn sentences(text: &str) -> Vec<&str> {
-    let mut sentences = Vec::new();
-    let mut start = 0;
-    let mut ended = false;
-    for (at, c) in text.char_indices() {
-        if ended && !c.is_whitespace() {
-            sentences.push(&text[start..at]);
-            start = at;
-        }
-        ended = match c {
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => text[at + c.len_utf8()..].starts_with(char::is_whitespace),
-            c => ended && c.is_whitespace(),
-        };
+/// Code cut after a line, its fence closed.
+fn cut_code(code: &str, most: usize) -> String {
+    if code.chars().count() <= most {
+        return code.to_owned();
     }
-    sentences.push(&text[start..]);
-    sentences
+    let fence: String = code.trim_start().chars().take_while(|c| "`~".contains(*c)).collect();
+    let end = code.char_indices().nth(most).map_or(code.len(), |(end, _)| end);
+    let end = code[..end].rfind('\n').unwrap_or(end);
+    format!("{}\n{fence}\n\n…", &code[..end])
 }
 
 /// The text with `[words](target)` as `words`, and images as their alternative text.
@@ -225,52 +363,5 @@ fn link(text: &str) -> Option<(&str, &str)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_paragraph_that_fits_is_quoted_with_its_code() {
-        let content = "# Retries\n\nDeliveries are signed.\n\nTo change the retry policy, set `retries`:\n\n```toml\nretries = 5\n\n# done\n```\n\nUnrelated words about colours.\n";
-        let quote = best(content, &Topic::of("how do I change the retry policy?"));
-        assert_eq!(quote, "To change the retry policy, set `retries`:\n\n```toml\nretries = 5\n\n# done\n```");
-    }
-
-    #[test]
-    fn a_gap_is_shown_and_links_become_their_words() {
-        let content =
-            "Keys [expire](/keys#expiry) after 90 days.\n\nSome more.\n\nExpired keys are ![x](y.png)refused.";
-        assert_eq!(
-            best(content, &Topic::of("when do keys expire")),
-            "Keys expire after 90 days.\n\n…\n\nExpired keys are xrefused."
-        );
-    }
-
-    #[test]
-    fn a_label_comes_with_what_it_is_the_label_of() {
-        let content = "Before.\n\n**Rotate a key**\n\nPress the button.\n\nAfter.";
-        assert_eq!(best(content, &Topic::of("rotate key")), "**Rotate a key**\n\nPress the button.");
-    }
-
-    #[test]
-    fn a_long_paragraph_is_cut_to_its_best_sentences() {
-        let filler = "This sentence is about something else entirely. ".repeat(30);
-        let content = format!("{filler}Rotate the signing key every month. {filler}");
-        let quote = best(&content, &Topic::of("rotate signing key"));
-        assert!(quote.contains("Rotate the signing key every month."), "{quote}");
-        assert!(quote.chars().count() < LONGEST + 20);
-    }
-
-    #[test]
-    fn brackets_that_are_no_links_stay() {
-        for text in ["a [b] c", "a [b", "[[x]", "[x](", "![", "a[0](b"] {
-            assert_eq!(without_links(text), text);
-        }
-        assert_eq!(without_links("[[a]](b) (c)"), "[a] (c)");
-    }
-
-    #[test]
-    fn an_unclosed_fence_is_code_to_the_end() {
-        assert_eq!(blocks("a\n```\nb\n\nc"), [Block::Prose("a"), Block::Code("```\nb\n\nc")]);
-        assert_eq!(blocks(""), []);
-    }
-}
+#[path = "quote_tests.rs"]
+mod tests;

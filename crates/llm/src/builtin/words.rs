@@ -2,62 +2,141 @@
 
 use std::collections::HashSet;
 
+/// How many terms of a question count: a bit each.
+const MOST_TERMS: usize = 32;
+
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Topic {
     terms: Vec<String>,
+    /// How many of the terms were asked for. Those after them come from an earlier question and only help.
+    asked: usize,
 }
+
+/// Which terms of a topic a text has, a bit each.
+pub(super) type Met = u32;
 
 impl Topic {
     /// The terms of a question, without the words every question has. A question of nothing but those keeps them.
+    #[cfg(test)]
     pub(super) fn of(question: &str) -> Self {
+        Self::following(question, "")
+    }
+
+    /// As `of`, for a question that follows up on an earlier one, whose terms help. Where the question has no telling
+    /// term, those of the earlier one are asked for.
+    pub(super) fn following(question: &str, earlier: &str) -> Self {
         let all = unique(terms(question));
-        let telling: Vec<String> = all.iter().filter(|term| !is_common(term)).cloned().collect();
-        Self { terms: if telling.is_empty() { all } else { telling } }
-    }
-
-    /// The part of the terms that the text has, 0 to 1.
-    pub(super) fn met_by(&self, text: &str) -> f32 {
-        let present: HashSet<String> = terms(text).into_iter().collect();
-        self.met_by_terms(&present)
-    }
-
-    pub(super) fn met_by_terms(&self, present: &HashSet<String>) -> f32 {
-        if self.terms.is_empty() {
-            return 0.0;
+        let telling = |all: &[String]| all.iter().filter(|term| !is_common(term)).cloned().collect::<Vec<String>>();
+        let (mut asked, mut helping) = (telling(&all), telling(&unique(terms(earlier))));
+        if asked.is_empty() {
+            asked = if helping.is_empty() { all } else { std::mem::take(&mut helping) };
         }
-        let met = self.terms.iter().filter(|term| present.contains(*term)).count();
-        met as f32 / self.terms.len() as f32
+        helping.retain(|term| !asked.contains(term));
+        asked.truncate(MOST_TERMS);
+        helping.truncate(MOST_TERMS - asked.len());
+        let count = asked.len();
+        asked.append(&mut helping);
+        Self { terms: asked, asked: count }
+    }
+
+    /// Which of the terms a text has.
+    pub(super) fn met_by(&self, text: &str) -> Met {
+        let mut met = 0;
+        let may_begin = |first: char| self.terms.iter().any(|term| term.starts_with(first));
+        each_term(text, may_begin, |found| {
+            if let Some(at) = self.terms.iter().position(|term| *term == found) {
+                met |= 1 << at;
+            }
+        });
+        met
+    }
+
+    /// The part of the terms asked for that were met, 0 to 1.
+    pub(super) fn share(&self, met: Met) -> f32 {
+        let asked = met & u32::MAX.checked_shr(u32::BITS - self.asked as u32).unwrap_or_default();
+        if self.asked == 0 { 0.0 } else { asked.count_ones() as f32 / self.asked as f32 }
+    }
+
+    /// How many terms were asked for.
+    pub(super) const fn asked(&self) -> usize {
+        self.asked
+    }
+
+    /// What each term tells among these texts: the fewer of them have it, the more. One that none has tells nothing, and
+    /// one that only helps less.
+    pub(super) fn weights(&self, texts: &[Met]) -> Weights {
+        let mut weights: Vec<f32> = (0..self.terms.len())
+            .map(|at| {
+                let having = texts.iter().filter(|met| **met & 1 << at != 0).count();
+                let helps = if at < self.asked { 1.0 } else { HELPS };
+                if having == 0 { 0.0 } else { helps * (1.0 + texts.len() as f32 / having as f32).ln().powf(EVENLY) }
+            })
+            .collect();
+        let sum = weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+        Weights(weights)
     }
 }
 
-/// The terms of a text, as a set to ask repeatedly.
-pub(super) fn term_set(text: &str) -> HashSet<String> {
-    terms(text).into_iter().collect()
+/// How far rare terms outweigh others: 1 by the usual measure, 0 not at all. Among passages that a search has found, little.
+const EVENLY: f32 = 0.25;
+/// What a term of an earlier question counts.
+const HELPS: f32 = 0.4;
+
+/// What each term of a topic tells; 1 together.
+#[derive(Debug, Clone)]
+pub(super) struct Weights(Vec<f32>);
+
+impl Weights {
+    pub(super) fn of(&self, met: Met) -> f32 {
+        self.0.iter().enumerate().filter(|(at, _)| met & 1 << at != 0).map(|(_, weight)| weight).sum()
+    }
 }
 
-/// Words in lower case without their endings; scripts written without spaces give pairs of characters.
+/// The terms of a text.
 fn terms(text: &str) -> Vec<String> {
     let mut terms = Vec::new();
+    each_term(text, |_| true, |term| terms.push(term));
+    terms
+}
+
+/// Words in lower case without their endings; scripts written without spaces give pairs of characters. Only those whose
+/// first character may begin one that is looked for: making a term is what costs.
+fn each_term(text: &str, may_begin: impl Fn(char) -> bool, mut each: impl FnMut(String)) {
     let mut word = String::new();
-    let mut unspaced: Vec<char> = Vec::new();
+    let mut skips = false;
+    let mut before: Option<char> = None;
+    let mut pairs = 0;
     for c in text.chars().chain(std::iter::once(' ')) {
         if is_unspaced(c) {
-            unspaced.push(c);
-        } else if !unspaced.is_empty() {
-            match unspaced.as_slice() {
-                [one] => terms.push(one.to_string()),
-                many => terms.extend(many.windows(2).map(|pair| pair.iter().collect())),
+            if let Some(before) = before {
+                pairs += 1;
+                if may_begin(before) {
+                    each([before, c].iter().collect());
+                }
             }
-            unspaced.clear();
+            before = Some(c);
+        } else if let Some(last) = before.take() {
+            if pairs == 0 && may_begin(last) {
+                each(last.to_string());
+            }
+            pairs = 0;
         }
         if c.is_alphanumeric() && !is_unspaced(c) {
-            word.extend(c.to_lowercase());
-        } else if !word.is_empty() {
-            terms.push(stem(&std::mem::take(&mut word)));
+            if word.is_empty() && !skips {
+                skips = c.to_lowercase().next().is_none_or(|first| !may_begin(first));
+            }
+            if !skips {
+                word.extend(c.to_lowercase());
+            }
+        } else {
+            skips = false;
+            if !word.is_empty() {
+                each(stem(&std::mem::take(&mut word)));
+            }
         }
     }
-    terms
 }
 
 /// Whether a character belongs to a script that puts no spaces between words.
@@ -74,9 +153,16 @@ fn stem(word: &str) -> String {
     if count < 4 || !word.is_ascii() {
         return word.to_owned();
     }
-    for (ending, instead, least) in
-        [("ies", "y", 5), ("ing", "", 6), ("ed", "", 5), ("es", "", 5), ("s", "", 4), ("e", "", 4), ("y", "y", 4)]
-    {
+    for (ending, instead, least) in [
+        ("ies", "y", 5),
+        ("ied", "y", 6),
+        ("ing", "", 6),
+        ("ed", "", 5),
+        ("es", "", 5),
+        ("s", "", 4),
+        ("e", "", 4),
+        ("y", "y", 4),
+    ] {
         if count >= least
             && let Some(stem) = word.strip_suffix(ending)
             && !(ending == "s" && (stem.ends_with('s') || stem.ends_with('u') || stem.ends_with('i')))
@@ -142,6 +228,7 @@ mod tests {
     fn endings_do_not_matter() {
         for (a, b) in [
             ("retries", "retry"),
+            ("retried", "retry"),
             ("configured", "configure"),
             ("configuring", "configure"),
             ("webhooks", "webhook"),
@@ -158,22 +245,44 @@ mod tests {
 
     #[test]
     fn a_question_is_met_by_the_words_that_tell() {
-        let topic = Topic::of("How do I configure the retries of a webhook?");
-        assert!(topic.met_by("Webhook retry: configure how often") > 0.99);
-        assert!(topic.met_by("How do I bake a cake?") < 0.01);
-        assert!((topic.met_by("A webhook is a call.") - 1.0 / 3.0).abs() < 0.01);
+        let share = |text: &str| share("How do I configure the retries of a webhook?", text);
+        assert!(share("Webhook retry: configure how often") > 0.99);
+        assert!(share("How do I bake a cake?") < 0.01);
+        assert!((share("A webhook is a call.") - 1.0 / 3.0).abs() < 0.01);
     }
 
     #[test]
     fn scripts_without_spaces_are_compared_by_pairs() {
-        let topic = Topic::of("請求書の支払い方法");
-        assert!(topic.met_by("支払い方法は請求書に記載されています。") > 0.6);
-        assert!(topic.met_by("天気がいいですね。") < 0.1);
+        let share = |text: &str| share("請求書の支払い方法", text);
+        assert!(share("支払い方法は請求書に記載されています。") > 0.6);
+        assert!(share("天気がいいですね。") < 0.1);
     }
 
     #[test]
     fn a_question_of_common_words_alone_still_has_a_topic() {
-        assert!(Topic::of("what is it").met_by("it is what") > 0.99);
-        assert_eq!(Topic::of("?!").met_by("anything"), 0.0);
+        assert!(share("what is it", "it is what") > 0.99);
+        assert_eq!(share("?!", "anything"), 0.0);
+    }
+
+    #[test]
+    fn words_of_an_earlier_question_help_and_are_not_missed() {
+        let topic = Topic::following("And retries?", "How do I sign a webhook?");
+        assert!(topic.share(topic.met_by("Retries")) > 0.99);
+        assert_eq!(topic.share(topic.met_by("Sign a webhook")), 0.0);
+        let weights = topic.weights(&[topic.met_by("retries"), topic.met_by("signed webhook")]);
+        assert!(weights.of(topic.met_by("retries")) > weights.of(topic.met_by("webhook")));
+        assert!(weights.of(topic.met_by("webhook")) > 0.0);
+        assert_eq!(Topic::following("And why?", "How do I sign a webhook?"), Topic::of("How do I sign a webhook?"));
+    }
+
+    #[test]
+    fn a_topic_of_many_words_is_cut() {
+        let words: String = (0..100).map(|n| format!("word{n} ")).collect();
+        assert!(share(&words, &words) > 0.99);
+    }
+
+    fn share(question: &str, text: &str) -> f32 {
+        let topic = Topic::of(question);
+        topic.share(topic.met_by(text))
     }
 }

@@ -125,6 +125,19 @@ fn words_that_were_asked_before_help_and_are_not_missed() {
 }
 
 #[test]
+fn the_sections_of_a_page_are_passages_in_their_order() {
+    let site = Site::of(&handbook());
+    let snapshot = site.index.snapshot();
+    let path = snapshot.search(&question("kubernetes clusters"))[0].path.clone();
+    let sections = snapshot.sections(&question("kubernetes clusters"), &path);
+    let found = snapshot.search(&question("kubernetes clusters")).remove(0);
+    assert!(sections.iter().any(|section| section.href == found.href && section.content == found.content));
+    assert!(sections.iter().all(|section| section.path == path));
+    assert_eq!(snapshot.sections(&Query { limit: 1, ..question("kubernetes") }, &path).len(), 1);
+    assert_eq!(snapshot.sections(&question("kubernetes"), "no/such/page"), []);
+}
+
+#[test]
 fn a_score_is_the_share_of_the_question_that_is_met_on_small_sites_and_large() {
     let site = |pages: usize| {
         let mut docs = Docs::default();

@@ -1,0 +1,225 @@
+//! The Markdown of a passage as the pieces that a quote is made of.
+
+use super::outline::list_mark;
+
+/// A piece of a passage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Block<'a> {
+    pub(super) kind: Kind,
+    pub(super) text: &'a str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Prose,
+    /// A few words in bold on a line of their own: what they stand above is about them.
+    Label,
+    /// What is set in below an item belongs to it, code too.
+    List,
+    Table,
+    /// Fences included.
+    Code,
+}
+
+impl<'a> Block<'a> {
+    /// Whether the block only leads to the next one.
+    pub(super) fn leads(&self) -> bool {
+        self.kind == Kind::Label || self.kind == Kind::Prose && self.text.trim_end().ends_with([':', '：'])
+    }
+
+    /// Whether these are steps to take.
+    pub(super) fn is_steps(&self) -> bool {
+        self.kind == Kind::List && self.text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+    }
+
+    /// The smallest parts that say something: sentences, items, rows. Of a table the first two lines are none.
+    pub(super) fn units(&self) -> Vec<&'a str> {
+        match self.kind {
+            Kind::Prose => sentences(self.text),
+            Kind::Label | Kind::Code => vec![self.text],
+            Kind::List => items(self.text),
+            Kind::Table => self.text.split_inclusive('\n').skip(2).collect(),
+        }
+    }
+}
+
+/// The blocks of a text, headings left out.
+pub(super) fn blocks(content: &str) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    let mut run: Option<Run> = None;
+    let mut fence: Option<&str> = None;
+    let mut at = 0;
+    for line in content.split_inclusive('\n') {
+        let text = line.trim();
+        let to = at + line.trim_end().len();
+        let is_set_in = line.starts_with([' ', '\t']);
+        let in_list = run.as_ref().is_some_and(|run| run.kind == Kind::List);
+        if let Some(mark) = fence {
+            run.as_mut().into_iter().for_each(|run| run.to = to);
+            if text.starts_with(mark) && text.trim_start_matches(['`', '~']).is_empty() {
+                fence = None;
+                if !in_list {
+                    blocks.extend(run.take().map(|run| run.block(content)));
+                }
+            }
+        } else if text.is_empty() {
+            match &mut run {
+                Some(run) if run.kind == Kind::List => run.is_parted = true,
+                run => blocks.extend(run.take().map(|run| run.block(content))),
+            }
+        } else if let Some(run) = run.as_mut().filter(|run| run.goes_on(text, is_set_in)) {
+            run.to = to;
+            run.is_parted = false;
+            fence = fence_of(text);
+        } else {
+            blocks.extend(run.take().map(|run| run.block(content)));
+            fence = fence_of(text);
+            if !text.starts_with('#') {
+                run = Some(Run { kind: kind(text), from: at, to, is_parted: false });
+            }
+        }
+        at += line.len();
+    }
+    blocks.extend(run.take().map(|run| run.block(content)));
+    blocks
+}
+
+/// Lines that make up one block.
+struct Run {
+    kind: Kind,
+    from: usize,
+    to: usize,
+    /// A blank line has been since.
+    is_parted: bool,
+}
+
+impl Run {
+    /// Whether a line that is not blank belongs to the same block.
+    fn goes_on(&self, text: &str, is_set_in: bool) -> bool {
+        match self.kind {
+            Kind::List => {
+                let goes_on = !self.is_parted && kind(text) == Kind::Prose && !text.starts_with('#');
+                is_set_in || list_mark(text).is_some() || goes_on
+            }
+            Kind::Table => kind(text) == Kind::Table,
+            Kind::Prose => kind(text) == Kind::Prose && !text.starts_with('#'),
+            Kind::Label | Kind::Code => false,
+        }
+    }
+
+    fn block<'a>(&self, content: &'a str) -> Block<'a> {
+        let text = &content[self.from..self.to];
+        let label = text.trim().strip_prefix("**").and_then(|text| text.strip_suffix("**"));
+        let is_label = self.kind == Kind::Prose && label.is_some_and(|text| !text.contains(['\n', '*']));
+        Block { kind: if is_label { Kind::Label } else { self.kind }, text }
+    }
+}
+
+fn fence_of(text: &str) -> Option<&'static str> {
+    ["```", "~~~"].into_iter().find(|mark| text.starts_with(mark))
+}
+
+/// What a line begins.
+fn kind(text: &str) -> Kind {
+    if fence_of(text).is_some() {
+        Kind::Code
+    } else if list_mark(text).is_some() {
+        Kind::List
+    } else if text.starts_with('|') {
+        Kind::Table
+    } else {
+        Kind::Prose
+    }
+}
+
+/// The items of a list, each with what is set in below it.
+fn items(text: &str) -> Vec<&str> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let outermost = indent(text);
+    let mut starts = Vec::new();
+    let (mut at, mut fenced) = (0, false);
+    for line in text.split_inclusive('\n') {
+        fenced ^= fence_of(line.trim()).is_some();
+        if !fenced && indent(line) <= outermost && list_mark(line.trim()).is_some() {
+            starts.push(at);
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(from, to)| &text[*from..to]).collect()
+}
+
+/// Sentences with the white space after them.
+fn sentences(text: &str) -> Vec<&str> {
+    let mut sentences = Vec::new();
+    let mut start = 0;
+    let mut ended = false;
+    for (at, c) in text.char_indices() {
+        if ended && !c.is_whitespace() {
+            sentences.push(&text[start..at]);
+            start = at;
+        }
+        ended = match c {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => text[at + c.len_utf8()..].starts_with(char::is_whitespace),
+            c => ended && c.is_whitespace(),
+        };
+    }
+    sentences.push(&text[start..]);
+    sentences
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn kinds(content: &str) -> Vec<(Kind, &str)> {
+        blocks(content).into_iter().map(|block| (block.kind, block.text)).collect()
+    }
+
+    #[test]
+    fn a_passage_is_cut_to_its_blocks() {
+        let content = "# Title\nText,\nmore.\n- one\n- two\n\n**Label**\n\n| a | b |\n|---|---|\n| c | d |\n\n```toml\nx = 1\n\n# no heading\n```\nEnd.";
+        assert_eq!(
+            kinds(content),
+            [
+                (Kind::Prose, "Text,\nmore."),
+                (Kind::List, "- one\n- two"),
+                (Kind::Label, "**Label**"),
+                (Kind::Table, "| a | b |\n|---|---|\n| c | d |"),
+                (Kind::Code, "```toml\nx = 1\n\n# no heading\n```"),
+                (Kind::Prose, "End."),
+            ]
+        );
+        assert_eq!(kinds("a\n```\nb\n\nc"), [(Kind::Prose, "a"), (Kind::Code, "```\nb\n\nc")]);
+        assert_eq!(kinds(""), []);
+    }
+
+    #[test]
+    fn what_is_set_in_below_an_item_belongs_to_it() {
+        let list = "1. Install it:\n\n   ```sh\n   - run\n\n   ```\n\n2. Start it.\n   More.";
+        assert_eq!(kinds(&format!("{list}\n\nAfter.")), [(Kind::List, list), (Kind::Prose, "After.")]);
+        let block = blocks(list)[0];
+        assert!(block.is_steps());
+        assert_eq!(block.units(), ["1. Install it:\n\n   ```sh\n   - run\n\n   ```\n\n", "2. Start it.\n   More."]);
+        assert_eq!(blocks("- a\n  - b\n- c")[0].units(), ["- a\n  - b\n", "- c"]);
+    }
+
+    #[test]
+    fn rows_and_sentences_are_units() {
+        assert_eq!(blocks("| a |\n|---|\n| b |\n| c |")[0].units(), ["| b |\n", "| c |"]);
+        assert_eq!(blocks("One. Two!\nThree")[0].units(), ["One. ", "Two!\n", "Three"]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_cut_without_a_panic(text in "(\\PC|\n|```|- |1\\. |\\| |   |\\*\\*|:){0,80}") {
+            for block in blocks(&text) {
+                prop_assert!(!block.text.trim().is_empty());
+                block.units();
+            }
+        }
+    }
+}

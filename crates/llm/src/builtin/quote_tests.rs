@@ -1,0 +1,115 @@
+use super::*;
+
+fn passage(heading: &str, content: &str) -> Passage {
+    Passage {
+        path: "page".to_owned(),
+        href: format!("/page#{heading}"),
+        title: "Page".to_owned(),
+        headings: vec![heading.to_owned()],
+        content: content.to_owned(),
+        score: 0.5,
+        version: None,
+        language: None,
+    }
+}
+
+fn answers(question: &str, passages: &[Passage]) -> Vec<(usize, String)> {
+    let candidates: Vec<Candidate<'_>> =
+        passages.iter().map(|passage| Candidate { passage, score: passage.score, rank: 0 }).collect();
+    let quotes = quotes(&candidates, &Topic::of(question), Wanted::by(question), question);
+    quotes.into_iter().map(|quote| (quote.passage, quote.text)).collect()
+}
+
+#[track_caller]
+fn quotes_of(question: &str, content: &str, expected: &str) {
+    assert_eq!(answers(question, &[passage("Some heading", content)]), [(0, expected.to_owned())], "{question}");
+}
+
+#[test]
+fn the_paragraph_that_fits_is_quoted_with_its_code() {
+    quotes_of(
+        "how do I change the retry policy?",
+        "# Retries\n\nDeliveries are signed.\n\nTo change the retry policy, set `retries`:\n\n```toml\nretries = 5\n\n# done\n```\n",
+        "To change the retry policy, set `retries`:\n\n```toml\nretries = 5\n\n# done\n```",
+    );
+}
+
+#[test]
+fn a_gap_is_shown_and_links_become_their_words() {
+    let filler = "Some more. ".repeat(90);
+    quotes_of(
+        "when do keys expire",
+        &format!("Keys [expire](/keys#expiry) after 90 days.\n\n{filler}\n\nExpired keys are ![x](y.png)refused."),
+        "Keys expire after 90 days.\n\n…\n\nExpired keys are xrefused.",
+    );
+}
+
+#[test]
+fn a_label_comes_with_what_it_is_the_label_of() {
+    quotes_of(
+        "what is the timeout",
+        "**retries**\n\nHow often to try. The default is 3.\n\n**timeout**\n\nHow long to wait. The default is 30 seconds.",
+        "**timeout**\n\nHow long to wait. The default is 30 seconds.",
+    );
+}
+
+#[test]
+fn what_stands_under_a_heading_need_not_repeat_it() {
+    let passages =
+        [passage("Colours", "Limits of colours are a matter of taste."), passage("Payload limits", "At most 256 KiB.")];
+    assert_eq!(answers("What is the limit of a payload?", &passages)[0], (1, "At most 256 KiB.".to_owned()));
+}
+
+#[test]
+fn cards_and_next_steps_are_no_answer() {
+    let passages = [
+        passage("Next steps", "- [Rotate a key](/keys): How to rotate a key.\n- [Keys](/all): All about keys."),
+        passage("Rotation", "1. Open the settings.\n2. Press *Rotate* beside the key."),
+    ];
+    let answers = answers("How do I rotate a key?", &passages);
+    assert_eq!(answers[0], (1, "1. Open the settings.\n2. Press *Rotate* beside the key.".to_owned()));
+    assert_eq!(answers.len(), 1);
+}
+
+#[test]
+fn a_table_is_cut_to_the_rows_that_fit_and_keeps_its_head() {
+    let filler: String = (0..40).map(|n| format!("| `other_{n}` | Something else entirely |\n")).collect();
+    let table = format!("| Name | Meaning |\n|---|---|\n{filler}| `max_delay` | The longest delay |\n{filler}");
+    let quote = &answers("What is max_delay?", &[passage("Options", &table)])[0].1;
+    assert!(quote.starts_with("| Name | Meaning |\n|---|---|\n"), "{quote}");
+    assert!(quote.contains("| `max_delay` | The longest delay |"), "{quote}");
+    assert!(quote.ends_with('…') && quote.chars().count() < 1_000, "{quote}");
+}
+
+#[test]
+fn a_long_paragraph_is_cut_to_its_best_sentences() {
+    let filler = "This sentence is about something else entirely. ".repeat(30);
+    let content = format!("{filler}Rotate the signing key every month. {filler}");
+    let quote = &answers("rotate signing key", &[passage("Keys", &content)])[0].1;
+    assert!(quote.contains("Rotate the signing key every month."), "{quote}");
+    assert!(quote.chars().count() < LONGEST[0] + 20);
+}
+
+#[test]
+fn code_that_is_cut_ends_with_its_fence() {
+    let code = format!("```js\n{}```", "retry(5)\n".repeat(300));
+    let quote = &answers("retry", &[passage("Retries", &code)])[0].1;
+    assert!(quote.ends_with("retry(5)\n```\n\n…"), "{quote}");
+}
+
+#[test]
+fn an_answer_stays_an_answer() {
+    let passages: Vec<Passage> =
+        (0..30).map(|n| passage(&format!("Keys {n}"), &"A key is a key.\n\n".repeat(30))).collect();
+    let quotes = answers("What is a key?", &passages);
+    assert!(quotes.len() <= LONGEST.len());
+    assert!(quotes.iter().map(|(_, text)| text.chars().count()).sum::<usize>() < LONGEST.iter().sum());
+}
+
+#[test]
+fn brackets_that_are_no_links_stay() {
+    for text in ["a [b] c", "a [b", "[[x]", "[x](", "![", "a[0](b"] {
+        assert_eq!(without_links(text), text);
+    }
+    assert_eq!(without_links("[[a]](b) (c)"), "[a] (c)");
+}
