@@ -139,7 +139,7 @@ pub(super) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
 }
 
 /// Words that make a clause something other than it begins like.
-const CONDITIONS: [&str; 25] = [
+pub(super) const CONDITIONS: [&str; 25] = [
     "but",
     "except",
     "excluding",

@@ -16,6 +16,7 @@ mod chore;
 mod cursor;
 mod grammar;
 mod language;
+mod near;
 mod outline;
 mod place;
 mod planner;

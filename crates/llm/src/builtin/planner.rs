@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::Draft;
 use super::chore::{Chore, TOOLS};
 use super::grammar::{FORMS, Instruction, read};
+use super::near::meant;
 use super::transcript::{Answered, answered, newest_turn, said_by};
 
 /// The tool that ends a turn. A request that offers it is the agent's.
@@ -149,10 +150,8 @@ impl<'a> Turn<'a> {
         }
         left.extend(self.refusals());
         for text in self.unreadable.iter().take(UNREADABLE) {
-            left.push(format!(
-                "- “{}”: not one of the chores I carry out without a language model.",
-                shortened(text, 300)
-            ));
+            let why = "not one of the chores I carry out without a language model.";
+            left.push(format!("- “{}”: {why}{}", shortened(text, 300), did_you_mean(text)));
         }
         if self.unreadable.len() > UNREADABLE {
             left.push(format!("- {} more instructions I could not read.", self.unreadable.len() - UNREADABLE));
@@ -204,10 +203,13 @@ fn item(output: &str) -> String {
 fn unreadable_report(unreadable: &[String]) -> String {
     let mut report = match unreadable {
         [] => "There is no instruction in this prompt.".to_owned(),
-        [one] => format!("I could not read “{}” as an instruction.", shortened(one, 300)),
+        [one] => format!("I could not read “{}” as an instruction.{}", shortened(one, 300), did_you_mean(one)),
         many => {
-            let items: Vec<String> =
-                many.iter().take(UNREADABLE).map(|text| format!("- “{}”", shortened(text, 300))).collect();
+            let items: Vec<String> = many
+                .iter()
+                .take(UNREADABLE)
+                .map(|text| format!("- “{}”{}", shortened(text, 300), did_you_mean(text)))
+                .collect();
             let more = many.len().saturating_sub(UNREADABLE);
             let more = if more > 0 { format!("\n- and {more} more") } else { String::new() };
             format!("I could not read these as instructions:\n\n{}{more}", items.join("\n"))
@@ -216,6 +218,11 @@ fn unreadable_report(unreadable: &[String]) -> String {
     report.push_str("\n\n");
     report.push_str(&forms());
     report
+}
+
+/// The instruction that a text comes near, as a sentence.
+fn did_you_mean(text: &str) -> String {
+    meant(text).map(|meant| format!(" Did you mean: {meant}")).unwrap_or_default()
 }
 
 /// What would have been read, and what reads everything else.

@@ -94,7 +94,7 @@ fn names_page(cursor: &mut Cursor<'_>) -> bool {
     true
 }
 
-fn is_path(text: &str) -> bool {
+pub(super) fn is_path(text: &str) -> bool {
     text.contains('/') || has_page_ending(text)
 }
 

@@ -162,6 +162,21 @@ async fn a_prompt_it_cannot_read_ends_with_the_forms() {
 }
 
 #[tokio::test]
+async fn a_near_miss_is_left_with_the_form_that_was_meant() {
+    let finish = last_finish(&run(vec![Message::text(Role::User, "Repalce Acme by Zenith")], done).await);
+    assert_eq!(finish["outcome"], "cannot");
+    let summary = finish["summary"].as_str().expect("a summary");
+    let told = "I could not read “Repalce Acme by Zenith” as an instruction. Did you mean: `Replace \"Acme\" with \"Zenith\"`\n";
+    assert!(summary.starts_with(told), "{summary}");
+
+    let prompt = "Fix broken links. Delete guides/x";
+    let finish = last_finish(&run(vec![Message::text(Role::User, prompt)], done).await);
+    assert_eq!(finish["outcome"], "done");
+    let summary = finish["summary"].as_str().expect("a summary");
+    assert!(summary.contains("language model. Did you mean: `Delete page guides/x`\n"), "{summary}");
+}
+
+#[tokio::test]
 async fn control_characters_are_refused_with_a_sentence() {
     for prompt in [
         "Replace \"a\" with \"b\u{0}\"",

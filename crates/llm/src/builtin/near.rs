@@ -1,0 +1,399 @@
+//! What was probably meant by a text that the grammar does not read. It is told and never carried out.
+//!
+//! A near miss has the verb of a form, or a word like it, and the parts that the form needs, and nothing else: quotes may be
+//! missing, words of the form may be, or its parts may stand in another order. Where anything is left over there is no
+//! telling what it was to mean, and so nothing is suggested.
+
+use serde_json::Value;
+
+use super::chore::{Chore, Scope};
+use super::cursor::{Cursor, closing, is_space};
+use super::grammar::{CONDITIONS, Instruction, read};
+use super::place::scope;
+use super::rules::is_path;
+
+/// The longest text that is looked at, in characters.
+const LONGEST: usize = 1_000;
+/// How many words a text without quotes may have.
+const WORDS: usize = 4;
+
+const VERBS: [(Verb, &[&str]); 8] = [
+    (Verb::Set, &["set"]),
+    (Verb::Change, &["change", "update", "make"]),
+    (Verb::Replace, &["replace", "substitute", "swap", "exchange", "change", "switch"]),
+    (Verb::Rename, &["rename"]),
+    (Verb::Move, &["move", "relocate"]),
+    (Verb::Delete, &["delete", "remove", "erase", "drop"]),
+    (Verb::Fix, &["fix", "repair", "mend", "correct", "resolve"]),
+    (Verb::Add, &["add", "create", "make", "write", "generate", "fill"]),
+];
+
+/// Fields that are meant where a text might be too.
+const FIELDS: &[&str] =
+    &["title", "description", "sidebarTitle", "sidebar_label", "slug", "icon", "tag", "hidden", "draft"];
+
+/// Before an instruction, or around the name of a page or a text, these add nothing.
+const LEADS: &[&str] =
+    &["please", "kindly", "also", "and", "then", "now", "can", "could", "would", "you", "i", "want", "to", "let's"];
+const PAGE: &[&str] =
+    &["the", "a", "an", "this", "our", "new", "page", "file", "doc", "document", "at", "named", "called"];
+const TEXT: &[&str] = &[
+    "all",
+    "every",
+    "each",
+    "the",
+    "of",
+    "occurrences",
+    "instances",
+    "mentions",
+    "word",
+    "term",
+    "phrase",
+    "text",
+    "string",
+];
+const LINKS: &[&str] = &["link", "links", "url", "urls", "anchor", "anchors"];
+const ABOUT_LINKS: &[&str] =
+    &["the", "all", "any", "every", "our", "my", "broken", "dead", "bad", "invalid", "wrong", "internal", "of"];
+const ABOUT_FIELDS: &[&str] =
+    &["the", "all", "any", "missing", "empty", "page", "front", "matter", "frontmatter", "meta", "seo", "in", "and"];
+const ABOUT_FIELD: &[&str] = &["the", "front", "matter", "frontmatter", "field"];
+const JOINTS: &[&str] = &["with", "by", "to", "into", "for", "as", "->", "=>", "→"];
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verb {
+    Replace,
+    Rename,
+    Move,
+    Delete,
+    Fix,
+    Add,
+    Set,
+    /// Set a field, or replace a text.
+    Change,
+}
+
+/// A word or a text in quotes, and where it ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Token {
+    text: String,
+    is_quoted: bool,
+    end: usize,
+}
+
+impl Token {
+    fn is(&self, words: &[&str]) -> bool {
+        !self.is_quoted && words.iter().any(|word| self.text.eq_ignore_ascii_case(word))
+    }
+
+    fn is_path(&self) -> bool {
+        is_path(&self.text) && !self.text.contains("://") && !self.text.contains(is_space)
+    }
+}
+
+/// The instructions that were probably meant, in their plainest spelling and as code.
+pub(super) fn meant(text: &str) -> Option<String> {
+    if text.chars().nth(LONGEST).is_some() {
+        return None;
+    }
+    let tokens = tokens(text);
+    if tokens.iter().any(|token| token.is(&CONDITIONS)) {
+        return None;
+    }
+    let start = tokens.iter().position(|token| !token.is(LEADS))?;
+    let (verb, rest) = (&tokens[start], &tokens[start + 1..]);
+    let verbs = VERBS.iter().filter(|(_, words)| !verb.is_quoted && words.iter().any(|word| is_like(&verb.text, word)));
+    verbs.filter_map(|(verb, _)| chores(*verb, rest, text)).find_map(|chores| {
+        let spelled: Vec<String> = chores.iter().map(Chore::to_string).collect();
+        let (code, spelled) = (format!("`{}`", spelled.join("`, `")), spelled.join("\n"));
+        // What is suggested must be read as what it was made of.
+        let expected: Vec<Instruction> = chores.into_iter().map(Instruction::Chore).collect();
+        (read(&spelled) == expected && chores_are_allowed(&expected)).then_some(code)
+    })
+}
+
+/// Nothing is suggested that would be refused.
+fn chores_are_allowed(chores: &[Instruction]) -> bool {
+    chores.iter().all(|chore| matches!(chore, Instruction::Chore(chore) if chore.refusal().is_none()))
+}
+
+/// The word itself, or one that a slip of the finger makes of it.
+fn is_like(written: &str, word: &str) -> bool {
+    let written = written.to_lowercase();
+    let slips = match word.len() {
+        0..=3 => 0,
+        4..=6 => 1,
+        _ => 2,
+    };
+    // A slip seldom hits the first letter.
+    written.chars().next() == word.chars().next() && strsim::osa_distance(&written, word) <= slips
+}
+
+fn tokens(text: &str) -> Vec<Token> {
+    let mut cursor = Cursor::new(text);
+    let mut tokens = Vec::new();
+    loop {
+        while cursor.peek().is_some_and(|c| is_space(c) || ",;:!?".contains(c)) {
+            cursor.bump();
+        }
+        let Some(c) = cursor.peek() else { return tokens };
+        if closing(c).is_some()
+            && let Some(text) = cursor.quoted()
+        {
+            tokens.push(Token { text, is_quoted: true, end: cursor.at });
+            continue;
+        }
+        let start = cursor.at;
+        cursor.bump();
+        while cursor.peek().is_some_and(|c| !is_space(c) && !",;!?\"“”„«»`".contains(c)) {
+            cursor.bump();
+        }
+        let word = text[start..cursor.at].trim_end_matches(['.', ':']);
+        if !word.is_empty() {
+            tokens.push(Token { text: word.to_owned(), is_quoted: false, end: start + word.len() });
+        }
+    }
+}
+
+fn chores(verb: Verb, rest: &[Token], text: &str) -> Option<Vec<Chore>> {
+    match verb {
+        Verb::Replace => moved(rest, false).or_else(|| replaced(rest, text)),
+        Verb::Rename => moved(rest, true).or_else(|| replaced(rest, text)),
+        Verb::Move => moved(rest, true),
+        Verb::Delete => {
+            let page = only(rest, PAGE).filter(|page| page.is_path() || names_page(rest))?;
+            Some(vec![Chore::DeletePage { page: page.text.clone() }])
+        }
+        Verb::Fix => {
+            let at = rest.iter().position(|token| token.is(LINKS))?;
+            let scope = place(rest, at + 1, text).filter(|_| rest[..at].iter().all(|token| token.is(ABOUT_LINKS)))?;
+            Some(vec![Chore::FixLinks { scope }])
+        }
+        Verb::Add => filled(rest, text).or_else(|| added(rest)),
+        Verb::Set => set(rest, text),
+        Verb::Change => set(rest, text).filter(|_| first_field(rest).is_some_and(|field| field.is(FIELDS))),
+    }
+}
+
+/// `page P to Q`.
+fn moved(rest: &[Token], may_lack_ending: bool) -> Option<Vec<Chore>> {
+    let at = single(rest, JOINTS)?;
+    let (from, to) = (only(&rest[..at], PAGE)?, only(&rest[at + 1..], PAGE)?);
+    let is_page = names_page(&rest[..at]) || (may_lack_ending && from.is_path() && to.is_path());
+    let fits = is_page && !to.text.contains(is_space) && !from.text.contains(is_space);
+    fits.then(|| vec![Chore::MovePage { from: from.text.clone(), to: to.text.clone() }])
+}
+
+/// `A with B`, in quotes or without.
+fn replaced(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
+    let joint = rest.iter().position(|token| token.is(JOINTS))?;
+    let (after, scope) = (joint + 2..=rest.len()).find_map(|end| Some((end, place(rest, end, text)?)))?;
+    let operands = [&rest[..joint], &rest[joint + 1..after]];
+    let is_quoted = operands.iter().any(|operand| operand.iter().any(|token| token.is_quoted));
+    // Without any quotes only a few words are a text: `Change the intro to be shorter` is another wish.
+    if !is_quoted && (rest[0].is(&["the", "a", "an", "our"]) || single(&rest[..after], JOINTS).is_none()) {
+        return None;
+    }
+    let [from, to] = operands.map(operand);
+    Some(vec![Chore::ReplaceText { from: from?, to: to?, scope }])
+}
+
+/// A text to replace or to put in its place.
+fn operand(tokens: &[Token]) -> Option<String> {
+    let plain = tokens.iter().position(|token| !token.is(TEXT))?;
+    match &tokens[plain..] {
+        [quoted] if quoted.is_quoted => Some(quoted.text.clone()),
+        words if words.len() <= WORDS && words.iter().all(|word| !word.is_quoted) => {
+            Some(words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" "))
+        }
+        _ => None,
+    }
+}
+
+/// `descriptions`, `titles`, or both.
+fn filled(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
+    let is_field = |token: &Token| token.is(&["title", "titles", "description", "descriptions"]);
+    let last = rest.iter().rposition(is_field)?;
+    let fits = rest[..last].iter().all(|token| is_field(token) || token.is(ABOUT_FIELDS));
+    let scope = place(rest, last + 1, text).filter(|_| fits)?;
+    let fields = rest[..=last].iter().filter(|token| is_field(token)).map(|field| {
+        let scope = scope.clone();
+        if field.is(&["title", "titles"]) { Chore::AddTitles { scope } } else { Chore::AddDescriptions { scope } }
+    });
+    Some(fields.collect())
+}
+
+/// `a page P`, with a title of whatever kind or without.
+fn added(rest: &[Token]) -> Option<Vec<Chore>> {
+    const TITLED: &[&str] = &["titled", "entitled", "title", "with", "the", "called", "named", "and"];
+    let at = rest.iter().position(|token| !token.is(PAGE))?;
+    let page = rest.get(at).filter(|page| names_page(&rest[..at]) && !page.text.contains(is_space))?;
+    let named = &rest[at + 1..];
+    let title = &named[named.iter().position(|token| !token.is(TITLED)).unwrap_or(named.len())..];
+    let title = match title {
+        [] if named.is_empty() => title_of(&page.text),
+        [quoted] if quoted.is_quoted => quoted.text.clone(),
+        words if named[0].is(TITLED) => operand(words)?,
+        _ => return None,
+    };
+    Some(vec![Chore::AddPage { page: page.text.clone(), title, outline: Vec::new() }])
+}
+
+/// `guides/first-steps.md` is about first steps.
+fn title_of(path: &str) -> String {
+    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let name = name.split('.').next().unwrap_or_default().replace(['-', '_'], " ");
+    let mut letters = name.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
+/// The field, whose name comes first.
+fn first_field(rest: &[Token]) -> Option<&Token> {
+    rest.iter().find(|token| !token.is(ABOUT_FIELD))
+}
+
+/// `FIELD in P to V`, `FIELD = V in P`.
+fn set(rest: &[Token], text: &str) -> Option<Vec<Chore>> {
+    const TO: &[&str] = &["to", "=", "as", ":"];
+    let field = rest.iter().position(|token| !token.is(ABOUT_FIELD))?;
+    let to = rest.iter().position(|token| token.is(TO))?;
+    let (scope, value) = match rest.get(field + 1)? {
+        // The place comes first, and ends where `to` begins.
+        next if next.is(&["in", "of", "for", "on"]) && to > field + 2 => {
+            (place(rest, field + 1, &text[..rest[to - 1].end])?, operand(&rest[to + 1..])?)
+        }
+        next if next.is(TO) => {
+            (to + 2..rest.len()).find_map(|end| Some((place(rest, end, text)?, operand(&rest[to + 1..end])?)))?
+        }
+        _ => return None,
+    };
+    let value = match value.as_str() {
+        "true" => Value::Bool(true),
+        "false" => Value::Bool(false),
+        _ => Value::String(value),
+    };
+    Some(vec![Chore::SetFrontMatter { field: rest[field].text.clone(), value, scope }])
+}
+
+/// The only token that is none of these words.
+fn only<'t>(tokens: &'t [Token], but: &[&str]) -> Option<&'t Token> {
+    let mut others = tokens.iter().filter(|token| !token.is(but));
+    others.next().filter(|_| others.next().is_none())
+}
+
+/// Where the only one of these words stands.
+fn single(tokens: &[Token], words: &[&str]) -> Option<usize> {
+    let mut found = (0..tokens.len()).filter(|at| tokens[*at].is(words));
+    found.next().filter(|_| found.next().is_none())
+}
+
+fn names_page(tokens: &[Token]) -> bool {
+    tokens.iter().any(|token| token.is(&["page", "file", "doc", "document"]))
+}
+
+/// The place that the text names after the first `count` tokens, and names to its end.
+fn place(tokens: &[Token], count: usize, text: &str) -> Option<Scope> {
+    let mut cursor = Cursor { text, at: tokens.get(count.checked_sub(1)?)?.end };
+    let found = scope(&mut cursor, &["of", "for", "to", "from"]);
+    let is_end = cursor.rest().chars().all(|c| is_space(c) || ".,;:!?".contains(c));
+    is_end.then(|| found.unwrap_or(Scope::Everywhere))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_near_miss_is_told_what_was_meant() {
+        for (written, form) in [
+            ("Replace Acme with Zenith", "Replace \"Acme\" with \"Zenith\""),
+            ("Replace Acme by Zenith in guides/**", "Replace \"Acme\" with \"Zenith\" in guides/**"),
+            ("Repalce \"Acme\" with \"Zenith\"", "Replace \"Acme\" with \"Zenith\""),
+            ("Please relpace the word \"Acme\" with \"Zenith\" everywhere.", "Replace \"Acme\" with \"Zenith\""),
+            ("Change \"Acme Inc\" to \"Zenith\"", "Replace \"Acme Inc\" with \"Zenith\""),
+            ("Change all mentions of 'Acme' to 'Zenith' in all pages", "Replace \"Acme\" with \"Zenith\""),
+            ("Substitute `Acme` for `Zenith`", "Replace \"Acme\" with \"Zenith\""),
+            ("Replace \"Acme\" → \"Zenith\"", "Replace \"Acme\" with \"Zenith\""),
+            ("Replace \"Acme\" with Zenith", "Replace \"Acme\" with \"Zenith\""),
+            ("Rename Acme Cloud to Zenith", "Replace \"Acme Cloud\" with \"Zenith\""),
+            ("Rename guides/a.md to guides/b.md", "Move page guides/a.md to guides/b.md"),
+            ("Renmae page guides/a to guides/b", "Move page guides/a to guides/b"),
+            ("Rename the guides/a page to guides/b", "Move page guides/a to guides/b"),
+            ("Relocate guides/a.md into guides/b.md", "Move page guides/a.md to guides/b.md"),
+            ("Delete guides/x", "Delete page guides/x"),
+            ("delte page x", "Delete page x"),
+            ("Remove the x page", "Delete page x"),
+            ("Erase guides/x.md", "Delete page guides/x.md"),
+            ("Fix links", "Fix broken links"),
+            ("Fix all the dead urls in guides/**", "Fix broken links in guides/**"),
+            ("Correct invalid links", "Fix broken links"),
+            ("fx broken links", ""),
+            ("Add descriptions", "Add missing descriptions"),
+            ("Generate missing meta descriptions for all pages", "Add missing descriptions"),
+            (
+                "Add titles and descriptions to guides/**",
+                "Add missing titles in guides/**`, `Add missing descriptions in guides/**",
+            ),
+            ("Add page guides/first-steps.md", "Add a page guides/first-steps.md titled \"First steps\""),
+            ("Create a page guides/x called \"X\"", "Add a page guides/x titled \"X\""),
+            ("Add a page guides/x titled Getting started", "Add a page guides/x titled \"Getting started\""),
+            ("Set title to Home in index.md", "Set title to \"Home\" in index.md"),
+            ("Set the title of index.md to \"Home\"", "Set title to \"Home\" in index.md"),
+            ("Change title in index.md to Home", "Set title to \"Home\" in index.md"),
+            ("Set hidden = true in drafts/**", "Set hidden to true in drafts/**"),
+        ] {
+            let meant = meant(written).unwrap_or_default();
+            assert_eq!(meant.trim_matches('`'), form, "{written:?}");
+            assert!(!read(written).iter().all(|read| matches!(read, Instruction::Chore(_))), "{written:?} can be read");
+        }
+    }
+
+    #[test]
+    fn where_there_is_doubt_nothing_is_suggested() {
+        for written in [
+            "",
+            "Make the docs better",
+            "Change the intro to be shorter",
+            "Replace the old logo with the new one",
+            "Replace \"Acme\" with",
+            "Do not replace Acme with Zenith",
+            "Replace Acme with Zenith except in code",
+            "Delete the section about billing",
+            "Delete everything",
+            "Fix the typo in the links section",
+            "Fix the build",
+            "Add a page about webhooks",
+            "Add a section on webhooks to guides/x.md",
+            "Move the table up",
+            "Love guides/a.md to guides/b.md",
+            "Update the screenshots in guides/x.md to the new design",
+            "Set title to \"X\"",
+        ] {
+            assert_eq!(meant(written), None, "{written:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_looked_at_without_a_panic(text in "\\PC{0,120}") {
+            meant(&text);
+        }
+
+        #[test]
+        fn any_heap_of_words_is_looked_at_without_a_panic(
+            words in proptest::collection::vec(
+                prop::sample::select(vec![
+                    "replace", "repalce", "Acme", "\"a\"", "“b”", "'", "with", "to", "in", "page", "x.md", "fix", "links",
+                    "add", "titled", "\n", ".", "and", "set", "titles", "everywhere", "move", "delete", "not", "{", "=",
+                    "title", "of", "→", "é",
+                ]),
+                0..12,
+            )
+        ) {
+            meant(&words.join(" "));
+            meant(&words.concat());
+        }
+    }
+}
