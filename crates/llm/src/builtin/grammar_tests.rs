@@ -134,13 +134,21 @@ fn pages_are_moved_deleted_and_added() {
         "Rename page guides/a to guides/b",
         "Rename the page “guides/a” to `guides/b`",
         "Move guides/a to guides/b everywhere",
+        "Move page guides/a to guides/b in all pages.",
         "Move   page\tguides/a   to   guides/b ; ",
     ] {
         reads(prompt, &[moved("guides/a", "guides/b")]);
     }
     reads("Move page /a.mdx to b/", &[moved("/a.mdx", "b/")]);
     reads("Rename \"guides/a\" to \"guides/b\"", &[everywhere("guides/a", "guides/b")]);
-    for prompt in ["Delete page old.md", "delete the page `old.md`.", "Delete old.md", "Also delete page \"old.md\"!"] {
+    for prompt in [
+        "Delete page old.md",
+        "delete the page `old.md`.",
+        "Delete old.md",
+        "Also delete page \"old.md\"!",
+        "Delete page old.md everywhere",
+        "Delete page old.md in all pages.",
+    ] {
         reads(prompt, &[deleted("old.md")]);
     }
     for prompt in [
@@ -214,6 +222,7 @@ fn what_cannot_be_read_is_left_and_told() {
     reads("Replace \"A\" with", &[left("Replace \"A\" with")]);
     reads("Replace A with B", &[left("Replace A with B")]);
     reads("Replace \"\" with \"B\"", &[left("Replace \"\" with \"B\"")]);
+    reads("Delete page a in guides/**", &[left("Delete page a in guides/**")]);
     reads("Delete the section about billing", &[left("Delete the section about billing")]);
     reads("Set title to \"X\"", &[left("Set title to \"X\"")]);
 }

@@ -65,7 +65,7 @@ fn move_page(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
         return None;
     }
     let to = cursor.path()?;
-    cursor.word("everywhere");
+    whole_site(&mut cursor);
     Some((vec![Chore::MovePage { from, to }], ended(cursor)?))
 }
 
@@ -79,7 +79,16 @@ fn delete_page(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
     if !named && !has_page_ending(&page) {
         return None;
     }
+    whole_site(&mut cursor);
     Some((vec![Chore::DeletePage { page }], ended(cursor)?))
+}
+
+/// `everywhere`, `in all pages`: what is so of links to a page anyway.
+fn whole_site(cursor: &mut Cursor<'_>) {
+    let mut after = *cursor;
+    if scope(&mut after, &[]) == Some(Scope::Everywhere) {
+        *cursor = after;
+    }
 }
 
 /// `page`, with what people put around it.
