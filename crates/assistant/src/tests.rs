@@ -2,6 +2,7 @@
 
 mod answering;
 mod grounding;
+mod sample;
 mod threads;
 mod trouble;
 
