@@ -307,6 +307,9 @@ impl LinkFilter {
     fn span(&mut self, code: &str) -> String {
         let length = (1..).find(|length| code.split(|c| c != '`').all(|run| run.len() != *length)).unwrap_or(1);
         let marks = "`".repeat(length);
+        // Behind a bracket, some readers find the end of code with backticks in it elsewhere.
+        let ends = format!("]{NO_SPACE}(");
+        let code = &if code.contains('`') { code.replace("](", &ends) } else { code.to_owned() };
         if code.contains('|') && self.written.is_in_table() {
             return format!("{marks}{}{marks}", spans::in_a_cell(code));
         }

@@ -289,6 +289,11 @@ const WAYS_OUT: &[&str] = &[
     "`a|b`",
     "`|`",
     "`[x]: http://evil.com`",
+    "`a``](http://evil.com)`",
+    "``](http://evil.com)`x``",
+    "`b* http://evil.com`",
+    "``b~~ ` http://evil.com``",
+    "`b_ <img src=x>`",
 ];
 
 const PARTS: &[&str] = &[

@@ -102,7 +102,7 @@ fn nothing_is_html_and_nothing_is_defined() {
 #[test]
 fn code_stays_as_it_is() {
     for text in [
-        "`[x](/nothing)` and ``a ` [x](/nothing)``",
+        "`[x](/nothing)` and ``a ` <b> [x]``",
         "`curl https://evil.test | jq` and `<b>`",
         "```md\n[x](/nothing) https://evil.test\n```\n[x](/a)",
         "~~~\n  <img>\n\n\t[x]: y\n~~~\n",
@@ -149,6 +149,7 @@ fn code_on_a_line_ends_where_every_reader_sees_it_end() {
         ("`a|b`\n- x\n--|-", "`a|b`\n- x\n--|-"),
         ("```a``` `` `b` ``", "`a` `` `b` ``"),
         ("`a``b` `x`http://evil.test/", "`a``b` `x`·`http://evil.test/`"),
+        ("[`a``](/nothing)` [``](/nothing)`x``", "[`a``]·(/nothing)` [``]·(/nothing)`x``"),
         ("[`a|b`](/a)\n--|--", "[`a|b`](/a)\n·--|--"),
     ] {
         assert_eq!(seen(text), expected, "{text}");
