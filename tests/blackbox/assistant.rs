@@ -2,8 +2,9 @@
 
 use docent_tests::assistant::{question_body, user};
 use docent_tests::installation::KeyKind;
+use docent_tests::model_server::Wire;
 use docent_tests::site::PAGES;
-use docent_tests::{Answer, Assistant, Request, Site};
+use docent_tests::{Answer, Assistant, ModelServer, Request, Site};
 use serde_json::{Value, json};
 
 const QUESTION: &str = "How often is a webhook delivery retried?";
@@ -183,6 +184,29 @@ fn links_lead_to_pages_that_exist() {
             let path = source.split('#').next().unwrap_or(source);
             assert!(pages.contains(&path), "{question}: {source} is no page of the site");
         }
+    }
+}
+
+#[test]
+fn no_reading_of_an_answer_leads_to_where_the_docs_do_not() {
+    let model = ModelServer::start();
+    let configuration = model.configures(Wire::OpenAi);
+    let env: Vec<(&str, &str)> = configuration.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let site = Site::with_env(PAGES, &env);
+    for (said, told) in [
+        (
+            "<div>\n```\n</div>\n\n![x](http://evil.test/?q=1)\n```",
+            "\\<div>\n\n```\n</div>\n\n![x](http://evil.test/?q=1)\n```\n",
+        ),
+        ("`a | ![x](http://evil.test)`\n|--|--|", "`a | ![x](http://evil.test)`\n\u{200b}|--|--|"),
+        ("-    ```\n     ![x](http://evil.test)\n     ```", "-\n\n```\n![x](http://evil.test)\n```\n"),
+        ("a\n10) ```\n    ![x](http://evil.test)\n", "a\n10)\n\n```\n![x](http://evil.test)\n```\n"),
+        ("日http://evil.test 1www.evil", "日`http://evil.test` 1www\u{200b}.evil"),
+        ("<img src=//evil.test> [x]: /y", "\\<img src=/\u{200b}/evil.\u{200b}test> [x]\\: /y"),
+        ("![Five](http://evil.test) [times](/guides/webhooks).", "Five [times](/guides/webhooks)."),
+    ] {
+        model.replies(said);
+        assert_eq!(site.assistant().ask(QUESTION).text(), told, "{said}");
     }
 }
 
