@@ -32,7 +32,7 @@ pub(crate) async fn run(args: &BackupArgs, config: &Config, json: bool) -> Resul
     })?;
     if json {
         let millis = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        return output::line(json!({ "file": made.path, "bytes": made.bytes, "millis": millis }));
+        return output::json(&json!({ "file": made.path, "bytes": made.bytes, "millis": millis }));
     }
     output::line(format_args!("{}: {}, whole and sound", made.path.display(), bytes(made.bytes)))
 }

@@ -23,7 +23,7 @@ pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failu
     let began = Instant::now();
     let summary = index(app, &project).await?;
     let took = began.elapsed();
-    if json { output::line(told(&project, &summary, took)) } else { output::line(shown(&summary, took)) }
+    if json { output::json(&told(&project, &summary, took)) } else { output::line(shown(&summary, took)) }
 }
 
 /// A summary as one value for a program.
@@ -65,7 +65,8 @@ fn shown(summary: &Summary, took: Duration) -> String {
         let listed = if summary.odd.len() > TOLD { "; `--json` lists more" } else { "" };
         text.push_str(&format!("  and {more} more{listed}\n"));
     }
-    output::harmless(text.trim_end()).into_owned()
+    text.truncate(text.trim_end().len());
+    text
 }
 
 /// The project that serves a domain.
@@ -184,7 +185,7 @@ mod tests {
     }
 
     fn summary(odd: usize, odd_in_all: usize) -> Summary {
-        let oddity = |line| Oddity { file: "a.md".to_owned(), line, message: "an \u{1b}odd one".to_owned() };
+        let oddity = |line| Oddity { file: "a.md".to_owned(), line, message: "an odd one".to_owned() };
         Summary {
             commit: "c1".to_owned(),
             pages: 3,

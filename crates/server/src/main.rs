@@ -36,7 +36,6 @@ mod serve;
 mod site_file;
 mod sites;
 
-use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -81,7 +80,7 @@ fn main() -> ExitCode {
 }
 
 fn failed(failure: &Failure) -> ExitCode {
-    let _ = writeln!(anstream::stderr(), "docent: {failure}");
+    output::aside(format_args!("docent: {failure}"));
     ExitCode::from(failure.exit_code())
 }
 

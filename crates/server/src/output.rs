@@ -1,31 +1,47 @@
 //! What commands print for the person who ran them.
 
-use std::borrow::Cow;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{self, ErrorKind, Write};
+
+use docent_types::{is_obeyed, printable};
+use serde_json::Value;
 
 use crate::failure::Failure;
 
-/// Prints one line on stdout. A reader that went away (`docent key list | head -1`) has read enough, which is no
-/// failure; anything else that hinders is.
+/// Prints one line on stdout, without what a terminal would obey. A reader that went away (`docent key list | head -1`) has
+/// read enough, which is no failure; anything else that hinders is.
 pub(crate) fn line(text: impl fmt::Display) -> Result<(), Failure> {
-    write(&mut io::stdout().lock(), text)
+    write(&mut io::stdout().lock(), printable(&text.to_string()))
 }
 
-/// As [`line()`], with colours where the output is a terminal that wants them.
+/// Prints one JSON value as a line on stdout. What a terminal would obey is escaped, so that the value is the same.
+pub(crate) fn json(value: &Value) -> Result<(), Failure> {
+    write(&mut io::stdout().lock(), escaped(&value.to_string()))
+}
+
+/// As [`line()`], with colours where the output is a terminal that wants them. What came from outside has to pass through
+/// [`printable()`] before.
 pub(crate) fn coloured(text: impl fmt::Display) -> Result<(), Failure> {
     write(&mut anstream::stdout().lock(), text)
 }
 
 /// Prints one line beside the output, on stderr. Nobody to read it is no failure.
 pub(crate) fn aside(text: impl fmt::Display) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(&text.to_string()));
 }
 
-/// Docs and models may hold what a terminal would obey; lines and tabs are all that is left of it.
-pub(crate) fn harmless(text: &str) -> Cow<'_, str> {
-    let obeyed = |c: char| c.is_control() && c != '\n' && c != '\t';
-    if text.contains(obeyed) { Cow::Owned(text.replace(obeyed, "")) } else { Cow::Borrowed(text) }
+/// JSON with `\u` escapes in place of what a terminal would obey, which stands in strings only.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_obeyed(c) {
+            // Writing to a string cannot fail; everything obeyed is in the basic plane.
+            let _ = write!(out, "\\u{:04x}", u32::from(c));
+        } else {
+            out.push(c);
+        }
+    }
+    out
 }
 
 fn write(out: &mut impl Write, text: impl fmt::Display) -> Result<(), Failure> {
@@ -58,5 +74,13 @@ mod tests {
         let mut out = Vec::new();
         assert!(write(&mut out, 7).is_ok());
         assert_eq!(out, b"7\n");
+    }
+
+    #[test]
+    fn a_json_value_has_nothing_a_terminal_obeys_and_is_the_same_value() {
+        let value = serde_json::json!({ "message": "a\u{1b}[2J\u{9b}31m\u{202e}b\u{7f}\n\tü" });
+        let line = escaped(&value.to_string());
+        assert!(!line.contains(is_obeyed), "{line:?}");
+        assert_eq!(serde_json::from_str::<Value>(&line).expect("JSON"), value);
     }
 }

@@ -51,7 +51,7 @@ pub(crate) async fn run(app: &App, args: &AskArgs, json: bool) -> Result<(), Fai
     if let Some(value) = done?
         && json
     {
-        return output::line(value);
+        return output::json(&value);
     }
     Ok(())
 }

@@ -4,10 +4,9 @@
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 use anstyle::{AnsiColor, Style};
-use docent_types::Passage;
+use docent_types::{Passage, printable};
 
 use crate::failure::Failure;
-use crate::output::harmless;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -46,7 +45,7 @@ impl<W: Write> Paper<W> {
 
     /// Words of the answer, shown at once.
     pub(super) fn words(&mut self, text: &str) -> Result<(), Failure> {
-        let text = harmless(text);
+        let text = printable(text);
         if let Some(last) = text.chars().next_back() {
             self.is_mid_line = last != '\n';
         }
@@ -64,7 +63,7 @@ impl<W: Write> Paper<W> {
         }
         let mut text = format!("\n{BOLD}Sources{BOLD:#}\n");
         for source in sources {
-            let (title, href) = (harmless(&source.title), harmless(&source.href));
+            let (title, href) = (printable(&source.title), printable(&source.href));
             text.push_str(&format!("  {title}  {LINK}{href}{LINK:#}\n"));
         }
         self.write(&text)
@@ -77,7 +76,7 @@ impl<W: Write> Paper<W> {
         }
         let mut text = format!("\n{BOLD}Ask next{BOLD:#}\n");
         for question in questions {
-            text.push_str(&format!("  {}\n", harmless(question)));
+            text.push_str(&format!("  {}\n", printable(question)));
         }
         self.write(&text)
     }
@@ -92,7 +91,7 @@ impl<W: Write> Paper<W> {
     /// Something to know beside the answer. Nobody to read it is no failure.
     pub(super) fn remark(&self, text: &str) {
         if self.out.is_some() {
-            let text = harmless(text);
+            let text = printable(text);
             let _ = writeln!(anstream::stderr(), "{DIM}{text}{DIM:#}");
         }
     }

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
+use docent_types::printable;
 use docent_workspace::FileDiff;
 
 const BOLD: Style = Style::new().bold();
@@ -26,7 +27,7 @@ pub(super) fn title(text: &str) {
 }
 
 pub(super) fn fact(name: &str, value: &str) {
-    line(&format!("  {DIM}{name:<13}{DIM:#} {value}"));
+    line(&format!("  {DIM}{name:<13}{DIM:#} {}", printable(value)));
 }
 
 pub(super) fn link(name: &str, url: &str) {
@@ -34,11 +35,11 @@ pub(super) fn link(name: &str, url: &str) {
 }
 
 pub(super) fn said(text: &str) {
-    line(&format!("  {BOLD}> {text}{BOLD:#}\n"));
+    line(&format!("  {BOLD}> {}{BOLD:#}\n", printable(text)));
 }
 
 pub(super) fn note(text: &str) {
-    for text in text.lines() {
+    for text in printable(text).lines() {
         line(&format!("  {text}"));
     }
 }
@@ -79,7 +80,7 @@ pub(super) fn diff(files: &[FileDiff], more_at: &str) {
                 [b'@', ..] => HUNK,
                 _ => Style::new(),
             };
-            line(&format!("    {style}{text}{style:#}"));
+            line(&format!("    {style}{}{style:#}", printable(text)));
         }
         left = left.saturating_sub(lines.len());
     }
@@ -100,7 +101,7 @@ impl Streamed {
 
     pub(super) fn push(&mut self, text: &str) {
         let mut out = anstream::stdout();
-        for piece in text.split_inclusive([' ', '\n']) {
+        for piece in printable(text).split_inclusive([' ', '\n']) {
             let width = piece.trim_end().chars().count();
             if self.column > 0 && self.column + width > Self::WIDTH {
                 let _ = writeln!(out);

@@ -91,7 +91,7 @@ fn report(findings: &[(&str, Finding)], sizes: Option<&Parts>, json: bool) -> Re
     let bad = findings.iter().filter(|(_, finding)| matches!(finding, Finding::Bad { .. })).count();
     if json {
         let shown: Vec<_> = findings.iter().map(|(name, finding)| shown(name, finding)).collect();
-        output::line(json!({ "ok": bad == 0, "findings": shown, "sizes": sizes.map(Parts::shown) }))?;
+        output::json(&json!({ "ok": bad == 0, "findings": shown, "sizes": sizes.map(Parts::shown) }))?;
     } else {
         for (name, finding) in findings {
             output::line(match finding {

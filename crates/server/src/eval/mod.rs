@@ -54,7 +54,7 @@ pub(crate) async fn run(app: &App, args: &EvalArgs, json: bool) -> Result<(), Fa
     for warning in report.warnings() {
         output::aside(format_args!("warning: {warning}"));
     }
-    if json { output::line(report.json()) } else { output::line(report.text()) }
+    if json { output::json(&report.json()) } else { output::line(report.text()) }
 }
 
 fn commit(docs: &Snapshot) -> String {

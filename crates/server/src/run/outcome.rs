@@ -66,7 +66,7 @@ impl Outcome {
     /// Prints it, and fails when the job did.
     pub(super) fn show(self, json: bool) -> Result<(), Failure> {
         if json {
-            output::line(self.json())?;
+            output::json(&self.json())?;
         } else if let Some(left) = &self.left {
             output::line(self.summary(left))?;
         } else if self.end == End::Completed {

@@ -57,7 +57,7 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
     }
     if json {
         let passages: Vec<Value> = hits.iter().map(told).collect();
-        return output::line(json!({ "domain": project.domain, "commit": docs.commit(), "passages": passages }));
+        return output::json(&json!({ "domain": project.domain, "commit": docs.commit(), "passages": passages }));
     }
     if hits.is_empty() {
         output::aside(format_args!("nothing found on {} pages", docs.page_count()));

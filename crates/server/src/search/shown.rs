@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 use docent_search::{Highlighter, Match};
+use docent_types::printable;
 
 use super::{Hit, Why, piece};
-use crate::output::harmless;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -30,15 +30,15 @@ pub(super) fn hits(hits: &[Hit], highlighter: &mut Highlighter) -> String {
 fn shown(place: usize, hit: &Hit, marks: &mut Marking<'_>) -> String {
     let passage = &hit.passage;
     let title = if passage.title.is_empty() { "untitled" } else { &passage.title };
-    let mut text = format!("{place}. {BOLD}{}{BOLD:#}  {DIM}{:.2}{DIM:#}", harmless(title), passage.score);
+    let mut text = format!("{place}. {BOLD}{}{BOLD:#}  {DIM}{:.2}{DIM:#}", printable(title), passage.score);
     let trail: Vec<&str> =
         hit.groups.iter().chain([&passage.title]).chain(&passage.headings).map(String::as_str).collect();
     if trail.len() > 1 {
-        let _ = write!(text, "\n   {DIM}{}{DIM:#}", harmless(&trail.join(" › ")));
+        let _ = write!(text, "\n   {DIM}{}{DIM:#}", printable(&trail.join(" › ")));
     }
-    let _ = write!(text, "\n   {LINK}{}{LINK:#}", harmless(&passage.href));
+    let _ = write!(text, "\n   {LINK}{}{LINK:#}", printable(&passage.href));
     // Marks are counted in what is shown, so what a terminal would obey goes first.
-    let content = harmless(&passage.content);
+    let content = printable(&passage.content);
     let marks = marks(&content, passage.language.as_deref());
     let piece = piece::best(&content, &marks);
     for line in lines(&content, piece, &marks) {
@@ -46,7 +46,7 @@ fn shown(place: usize, hit: &Hit, marks: &mut Marking<'_>) -> String {
     }
     if let Some(why) = &hit.why {
         for line in reasons(why) {
-            let _ = write!(text, "\n   {DIM}{}{DIM:#}", harmless(&line));
+            let _ = write!(text, "\n   {DIM}{}{DIM:#}", printable(&line));
         }
     }
     text

@@ -1,0 +1,41 @@
+//! Text from outside, made fit to be printed.
+
+use std::borrow::Cow;
+
+/// A text without what a terminal obeys or what reorders the text around it: control characters (C0 except newline and tab,
+/// DEL, C1), Unicode's line separators, and bidirectional embeddings, overrides and isolates.
+///
+/// What models, documents and other servers said passes through here before it is printed, or becomes a commit.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if text.contains(is_obeyed) { Cow::Owned(text.replace(is_obeyed, "")) } else { Cow::Borrowed(text) }
+}
+
+/// Whether [`printable()`] leaves a character out.
+pub fn is_obeyed(c: char) -> bool {
+    match c {
+        '\n' | '\t' => false,
+        '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => true,
+        c => c.is_control(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_obeyed_is_left_out_and_words_stay() {
+        for (given, printed) in [
+            ("\u{1b}[2J\u{1b}]0;title\u{7}done", "[2J]0;titledone"),
+            ("over\rwritten\u{8}", "overwritten"),
+            ("\u{9b}31mred\u{85}", "31mred"),
+            ("if (\u{202e}nimda\u{2066}) {\u{2069}", "if (nimda) {"),
+            ("one\u{2028}line", "oneline"),
+        ] {
+            assert_eq!(printable(given), printed, "{given:?}");
+        }
+        for kept in ["two\nlines\tand a tab", "ünïcödé, 日本語, עברית\u{200f}, 👩\u{200d}🔧"] {
+            assert!(matches!(printable(kept), Cow::Borrowed(same) if same == kept), "{kept:?}");
+        }
+    }
+}
