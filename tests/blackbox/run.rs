@@ -8,8 +8,10 @@ use std::process::{Command, Stdio};
 
 use docent_tests::repository::git;
 use docent_tests::site::PAGES;
-use docent_tests::{Finished, Installation};
+use docent_tests::model_server::{Reply, Wire};
+use docent_tests::{Finished, Installation, ModelServer};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 
 const GADGET: &str = "Replace \"widget\" with \"gadget\"";
 
@@ -168,6 +170,44 @@ fn what_cannot_work_is_refused_before_the_work() {
         assert!(finished.stderr.contains(said), "{more:?}: {}", finished.stderr);
     }
     assert!(repository.branches().is_empty());
+}
+
+#[test]
+fn nothing_a_model_says_is_obeyed_by_a_terminal_or_a_forge() {
+    const OBEYED: [char; 4] = ['\u{1b}', '\u{9b}', '\u{202e}', '\r'];
+    let model = ModelServer::start();
+    let edit = json!({ "path": "quickstart.mdx", "old": "widget", "new": "gadget" });
+    let end = json!({
+        "outcome": "done",
+        "title": "Draft: say gadget \u{1b}]0;owned\u{7} [skip ci]",
+        "summary": "Said\u{1b}[2J gadget\u{202e}, closes other/repo#2.\r\n\nskip-checks: true\u{9b}31m"
+    });
+    model.replies(Reply::text("Now\u{1b}[1;1H.").call("read", &json!({ "path": "quickstart.mdx" })));
+    model.replies(Reply::calls("edit", &edit)).replies(Reply::calls("finish", &end));
+    let installation = Installation::new();
+    let repository = installation.repository("docs", PAGES);
+    let told = |more: &[&str]| {
+        let mut command = command(&installation, repository.path(), more);
+        Finished::from(command.envs(model.configures(Wire::OpenAi)).output().expect("start docent run"))
+    };
+    let finished = told(&["Say gadget", "--branch", "docs/gadget"]);
+    assert_eq!(finished.code, Some(0), "{:?}", finished.stderr);
+    assert!(finished.stdout.contains("Said[2J gadget, closes"), "{:?}", finished.stdout);
+    let message = repository.git(&["log", "-1", "--format=%B", "docs/gadget"]);
+    for text in [&finished.stdout, &finished.stderr, &message] {
+        assert!(!text.contains(OBEYED), "{text:?}");
+    }
+    for heeded in ["Draft:", "[skip ci]", "repo#2", "skip-checks:"] {
+        assert!(!message.contains(heeded), "{message:?}");
+    }
+
+    let end = json!({ "outcome": "cannot", "title": "No", "summary": "I\u{1b}[2J cannot\u{202e}." });
+    model.replies(Reply::calls("finish", &end)).replies(Reply::calls("finish", &end));
+    let failed = told(&["Say gadget"]);
+    assert!(failed.stderr.contains("I[2J cannot.") && !failed.stderr.contains(OBEYED), "{:?}", failed.stderr);
+    let failed = told(&["Say gadget", "--json"]);
+    assert!(!failed.stdout.contains(OBEYED), "{:?}", failed.stdout);
+    assert_eq!(failed.json()["message"], "I\u{1b}[2J cannot\u{202e}.", "a program has it as it was said");
 }
 
 #[test]

@@ -5,11 +5,8 @@ use std::sync::Arc;
 
 use docent_agent::{DocsSearch, Limits};
 use docent_search::{Indexes, Query};
-use docent_types::{AgentJob, Domain, Passage, Project};
+use docent_types::{Domain, Passage, Project};
 use tracing::warn;
-
-/// Where a person looks at a job, `None` when nowhere.
-pub type JobLink = Arc<dyn Fn(&AgentJob) -> Option<String> + Send + Sync>;
 
 /// The search over the published docs of a project, `None` when they are not indexed here.
 pub type SearchOf = Arc<dyn Fn(&Project) -> Option<Arc<dyn DocsSearch>> + Send + Sync>;
@@ -21,8 +18,6 @@ pub struct AuthorConfig {
     pub limits: Limits,
     /// The labels of a pull request.
     pub labels: Vec<String>,
-    /// For the pull request to say which job it is from; nowhere when absent.
-    pub job_link: Option<JobLink>,
     /// For the agent to search the published docs; it cannot when absent.
     pub search: Option<SearchOf>,
 }

@@ -47,7 +47,7 @@ mod words;
 mod tests;
 
 pub use author::Author;
-pub use config::{AuthorConfig, JobLink, SearchOf, search_of};
+pub use config::{AuthorConfig, SearchOf, search_of};
 pub use docent_workspace::FileDiff;
 pub use docs::Docs;
 pub use pace::Pace;

@@ -151,10 +151,9 @@ impl Session<'_> {
         let before = self.progress.pull_request.as_ref().filter(|known| open.is_some_and(|open| open.url == known.url));
         let before = before.map_or(&[][..], |known| &known.parts);
         let parts: Vec<&Part> = before.iter().chain(&self.progress.waiting).collect();
-        let link = config.job_link.as_ref().and_then(|link| link(job));
         Request {
             title: words::title(parts.first().map_or("", |part| &part.title)),
-            body: words::pull_request_body(&parts, job.id, link.as_deref()),
+            body: words::pull_request_body(&parts, job.id),
             head: job.source.branch.clone(),
             base: self.project.branch.clone(),
             draft: job.as_draft,

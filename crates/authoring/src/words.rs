@@ -22,7 +22,7 @@ const PROBLEMS: usize = 20;
 /// A title on one line, cut at a word.
 pub(crate) fn title(given: &str) -> String {
     let line = given.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Update the docs");
-    let line = quiet::line(&line.split_whitespace().collect::<Vec<_>>().join(" "));
+    let line = quiet::title(&line.split_whitespace().collect::<Vec<_>>().join(" "));
     if line.chars().count() <= TITLE {
         return line;
     }
@@ -33,7 +33,7 @@ pub(crate) fn title(given: &str) -> String {
 
 /// The commit's message. The trailer ties the commit to its job.
 pub(crate) fn commit_message(title_given: &str, summary: &str, job: JobId) -> String {
-    let summary = quiet::markdown(summary.trim());
+    let summary = quiet::plain(summary.trim());
     let body = if summary.is_empty() { String::new() } else { format!("{summary}\n\n") };
     format!("{}\n\n{body}Docent-Job: {job}\n", title(title_given))
 }
@@ -61,8 +61,8 @@ pub(crate) fn problems(found: &[impl ToString]) -> Vec<String> {
 }
 
 /// The pull request's description: turn by turn what was asked and what was done, what the checks say of the newest, and
-/// by whom. `link` is where the job is looked at.
-pub(crate) fn pull_request_body(parts: &[&Part], job: JobId, link: Option<&str>) -> String {
+/// by whom.
+pub(crate) fn pull_request_body(parts: &[&Part], job: JobId) -> String {
     let mut told: Vec<String> = Vec::new();
     let mut length = 0;
     for part in parts.iter().rev() {
@@ -76,12 +76,11 @@ pub(crate) fn pull_request_body(parts: &[&Part], job: JobId, link: Option<&str>)
     }
     told.reverse();
     let checked = parts.last().map(|part| told_checks(part)).unwrap_or_default();
-    let link = link.map(|link| format!(": <{link}>")).unwrap_or_default();
-    format!("{}{checked}Made by Docent, job {job}{link}.\n", told.concat())
+    format!("{}{checked}Made by Docent, job {job}.\n", told.concat())
 }
 
 fn told_part(part: &Part) -> String {
-    let asked = quiet::quoted(&cut(&part.asked, ASKED));
+    let asked = quiet::plain(&cut(&part.asked, ASKED));
     let asked: Vec<String> = asked.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
     let summary = quiet::markdown(&cut(part.summary.trim(), SUMMARY));
     let paragraphs = [asked.join("\n"), summary];
@@ -93,7 +92,7 @@ fn told_checks(part: &Part) -> String {
     if problems.is_empty() {
         return "Checked: links, navigation and front matter.\n\n".to_owned();
     }
-    let lines: Vec<String> = problems.iter().map(|line| format!("- {}", quiet::line(line))).collect();
+    let lines: Vec<String> = problems.iter().map(|line| format!("- {}", quiet::plain(line))).collect();
     format!("Checked: links, navigation and front matter. New problems are left:\n\n{}\n\n", lines.join("\n"))
 }
 
@@ -123,36 +122,35 @@ mod tests {
     fn a_pull_request_tells_turn_by_turn_what_was_asked_and_what_was_done() {
         let parts = [part("Do this.\n\nAnd that.", "Did both.\n", Some(&["old"])), part("", "Did more.", None)];
         assert_eq!(
-            pull_request_body(&parts.each_ref(), job(), None),
+            pull_request_body(&parts.each_ref(), job()),
             format!("> Do this.\n>\n> And that.\n\nDid both.\n\nDid more.\n\nMade by Docent, job {}.\n", job())
         );
     }
 
     #[test]
-    fn a_pull_request_says_what_the_checks_left_and_where_the_job_is() {
-        let made = format!("Made by Docent, job {}: <http://docent.test/jobs/7>.\n", job());
-        let link = Some("http://docent.test/jobs/7");
+    fn a_pull_request_says_what_the_checks_left_and_which_job_made_it() {
+        let made = format!("Made by Docent, job {}.\n", job());
         let fine = part("Do.", "Did.", Some(&[]));
         assert_eq!(
-            pull_request_body(&[&fine], job(), link),
+            pull_request_body(&[&fine], job()),
             format!("> Do.\n\nDid.\n\nChecked: links, navigation and front matter.\n\n{made}")
         );
         let broken = part("Do.", "Did.", Some(&["a.md:1 is broken"]));
-        assert!(pull_request_body(&[&broken], job(), link).contains("are left:\n\n- a.md:1 is broken\n\nMade by"));
+        assert!(pull_request_body(&[&broken], job()).contains("are left:\n\n- a.md:1 is broken\n\nMade by"));
     }
 
     #[test]
     fn a_pull_request_of_many_turns_keeps_the_newest() {
         let parts: Vec<Part> =
             (0..40).map(|turn| part("Go on.", &format!("{turn}: {}", "x".repeat(3_000)), None)).collect();
-        let body = pull_request_body(&parts.iter().collect::<Vec<_>>(), job(), None);
+        let body = pull_request_body(&parts.iter().collect::<Vec<_>>(), job());
         assert!(body.len() < 60_000 && body.contains("39: x") && !body.contains("\n0: x"), "{} bytes", body.len());
         assert!(body.starts_with("What was done before that"));
     }
 
     #[test]
     fn a_long_instruction_is_quoted_in_part() {
-        let asked = pull_request_body(&[&part(&"ü".repeat(100_000), "Did.", None)], job(), None);
+        let asked = pull_request_body(&[&part(&"ü".repeat(100_000), "Did.", None)], job());
         assert!(asked.chars().count() < 5_000 && asked.contains("ü …\n"), "{}", asked.len());
     }
 

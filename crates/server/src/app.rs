@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docent_access::{Access, AssistantLimits, Keys, Projects};
 use docent_assistant::{Assistant, Threads};
-use docent_authoring::{Author, AuthorConfig, JobLink, Pulls, Repositories, search_of};
+use docent_authoring::{Author, AuthorConfig, Pulls, Repositories, search_of};
 use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
 use docent_llm::Description;
@@ -136,7 +136,7 @@ impl App {
         )
     }
 
-    /// What works on jobs. `public_url` is where they and their pull requests are shown; empty for nowhere.
+    /// What works on jobs. `public_url` is where pull requests of the local forge are shown; empty for nowhere.
     pub(crate) fn author(&self, public_url: &str) -> Author {
         let forges = AllForges {
             remote: self.forges.clone(),
@@ -152,17 +152,10 @@ impl App {
             AuthorConfig {
                 limits: self.config.agent.limits,
                 labels: self.config.agent.labels.clone(),
-                job_link: (!public_url.is_empty()).then(|| job_link(public_url)),
                 search: Some(search_of(Arc::clone(&self.indexes))),
             },
         )
     }
-}
-
-/// Where a job is shown, to whoever has a key of its project.
-fn job_link(public_url: &str) -> JobLink {
-    let url = public_url.to_owned();
-    Arc::new(move |job| Some(format!("{url}/v2/agent/{}/job/{}", job.project, job.id)))
 }
 
 /// The projects, as authoring asks for them.

@@ -17,15 +17,15 @@ impl World {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_pull_request_carries_labels_and_leads_to_its_job() {
+async fn a_pull_request_carries_labels_and_links_to_nothing_that_takes_a_key() {
     let mut world = World::new();
     world.config.labels = vec!["documentation".to_owned()];
-    world.config.job_link = Some(Arc::new(|job| Some(format!("http://docent.test/jobs/{}", job.id))));
     let job = world.asks(RENAME).await;
     world.works_on(&job).await;
     let pull = world.pull_requests().await.remove(0);
     assert_eq!(pull.labels, ["documentation"]);
-    assert!(pull.body.contains(&format!("<http://docent.test/jobs/{}>", job.id)), "{}", pull.body);
+    assert!(pull.body.ends_with(&format!("Made by Docent, job {}.\n", job.id)), "{}", pull.body);
+    assert!(!pull.body.contains("://"), "{}", pull.body);
     assert!(pull.body.contains("Checked: links, navigation and front matter.\n"), "{}", pull.body);
 }
 
@@ -33,7 +33,10 @@ async fn a_pull_request_carries_labels_and_leads_to_its_job() {
 async fn a_model_calls_nobody_and_starts_nothing() {
     let model = Scripted::new();
     model.calls("edit", json!({ "path": "setup.md", "old": "Widget", "new": "Gadget" }));
-    let (name, input) = finish("Rename for @everyone", "Renamed, as @boss wants.\n/merge\nFixes #12.");
+    let (name, input) = finish(
+        "Draft: rename for @everyone [skip ci]\u{1b}[2J",
+        "Renamed, as @boss and &#64;eve want.\n/merge\nFixes #12, closes other/repo#2.\n\nskip-checks: true",
+    );
     model.calls(name, input);
     let world = World::with(Arc::new(model));
     let job = world.asks("Rename it, @ann said").await;
@@ -41,10 +44,10 @@ async fn a_model_calls_nobody_and_starts_nothing() {
     let pull = world.pull_requests().await.remove(0);
     let commit = world.commits(&job.source.branch).await.remove(0);
     for text in [&pull.title, &pull.body, &commit.message] {
-        let called = ["@everyone", "@boss", "@ann"].iter().any(|name| text.contains(name));
-        assert!(!called && !text.lines().any(|line| line.starts_with('/')), "{text}");
+        let heeded = ["@everyone", "@boss", "@ann", "&#64;", "#12", "#2", "[skip ci]", "skip-checks:", "Draft:", "\u{1b}"];
+        assert!(!heeded.iter().any(|words| text.contains(words)), "{text:?}");
     }
-    assert!(pull.body.contains("Fixes #12."), "{}", pull.body);
+    assert!(!pull.body.lines().any(|line| line.starts_with('/')), "{}", pull.body);
     assert!(message(&ended).contains("@boss"), "the asker hears it as it was said");
 }
 
