@@ -59,6 +59,9 @@ pub(crate) fn for_people(turn: Option<&Turn>, progress: &Progress, job: &AgentJo
     if turn.deleted > 0 {
         notes.push(format!("The branch `{branch}` was deleted before its pull request was opened, and pushed again."));
     }
+    if let Some(why) = &turn.no_docs {
+        notes.push(format!("There were no docs to work on: {why}."));
+    }
     for (name, why) in &turn.missing {
         notes.push(format!("The context repository `{name}` could not be read, so this was done without it: {why}."));
     }

@@ -8,7 +8,7 @@ use crate::author::hear;
 use crate::beside::look_beside;
 use crate::record::{Found, Record};
 use crate::session::{Session, parse};
-use crate::stop::Stop;
+use crate::stop::{Stop, told};
 
 /// Where a turn begins.
 struct Start {
@@ -25,7 +25,16 @@ impl Session<'_> {
         let mirror = self.fetch().await?;
         let (branch, into) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
         let pushed = self.progress.pushed.as_deref().map(parse).transpose()?;
-        let start = self.author.works(move || start(&mirror, &branch, &into, pushed)).await?;
+        let root = self.project.docs_root.clone();
+        let starts = move || {
+            let start = start(&mirror, &branch, &into, pushed)?;
+            // The first page of a site makes its folder, so this is told and no failure.
+            match mirror.check_folder(start.base, &root) {
+                Err(missing @ GitError::NoSuchFolder { .. }) => Ok((start, Some(told(&missing)))),
+                checked => checked.map(|()| (start, None)),
+            }
+        };
+        let (start, no_docs) = self.author.works(starts).await?;
         // The builtin model has no use for them.
         let (context, missing) = if self.costs() {
             look_beside(&self.author.repositories, &self.project).await
@@ -41,6 +50,7 @@ impl Session<'_> {
             found: start.found,
             context,
             missing,
+            no_docs,
         });
         Ok(())
     }

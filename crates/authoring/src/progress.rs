@@ -30,6 +30,8 @@ pub struct Turn {
     pub context: BTreeMap<String, String>,
     /// Those that could not be fetched, and why.
     pub missing: BTreeMap<String, String>,
+    /// Why the docs root is not there, when it is not.
+    pub no_docs: Option<String>,
     /// Where in the transcript the work on this base begins.
     pub from: usize,
     /// The overlay's digest after the last tools that ran.
@@ -133,7 +135,7 @@ impl Progress {
     pub fn apply(&mut self, record: Record) {
         match record {
             Record::Heard { upto } => self.hear(upto),
-            Record::Prepared { base, remote, agreed, at, found, context, missing } => {
+            Record::Prepared { base, remote, agreed, at, found, context, missing, no_docs } => {
                 self.lose(found);
                 self.turn = Some(Turn {
                     base,
@@ -143,6 +145,7 @@ impl Progress {
                     found,
                     context,
                     missing,
+                    no_docs,
                     from: self.transcript.entries().len(),
                     digest: None,
                     finish: None,
@@ -312,7 +315,7 @@ mod tests {
     fn prepared() -> Record {
         let (found, context, missing) = Default::default();
         let (remote, agreed, at) = (None, None, Timestamp::default());
-        Record::Prepared { base: "b".into(), remote, agreed, at, found, context, missing }
+        Record::Prepared { base: "b".into(), remote, agreed, at, found, context, missing, no_docs: None }
     }
 
     fn texts(progress: &Progress) -> Vec<String> {

@@ -37,6 +37,9 @@ pub enum Record {
         /// Those that could not be fetched, and why.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         missing: BTreeMap<String, String>,
+        /// Why the docs root is not there, when it is not.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        no_docs: Option<String>,
     },
     /// The model's reply, before its tools run.
     Replied { message: Message, reason: FinishReason, usage: Usage },

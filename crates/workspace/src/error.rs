@@ -91,8 +91,12 @@ pub enum GitError {
     /// The repository holds no commit at all.
     #[error("{repository} is empty: push a first commit to `{branch}`")]
     Empty { repository: String, branch: String },
-    #[error("{repository} has no branch `{branch}`: check the name, or create the branch")]
-    NoSuchBranch { repository: String, branch: String },
+    /// `known` are some of those it has.
+    #[error("{repository} has no branch `{branch}`{}: check the name, or create the branch", listed(known))]
+    NoSuchBranch { repository: String, branch: String, known: Vec<String> },
+    /// `known` are some of those that stand where it was looked for.
+    #[error("{repository} has no folder `{folder}`{}: check the name, or create the folder", listed(known))]
+    NoSuchFolder { repository: String, folder: String, known: Vec<String> },
     /// The mirror does not hold this commit; a fetch may bring it.
     #[error("commit {commit} is not in the mirror: fetch, and check that it still exists upstream")]
     NoSuchCommit { commit: CommitId },
@@ -124,6 +128,18 @@ pub enum GitError {
     /// Anything else a git library or program reported.
     #[error("could not {doing}")]
     Failed { doing: &'static str, source: Why },
+}
+
+/// Names as part of a sentence, the first few of them.
+fn listed(names: &[String]) -> String {
+    const LISTED: usize = 8;
+    if names.is_empty() {
+        return String::new();
+    }
+    let shown: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!(" (it has {}{more})", shown.join(", "))
 }
 
 impl GitError {

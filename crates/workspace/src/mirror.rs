@@ -109,13 +109,40 @@ impl Mirror {
     /// # Errors
     /// [`GitError::Empty`] and [`GitError::NoSuchBranch`] when there is none, [`GitError::BranchName`].
     pub fn branch(&self, name: &str) -> Result<CommitId, GitError> {
-        match self.find_branch(name)? {
-            Some(commit) => Ok(commit),
-            None if self.branches()?.is_empty() => {
-                Err(GitError::Empty { repository: self.shown.clone(), branch: name.to_owned() })
-            }
-            None => Err(GitError::NoSuchBranch { repository: self.shown.clone(), branch: name.to_owned() }),
+        if let Some(commit) = self.find_branch(name)? {
+            return Ok(commit);
         }
+        let (repository, branch) = (self.shown.clone(), name.to_owned());
+        let mut known: Vec<String> = self.branches()?.into_iter().map(|(name, _)| name).collect();
+        if known.is_empty() {
+            return Err(GitError::Empty { repository, branch });
+        }
+        let default = self.default_branch();
+        known.sort_by_key(|name| Some(name) != default.as_ref());
+        Err(GitError::NoSuchBranch { repository, branch, known })
+    }
+
+    /// Fails when a commit has no folder `path` (`""` is always there).
+    ///
+    /// # Errors
+    /// [`GitError::NoSuchFolder`] with the folders beside it; [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
+    pub fn check_folder(&self, commit: CommitId, path: &str) -> Result<(), GitError> {
+        let repo = self.repo();
+        let root = odb::commit_tree(&repo, commit)?;
+        let folder = |path: &str| Ok(tree::at(&repo, root, path)?.filter(|leaf| leaf.mode.is_tree()));
+        if self.noted(folder(path))?.is_some() {
+            return Ok(());
+        }
+        let parents = path.match_indices('/').rev().map(|(end, _)| &path[..end]).chain([""]);
+        for parent in parents {
+            if let Some(found) = self.noted(folder(parent))? {
+                let known = self.noted(tree::folders(&repo, found.id))?;
+                let below = |name: String| if parent.is_empty() { name } else { format!("{parent}/{name}") };
+                let known = known.into_iter().map(below).collect();
+                return Err(GitError::NoSuchFolder { repository: self.shown.clone(), folder: path.to_owned(), known });
+            }
+        }
+        Ok(())
     }
 
     /// As [`branch`](Self::branch), with `None` for a branch that is not there.

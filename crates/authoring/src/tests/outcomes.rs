@@ -42,6 +42,20 @@ async fn what_is_outside_the_docs_root_is_left_alone() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_wrong_branch_or_docs_root_is_told_with_those_that_are_there() {
+    let world = World::new();
+    world.set_project(|project| project.docs_root = "doc".to_owned());
+    let job = world.asks(RENAME).await;
+    let ended = world.works_on(&job).await;
+    assert!(message(&ended).contains("no folder `doc` (it has `docs`)"), "{}", message(&ended));
+    world.set_project(|project| project.branch = "master".to_owned());
+    let job = world.asks(RENAME).await;
+    let ended = world.works_on(&job).await;
+    assert_eq!((ended.status, ended.halt), (JobStatus::Failed, Some(Halt::GitMisconfigured)));
+    assert!(message(&ended).contains("no branch `master` (it has `main`)"), "{}", message(&ended));
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_a_docs_root_the_whole_repository_is_the_docs() {
     let world = World::new();
     world.set_project(|project| project.docs_root.clear());

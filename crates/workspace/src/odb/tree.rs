@@ -60,6 +60,19 @@ pub(crate) fn at(repo: &gix::Repository, root: ObjectId, path: &str) -> Result<O
     Ok(Some(leaf))
 }
 
+/// The names of the folders in a folder.
+pub(crate) fn folders(repo: &gix::Repository, tree: ObjectId) -> Result<Vec<String>, GitError> {
+    let data = read(repo, tree)?;
+    let mut names = Vec::new();
+    for entry in entries(&data) {
+        let entry = entry?;
+        if entry.mode.is_tree() {
+            names.push(entry.filename.to_str_lossy().into_owned());
+        }
+    }
+    Ok(names)
+}
+
 /// Calls `visit` for everything below `tree` that is no folder, in the order of the paths' bytes. `prefix` is put in
 /// front of every path.
 pub(crate) fn walk(

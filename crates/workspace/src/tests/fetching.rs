@@ -107,9 +107,28 @@ fn an_empty_repository_is_said_in_a_sentence() {
 }
 
 #[test]
-fn a_missing_branch_is_named() {
-    let error = World::new().fetched().branch("nope").unwrap_err();
+fn a_missing_branch_is_named_and_those_that_are_there() {
+    let world = World::new();
+    git(&world.bare, &["branch", "a-draft", "main"]);
+    let error = world.fetched().branch("nope").unwrap_err();
     assert!(matches!(error, GitError::NoSuchBranch { ref branch, .. } if branch == "nope"), "{error}");
+    assert!(error.to_string().contains("no branch `nope` (it has `main`, `a-draft`): check the name"), "{error}");
+}
+
+#[test]
+fn a_missing_folder_is_named_and_those_beside_it() {
+    let world = World::new();
+    let mirror = world.fetched();
+    let main = mirror.branch("main").unwrap();
+    for there in ["", "docs", "docs/guides"] {
+        mirror.check_folder(main, there).unwrap();
+    }
+    for (missing, known) in
+        [("doc", "`bin`, `docs`"), ("docs/guide/x", "`docs/guides`"), ("README.md", "`bin`, `docs`")]
+    {
+        let error = mirror.check_folder(main, missing).unwrap_err().to_string();
+        assert!(error.contains(&format!("no folder `{missing}` (it has {known}): check the name")), "{error}");
+    }
 }
 
 #[test]
