@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docent_forge::State;
 use docent_types::Project;
-use docent_workspace::{Mirrors, Remote};
+use docent_workspace::{FileMerge, Mirrors, Remote};
 
 use crate::node::Running;
 use crate::world::{World, by_people};
@@ -140,7 +140,8 @@ fn merges(world: &World, people: &Mirrors, project: &Project, head: &str) -> boo
     let remote = Remote::new(project.repository.clone());
     let mirror = people.fetch_blocking(&remote).expect("a repository that nobody damages");
     let Some(tip) = mirror.find_branch(head).expect("a branch can be looked up") else { return false };
-    let merged = mirror.merge(&remote, tip, &project.branch, &by_people("Merge", Vec::new()));
+    let by_lines = |_: &str, _: [&[u8]; 3]| FileMerge::ByLines;
+    let merged = mirror.merge(&remote, tip, &project.branch, &by_people("Merge", Vec::new()), &by_lines);
     if let Ok(merged) = &merged {
         let key = (project.repository.clone(), project.branch.clone());
         world.ledger().foreign.entry(key).or_default().push(merged.commit());

@@ -15,7 +15,7 @@ use crate::front_matter::FrontMatter;
 use crate::parse::text_of;
 use crate::site::Tree;
 
-pub(super) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
+pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
 
 /// How deep a navigation may nest.
 const DEEPEST: usize = 32;

@@ -9,7 +9,7 @@
 
 mod docusaurus;
 mod mintlify;
-mod mkdocs;
+pub(crate) mod mkdocs;
 mod modules;
 mod patterns;
 mod redirects;

@@ -1,0 +1,195 @@
+//! A navigation that is an indented list, an entry a line: the `nav` of `mkdocs.yml`, and `SUMMARY.md`.
+
+use super::Conflict;
+use super::sequence::{self, Slot};
+
+/// An entry and what is indented below it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    /// The line without its indentation, by which it is known.
+    name: String,
+    /// The line, with its line break and the blank lines and comments before it.
+    text: String,
+    below: Vec<Entry>,
+}
+
+impl Entry {
+    /// Whether two entries are the same but for blank lines and comments before them.
+    fn says_the_same(&self, other: &Self) -> bool {
+        self.name == other.name
+            && self.below.len() == other.below.len()
+            && self.below.iter().zip(&other.below).all(|(a, b)| a.says_the_same(b))
+    }
+
+    fn written(&self, out: &mut String) {
+        out.push_str(&self.text);
+        self.below.iter().for_each(|entry| entry.written(out));
+    }
+}
+
+/// A text cut into what is before the navigation, its lines and what is after it.
+struct Parts<'t> {
+    before: &'t str,
+    entries: Vec<Entry>,
+    after: &'t str,
+}
+
+/// Merges `mkdocs.yml`. `None`: one of the texts has no `nav` that is a list of an entry a line, or both sides changed
+/// something else.
+pub(super) fn merged_nav(base: &str, ours: &str, theirs: &str) -> Option<Result<String, Conflict>> {
+    merged([nav(base)?, nav(ours)?, nav(theirs)?])
+}
+
+/// Merges `SUMMARY.md`.
+pub(super) fn merged_summary(base: &str, ours: &str, theirs: &str) -> Option<Result<String, Conflict>> {
+    let is_between = |line: &str| line.trim_matches(['-', '*', '_', ' ', '\r', '\n', '\t']).is_empty();
+    fn parts<'t>(text: &'t str, is_between: &dyn Fn(&str) -> bool) -> Parts<'t> {
+        let end = text.trim_end().len();
+        let end = text[end..].find('\n').map_or(text.len(), |line| end + line + 1);
+        Parts { before: "", entries: entries(&text[..end], is_between), after: &text[end..] }
+    }
+    let merged = merged([base, ours, theirs].map(|text| parts(text, &is_between)))?;
+    Some(merged.map(|text| if ours.ends_with('\n') { text } else { text.trim_end().to_owned() }))
+}
+
+fn merged([base, ours, theirs]: [Parts<'_>; 3]) -> Option<Result<String, Conflict>> {
+    let before = chosen(base.before, ours.before, theirs.before)?;
+    let after = chosen(base.after, ours.after, theirs.after)?;
+    let entries = list(&base.entries, &ours.entries, &theirs.entries);
+    Some(entries.map(|entries| {
+        let mut out = before.to_owned();
+        entries.iter().for_each(|entry| entry.written(&mut out));
+        out.push_str(after);
+        out
+    }))
+}
+
+/// What a text is that at most one side changed.
+fn chosen<'t>(base: &'t str, ours: &'t str, theirs: &'t str) -> Option<&'t str> {
+    match (ours == base, theirs == base) {
+        (_, true) => Some(ours),
+        (true, _) => Some(theirs),
+        _ => (ours == theirs).then_some(ours),
+    }
+}
+
+fn list(base: &[Entry], ours: &[Entry], theirs: &[Entry]) -> Result<Vec<Entry>, Conflict> {
+    if ours == theirs || theirs == base {
+        return Ok(ours.to_vec());
+    }
+    if ours == base {
+        return Ok(theirs.to_vec());
+    }
+    let names = [base, ours, theirs].map(|entries| entries.iter().map(|entry| entry.name.clone()).collect::<Vec<_>>());
+    let slots = sequence::merged(
+        names.each_ref().map(Vec::as_slice),
+        &|base_at, ours_at| base[base_at].says_the_same(&ours[ours_at]),
+        &|base_at, theirs_at| base[base_at].says_the_same(&theirs[theirs_at]),
+    )?;
+    let entry = |slot: Slot| match slot {
+        Slot::Kept { base: b, ours: o, theirs: t } => {
+            let (b, o, t) = (&base[b], &ours[o], &theirs[t]);
+            let text = chosen(&b.text, &o.text, &t.text);
+            // All three differ in nothing but blank lines, or in comments.
+            let is_bare = |entry: &Entry| entry.text.trim() == entry.name;
+            let text =
+                text.or_else(|| [b, o, t].into_iter().all(is_bare).then_some(o.text.as_str())).ok_or(Conflict)?;
+            Ok(Entry { name: o.name.clone(), text: text.to_owned(), below: list(&b.below, &o.below, &t.below)? })
+        }
+        Slot::Both { ours: o, theirs: t } => {
+            let below = list(&[], &ours[o].below, &theirs[t].below)?;
+            Ok(Entry { below, ..ours[o].clone() })
+        }
+        Slot::Ours(o) => Ok(ours[o].clone()),
+        Slot::Theirs(t) => Ok(theirs[t].clone()),
+    };
+    slots.into_iter().map(entry).collect()
+}
+
+/// `mkdocs.yml` around its `nav`.
+fn nav(text: &str) -> Option<Parts<'_>> {
+    let mut start = None;
+    let mut end = text.len();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end();
+        if start.is_none() && (bare == "nav:" || bare.starts_with("nav: #")) {
+            start = Some(at + line.len());
+        } else if start.is_some() {
+            let rest = bare.trim_start();
+            let is_entry = rest.starts_with("- ") && !rest.contains(" #") && !rest.ends_with(['|', '>', '[', '{']);
+            if !(rest.is_empty() || rest.starts_with('#') || is_entry) {
+                if line.starts_with([' ', '\t']) {
+                    // A value over several lines.
+                    return None;
+                }
+                end = at;
+                break;
+            }
+        }
+        at += line.len();
+    }
+    let block = &text[start?..end];
+    // What follows the last entry belongs to what comes next.
+    let mut length = 0;
+    let mut at = 0;
+    for line in block.split_inclusive('\n') {
+        at += line.len();
+        if line.trim_start().starts_with("- ") {
+            length = at;
+        }
+    }
+    let (start, end) = (start?, start? + length);
+    let entries = entries(&text[start..end], &|line| line.trim_start().starts_with('#') || line.trim().is_empty());
+    Some(Parts { before: &text[..start], entries, after: &text[end..] })
+}
+
+/// The entries of a list. Lines that `is_between` says of are kept with the entry that follows.
+fn entries(text: &str, is_between: &dyn Fn(&str) -> bool) -> Vec<Entry> {
+    /// How far an entry is indented: headings are above all lists, by their level.
+    fn depth(line: &str) -> usize {
+        let hashes = line.len() - line.trim_start_matches('#').len();
+        let spaces = line.len() - line.trim_start().len();
+        if (1..=6).contains(&hashes) { hashes } else { 10 + spaces }
+    }
+    let mut open: Vec<(usize, Entry)> = Vec::new();
+    let mut all = Vec::new();
+    let close = |open: &mut Vec<(usize, Entry)>, all: &mut Vec<Entry>| {
+        if let Some((_, entry)) = open.pop() {
+            match open.last_mut() {
+                Some((_, above)) => above.below.push(entry),
+                None => all.push(entry),
+            }
+        }
+    };
+    let mut between = String::new();
+    for line in text.split_inclusive('\n') {
+        if is_between(line) {
+            between.push_str(line);
+            continue;
+        }
+        let depth = depth(line);
+        while open.last().is_some_and(|(above, _)| *above >= depth) {
+            close(&mut open, &mut all);
+        }
+        let mut text = std::mem::take(&mut between);
+        text.push_str(line);
+        if !line.ends_with('\n') {
+            text.push('\n');
+        }
+        open.push((depth, Entry { name: line.trim().to_owned(), text, below: Vec::new() }));
+    }
+    while !open.is_empty() {
+        close(&mut open, &mut all);
+    }
+    // Blank lines at the end.
+    if let Some(last) = all.last_mut() {
+        let mut last = last;
+        while !last.below.is_empty() {
+            let at = last.below.len() - 1;
+            last = &mut last.below[at];
+        }
+        last.text.push_str(&between);
+    }
+    all
+}
