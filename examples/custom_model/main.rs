@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_authoring::{Author, AuthorConfig, Pulls, Repositories};
+use docent_authoring::{Author, AuthorConfig, DiffView, Pulls, Repositories};
 use docent_forge::memory::MemoryPullRequests;
 use docent_forge::{Forge, LocalForge, PullRequests};
 use docent_jobs::memory::MemoryStore;
@@ -112,12 +112,12 @@ async fn main() -> Result<(), BoxError> {
     let found = records.by_head(&project.id, &job.source.branch).await?;
     let record = found.ok_or("there is no pull request")?;
     let pulls = Pulls::new(records, registry, repositories, clock);
-    let changes = pulls.changes(&project, &record).await?;
+    let changes = pulls.changes(&project, &record, DiffView::default()).await?;
     println!("pull request {}: {}\n", record.number, record.title);
-    for change in &changes {
+    for change in &changes.files {
         println!("{}", change.unified.trim_end());
     }
-    let added: Vec<&str> = changes.iter().flat_map(|change| change.unified.lines()).filter_map(added).collect();
+    let added: Vec<&str> = changes.files.iter().flat_map(|change| change.unified.lines()).filter_map(added).collect();
     assert_eq!(added, ["# THE GUIDE", "## SETUP", "## DAILY USE", "# WELCOME"]);
     assert!(job.pr_link.as_ref().is_some_and(|link| link.ends_with(&record.id.to_string())));
     println!("\nall as it should be");

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use docent_access::{Access, Grant, Key, KeyKind, Keys, Projects, mint, system_randomness};
 use docent_assistant::Assistant;
-use docent_authoring::{Author, AuthorConfig, FileDiff, Pulls, Repositories};
+use docent_authoring::{Author, AuthorConfig, Diff, DiffView, Pulls, Repositories};
 use docent_discovery::{Answering, Replies};
 use docent_forge::{Forge, LocalForge, PullRequests};
 use docent_http_v2::{Face, Shown};
@@ -130,13 +130,13 @@ impl Docent {
     }
 
     /// Merges the pull request of a branch, and tells what it changed.
-    pub(crate) async fn merge(&self, project: &Project, branch: &str) -> Result<Vec<FileDiff>, BoxError> {
+    pub(crate) async fn merge(&self, project: &Project, branch: &str) -> Result<Diff, BoxError> {
         let records: Arc<dyn PullRequests> = Arc::clone(&self.store) as _;
         let found = records.by_head(&project.id, branch).await?;
         let record = found.ok_or_else(|| format!("no pull request comes from `{branch}`"))?;
         let registry = Arc::new(Registry(Arc::clone(&self.store)));
         let pulls = Pulls::new(records, registry, self.repositories.clone(), Arc::clone(&self.clock));
-        let changes = pulls.changes(project, &record).await?;
+        let changes = pulls.changes(project, &record, DiffView::default()).await?;
         pulls.merge(project, &record).await?;
         Ok(changes)
     }

@@ -156,10 +156,10 @@ async fn tour(
     // The pull request is on the local forge. We show it and merge it through the library, as a page of ours could.
     let branch = job["source"]["ref"].as_str().unwrap_or_default();
     let changes = docent.merge(project, branch).await?;
-    for change in &changes {
+    for change in &changes.files {
         println!("{}", change.unified.trim_end());
     }
-    assert_eq!(changes.iter().map(|change| change.path.as_str()).collect::<Vec<_>>(), ["index.md", "limits.md"]);
+    assert_eq!(changes.files.iter().map(|change| change.path.as_str()).collect::<Vec<_>>(), ["index.md", "limits.md"]);
     docent.index(project).await?;
 
     let answer = client.answer(project.domain.as_str(), &keys.assistant, QUESTION).await?;

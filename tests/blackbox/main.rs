@@ -30,6 +30,7 @@ mod lists;
 mod models;
 mod open_files;
 mod prompt_to_pull_request;
+mod pull_requests;
 mod quota;
 mod resume;
 mod run;

@@ -6,9 +6,9 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use docent_tests::model_server::{Reply, Wire};
 use docent_tests::repository::git;
 use docent_tests::site::PAGES;
-use docent_tests::model_server::{Reply, Wire};
 use docent_tests::{Finished, Installation, ModelServer};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;

@@ -17,7 +17,7 @@
 //! What a job does is told to anyone by [`tell`], entry by entry of its journal; the words of a model that is at it are
 //! told live as well.
 //!
-//! [`Pulls`] shows, merges and closes the local forge's pull requests. This crate knows no HTTP.
+//! [`Pulls`] shows, updates, merges and closes the local forge's pull requests. This crate knows no HTTP.
 
 mod address;
 mod asking;
@@ -48,11 +48,11 @@ mod tests;
 
 pub use author::Author;
 pub use config::{AuthorConfig, SearchOf, search_of};
-pub use docent_workspace::FileDiff;
+pub use docent_workspace::{Diff, DiffView, FileDiff};
 pub use docs::Docs;
 pub use pace::Pace;
 pub use ports::{Forges, Projects};
-pub use pulls::{MergeError, Pulls};
+pub use pulls::{MergeError, Pulls, Updated};
 pub use repositories::{Repositories, TokenOf};
 pub use tell::tell;
 pub use transport::{Transport, Work};

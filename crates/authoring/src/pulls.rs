@@ -3,9 +3,11 @@
 use std::sync::Arc;
 
 use docent_forge::{Ending, PullRequests, Record, State};
+use docent_pages::{NavigationMerge, merge_navigation};
 use docent_types::{BoxError, Clock, Project, ProjectId, StoreError};
-use docent_workspace::{CommitId, FileDiff, GitError, Mirror, PushError};
+use docent_workspace::{CommitId, Diff, DiffView, FileMerge, GitError, Merged, Mirror, PushError};
 use thiserror::Error;
+use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::ports::Projects;
@@ -18,6 +20,20 @@ pub struct Pulls {
     projects: Arc<dyn Projects>,
     repositories: Repositories,
     clock: Arc<dyn Clock>,
+    /// Places for comparing: whoever has a link may look, and it takes a processor and memory while it lasts.
+    comparing: Arc<Semaphore>,
+}
+
+/// Comparisons at a time.
+const COMPARING: usize = 2;
+
+/// Whether a branch needed anything of its base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Updated {
+    /// The base was merged into it.
+    Merged,
+    /// It had all of it.
+    UpToDate,
 }
 
 /// Why a pull request was not merged or closed.
@@ -51,7 +67,7 @@ impl Pulls {
         repositories: Repositories,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { records, projects, repositories, clock }
+        Self { records, projects, repositories, clock, comparing: Arc::new(Semaphore::new(COMPARING)) }
     }
 
     /// A project, `None` when there is none of that id.
@@ -64,31 +80,70 @@ impl Pulls {
         self.records.get(project, id).await
     }
 
-    /// What it changes: from where its branch left its base to the tip of its branch, or what it changed when it ended.
-    pub async fn changes(&self, project: &Project, record: &Record) -> Result<Vec<FileDiff>, GitError> {
+    /// What it changes, as far as `view` looks: from where its branch left its base to the tip of its branch, or what it
+    /// changed when it ended.
+    pub async fn changes(&self, project: &Project, record: &Record, view: DiffView) -> Result<Diff, GitError> {
         let mirror = self.repositories.fetch(project).await?;
-        let Some((from, to)) = span(&mirror, record)? else { return Ok(Vec::new()) };
-        self.repositories.does(move || mirror.diff(from, to)).await
+        let record = record.clone();
+        // Nobody closes it.
+        let _place = self.comparing.acquire().await;
+        let compares = move || match span(&mirror, &record)? {
+            Some((from, to)) => mirror.diff(from, to, &view),
+            None => Ok(Diff::default()),
+        };
+        self.repositories.does(compares).await
     }
 
     /// Merges it into its base and says so in the store. Doing it again after a crash in between finds the merge made.
     pub async fn merge(&self, project: &Project, record: &Record) -> Result<Record, MergeError> {
         self.must_be_open(record).await?;
+        let (mirror, span) = self.branches(project, record).await?;
+        let message = format!("Merge pull request {}: {}\n", record.number, record.title);
+        self.bring(project, mirror, span.1, &record.base, message).await?;
+        self.repositories.announce_change();
+        self.end(record, State::Merged, Some(span)).await
+    }
+
+    /// Merges its base into its branch, so that it can be merged and its checks see what will be.
+    pub async fn update(&self, project: &Project, record: &Record) -> Result<Updated, MergeError> {
+        self.must_be_open(record).await?;
+        let (mirror, _) = self.branches(project, record).await?;
+        let base = mirror.branch(&record.base)?;
+        let message = format!("Merge branch `{}` into `{}`\n", record.base, record.head);
+        let merged = self.bring(project, mirror, base, &record.head, message).await?;
+        Ok(if matches!(merged, Merged::Nothing(_)) { Updated::UpToDate } else { Updated::Merged })
+    }
+
+    /// The mirror, and from where to where an open pull request goes.
+    async fn branches(&self, project: &Project, record: &Record) -> Result<(Mirror, (CommitId, CommitId)), MergeError> {
         let mirror = self.repositories.fetch(project).await?;
-        let span = span(&mirror, record)?;
-        let (Some((from, to)), Some(_)) = (span, mirror.find_branch(&record.base)?) else {
-            let sentence = format!(
+        let (looked_in, looked_for) = (mirror.clone(), record.clone());
+        let found = self.repositories.does(move || {
+            let base = looked_in.find_branch(&looked_for.base)?;
+            Ok::<_, GitError>(base.and(span(&looked_in, &looked_for)?))
+        });
+        match found.await? {
+            Some(span) => Ok((mirror, span)),
+            None => Err(MergeError::Refused(format!(
                 "`{}` or `{}` is gone from the repository; close the pull request instead",
                 record.head, record.base
-            );
-            return Err(MergeError::Refused(sentence));
-        };
+            ))),
+        }
+    }
+
+    /// Brings a commit into a branch of the repository.
+    async fn bring(
+        &self,
+        project: &Project,
+        mirror: Mirror,
+        commit: CommitId,
+        into: &str,
+        message: String,
+    ) -> Result<Merged, MergeError> {
         let remote = self.repositories.remote(project).await?;
-        let message = format!("Merge pull request {}: {}\n", record.number, record.title);
-        let (base, meta) = (record.base.clone(), signed(self.clock.now().seconds(), message, Vec::new()));
-        self.repositories.does(move || mirror.merge(&remote, to, &base, &meta)).await.map_err(explain)?;
-        self.repositories.announce_change();
-        self.end(record, State::Merged, Some((from, to))).await
+        let (into, meta) = (into.to_owned(), signed(self.clock.now().seconds(), message, Vec::new()));
+        let brings = move || mirror.merge(&remote, commit, &into, &meta, &merged_file);
+        self.repositories.does(brings).await.map_err(explain)
     }
 
     /// Closes it and leaves its branch. Works without the repository too, which may be what is gone.
@@ -125,6 +180,15 @@ impl Pulls {
     }
 }
 
+/// What belongs to a navigation is merged by its entries.
+fn merged_file(path: &str, sides: [&[u8]; 3]) -> FileMerge {
+    match merge_navigation(path, sides) {
+        NavigationMerge::NotUnderstood => FileMerge::ByLines,
+        NavigationMerge::Merged(bytes) => FileMerge::Merged(bytes),
+        NavigationMerge::Conflict => FileMerge::Conflict,
+    }
+}
+
 /// From where to where a pull request goes; `None` when a branch of it is gone.
 fn span(mirror: &Mirror, record: &Record) -> Result<Option<(CommitId, CommitId)>, GitError> {
     if let Some(ending) = &record.ended
@@ -145,7 +209,7 @@ fn explain(error: docent_workspace::MergeError) -> MergeError {
             MergeError::Refused(error.to_string())
         }
         Git::Push(PushError::Moved { .. }) => {
-            MergeError::Refused("the base branch moved while it was merged; try again".to_owned())
+            MergeError::Refused("the branch moved while it was merged into; try again".to_owned())
         }
         other => MergeError::Failed(other.into()),
     }

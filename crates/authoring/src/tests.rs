@@ -29,7 +29,7 @@ use docent_types::{
     AgentJob, BranchName, Clock, Domain, FixedIds, ForgeKind, Halt, Ids, JobStatus, ManualClock, Message, Project,
     ProjectId, ProjectSettings, ProjectUid, Role, StoreError, Timestamp,
 };
-use docent_workspace::{CommitId, CommitMeta, CommitSummary, Mirror, Mirrors, Remote, create_repository};
+use docent_workspace::{CommitId, CommitMeta, CommitSummary, DiffView, Mirror, Mirrors, Remote, create_repository};
 use tempfile::TempDir;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
@@ -286,7 +286,13 @@ impl World {
     async fn changed(&self, branch: &str) -> Vec<String> {
         let mirror = self.look().await;
         let (tip, main) = (mirror.branch(branch).expect("is there"), mirror.branch("main").expect("is there"));
-        mirror.diff(main, tip).expect("compares").into_iter().map(|file| file.path).collect()
+        mirror
+            .diff(main, tip, &DiffView::default())
+            .expect("compares")
+            .files
+            .into_iter()
+            .map(|file| file.path)
+            .collect()
     }
 
     /// Runs git in the repository itself, always with the same dates, and gives what it says.

@@ -1,4 +1,4 @@
-// Merge and close go through the API with the key in a header, so that the key is in no URL and no form body.
+// Merge, update and close go through the API with the key in a header, so that the key is in no URL and no form body.
 const form = document.getElementById("end");
 form?.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -9,11 +9,14 @@ form?.addEventListener("submit", async (event) => {
       method: "POST",
       headers: { authorization: `Bearer ${document.getElementById("key").value.trim()}` },
     });
-    if (response.ok) {
+    const told = await response.json();
+    if (told.updated === false) {
+      answer.textContent = "The branch has all of its base already.";
+    } else if (response.ok) {
       location.reload();
-      return;
+    } else {
+      answer.textContent = told.error;
     }
-    answer.textContent = (await response.json()).error;
   } catch (error) {
     answer.textContent = `The server could not be reached: ${error.message}`;
   }

@@ -1,17 +1,25 @@
-//! `/pulls/{projectId}/{id}`: look at a pull request of the local forge, merge it, close it.
+//! `/pulls/{projectId}/{id}`: look at a pull request of the local forge, update it, merge it, close it.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
 use docent_access::{Access, AccessError, Credentials, Principal, Scope};
-use docent_authoring::{MergeError, Pulls};
+use docent_authoring::{MergeError, Pulls, Updated};
 use docent_forge::{Record, State};
 use docent_types::{Project, ProjectId, Refusal, RefusalKind};
 use docent_web::{ErrorShape, HttpError, Methods, Request, Response, respond};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
 use http::{HeaderValue, StatusCode};
 use serde_json::json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tracing::warn;
 use uuid::Uuid;
 
-use crate::page;
+use crate::page::{self, Look};
+
+/// Pages in memory at a time, those that are still being sent included.
+const PAGES: usize = 64;
 
 const STYLE: &str = include_str!("pull.css");
 const SCRIPT: &str = include_str!("pull.js");
@@ -21,7 +29,15 @@ enum Route<'a> {
     Style,
     Script,
     Page { project: &'a str, id: &'a str },
-    End { project: &'a str, id: &'a str, state: State },
+    Act { project: &'a str, id: &'a str, action: Action },
+}
+
+/// What is done to an open pull request.
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    Merge,
+    Close,
+    Update,
 }
 
 impl<'a> Route<'a> {
@@ -30,8 +46,15 @@ impl<'a> Route<'a> {
             ["pulls", "pull.css"] => Some(Self::Style),
             ["pulls", "pull.js"] => Some(Self::Script),
             ["pulls", project, id] => Some(Self::Page { project, id }),
-            ["pulls", project, id, "merge"] => Some(Self::End { project, id, state: State::Merged }),
-            ["pulls", project, id, "close"] => Some(Self::End { project, id, state: State::Closed }),
+            ["pulls", project, id, action] => {
+                let action = match *action {
+                    "merge" => Action::Merge,
+                    "close" => Action::Close,
+                    "update" => Action::Update,
+                    _ => return None,
+                };
+                Some(Self::Act { project, id, action })
+            }
             _ => None,
         }
     }
@@ -39,7 +62,7 @@ impl<'a> Route<'a> {
     const fn methods(&self) -> Methods {
         match self {
             Self::Style | Self::Script | Self::Page { .. } => Methods::GET,
-            Self::End { .. } => Methods::POST,
+            Self::Act { .. } => Methods::POST,
         }
     }
 }
@@ -49,11 +72,24 @@ impl<'a> Route<'a> {
 pub struct PullPages {
     access: Access,
     pulls: Pulls,
+    pages: Arc<Semaphore>,
+}
+
+/// A page that counts among those in memory until its last byte is sent.
+struct Page {
+    html: String,
+    _place: OwnedSemaphorePermit,
+}
+
+impl AsRef<[u8]> for Page {
+    fn as_ref(&self) -> &[u8] {
+        self.html.as_bytes()
+    }
 }
 
 impl PullPages {
-    pub const fn new(access: Access, pulls: Pulls) -> Self {
-        Self { access, pulls }
+    pub fn new(access: Access, pulls: Pulls) -> Self {
+        Self { access, pulls, pages: Arc::new(Semaphore::new(PAGES)) }
     }
 
     /// Answers what lies under `/pulls`; `None` for any other path.
@@ -75,21 +111,24 @@ impl PullPages {
         match *route {
             Route::Style => Ok(respond::bytes_of(StatusCode::OK, "text/css; charset=utf-8", STYLE)),
             Route::Script => Ok(respond::bytes_of(StatusCode::OK, "text/javascript; charset=utf-8", SCRIPT)),
-            Route::Page { project, id } => self.page(project, id).await,
-            Route::End { project, id, state } => self.end(project, id, state, request).await,
+            Route::Page { project, id } => self.page(project, id, look(request)?).await,
+            Route::Act { project, id, action } => self.act(project, id, action, request).await,
         }
     }
 
-    async fn page(&self, project: &str, id: &str) -> Result<Response, HttpError> {
+    async fn page(&self, project: &str, id: &str, look: Look) -> Result<Response, HttpError> {
         let name = ProjectId::parse(project).map_err(|_| gone())?;
         let project = self.pulls.project(&name).await.map_err(HttpError::internal)?.ok_or_else(gone)?;
         let record = self.record(&project, id).await?;
-        let changes = self.pulls.changes(&project, &record).await;
-        if let Err(error) = &changes {
+        let diff = self.pulls.changes(&project, &record, look.view()).await;
+        if let Err(error) = &diff {
             warn!(project = %project.id, error = error as &dyn std::error::Error, "cannot show the changes");
         }
-        let html = page::pull_request(&project, &record, changes.as_deref().ok()).into_string();
-        let mut response = respond::bytes_of(StatusCode::OK, "text/html; charset=utf-8", html);
+        let place = Arc::clone(&self.pages).try_acquire_owned().map_err(|_| busy())?;
+        let writes = move || page::pull_request(&project, &record, &look, diff.as_ref().ok()).into_string();
+        let html = tokio::task::spawn_blocking(writes).await.map_err(HttpError::internal)?;
+        let page = Bytes::from_owner(Page { html, _place: place });
+        let mut response = respond::bytes_of(StatusCode::OK, "text/html; charset=utf-8", page);
         let headers: [(HeaderName, &str); 3] = [
             (
                 CONTENT_SECURITY_POLICY,
@@ -106,7 +145,7 @@ impl PullPages {
         Ok(response)
     }
 
-    async fn end(&self, project: &str, id: &str, state: State, request: &Request) -> Result<Response, HttpError> {
+    async fn act(&self, project: &str, id: &str, action: Action, request: &Request) -> Result<Response, HttpError> {
         let credentials = Credentials {
             authorization: request.header(http::header::AUTHORIZATION).map(str::as_bytes),
             ip: Some(request.client()),
@@ -126,21 +165,40 @@ impl PullPages {
             ))
             .into());
         }
-        let ended = match state {
-            State::Merged => self.pulls.merge(&project, &record).await,
-            State::Closed | State::Open => self.pulls.close(&project, &record).await,
+        let told = |record: Record| json!({ "number": record.number, "state": record.state.as_str() });
+        let done = match action {
+            Action::Merge => self.pulls.merge(&project, &record).await.map(told),
+            Action::Close => self.pulls.close(&project, &record).await.map(told),
+            Action::Update => self.pulls.update(&project, &record).await.map(|updated| {
+                let is_updated = updated == Updated::Merged;
+                json!({ "number": record.number, "state": record.state.as_str(), "updated": is_updated })
+            }),
         };
-        let record = ended.map_err(|error| match error {
+        let told = done.map_err(|error| match error {
             MergeError::Refused(sentence) => HttpError::Refused(Refusal::conflict(sentence)),
             MergeError::Failed(source) => HttpError::internal(source),
         })?;
-        Ok(respond::json(StatusCode::OK, &json!({ "number": record.number, "state": record.state.as_str() })))
+        Ok(respond::json(StatusCode::OK, &told))
     }
 
     async fn record(&self, project: &Project, id: &str) -> Result<Record, HttpError> {
         let id = Uuid::try_parse(id).map_err(|_| gone())?;
         self.pulls.record(&project.id, id).await.map_err(HttpError::internal)?.ok_or_else(gone)
     }
+}
+
+/// What of the changes a request asks for.
+fn look(request: &Request) -> Result<Look, HttpError> {
+    let number = |name| Ok::<_, HttpError>(request.query_number(name, 1..=u32::MAX, 1)? as usize - 1);
+    Ok(match request.query("file") {
+        Some(path) => Look::File { path: path.into_owned(), line: number("line")? },
+        None => Look::Files { first: number("from")? },
+    })
+}
+
+fn busy() -> HttpError {
+    let sentence = "Too many pages of pull requests are being looked at. Try again in a few seconds.";
+    Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), sentence).into()
 }
 
 fn gone() -> HttpError {

@@ -1,10 +1,15 @@
 //! What changed between two trees, file by file, as people read it.
+//!
+//! Anything may stand in a repository, so everything here is bounded by a [`DiffView`]: files that are compared, bytes that
+//! are read for it, time, and how much of the result is kept.
 
-use std::collections::HashMap;
+mod compare;
+mod renames;
+
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use gix::bstr::ByteSlice;
-use similar::{ChangeTag, TextDiff};
 
 use crate::base::FileMode;
 use crate::error::GitError;
@@ -12,12 +17,55 @@ use crate::id::BlobId;
 use crate::odb::{self, tree};
 use crate::overlay::{Change, Overlay};
 
-/// Files larger than this are described, not compared line by line.
-const COMPARED_AT_MOST: usize = 1 << 20;
-/// Above this many additions or deletions, renames with edits are not looked for.
-const RENAMES_AT_MOST: usize = 200;
-/// How much of the larger file must be common for a rename with edits.
-const RENAME_SIMILARITY: f64 = 0.5;
+use self::compare::Budget;
+
+/// Which part of a difference is looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffView {
+    /// Only the file of this path.
+    pub only: Option<String>,
+    /// Files before this one, counted from 0 in order of their paths, are left out.
+    pub first_file: usize,
+    /// The most files in the result.
+    pub files: usize,
+    /// Bytes of content that are read to compare files. A file that would take more is named and not compared.
+    pub compared_bytes: usize,
+    /// The first line of each file's `unified`, counted from 0.
+    pub first_line: usize,
+    /// The most lines of a file's `unified`.
+    pub lines: usize,
+    /// The most bytes of a file's `unified`.
+    pub file_bytes: usize,
+    /// The most bytes of all `unified` together.
+    pub bytes: usize,
+    /// After this long, what is left is compared coarsely: all of the old lines against all of the new.
+    pub time: Duration,
+}
+
+impl Default for DiffView {
+    fn default() -> Self {
+        Self {
+            only: None,
+            first_file: 0,
+            files: 3_000,
+            compared_bytes: 64 << 20,
+            first_line: 0,
+            lines: 2_000,
+            file_bytes: 256 << 10,
+            bytes: 8 << 20,
+            time: Duration::from_secs(5),
+        }
+    }
+}
+
+/// What changed between two trees, as far as a [`DiffView`] looked at it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Diff {
+    /// In order of their paths.
+    pub files: Vec<FileDiff>,
+    /// How many files changed in all.
+    pub files_in_all: usize,
+}
 
 /// What happened to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -37,14 +85,16 @@ pub struct FileDiff {
     /// The path before, of a renamed file.
     pub old_path: Option<String>,
     pub status: FileStatus,
-    /// Lines added; 0 for what is not text.
+    /// Lines added; 0 for what was not compared.
     pub additions: usize,
-    /// Lines deleted; 0 for what is not text.
+    /// Lines deleted; 0 for what was not compared.
     pub deletions: usize,
-    /// Not text, or too large to compare: `unified` says so in place of lines.
+    /// Not text, or too much to compare: `unified` says so in place of lines.
     pub is_binary: bool,
-    /// The change as `git diff` shows it, headers included.
+    /// The change as `git diff` shows it, headers included, or the part of it that was asked for.
     pub unified: String,
+    /// Lines of the whole change as `git diff` shows it.
+    pub lines: usize,
 }
 
 /// One side of a change.
@@ -68,7 +118,8 @@ pub(crate) fn between(
     repo: &gix::Repository,
     old: gix::ObjectId,
     new: gix::ObjectId,
-) -> Result<Vec<FileDiff>, GitError> {
+    view: &DiffView,
+) -> Result<Diff, GitError> {
     let side = |leaf: tree::Leaf| Side { blob: leaf.id.into(), mode: FileMode::from_entry(leaf.mode), bytes: None };
     let pairs = tree::differences(repo, Some(old), Some(new))?
         .into_iter()
@@ -79,11 +130,11 @@ pub(crate) fn between(
             new: one.new.map(side),
         })
         .collect();
-    described(repo, pairs)
+    described(repo, pairs, view)
 }
 
 /// The changes an overlay makes to its base.
-pub(crate) fn of_overlay(repo: &gix::Repository, overlay: &Overlay) -> Result<Vec<FileDiff>, GitError> {
+pub(crate) fn of_overlay(repo: &gix::Repository, overlay: &Overlay, view: &DiffView) -> Result<Diff, GitError> {
     let mut pairs = Vec::new();
     for (path, change) in overlay.changed() {
         let old = tree::at(repo, overlay.base().tree(), path)?.filter(|leaf| !leaf.mode.is_tree());
@@ -96,15 +147,27 @@ pub(crate) fn of_overlay(repo: &gix::Repository, overlay: &Overlay) -> Result<Ve
         };
         pairs.push(Pair { path: path.to_owned(), old_path: None, old, new });
     }
-    described(repo, pairs)
+    described(repo, pairs, view)
 }
 
-fn described(repo: &gix::Repository, pairs: Vec<Pair>) -> Result<Vec<FileDiff>, GitError> {
-    let mut diffs = Vec::new();
-    for pair in with_renames(repo, pairs)? {
-        diffs.push(describe(repo, &pair)?);
+fn described(repo: &gix::Repository, pairs: Vec<Pair>, view: &DiffView) -> Result<Diff, GitError> {
+    let pairs = renames::joined(repo, pairs)?;
+    let mut diff = Diff { files: Vec::new(), files_in_all: pairs.len() };
+    let mut budget = Budget::new(view, Instant::now());
+    let wanted = pairs.iter().filter(|pair| view.only.as_ref().is_none_or(|only| *only == pair.path));
+    for pair in wanted.skip(view.first_file).take(view.files) {
+        diff.files.push(compare::file(repo, pair, view, &mut budget)?);
     }
-    Ok(diffs)
+    Ok(diff)
+}
+
+/// How large a side is, without reading it.
+fn size(repo: &gix::Repository, side: &Side) -> Result<usize, GitError> {
+    match (&side.bytes, side.mode) {
+        (Some(bytes), _) => Ok(bytes.len()),
+        (None, FileMode::Submodule) => Ok(0),
+        (None, _) => odb::blob_size(repo, side.blob.object()),
+    }
 }
 
 fn content(repo: &gix::Repository, side: &Side) -> Result<Arc<[u8]>, GitError> {
@@ -113,162 +176,4 @@ fn content(repo: &gix::Repository, side: &Side) -> Result<Arc<[u8]>, GitError> {
         (None, FileMode::Submodule) => Ok(Arc::from(format!("Subproject commit {}\n", side.blob).into_bytes())),
         (None, _) => Ok(odb::blob(repo, side.blob.object())?.into()),
     }
-}
-
-/// Joins a deletion and an addition of the same, or much the same, content into one rename.
-fn with_renames(repo: &gix::Repository, pairs: Vec<Pair>) -> Result<Vec<Pair>, GitError> {
-    let is_file = |side: &Option<Side>| side.as_ref().is_some_and(|side| side.mode.is_file());
-    let gone: Vec<usize> = (0..pairs.len()).filter(|&i| pairs[i].new.is_none() && is_file(&pairs[i].old)).collect();
-    let come: Vec<usize> = (0..pairs.len()).filter(|&i| pairs[i].old.is_none() && is_file(&pairs[i].new)).collect();
-    if gone.is_empty() || come.is_empty() {
-        return Ok(pairs);
-    }
-    let mut found: HashMap<usize, usize> = HashMap::new(); // where it is now → where it was
-    let mut left = gone;
-    let blob = |side: &Option<Side>| side.as_ref().map(|side| side.blob);
-    for &now in &come {
-        if let Some(place) = left.iter().position(|&was| blob(&pairs[was].old) == blob(&pairs[now].new)) {
-            found.insert(now, left.remove(place));
-        }
-    }
-    if left.len() <= RENAMES_AT_MOST && come.len() <= RENAMES_AT_MOST {
-        let mut lines = HashMap::new();
-        for &index in left.iter().chain(come.iter().filter(|now| !found.contains_key(*now))) {
-            let side = pairs[index].old.as_ref().or(pairs[index].new.as_ref());
-            if let Some(side) = side {
-                lines.insert(index, Lines::of(&content(repo, side)?));
-            }
-        }
-        let mut scored = Vec::new();
-        for &now in come.iter().filter(|now| !found.contains_key(*now)) {
-            for &was in &left {
-                let score = lines[&was].similarity(&lines[&now]);
-                if score >= RENAME_SIMILARITY {
-                    scored.push((score, was, now));
-                }
-            }
-        }
-        // The most alike first; between equals, the order of the paths decides.
-        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-        for (_, was, now) in scored {
-            if !found.contains_key(&now) && !found.values().any(|&taken| taken == was) {
-                found.insert(now, was);
-            }
-        }
-    }
-    let mut pairs: Vec<Option<Pair>> = pairs.into_iter().map(Some).collect();
-    let mut froms: HashMap<usize, Pair> = HashMap::new();
-    for (&now, &was) in &found {
-        if let Some(pair) = pairs[was].take() {
-            froms.insert(now, pair);
-        }
-    }
-    let joined = pairs.into_iter().enumerate().filter_map(|(index, pair)| {
-        let mut pair = pair?;
-        if let Some(from) = froms.remove(&index) {
-            pair.old_path = Some(from.path);
-            pair.old = from.old;
-        }
-        Some(pair)
-    });
-    Ok(joined.collect())
-}
-
-/// How often each line occurs, weighed by its length.
-struct Lines {
-    bytes: usize,
-    counts: HashMap<Vec<u8>, usize>,
-}
-
-impl Lines {
-    fn of(content: &[u8]) -> Self {
-        let mut counts = HashMap::new();
-        if content.len() <= COMPARED_AT_MOST {
-            for line in content.split_inclusive(|byte| *byte == b'\n') {
-                *counts.entry(line.to_vec()).or_insert(0) += 1;
-            }
-        }
-        Self { bytes: content.len(), counts }
-    }
-
-    fn similarity(&self, other: &Self) -> f64 {
-        let larger = self.bytes.max(other.bytes);
-        if larger == 0 {
-            return 0.0;
-        }
-        let common: usize = self
-            .counts
-            .iter()
-            .map(|(line, count)| line.len() * (*count).min(other.counts.get(line).copied().unwrap_or(0)))
-            .sum();
-        common as f64 / larger as f64
-    }
-}
-
-fn describe(repo: &gix::Repository, pair: &Pair) -> Result<FileDiff, GitError> {
-    let status = match (&pair.old, &pair.new) {
-        (None, _) => FileStatus::Added,
-        (_, None) => FileStatus::Deleted,
-        _ if pair.old_path.is_some() => FileStatus::Renamed,
-        _ => FileStatus::Modified,
-    };
-    let before = pair.old.as_ref().map(|side| content(repo, side)).transpose()?;
-    let after = pair.new.as_ref().map(|side| content(repo, side)).transpose()?;
-    let mut diff = FileDiff {
-        path: pair.path.clone(),
-        old_path: pair.old_path.clone(),
-        status,
-        additions: 0,
-        deletions: 0,
-        is_binary: [&before, &after].into_iter().flatten().any(|bytes| !is_text(bytes)),
-        unified: header(pair, status),
-    };
-    let old_name = pair
-        .old
-        .as_ref()
-        .map_or("/dev/null".to_owned(), |_| format!("a/{}", pair.old_path.as_ref().unwrap_or(&pair.path)));
-    let new_name = pair.new.as_ref().map_or("/dev/null".to_owned(), |_| format!("b/{}", pair.path));
-    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
-    if diff.is_binary {
-        if before != after {
-            diff.unified.push_str(&format!("Binary files {old_name} and {new_name} differ\n"));
-        }
-        return Ok(diff);
-    }
-    let (before, after) = (String::from_utf8_lossy(&before), String::from_utf8_lossy(&after));
-    let lines = TextDiff::from_lines(before.as_ref(), after.as_ref());
-    for change in lines.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Insert => diff.additions += 1,
-            ChangeTag::Delete => diff.deletions += 1,
-            ChangeTag::Equal => {}
-        }
-    }
-    let hunks = lines.unified_diff().context_radius(3).header(&old_name, &new_name).to_string();
-    diff.unified.push_str(&hunks);
-    Ok(diff)
-}
-
-/// As git decides it: a NUL among the first bytes makes a file binary.
-fn is_text(bytes: &[u8]) -> bool {
-    bytes.len() <= COMPARED_AT_MOST && !bytes.iter().take(8000).any(|byte| *byte == 0)
-}
-
-fn header(pair: &Pair, status: FileStatus) -> String {
-    let old_path = pair.old_path.as_ref().unwrap_or(&pair.path);
-    let mut text = format!("diff --git a/{old_path} b/{}\n", pair.path);
-    let octal = |side: &Option<Side>| side.as_ref().map_or("", |side| side.mode.octal());
-    let (before, after) = (octal(&pair.old), octal(&pair.new));
-    match status {
-        FileStatus::Added => text.push_str(&format!("new file mode {after}\n")),
-        FileStatus::Deleted => text.push_str(&format!("deleted file mode {before}\n")),
-        FileStatus::Modified | FileStatus::Renamed if before != after => {
-            text.push_str(&format!("old mode {before}\nnew mode {after}\n"));
-        }
-        FileStatus::Modified | FileStatus::Renamed => {}
-    }
-    if status == FileStatus::Renamed {
-        text.push_str(&format!("rename from {old_path}\nrename to {}\n", pair.path));
-    }
-    text
 }

@@ -289,7 +289,10 @@ impl PushError {
 #[non_exhaustive]
 pub enum MergeError {
     /// Both sides changed these paths in ways that do not fit together.
-    #[error("both sides changed {}: merge the target into the branch and resolve it there", paths.join(", "))]
+    #[error(
+        "both sides changed {} in ways that do not fit together: merge the target into the branch and resolve it there",
+        paths.join(", ")
+    )]
     Conflict { paths: Vec<String> },
     /// The two histories share no commit.
     #[error("the branch and its target share no history")]

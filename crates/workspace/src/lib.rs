@@ -59,11 +59,11 @@ mod tests;
 
 pub use base::{Base, FileMode, Node, TreeFile};
 pub use create::create_repository;
-pub use diff::{FileDiff, FileStatus};
+pub use diff::{Diff, DiffView, FileDiff, FileStatus};
 pub use error::{GitError, MergeError, PathRefused, PushError, Tried, Why};
 pub use id::{BlobId, CommitId, IdError};
 pub use listings::Listing;
-pub use merge::Merged;
+pub use merge::{FileMerge, MergeFile, Merged};
 pub use mirror::{CommitMeta, Mirror};
 pub use mirrors::{Limits, Mirrors};
 pub use name::check_path;

@@ -23,6 +23,19 @@ pub enum Merged {
     Commit(CommitId),
 }
 
+/// What became of two changes of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileMerge {
+    /// Nothing is known of such a file: its lines are merged.
+    ByLines,
+    Merged(Vec<u8>),
+    /// The two changes do not fit together.
+    Conflict,
+}
+
+/// Merges files that are more than lines, by path and content: as it was, as the target has it and as the source has it.
+pub type MergeFile<'a> = dyn Fn(&str, [&[u8]; 3]) -> FileMerge + 'a;
+
 impl Merged {
     /// Where the target now is.
     pub const fn commit(self) -> CommitId {
@@ -36,7 +49,7 @@ impl Mirror {
     /// Brings `source` into the branch `target` of the remote, as the mirror knows it from its last fetch, and pushes.
     /// `meta` is for the merge commit, if one is needed; its parents are set here.
     ///
-    /// Files changed on one side are taken from there. A text changed on both sides is merged line by line.
+    /// Files changed on one side are taken from there. A text changed on both sides is merged as `files` says.
     ///
     /// # Errors
     /// [`MergeError::Conflict`] with the paths; [`MergeError::Push`] with
@@ -47,6 +60,7 @@ impl Mirror {
         source: CommitId,
         target: &str,
         meta: &CommitMeta,
+        files: &MergeFile<'_>,
     ) -> Result<Merged, MergeError> {
         let ours = self.branch(target)?;
         let base = self.merge_base(ours, source)?.ok_or(MergeError::Unrelated)?;
@@ -57,7 +71,7 @@ impl Mirror {
             self.push(remote, target, source, Some(ours))?;
             return Ok(Merged::FastForward(source));
         }
-        let commit = self.merge_commit(base, ours, source, meta)?;
+        let commit = self.merge_commit([base, ours, source], meta, files)?;
         self.push(remote, target, commit, Some(ours))?;
         Ok(Merged::Commit(commit))
     }
@@ -66,9 +80,14 @@ impl Mirror {
     ///
     /// # Errors
     /// As [`merge`](Self::merge), without those of the push.
-    pub fn merge_conflicts(&self, source: CommitId, target: CommitId) -> Result<Vec<String>, MergeError> {
+    pub fn merge_conflicts(
+        &self,
+        source: CommitId,
+        target: CommitId,
+        files: &MergeFile<'_>,
+    ) -> Result<Vec<String>, MergeError> {
         let base = self.merge_base(target, source)?.ok_or(MergeError::Unrelated)?;
-        match self.noted(merged_tree(&self.repo(), base, target, source, &mut Vec::new()))? {
+        match self.noted(merged_tree(&self.repo(), [base, target, source], files, &mut Vec::new()))? {
             Ok(_) => Ok(Vec::new()),
             Err(paths) => Ok(paths),
         }
@@ -76,16 +95,15 @@ impl Mirror {
 
     fn merge_commit(
         &self,
-        base: CommitId,
-        ours: CommitId,
-        theirs: CommitId,
+        commits: [CommitId; 3],
         meta: &CommitMeta,
+        files: &MergeFile<'_>,
     ) -> Result<CommitId, MergeError> {
         let mut made = Vec::new();
         let tree = self
-            .noted(merged_tree(&self.repo(), base, ours, theirs, &mut made))?
+            .noted(merged_tree(&self.repo(), commits, files, &mut made))?
             .map_err(|paths| MergeError::Conflict { paths })?;
-        let meta = CommitMeta { parents: vec![ours, theirs], ..meta.clone() };
+        let meta = CommitMeta { parents: commits[1..].to_vec(), ..meta.clone() };
         Ok(self.write_commit(tree, &meta, made)?)
     }
 }
@@ -93,9 +111,8 @@ impl Mirror {
 /// The tree with the changes of both sides, or the paths at which they do not fit.
 fn merged_tree(
     repo: &gix::Repository,
-    base: CommitId,
-    ours: CommitId,
-    theirs: CommitId,
+    [base, ours, theirs]: [CommitId; 3],
+    files: &MergeFile<'_>,
     made: &mut Vec<NewObject>,
 ) -> Result<Result<ObjectId, Vec<String>>, GitError> {
     let tree_of = |commit| odb::commit_tree(repo, commit);
@@ -110,7 +127,7 @@ fn merged_tree(
             None if stands_in_the_way(&our_changes, &their) => conflicts.push(their.path),
             None => take.push((their.path, their.new)),
             Some(our) if our.new == their.new => {}
-            Some(our) => match merged_file(repo, our, &their, made)? {
+            Some(our) => match merged_file(repo, our, &their, files, made)? {
                 Some(leaf) => take.push((their.path, Some(leaf))),
                 None => conflicts.push(their.path),
             },
@@ -135,11 +152,15 @@ fn stands_in_the_way(ours: &[Difference], their: &Difference) -> bool {
             .any(|our| below(&our.path, &their.path) || below(&their.path, &our.path))
 }
 
-/// One text changed on both sides, merged line by line. `None`: it cannot be.
+/// Files larger than this are not merged.
+const MERGED_AT_MOST: usize = 4 << 20;
+
+/// One text changed on both sides, merged. `None`: it cannot be.
 fn merged_file(
     repo: &gix::Repository,
     our: &Difference,
     their: &Difference,
+    files: &MergeFile<'_>,
     made: &mut Vec<NewObject>,
 ) -> Result<Option<Leaf>, GitError> {
     let (Some(base), Some(ours), Some(theirs)) = (our.old, our.new, their.new) else { return Ok(None) };
@@ -159,20 +180,30 @@ fn merged_file(
     if ours.id == base.id {
         return Ok(Some(Leaf { mode, id: theirs.id }));
     }
-    let mut texts = Vec::new();
     for leaf in [base, ours, theirs] {
-        let bytes = odb::blob(repo, leaf.id)?;
-        match String::from_utf8(bytes) {
-            Ok(text) if !text.contains('\0') => texts.push(text),
-            _ => return Ok(None),
+        if odb::blob_size(repo, leaf.id)? > MERGED_AT_MOST {
+            return Ok(None);
         }
     }
-    let merge = TextMerge::from_lines(texts[0].as_str(), texts[1].as_str(), texts[2].as_str());
-    if merge.is_conflicted() {
-        return Ok(None);
-    }
-    let object = NewObject::new(Kind::Blob, merge.to_string().into_bytes());
+    let read = |leaf: Leaf| odb::blob(repo, leaf.id);
+    let (base, ours, theirs) = (read(base)?, read(ours)?, read(theirs)?);
+    let merged = match files(&their.path.to_str_lossy(), [&base, &ours, &theirs]) {
+        FileMerge::Merged(bytes) => Some(bytes),
+        FileMerge::Conflict => None,
+        FileMerge::ByLines => merged_lines([&base, &ours, &theirs]),
+    };
+    let Some(merged) = merged else { return Ok(None) };
+    let object = NewObject::new(Kind::Blob, merged);
     let id = object.id;
     made.push(object);
     Ok(Some(Leaf { mode, id }))
+}
+
+fn merged_lines(sides: [&[u8]; 3]) -> Option<Vec<u8>> {
+    let [Ok(base), Ok(ours), Ok(theirs)] = sides.map(str::from_utf8) else { return None };
+    if [base, ours, theirs].iter().any(|text| text.contains('\0')) {
+        return None;
+    }
+    let merge = TextMerge::from_lines(base, ours, theirs);
+    (!merge.is_conflicted()).then(|| merge.to_string().into_bytes())
 }

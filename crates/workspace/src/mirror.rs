@@ -11,7 +11,7 @@ use gix::objs::Kind;
 
 use crate::base::Base;
 use crate::blobs::Blobs;
-use crate::diff::{self, FileDiff};
+use crate::diff::{self, Diff, DiffView};
 use crate::error::{GitError, PushError};
 use crate::id::CommitId;
 use crate::listings::Listings;
@@ -225,22 +225,22 @@ impl Mirror {
         Ok(id.into())
     }
 
-    /// What changed from one commit to another, file by file.
+    /// What changed from one commit to another, file by file, as far as `view` looks.
     ///
     /// # Errors
     /// [`GitError::NoSuchCommit`], [`GitError::Corrupt`].
-    pub fn diff(&self, from: CommitId, to: CommitId) -> Result<Vec<FileDiff>, GitError> {
+    pub fn diff(&self, from: CommitId, to: CommitId, view: &DiffView) -> Result<Diff, GitError> {
         let repo = self.repo();
         let (old, new) = (odb::commit_tree(&repo, from)?, odb::commit_tree(&repo, to)?);
-        self.noted(diff::between(&repo, old, new))
+        self.noted(diff::between(&repo, old, new, view))
     }
 
-    /// What an overlay changes, file by file.
+    /// What an overlay changes, file by file, as far as `view` looks.
     ///
     /// # Errors
     /// [`GitError::Corrupt`].
-    pub fn overlay_diff(&self, overlay: &Overlay) -> Result<Vec<FileDiff>, GitError> {
-        self.noted(diff::of_overlay(&self.repo(), overlay))
+    pub fn overlay_diff(&self, overlay: &Overlay, view: &DiffView) -> Result<Diff, GitError> {
+        self.noted(diff::of_overlay(&self.repo(), overlay, view))
     }
 
     /// The best common ancestor of two commits, `None` when they share no history.

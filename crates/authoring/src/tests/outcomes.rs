@@ -47,7 +47,7 @@ async fn a_wrong_branch_or_docs_root_is_told_with_those_that_are_there() {
     world.set_project(|project| project.docs_root = "doc".to_owned());
     let job = world.asks(RENAME).await;
     let ended = world.works_on(&job).await;
-    assert!(message(&ended).contains("no folder `doc` (it has `docs`)"), "{}", message(&ended));
+    assert!(message(&ended).contains("no folder `doc` (it has `docs`, `src`)"), "{}", message(&ended));
     world.set_project(|project| project.branch = "master".to_owned());
     let job = world.asks(RENAME).await;
     let ended = world.works_on(&job).await;

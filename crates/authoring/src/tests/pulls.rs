@@ -14,15 +14,15 @@ async fn opened() -> (World, AgentJob, PullRecord) {
     (world, job, pull)
 }
 
-fn paths(files: &[crate::FileDiff]) -> Vec<&str> {
-    files.iter().map(|file| file.path.as_str()).collect()
+fn paths(diff: &crate::Diff) -> Vec<&str> {
+    diff.files.iter().map(|file| file.path.as_str()).collect()
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_merge_brings_the_changes_into_the_base_and_they_can_be_looked_at_ever_after() {
     let (world, job, pull) = opened().await;
     let desk = world.desk();
-    let before = desk.changes(&world.project(), &pull).await.expect("compares");
+    let before = desk.changes(&world.project(), &pull, DiffView::default()).await.expect("compares");
     assert_eq!(paths(&before), ["docs/index.md", "docs/setup.md"]);
     let merged = desk.merge(&world.project(), &pull).await.expect("merged");
     assert_eq!(merged.state, State::Merged);
@@ -30,7 +30,7 @@ async fn a_merge_brings_the_changes_into_the_base_and_they_can_be_looked_at_ever
 
     let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
     std::fs::remove_file(branch).expect("the branch is deleted");
-    assert_eq!(desk.changes(&world.project(), &merged).await.expect("compares"), before);
+    assert_eq!(desk.changes(&world.project(), &merged, DiffView::default()).await.expect("compares"), before);
 }
 
 #[tokio::test(start_paused = true)]
@@ -49,6 +49,37 @@ async fn a_merge_that_was_not_written_down_is_found_made() {
     assert_eq!(world.pull_requests().await[0].state, State::Open);
     let merged = world.desk().merge(&project, &pull).await.expect("merged");
     assert_eq!((merged.state, world.tip("main").await), (State::Merged, tip));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_brings_the_base_into_the_branch_and_the_merge_moves_forward() {
+    let (world, job, pull) = opened().await;
+    world.colleague().await.pushes("main", "docs/new.md", "# New\n");
+    let (desk, project) = (world.desk(), world.project());
+    assert_eq!(desk.update(&project, &pull).await.expect("updated"), crate::Updated::Merged);
+    assert_eq!(world.text(&job.source.branch, "docs/new.md").await, "# New\n");
+    assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Gadget"));
+    assert_eq!(
+        paths(&desk.changes(&project, &pull, DiffView::default()).await.expect("compares")),
+        ["docs/index.md", "docs/setup.md"]
+    );
+    assert_eq!(desk.update(&project, &pull).await.expect("nothing to do"), crate::Updated::UpToDate);
+    let tip = world.tip(&job.source.branch).await;
+    desk.merge(&project, &pull).await.expect("merged");
+    assert_eq!(world.tip("main").await, tip, "a move forward");
+    assert!(matches!(desk.update(&project, &pull).await, Err(MergeError::Refused(_))), "it is merged");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_update_that_conflicts_names_the_files_and_changes_nothing() {
+    let (world, job, pull) = opened().await;
+    world.colleague().await.pushes("main", "docs/setup.md", "---\ntitle: Setup\n---\n\nUnpack the Widget.\n");
+    let tip = world.tip(&job.source.branch).await;
+    match world.desk().update(&world.project(), &pull).await {
+        Err(MergeError::Refused(sentence)) => assert!(sentence.contains("docs/setup.md"), "{sentence}"),
+        other => panic!("a refusal, not {other:?}"),
+    }
+    assert_eq!(world.tip(&job.source.branch).await, tip);
 }
 
 #[tokio::test(start_paused = true)]
@@ -80,7 +111,10 @@ async fn a_pull_request_without_its_branch_can_only_be_closed() {
     let branch = PathBuf::from(world.project().repository).join("refs/heads").join(&job.source.branch);
     std::fs::remove_file(branch).expect("the branch is deleted");
     let desk = world.desk();
-    assert_eq!(desk.changes(&world.project(), &pull).await.expect("compares"), []);
+    assert_eq!(
+        desk.changes(&world.project(), &pull, DiffView::default()).await.expect("compares"),
+        crate::Diff::default()
+    );
     match desk.merge(&world.project(), &pull).await {
         Err(MergeError::Refused(sentence)) => assert!(sentence.contains("close the pull request"), "{sentence}"),
         other => panic!("a refusal, not {other:?}"),

@@ -9,6 +9,7 @@ mod sample;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use docent_workspace::DiffView;
 use serde_json::{Value, json};
 
 use crate::app::App;
@@ -133,16 +134,17 @@ async fn show_change(app: &App, link: &str) -> Result<(), Failure> {
     let id = link.rsplit('/').next().and_then(|id| uuid::Uuid::try_parse(id).ok()).ok_or_else(missing)?;
     let pulls = app.pulls();
     let record = pulls.record(&project.id, id).await?.ok_or_else(missing)?;
-    let files = pulls.changes(&project, &record).await?;
+    let diff = pulls.changes(&project, &record, DiffView::default()).await?;
+    let files = &diff.files;
     let (mut added, mut removed) = (0, 0);
-    for file in &files {
+    for file in files {
         added += file.additions;
         removed += file.deletions;
     }
     paper::blank();
-    paper::note(&format!("{} → {}: {} files, +{added} −{removed}", record.head, record.base, files.len()));
+    paper::note(&format!("{} → {}: {} files, +{added} −{removed}", record.head, record.base, diff.files_in_all));
     paper::blank();
-    paper::diff(&files, link);
+    paper::diff(files, link);
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! What a run came to: the branch it left, and what is in it.
 
 use docent_types::{AgentJob, Halt};
-use docent_workspace::{CommitId, FileDiff, FileStatus, Mirror};
+use docent_workspace::{CommitId, Diff, DiffView, FileDiff, FileStatus, Mirror};
 use serde_json::{Value, json};
 
 use super::{Stopped, Task};
@@ -33,7 +33,7 @@ enum End {
 struct Left {
     branch: String,
     commit: CommitId,
-    files: Vec<FileDiff>,
+    diff: Diff,
 }
 
 /// Looks at what is in the repository now, whatever the job believes.
@@ -58,8 +58,9 @@ fn left(mirror: &Mirror, task: &Task, branch: String) -> Result<Option<Left>, Fa
     let Some(commit) = mirror.find_branch(&branch)?.filter(|now| Some(*now) != task.before) else { return Ok(None) };
     let base = mirror.branch(&task.project.branch)?;
     let from = task.before.map_or_else(|| mirror.merge_base(base, commit), |before| Ok(Some(before)))?;
-    let files = mirror.diff(from.unwrap_or(base), commit)?;
-    Ok(Some(Left { branch, commit, files }))
+    // Only the numbers are told.
+    let diff = mirror.diff(from.unwrap_or(base), commit, &DiffView { lines: 0, ..DiffView::default() })?;
+    Ok(Some(Left { branch, commit, diff }))
 }
 
 impl Outcome {
@@ -90,9 +91,10 @@ impl Outcome {
         }
     }
 
-    fn summary(&self, Left { branch, files, .. }: &Left) -> String {
+    fn summary(&self, Left { branch, diff, .. }: &Left) -> String {
+        let files = &diff.files;
         let (added, removed) = lines(files);
-        let count = if files.len() == 1 { "1 file".to_owned() } else { format!("{} files", files.len()) };
+        let count = if diff.files_in_all == 1 { "1 file".to_owned() } else { format!("{} files", diff.files_in_all) };
         let mut text = format!("`{branch}` from `{}`: {count}, +{added} −{removed}", self.base);
         let width = files.iter().map(|file| file.path.chars().count()).max().unwrap_or_default();
         for file in files {
@@ -109,11 +111,14 @@ impl Outcome {
             };
             text.push_str(&format!("\n  {:<width$}  {change}{what}", file.path));
         }
+        if files.len() < diff.files_in_all {
+            text.push_str(&format!("\n  and {} more, which are not counted above", diff.files_in_all - files.len()));
+        }
         text
     }
 
     fn json(&self) -> Value {
-        let files = self.left.as_ref().map(|left| left.files.as_slice()).unwrap_or_default();
+        let files = self.left.as_ref().map(|left| left.diff.files.as_slice()).unwrap_or_default();
         let (additions, deletions) = lines(files);
         json!({
             "status": match self.end {

@@ -141,6 +141,12 @@ pub(crate) fn commit_tree(repo: &gix::Repository, commit: CommitId) -> Result<Ob
     object.into_commit().tree_id().map(gix::Id::detach).map_err(|error| local_error(DOING, &error))
 }
 
+/// How many bytes a blob has, without reading it.
+pub(crate) fn blob_size(repo: &gix::Repository, id: ObjectId) -> Result<usize, GitError> {
+    let header = repo.find_header(id).map_err(|error| local_error("read a file from the mirror", &error))?;
+    Ok(usize::try_from(header.size()).unwrap_or(usize::MAX))
+}
+
 /// The content of a blob.
 pub(crate) fn blob(repo: &gix::Repository, id: ObjectId) -> Result<Vec<u8>, GitError> {
     let mut object = repo.find_object(id).map_err(|error| local_error("read a file from the mirror", &error))?;

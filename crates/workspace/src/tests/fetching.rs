@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::{World, committed, git, text};
 use crate::odb::refs;
-use crate::{GitError, Mirrors, Remote};
+use crate::{DiffView, GitError, Mirrors, Remote};
 
 /// Every story is told twice: with an upstream we read ourselves, and with one only git can serve.
 fn both(story: impl Fn(World)) {
@@ -292,7 +292,7 @@ fn many_jobs_commit_into_one_mirror() {
         .collect();
     for thread in threads {
         let commit = thread.join().unwrap();
-        assert_eq!(mirror.diff(mirror.branch("main").unwrap(), commit).unwrap().len(), 1);
+        assert_eq!(mirror.diff(mirror.branch("main").unwrap(), commit, &DiffView::default()).unwrap().files.len(), 1);
     }
 }
 

@@ -1,5 +1,9 @@
 use super::{World, committed, git, meta};
-use crate::{MergeError, Merged, PushError};
+use crate::{FileMerge, MergeError, Merged, PushError};
+
+fn by_lines(_: &str, _: [&[u8]; 3]) -> FileMerge {
+    FileMerge::ByLines
+}
 
 fn both(story: impl Fn(World)) {
     story(World::new());
@@ -11,9 +15,15 @@ fn a_target_with_nothing_of_its_own_moves_forward() {
     both(|world| {
         let mirror = world.fetched();
         let source = committed(&mirror, "docs/index.md", "# Changed\n");
-        assert_eq!(mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap(), Merged::FastForward(source));
+        assert_eq!(
+            mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap(),
+            Merged::FastForward(source)
+        );
         assert_eq!(world.upstream("main"), Some(source));
-        assert_eq!(mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap(), Merged::Nothing(source));
+        assert_eq!(
+            mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap(),
+            Merged::Nothing(source)
+        );
     });
 }
 
@@ -24,8 +34,8 @@ fn different_files_are_joined_by_a_merge_commit() {
         world.put("README.md", "# Theirs\n");
         let target = world.publish("theirs");
         let mirror = world.fetched();
-        assert_eq!(mirror.merge_conflicts(source, target).unwrap(), Vec::<String>::new());
-        let merged = mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap();
+        assert_eq!(mirror.merge_conflicts(source, target, &by_lines).unwrap(), Vec::<String>::new());
+        let merged = mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap();
         assert_eq!(world.upstream("main"), Some(merged.commit()));
         assert_eq!(git(&world.bare, &["rev-parse", "main^1", "main^2"]), format!("{target}\n{source}"));
         assert_eq!(world.upstream_file("main", "README.md"), "# Theirs");
@@ -41,8 +51,27 @@ fn different_lines_of_one_file_are_joined() {
     world.put("docs/index.md", "# Docs\n\none\ntwo\nthree\nfour\nfive\nsix\nSEVEN\n");
     world.publish("theirs");
     let mirror = world.fetched();
-    mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap();
+    mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap();
     assert_eq!(world.upstream_file("main", "docs/index.md"), "# Docs\n\nONE\ntwo\nthree\nfour\nfive\nsix\nSEVEN");
+}
+
+#[test]
+fn a_file_that_somebody_understands_is_merged_as_they_say() {
+    for (says, expected) in [(FileMerge::Merged(b"# All\n".to_vec()), Some("# All")), (FileMerge::Conflict, None)] {
+        let world = World::new();
+        let source = committed(&world.fetched(), "docs/index.md", "# Docs\n\nONE\n");
+        world.put("docs/index.md", "# Docs\n\nTWO\n");
+        world.publish("theirs");
+        let asked = |path: &str, [base, ours, theirs]: [&[u8]; 3]| {
+            assert_eq!(path, "docs/index.md");
+            assert!(base.starts_with(b"# Docs\n\none\n") && ours.ends_with(b"TWO\n") && theirs.ends_with(b"ONE\n"));
+            says.clone()
+        };
+        let merged = world.fetched().merge(&world.remote(), source, "main", &meta(&[]), &asked);
+        assert_eq!(merged.is_ok(), expected.is_some(), "{merged:?}");
+        let now = world.upstream_file("main", "docs/index.md");
+        assert_eq!(now, expected.unwrap_or("# Docs\n\nTWO"));
+    }
 }
 
 #[test]
@@ -53,7 +82,7 @@ fn the_same_change_on_both_sides_is_one_change() {
     world.put("other.md", "other\n");
     world.publish("theirs");
     let mirror = world.fetched();
-    mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap();
+    mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap();
     assert_eq!(world.upstream_file("main", "README.md"), "# Same");
 }
 
@@ -65,8 +94,8 @@ fn what_does_not_fit_is_a_conflict_and_moves_nothing() {
         world.put(ours, "# Target\n");
         let target = world.publish("target");
         let mirror = world.fetched();
-        assert_eq!(mirror.merge_conflicts(source, target).unwrap(), [theirs]);
-        let refused = mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap_err();
+        assert_eq!(mirror.merge_conflicts(source, target, &by_lines).unwrap(), [theirs]);
+        let refused = mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap_err();
         assert!(matches!(&refused, MergeError::Conflict { paths } if paths == &[theirs]), "{refused:?}");
         assert_eq!(world.upstream("main"), Some(target));
     }
@@ -78,7 +107,7 @@ fn an_edit_of_what_the_other_side_deleted_is_a_conflict() {
     let source = committed(&world.fetched(), "README.md", "# Edited\n");
     std::fs::remove_file(world.work.join("README.md")).unwrap();
     world.publish("deleted");
-    let refused = world.fetched().merge(&world.remote(), source, "main", &meta(&[])).unwrap_err();
+    let refused = world.fetched().merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap_err();
     assert!(refused.to_string().contains("README.md"), "{refused}");
 }
 
@@ -89,7 +118,7 @@ fn a_target_that_moved_since_the_fetch_is_left_alone() {
         let source = committed(&mirror, "docs/index.md", "# Changed\n");
         world.put("README.md", "# Meanwhile\n");
         let meanwhile = world.publish("meanwhile");
-        let refused = mirror.merge(&world.remote(), source, "main", &meta(&[])).unwrap_err();
+        let refused = mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines).unwrap_err();
         assert!(
             matches!(&refused, MergeError::Push(PushError::Moved { now: Some(now) }) if *now == meanwhile),
             "{refused:?}"
@@ -106,5 +135,5 @@ fn histories_without_a_common_commit_are_not_merged() {
     git(&world.work, &["branch", "-q", "-m", "main"]);
     world.publish("unrelated");
     let mirror = world.fetched();
-    assert!(matches!(mirror.merge(&world.remote(), source, "main", &meta(&[])), Err(MergeError::Unrelated)));
+    assert!(matches!(mirror.merge(&world.remote(), source, "main", &meta(&[]), &by_lines), Err(MergeError::Unrelated)));
 }

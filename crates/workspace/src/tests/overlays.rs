@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::{World, git, meta, text};
-use crate::{Change, FileMode, FileStatus, GitError, Mirror, Node, Overlay, PathRefused};
+use crate::{Change, DiffView, FileMode, FileStatus, GitError, Mirror, Node, Overlay, PathRefused};
 
 fn on_main(mirror: &Mirror) -> Overlay {
     mirror.overlay(mirror.branch("main").unwrap()).unwrap()
@@ -216,9 +216,12 @@ fn a_diff_reads_like_gits() {
     overlay.write("logo.png", *b"\x89PNG\0\0").unwrap();
     overlay.delete("README.md").unwrap();
     overlay.write("READ-ME.md", *b"# Read me\n").unwrap();
-    let diff = mirror.overlay_diff(&overlay).unwrap();
+    let diff = mirror.overlay_diff(&overlay, &DiffView::default()).unwrap();
     let commit = mirror.commit(&overlay, &meta(&[overlay.commit()])).unwrap();
-    assert_eq!(mirror.diff(overlay.commit(), commit).unwrap(), diff, "before and after the commit");
+    let committed = mirror.diff(overlay.commit(), commit, &DiffView::default()).unwrap();
+    assert_eq!(committed, diff, "before and after the commit");
+    assert_eq!(diff.files_in_all, 5);
+    let diff = diff.files;
 
     let short: Vec<_> = diff.iter().map(|one| (one.path.as_str(), one.status, one.additions, one.deletions)).collect();
     assert_eq!(
@@ -252,10 +255,67 @@ fn a_rename_with_edits_is_one_change() {
     let moved = text(overlay.read("docs/index.md").unwrap()).unwrap().replace("four", "FOUR");
     overlay.delete("docs/index.md").unwrap();
     overlay.write("docs/start.md", moved.into_bytes()).unwrap();
-    let diff = mirror.overlay_diff(&overlay).unwrap();
+    let diff = mirror.overlay_diff(&overlay, &DiffView::default()).unwrap().files;
     assert_eq!(diff.len(), 1);
     assert_eq!((diff[0].status, diff[0].additions, diff[0].deletions), (FileStatus::Renamed, 1, 1));
     assert!(diff[0].unified.contains("rename from docs/index.md\nrename to docs/start.md\n--- a/docs/index.md\n"));
+}
+
+#[test]
+fn a_difference_is_looked_at_no_further_than_its_view() {
+    let world = World::new();
+    let mirror = world.fetched();
+    let mut overlay = on_main(&mirror);
+    let line = format!("{}\n", "x".repeat(99));
+    for n in 0..40 {
+        overlay.write(&format!("docs/new/{n:02}.md"), line.repeat(1_000).into_bytes()).unwrap();
+    }
+    overlay.write("docs/lines.md", vec![b'\n'; 200_000]).unwrap();
+    overlay.write("docs/wide.md", vec![b'x'; 2 << 20]).unwrap();
+    let view = DiffView { files: 30, lines: 100, file_bytes: 5_000, bytes: 60_000, ..DiffView::default() };
+    let diff = mirror.overlay_diff(&overlay, &view).unwrap();
+    assert_eq!((diff.files_in_all, diff.files.len()), (42, 30));
+    let [lines, page, ..] = &diff.files[..] else { panic!("{diff:?}") };
+    assert!(lines.unified.ends_with("are too large to compare\n"), "{}", lines.unified);
+    assert_eq!((page.additions, page.lines, page.unified.len()), (1_000, 1_005, 5_000));
+    assert_eq!(diff.files.iter().map(|file| file.unified.len()).sum::<usize>(), 60_000);
+
+    let rest = mirror.overlay_diff(&overlay, &DiffView { first_file: 30, ..view.clone() }).unwrap();
+    assert_eq!(rest.files.len(), 12);
+    assert!(rest.files[11].unified.ends_with("are too large to compare\n"), "{}", rest.files[11].unified);
+
+    let read = DiffView { compared_bytes: 250_000, ..view.clone() };
+    let compared = mirror.overlay_diff(&overlay, &read).unwrap();
+    assert_eq!(compared.files.iter().filter(|file| !file.is_binary).count(), 2, "100,000 bytes each");
+
+    let only = Some("docs/new/07.md".to_owned());
+    let one = DiffView { only, first_line: 1_003, lines: 2, file_bytes: 1_000, ..view };
+    let diff = mirror.overlay_diff(&overlay, &one).unwrap();
+    assert_eq!(diff.files.len(), 1);
+    assert_eq!(diff.files[0].unified, format!("+{line}").repeat(2));
+}
+
+/// However unlike two files are, the time for comparing them is limited; what is said of them stays true.
+#[test]
+fn files_that_are_hard_to_compare_are_compared_coarsely() {
+    let world = World::new();
+    let numbers = |seed: u64| -> String {
+        let mut state = seed;
+        let next = |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            format!("{}\n", state >> 52)
+        };
+        (0..60_000).map(next).collect()
+    };
+    world.put("docs/numbers.md", &numbers(1));
+    world.publish("numbers");
+    let mirror = world.fetched();
+    let mut overlay = on_main(&mirror);
+    overlay.write("docs/numbers.md", numbers(2).into_bytes()).unwrap();
+    let view = DiffView { time: std::time::Duration::from_millis(40), ..DiffView::default() };
+    let diff = mirror.overlay_diff(&overlay, &view).unwrap();
+    assert_eq!(diff.files[0].additions, diff.files[0].deletions);
+    assert!(diff.files[0].additions > 0 && !diff.files[0].is_binary);
 }
 
 /// One shared repository for the generated cases: only overlays and commits are made on it.
