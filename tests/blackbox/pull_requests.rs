@@ -128,6 +128,23 @@ fn an_update_merges_the_base_into_the_branch_or_names_what_conflicts() {
 }
 
 #[test]
+fn commits_are_by_whom_the_project_says() {
+    let site = Site::start();
+    let who = "Docs Bot <docs@example.com>";
+    site.installation.must(&["project", "set", "acme", "--author", who, "--sign-off=yes"]);
+    let agent = site.agent();
+    let job = agent.create(GADGET);
+    let job = agent.reaches(id(&job), "completed");
+    let shown =
+        site.repository.git(&["log", "-1", "--format=%an <%ae>|%cn <%ce>|%(trailers:key=Signed-off-by)", branch(&job)]);
+    assert_eq!(shown, format!("{who}|{who}|Signed-off-by: {who}"));
+    site.repository.commit("main", "guides/new.mdx", "---\ntitle: New\n---\n");
+    assert_eq!(act(&site, &job, "merge").status, 200);
+    let shown = site.repository.git(&["log", "-1", "--format=%an <%ae>|%(trailers:key=Signed-off-by)", "main"]);
+    assert_eq!(shown, format!("{who}|Signed-off-by: {who}"), "the merge too");
+}
+
+#[test]
 fn a_wrong_branch_or_docs_root_is_told_in_the_message_of_a_job() {
     let site = Site::start();
     let agent = site.agent();

@@ -8,7 +8,6 @@ use docent_workspace::{CommitId, GitError};
 use crate::files::Draft;
 use crate::progress::Turn;
 use crate::record::Record;
-use crate::repositories::signed;
 use crate::session::Session;
 use crate::stop::{Stop, failed};
 use crate::words;
@@ -64,8 +63,10 @@ impl Session<'_> {
     /// Writes the commit into the mirror. The same turn gives the same commit, every time.
     async fn commit(&mut self, turn: &Turn, draft: Draft, finish: &Finish) -> Result<CommitId, Stop> {
         let mirror = self.mirror().await?;
-        let message = words::commit_message(&finish.title, &finish.summary, self.handle.job().id);
-        let seconds = turn.at.seconds();
+        let message = words::commit_message(&finish.title, &finish.summary);
+        // Ties the commit to its job.
+        let trailer = format!("Docent-Job: {}", self.handle.job().id);
+        let (seconds, signing) = (turn.at.seconds(), turn.signing.clone());
         let allowed = self.project.settings.allow_paths.clone();
         let commits = move || {
             if let Some(why) = draft.unfit(&allowed) {
@@ -73,7 +74,8 @@ impl Session<'_> {
             }
             crash::point("checked");
             let overlay = draft.into_overlay();
-            Ok(mirror.commit(&overlay, &signed(seconds, message, vec![overlay.commit()]))?)
+            let meta = signing.meta(seconds, &message, vec![trailer], vec![overlay.commit()]);
+            Ok(mirror.commit(&overlay, &meta)?)
         };
         self.author.works(commits).await
     }

@@ -8,6 +8,7 @@ use crate::author::hear;
 use crate::beside::look_beside;
 use crate::record::{Found, Record};
 use crate::session::{Session, parse};
+use crate::signing::Signing;
 use crate::stop::{Stop, told};
 
 /// Where a turn begins.
@@ -51,6 +52,7 @@ impl Session<'_> {
             context,
             missing,
             no_docs,
+            signing: Signing::of(&self.project),
         });
         Ok(())
     }

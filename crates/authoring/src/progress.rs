@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use crate::pace::Pace;
 use crate::record::{Ended, Found, Part, Record};
+use crate::signing::Signing;
 
 /// A turn under way.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +33,8 @@ pub struct Turn {
     pub missing: BTreeMap<String, String>,
     /// Why the docs root is not there, when it is not.
     pub no_docs: Option<String>,
+    /// Whom the commit to be is by.
+    pub signing: Signing,
     /// Where in the transcript the work on this base begins.
     pub from: usize,
     /// The overlay's digest after the last tools that ran.
@@ -135,7 +138,7 @@ impl Progress {
     pub fn apply(&mut self, record: Record) {
         match record {
             Record::Heard { upto } => self.hear(upto),
-            Record::Prepared { base, remote, agreed, at, found, context, missing, no_docs } => {
+            Record::Prepared { base, remote, agreed, at, found, context, missing, no_docs, signing } => {
                 self.lose(found);
                 self.turn = Some(Turn {
                     base,
@@ -146,6 +149,7 @@ impl Progress {
                     context,
                     missing,
                     no_docs,
+                    signing,
                     from: self.transcript.entries().len(),
                     digest: None,
                     finish: None,
@@ -315,7 +319,17 @@ mod tests {
     fn prepared() -> Record {
         let (found, context, missing) = Default::default();
         let (remote, agreed, at) = (None, None, Timestamp::default());
-        Record::Prepared { base: "b".into(), remote, agreed, at, found, context, missing, no_docs: None }
+        Record::Prepared {
+            base: "b".into(),
+            remote,
+            agreed,
+            at,
+            found,
+            context,
+            missing,
+            no_docs: None,
+            signing: Signing::default(),
+        }
     }
 
     fn texts(progress: &Progress) -> Vec<String> {

@@ -11,7 +11,8 @@ use tokio::sync::Semaphore;
 use uuid::Uuid;
 
 use crate::ports::Projects;
-use crate::repositories::{Repositories, signed};
+use crate::repositories::Repositories;
+use crate::signing::Signing;
 
 /// Pull requests of the local forge.
 #[derive(Debug, Clone)]
@@ -141,7 +142,8 @@ impl Pulls {
         message: String,
     ) -> Result<Merged, MergeError> {
         let remote = self.repositories.remote(project).await?;
-        let (into, meta) = (into.to_owned(), signed(self.clock.now().seconds(), message, Vec::new()));
+        let meta = Signing::of(project).meta(self.clock.now().seconds(), &message, Vec::new(), Vec::new());
+        let into = into.to_owned();
         let brings = move || mirror.merge(&remote, commit, &into, &meta, &merged_file);
         self.repositories.does(brings).await.map_err(explain)
     }

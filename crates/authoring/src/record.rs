@@ -9,6 +9,8 @@ use docent_agent::{self as agent, ToolResult};
 use docent_types::{FinishReason, Message, Timestamp, Todo, Usage};
 use serde::{Deserialize, Serialize};
 
+use crate::signing::Signing;
+
 /// One thing done for a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "snake_case")]
@@ -40,6 +42,9 @@ pub enum Record {
         /// Why the docs root is not there, when it is not.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         no_docs: Option<String>,
+        /// Whom the commit to be is by.
+        #[serde(default, skip_serializing_if = "Signing::is_default")]
+        signing: Signing,
     },
     /// The model's reply, before its tools run.
     Replied { message: Message, reason: FinishReason, usage: Usage },

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_types::Project;
-use docent_workspace::{CommitId, CommitMeta, Credentials, GitError, Mirror, Mirrors, PushError, Pushed, Remote};
+use docent_workspace::{CommitId, Credentials, GitError, Mirror, Mirrors, PushError, Pushed, Remote};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use tokio::sync::{Notify, oneshot};
@@ -136,9 +136,4 @@ impl Repositories {
             Err(_) => std::future::pending().await,
         }
     }
-}
-
-/// What a commit of ours says of itself.
-pub(crate) fn signed(seconds: i64, message: String, parents: Vec<CommitId>) -> CommitMeta {
-    CommitMeta { name: "Docent".to_owned(), email: "docent@localhost".to_owned(), seconds, message, parents }
 }

@@ -31,11 +31,9 @@ pub(crate) fn title(given: &str) -> String {
     format!("{}…", kept.trim_end_matches([',', ';', ':', '.']))
 }
 
-/// The commit's message. The trailer ties the commit to its job.
-pub(crate) fn commit_message(title_given: &str, summary: &str, job: JobId) -> String {
-    let summary = quiet::plain(summary.trim());
-    let body = if summary.is_empty() { String::new() } else { format!("{summary}\n\n") };
-    format!("{}\n\n{body}Docent-Job: {job}\n", title(title_given))
+/// The commit's message, without its trailers.
+pub(crate) fn commit_message(title_given: &str, summary: &str) -> String {
+    format!("{}\n\n{}", title(title_given), quiet::plain(summary.trim()))
 }
 
 /// What a turn's words seem to give away: they are about to stand in a commit and a pull request.

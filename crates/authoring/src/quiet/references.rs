@@ -7,9 +7,8 @@ use std::fmt::Write as _;
 pub(super) const JOINER: char = '\u{2060}';
 
 /// Named entities that stand for no part of a reference.
-const ENTITIES: [&str; 14] = [
-    "amp", "lt", "gt", "quot", "apos", "nbsp", "hellip", "mdash", "ndash", "copy", "reg", "times", "rarr", "larr",
-];
+const ENTITIES: [&str; 14] =
+    ["amp", "lt", "gt", "quot", "apos", "nbsp", "hellip", "mdash", "ndash", "copy", "reg", "times", "rarr", "larr"];
 
 /// Parts of an address before the number of something on a forge.
 const NUMBERED: [&str; 8] =
@@ -116,7 +115,8 @@ fn unskipped(line: &str) -> String {
 
 fn names_skip(inner: &str) -> bool {
     let inner = inner.to_ascii_lowercase();
-    let mut words: Vec<&str> = inner.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    let mut words: Vec<&str> =
+        inner.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty()).collect();
     words.sort_unstable();
     inner.contains("skip") || words == ["ci", "no"]
 }

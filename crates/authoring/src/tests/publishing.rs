@@ -44,7 +44,8 @@ async fn a_model_calls_nobody_and_starts_nothing() {
     let pull = world.pull_requests().await.remove(0);
     let commit = world.commits(&job.source.branch).await.remove(0);
     for text in [&pull.title, &pull.body, &commit.message] {
-        let heeded = ["@everyone", "@boss", "@ann", "&#64;", "#12", "#2", "[skip ci]", "skip-checks:", "Draft:", "\u{1b}"];
+        let heeded =
+            ["@everyone", "@boss", "@ann", "&#64;", "#12", "#2", "[skip ci]", "skip-checks:", "Draft:", "\u{1b}"];
         assert!(!heeded.iter().any(|words| text.contains(words)), "{text:?}");
     }
     assert!(!pull.body.lines().any(|line| line.starts_with('/')), "{}", pull.body);

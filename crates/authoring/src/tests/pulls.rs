@@ -54,11 +54,13 @@ async fn a_merge_that_was_not_written_down_is_found_made() {
 #[tokio::test(start_paused = true)]
 async fn an_update_brings_the_base_into_the_branch_and_the_merge_moves_forward() {
     let (world, job, pull) = opened().await;
+    world.set_project(|project| project.settings.author = "Docs Bot <docs@example.com>".parse().ok());
     world.colleague().await.pushes("main", "docs/new.md", "# New\n");
     let (desk, project) = (world.desk(), world.project());
     assert_eq!(desk.update(&project, &pull).await.expect("updated"), crate::Updated::Merged);
     assert_eq!(world.text(&job.source.branch, "docs/new.md").await, "# New\n");
     assert!(world.text(&job.source.branch, "docs/setup.md").await.contains("Gadget"));
+    assert_eq!(world.commits(&job.source.branch).await[0].author, "Docs Bot");
     assert_eq!(
         paths(&desk.changes(&project, &pull, DiffView::default()).await.expect("compares")),
         ["docs/index.md", "docs/setup.md"]

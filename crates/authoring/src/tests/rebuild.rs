@@ -80,6 +80,32 @@ async fn at_every_write(world: impl Fn() -> World, mirrors_after: &str) {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_author_who_is_changed_meanwhile_counts_for_the_next_turn() {
+    let expected = undisturbed(World::new()).await;
+    let mut signed = Vec::new();
+    for number in 1..expected.writes {
+        let world = World::new();
+        let job = world.asks(RENAME).await;
+        let cord = Cord::new(Pull::After(number));
+        let process = world.starts_with(&cord, "mirrors");
+        cord.pulled().await;
+        process.dies().await;
+        world.set_project(|project| project.settings.author = "Docs Bot <docs@example.com>".parse().ok());
+        // The commit is lost with the mirror, and made again.
+        let process = world.starts_with(&Cord::safe(), "new mirrors");
+        let ended = world.ends(&job).await;
+        process.drains().await;
+        assert!(!message(&ended).contains("started over"), "after write {number}: {}", message(&ended));
+        let commits = world.commits(&job.source.branch).await;
+        assert_eq!(commits.len(), 1, "after write {number}");
+        assert_eq!(commits[0].author == "Docent", commits[0].id == expected.tip, "after write {number}");
+        signed.push(commits[0].author.clone());
+    }
+    assert!(signed.is_sorted_by(|a, b| a >= b), "the new author until the turn began, then the old one: {signed:?}");
+    assert!(signed.last().is_some_and(|author| author == "Docent"), "{signed:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_follow_up_survives_a_kill_at_every_write() {
     const MORE: &str = r#"Replace "Nothing of note" with "Much to see""#;
     let mut expected = None;
