@@ -109,7 +109,7 @@ impl Docent {
     /// A service that runs for long does this now and then, and whenever [`Repositories::changed`] completes.
     pub(crate) async fn index(&self, project: &Project) -> Result<(), BoxError> {
         let docs = self.repositories.docs(project).await?;
-        let index = self.indexes.open(&project.domain)?;
+        let index = self.indexes.open(project.uid)?;
         tokio::task::spawn_blocking(move || index.update(&docs, &mut |_| ())).await??;
         Ok(())
     }

@@ -91,7 +91,7 @@ async fn docent(folder: &Path, pace: Paced) -> Result<(Face, String), BoxError> 
 
     let indexes = Arc::new(Indexes::new(folder.join("index")));
     let docs = Repositories::open_to_all(Mirrors::new(folder.join("mirrors"))).docs(&project).await?;
-    let index = indexes.open(&project.domain)?;
+    let index = indexes.open(project.uid)?;
     tokio::task::spawn_blocking(move || index.update(&docs, &mut |_| ())).await??;
 
     let asking = AssistantLimits { per_project_and_hour: MANY, per_address_and_day: MANY };

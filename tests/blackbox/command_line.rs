@@ -2,8 +2,10 @@
 
 use std::thread;
 
+use docent_tests::agent::id;
 use docent_tests::installation::KeyKind;
-use docent_tests::{Agent, Installation, Request, Site, eventually};
+use docent_tests::{Agent, Assistant, Installation, Request, Site, eventually};
+use serde_json::json;
 
 #[test]
 fn what_the_command_line_changes_is_seen_by_a_running_server() {
@@ -13,7 +15,7 @@ fn what_the_command_line_changes_is_seen_by_a_running_server() {
     let key = site.installation.mint("other", KeyKind::Admin, &[]);
     let agent = Agent::new(&site.server, "other", &key);
     let job = agent.create("Replace \"zebra\" with \"pelican\"");
-    agent.reaches(docent_tests::agent::id(&job), "completed");
+    agent.reaches(id(&job), "completed");
     assert_eq!(other.branches().len(), 1);
 
     site.installation.must(&["project", "remove", "other"]);
@@ -104,4 +106,69 @@ fn indexing_says_what_it_read() {
     let finished = site.installation.must(&["index", "acme"]);
     assert!(format!("{}{}", finished.stdout, finished.stderr).contains('7'), "seven pages: {}", finished.stdout);
     assert_eq!(site.installation.run(&["index", "nowhere"]).code, Some(1));
+}
+
+#[test]
+fn a_later_project_of_the_same_name_has_nothing_of_the_first() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"widget\" with \"gadget\"");
+    site.agent().reaches(id(&job), "completed");
+    let thread = site.assistant().ask("How often is a webhook retried?").thread().to_owned();
+    let old_page = json!({ "path": "guides/webhooks" });
+    assert_eq!(site.assistant().page(&old_page).status, 200);
+
+    let other = site.installation.repository("other", &[("index.md", "# Zoo\n\nA pelican eats fish.\n")]);
+    site.installation.must(&["project", "remove", "acme"]);
+    site.installation.add_project("acme", &other);
+    let admin_key = site.installation.mint("acme", KeyKind::Admin, &[]);
+    let assistant_key = site.installation.mint("acme", KeyKind::Assistant, &[]);
+    let assistant = Assistant::new(&site.server, "acme", &assistant_key);
+    assistant.is_ready();
+
+    assert_eq!(assistant.page(&old_page).status, 404, "the pages of the first are gone");
+    let found = assistant.search(&json!({ "query": "pelican webhook" })).json();
+    assert!(found.to_string().contains("pelican") && !found.to_string().contains("backoff"), "{found:#}");
+    let agent = Agent::new(&site.server, "acme", &admin_key);
+    assert_eq!(site.server.send(&agent.request("GET", &format!("job/{}", id(&job)))).status, 404);
+    assert_eq!(site.server.send(&agent.request("GET", "jobs")).json()["jobs"], json!([]));
+    let asked = assistant.send(&docent_tests::assistant::question_body("And then?", &json!({ "threadId": thread })));
+    assert_ne!(asked.header("X-Thread-Id"), Some(thread.as_str()), "{}", asked.text());
+    for key in [&site.admin_key, &site.assistant_key] {
+        let path = if *key == site.admin_key { "/v2/agent/acme/jobs" } else { "/discovery/v1/page/acme" };
+        let method = if *key == site.admin_key { "GET" } else { "POST" };
+        let refused = site.server.send(&Request::new(method, path).bearer(key).body("{\"path\":\"index\"}"));
+        assert_eq!(refused.status, 401, "the keys of the first open nothing: {}", refused.text());
+    }
+    // The new one works like any other.
+    let job = agent.create("Replace \"pelican\" with \"heron\"");
+    agent.reaches(id(&job), "completed");
+    assert_eq!(other.branches().len(), 1);
+}
+
+#[test]
+fn a_project_that_is_changed_keeps_its_keys_jobs_and_threads() {
+    let site = Site::start();
+    let job = site.agent().create("Replace \"no-such-term\" with \"another\"");
+    let thread = site.assistant().ask("How often is a webhook retried?").thread().to_owned();
+    let moved = site.installation.repository("moved", &[("docs/index.md", "# Zoo\n\nA pelican eats fish.\n")]);
+    let path = moved.path().display().to_string();
+    site.installation.must(&["project", "set", "acme", "--repo", &path, "--docs-root", "docs", "--domain", "zoo"]);
+    let assistant = Assistant::new(&site.server, "zoo", &site.assistant_key);
+    eventually("the new pages to be found", || {
+        let found = assistant.search(&json!({ "query": "pelican" }));
+        (found.status == 200 && found.text().contains("pelican")).then_some(())
+    });
+    assert_eq!(assistant.page(&json!({ "path": "guides/webhooks" })).status, 404);
+    assert_eq!(site.agent().job(id(&job))["id"], job["id"]);
+    let again = assistant.ask_with("And what does a pelican eat?", &json!({ "threadId": thread }));
+    assert_eq!(again.thread(), thread);
+    let listed =
+        site.installation.must(&["project", "set", "acme", "--author", "Docs <d@example.com>", "--json"]).json();
+    assert_eq!(
+        (&listed["author"], &listed["docsRoot"]),
+        (&json!("Docs <d@example.com>"), &json!("docs")),
+        "{listed:#}"
+    );
+    let taken = site.installation.run(&["project", "set", "nobody", "--ref", "main"]);
+    assert_eq!(taken.code, Some(1), "{}", taken.stderr);
 }

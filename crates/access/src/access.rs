@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_types::{CallError, Clock, Project, ProjectId, Quota, Refusal, RefusalKind, Standing, StoreError};
+use docent_types::{CallError, Clock, Project, ProjectUid, Quota, Refusal, RefusalKind, Standing, StoreError};
 use thiserror::Error;
 
 use crate::address::AddressRange;
@@ -78,7 +78,7 @@ impl AssistantLimits {
     const HOUR: Duration = Duration::from_secs(3_600);
     const DAY: Duration = Duration::from_secs(24 * 3_600);
 
-    fn quotas(self, project: &ProjectId, ip: Option<IpAddr>) -> Vec<Quota> {
+    fn quotas(self, project: ProjectUid, ip: Option<IpAddr>) -> Vec<Quota> {
         let quota = |bucket, limit, window| Quota { bucket, limit, window };
         let mut quotas = vec![quota(format!("assistant:{project}"), self.per_project_and_hour, Self::HOUR)];
         quotas.extend(ip.map(|ip| {
@@ -133,7 +133,7 @@ impl Access {
         need: Scope,
     ) -> Result<Principal, AccessError> {
         let principal = self.enter(credentials, KeyKind::Assistant, need, Place::Domain(domain)).await?;
-        let quotas = self.limits.quotas(&principal.project.id, credentials.ip);
+        let quotas = self.limits.quotas(principal.project.uid, credentials.ip);
         self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
         Ok(principal)
     }
@@ -158,7 +158,7 @@ impl Access {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{Domain, ManualClock, Timestamp};
+    use docent_types::{Domain, ManualClock, ProjectId, Timestamp};
 
     use super::*;
     use crate::conformance::{sample_key, sample_project};

@@ -16,7 +16,7 @@ use docent_assistant::{Ask, Assistant, Export, ExportQuery, Feedback, NewThread,
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_search::Filter;
 use docent_types::{
-    Domain, FinishReason, RandomIds, Role, StoreError, StreamEvent, SystemClock, ThreadId, Timestamp, Usage,
+    Domain, FinishReason, ProjectUid, RandomIds, Role, StoreError, StreamEvent, SystemClock, ThreadId, Timestamp, Usage,
 };
 use futures::{StreamExt, stream};
 
@@ -36,6 +36,7 @@ async fn main() {
     let mut times = [const { Vec::new() }; 4];
     for number in 0..questions + 20 {
         let ask = Ask {
+            project: ProjectUid::new(uuid::Uuid::from_u128(1)),
             domain: Domain::parse("docs").expect("a name"),
             docs: Arc::clone(&docs),
             fp: "anonymous".to_owned(),

@@ -14,7 +14,9 @@ use async_trait::async_trait;
 use docent_assistant::{Ask, Assistant, Export, ExportQuery, Feedback, NewThread, Said, Thread, Threads, Turn};
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_search::Filter;
-use docent_types::{Domain, RandomIds, Role, StoreError, StreamEvent, SystemClock, ThreadId, Timestamp, ToolOutput};
+use docent_types::{
+    Domain, ProjectUid, RandomIds, Role, StoreError, StreamEvent, SystemClock, ThreadId, Timestamp, ToolOutput,
+};
 use futures::{StreamExt, stream};
 
 #[global_allocator]
@@ -48,6 +50,7 @@ async fn main() {
     let assistant = Assistant::new(Arc::new(Thinking), Arc::new(Elsewhere), Arc::new(SystemClock), Arc::new(RandomIds));
 
     let ask = |number| Ask {
+        project: ProjectUid::new(uuid::Uuid::from_u128(1)),
         domain: Domain::parse("docs").expect("a name"),
         docs: Arc::clone(&docs),
         fp: "anonymous".to_owned(),

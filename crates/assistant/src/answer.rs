@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_llm::Model;
-use docent_types::{CallError, Clock, Domain, Ids, MessageId, Refusal, StoreError, StreamEvent, ThreadId};
+use docent_types::{CallError, Clock, Domain, Ids, MessageId, ProjectUid, Refusal, StoreError, StreamEvent, ThreadId};
 use futures::stream::BoxStream;
 
 use crate::ask::Ask;
@@ -65,7 +65,7 @@ impl Assistant {
 
     /// Says where the settings of a docs site are looked up. That happens once a question and must not wait for anything.
     #[must_use]
-    pub fn with_sites(mut self, sites: impl Fn(&Domain) -> Site + Send + Sync + 'static) -> Self {
+    pub fn with_sites(mut self, sites: impl Fn(ProjectUid) -> Site + Send + Sync + 'static) -> Self {
         self.sites = Sites(Arc::new(sites));
         self
     }
@@ -95,7 +95,7 @@ impl Assistant {
         let (thread, new_key) = (dialogue.id, dialogue.new_key.clone());
         let writing = self.writes.announce(thread);
         let retrieval =
-            Retrieval::new(ask.docs, ask.passages, ask.filter, ask.current_path, self.sites.of(&ask.domain));
+            Retrieval::new(ask.docs, ask.passages, ask.filter, ask.current_path, self.sites.of(ask.project));
         let model = Arc::clone(&self.model);
         let events = reply::events(model, writing, retrieval, ask.context, dialogue, answer_id);
         Ok(Reply { thread, new_key, events })

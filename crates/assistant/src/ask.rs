@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use docent_search::{Filter, Snapshot};
-use docent_types::{Domain, Role, ThreadId};
+use docent_types::{Domain, ProjectUid, Role, ThreadId};
 
 /// One request to the assistant, already admitted and checked.
 #[derive(Debug)]
 pub struct Ask {
+    pub project: ProjectUid,
     pub domain: Domain,
     /// The docs to answer from, as they are at this moment.
     pub docs: Arc<Snapshot>,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use docent_types::Domain;
+use docent_types::ProjectUid;
 
 /// The longest instructions that are told to a model, in bytes.
 const LONGEST_INSTRUCTIONS: usize = 8 * 1024;
@@ -47,11 +47,11 @@ impl Site {
 
 /// Looks up the settings of a site. Asked once a question, so what it answers from is at hand.
 #[derive(Clone)]
-pub(crate) struct Sites(pub(crate) Arc<dyn Fn(&Domain) -> Site + Send + Sync>);
+pub(crate) struct Sites(pub(crate) Arc<dyn Fn(ProjectUid) -> Site + Send + Sync>);
 
 impl Sites {
-    pub(crate) fn of(&self, domain: &Domain) -> Site {
-        (self.0)(domain)
+    pub(crate) fn of(&self, project: ProjectUid) -> Site {
+        (self.0)(project)
     }
 }
 

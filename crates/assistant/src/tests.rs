@@ -14,7 +14,7 @@ use docent_llm::builtin::Builtin;
 use docent_llm::scripted::Scripted;
 use docent_search::{Filter, Index, Snapshot, Source, SourceFile};
 use docent_types::{
-    BoxError, Domain, FixedIds, ManualClock, Role, StreamEvent, ThreadId, Timestamp, ToolOutput, Usage,
+    BoxError, Domain, FixedIds, ManualClock, ProjectUid, Role, StreamEvent, ThreadId, Timestamp, ToolOutput, Usage,
 };
 use docent_ui_stream::Grammar;
 use futures::StreamExt;
@@ -94,6 +94,7 @@ impl House {
 
     fn question(&self, text: &str) -> Ask {
         Ask {
+            project: ProjectUid::new(uuid::Uuid::from_u128(1)),
             domain: self.domain.clone(),
             docs: Arc::clone(&self.docs),
             fp: "anonymous".to_owned(),

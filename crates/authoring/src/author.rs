@@ -63,7 +63,8 @@ impl Author {
     async fn desk(&self, handle: &Handle) -> Result<(Project, Arc<dyn Model>), Stop> {
         let job = handle.job();
         let found = self.projects.project(&job.project).await.map_err(Halted::Store)?;
-        let Some(project) = found else {
+        // One that was added after the job is another one of the same name.
+        let Some(project) = found.filter(|project| project.created_at <= job.created_at) else {
             let sentence =
                 format!("The project `{}` was removed; register it again, then send a message.", job.project);
             return Err(failed(Halt::Error, sentence));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use docent_agent::{DocsSearch, Limits};
 use docent_search::{Indexes, Query};
-use docent_types::{Domain, Passage, Project};
+use docent_types::{Passage, Project, ProjectUid};
 use tracing::warn;
 
 /// The search over the published docs of a project, `None` when they are not indexed here.
@@ -34,25 +34,25 @@ impl fmt::Debug for AuthorConfig {
 /// The search over what these indexes hold.
 pub fn search_of(indexes: Arc<Indexes>) -> SearchOf {
     Arc::new(move |project| {
-        let (indexes, domain) = (Arc::clone(&indexes), project.domain.clone());
-        Some(Arc::new(Published { indexes, domain }))
+        let (indexes, project) = (Arc::clone(&indexes), project.uid);
+        Some(Arc::new(Published { indexes, project }))
     })
 }
 
-/// The index of one domain, as it is at each search.
+/// The index of one project, as it is at each search.
 struct Published {
     indexes: Arc<Indexes>,
-    domain: Domain,
+    project: ProjectUid,
 }
 
 impl DocsSearch for Published {
     fn search(&self, words: &str, limit: usize) -> Vec<Passage> {
         let query = Query { text: words.to_owned(), limit, ..Query::default() };
-        match self.indexes.snapshot(&self.domain) {
+        match self.indexes.snapshot(self.project) {
             Ok(snapshot) => snapshot.map(|snapshot| snapshot.search(&query)).unwrap_or_default(),
             Err(error) => {
                 let error = &error as &dyn std::error::Error;
-                warn!(domain = self.domain.as_str(), error, "an agent could not search the docs");
+                warn!(project = %self.project, error, "an agent could not search the docs");
                 Vec::new()
             }
         }

@@ -49,12 +49,13 @@ impl Answering {
         encoder: E,
     ) -> Result<Response, HttpError> {
         let project = &*principal.project;
-        let place = self.replies.place(&project.id)?;
+        let place = self.replies.place(project.uid)?;
         let docs = self.docs.snapshot(project).await?;
         let chat = question.chat.and_then(|id| Chat::of(project, id, Some(&question.fp), request.client()));
         let reply = self
             .assistant
             .answer(Ask {
+                project: project.uid,
                 domain: project.domain.clone(),
                 docs,
                 fp: question.fp,
@@ -165,9 +166,10 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::{FinishReason, ProjectId, Usage};
+    use docent_types::{FinishReason, ProjectUid, Usage};
     use docent_ui_stream::{DataStream, FinishStyle, UiMessageStream};
     use tokio::time::{Instant, sleep};
+    use uuid::Uuid;
 
     use super::*;
 
@@ -180,7 +182,7 @@ mod tests {
     }
 
     fn live(replies: &Replies, events: impl Stream<Item = StreamEvent> + Send + 'static) -> Live {
-        let place = replies.place(&ProjectId::parse("acme").expect("a name")).expect("a place");
+        let place = replies.place(ProjectUid::new(Uuid::from_u128(1))).expect("a place");
         Live::new(events.boxed(), place)
     }
 

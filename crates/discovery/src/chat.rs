@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
 
-use docent_types::{Project, ProjectId, ThreadId};
+use docent_types::{Project, ProjectUid, ThreadId};
 use lru::LruCache;
 
 /// The longest id that is taken for one, in characters.
@@ -34,7 +34,7 @@ impl ChatId {
 /// A chat as its reply is found by.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Chat {
-    pub(crate) project: ProjectId,
+    pub(crate) project: ProjectUid,
     pub(crate) id: ChatId,
     /// Where its question came from, and where whoever takes the reply up must come from.
     address: IpAddr,
@@ -46,7 +46,7 @@ impl Chat {
     pub(crate) fn of(project: &Project, id: ChatId, fp: Option<&str>, address: IpAddr) -> Option<Self> {
         let names = [Some(project.id.as_str()), Some(project.domain.as_str()), fp];
         let is_a_name = names.into_iter().flatten().any(|name| id.is(name));
-        (!is_a_name).then(|| Self { project: project.id.clone(), id, address })
+        (!is_a_name).then_some(Self { project: project.uid, id, address })
     }
 
     /// Whether it is this chat, wherever it is used from.

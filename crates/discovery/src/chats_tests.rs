@@ -1,9 +1,10 @@
 use std::net::IpAddr;
 
-use docent_types::{FinishReason, ProjectId, Usage};
+use docent_types::{FinishReason, ProjectUid, Usage};
 use futures::{FutureExt, stream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::*;
 use crate::chat::tests::{HERE, THERE, chat_from, thread};
@@ -46,7 +47,7 @@ impl House {
     fn asks_in(&self, thread: ThreadId, id: &str) -> (Result<Following, Live>, Model) {
         let (model, mut said) = mpsc::unbounded_channel();
         let events = stream::poll_fn(move |cx| said.poll_recv(cx));
-        let place = self.replies.place(&ProjectId::parse("acme").expect("a name")).expect("a place");
+        let place = self.replies.place(ProjectUid::new(Uuid::from_u128(1))).expect("a place");
         let live = Live::new(events.boxed(), place);
         let draining = self.draining.clone().into();
         (self.replies.chats.begin(chat_from(id, HERE), live, thread, draining), model)

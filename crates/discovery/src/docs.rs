@@ -25,7 +25,7 @@ const LATER: Duration = Duration::from_secs(5);
 impl Docs for Indexes {
     async fn snapshot(&self, project: &Project) -> Result<Arc<Snapshot>, Refusal> {
         let domain = &project.domain;
-        let state = match Indexes::snapshot(self, domain) {
+        let state = match Indexes::snapshot(self, project.uid) {
             Ok(Some(snapshot)) => return Ok(snapshot),
             Ok(None) => "have not been read yet",
             Err(error) => {

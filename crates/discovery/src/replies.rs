@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use docent_types::{ProjectId, Refusal, RefusalKind, Standing};
+use docent_types::{ProjectUid, Refusal, RefusalKind, Standing};
 use docent_web::{Beat, Promise};
 
 use crate::chats::Chats;
@@ -35,7 +35,7 @@ pub struct Replies {
 
 #[derive(Debug, Default)]
 struct Counters {
-    running: Mutex<BTreeMap<ProjectId, usize>>,
+    running: Mutex<BTreeMap<ProjectUid, usize>>,
     finished: AtomicU64,
     failed: AtomicU64,
     left: AtomicU64,
@@ -118,9 +118,9 @@ impl Replies {
     ///
     /// # Errors
     /// 429 when the project has none left.
-    pub(crate) fn place(&self, project: &ProjectId) -> Result<Place, Refusal> {
+    pub(crate) fn place(&self, project: ProjectUid) -> Result<Place, Refusal> {
         let mut running = self.counters.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let of_project = running.entry(project.clone()).or_default();
+        let of_project = running.entry(project).or_default();
         if *of_project >= self.at_once {
             self.counters.refused.fetch_add(1, Ordering::Relaxed);
             let standing = Standing {
@@ -137,7 +137,7 @@ impl Replies {
             return Err(Refusal::new(RefusalKind::Limited(standing), sentence));
         }
         *of_project += 1;
-        Ok(Place { counters: Arc::clone(&self.counters), project: project.clone(), outcome: Outcome::NotBegun })
+        Ok(Place { counters: Arc::clone(&self.counters), project, outcome: Outcome::NotBegun })
     }
 }
 
@@ -145,7 +145,7 @@ impl Replies {
 #[derive(Debug)]
 pub(crate) struct Place {
     counters: Arc<Counters>,
-    project: ProjectId,
+    project: ProjectUid,
     outcome: Outcome,
 }
 
@@ -188,24 +188,26 @@ impl Drop for Place {
 
 #[cfg(test)]
 mod tests {
+    use uuid::Uuid;
+
     use super::*;
 
-    fn project(name: &str) -> ProjectId {
-        ProjectId::parse(name).expect("a name")
+    fn project(number: u128) -> ProjectUid {
+        ProjectUid::new(Uuid::from_u128(number))
     }
 
     #[test]
     fn each_project_has_its_places_and_a_place_that_was_left_is_free() {
         let replies = Replies::at_once(2);
-        let (acme, other) = (project("acme"), project("other"));
-        let first = replies.place(&acme).expect("a place");
-        let _second = replies.place(&acme).expect("a place");
-        let refused = replies.place(&acme).expect_err("no place");
+        let (acme, other) = (project(1), project(2));
+        let first = replies.place(acme).expect("a place");
+        let _second = replies.place(acme).expect("a place");
+        let refused = replies.place(acme).expect_err("no place");
         assert!(matches!(refused.kind, RefusalKind::Limited(standing) if standing.limit == 2), "{refused:?}");
-        let _theirs = replies.place(&other).expect("a place of its own");
+        let _theirs = replies.place(other).expect("a place of its own");
         assert_eq!((replies.counts().running, replies.counts().refused), (3, 1));
         drop(first);
-        assert!(replies.place(&acme).is_ok());
+        assert!(replies.place(acme).is_ok());
         assert_eq!(replies.counts().running, 2, "a place is as long as whoever holds it");
     }
 
@@ -214,7 +216,7 @@ mod tests {
         let replies = Replies::default();
         let outcomes = [Outcome::NotBegun, Outcome::Begun, Outcome::Finished, Outcome::Finished, Outcome::Failed];
         for outcome in outcomes {
-            replies.place(&project("acme")).expect("a place").comes_to(outcome);
+            replies.place(project(1)).expect("a place").comes_to(outcome);
         }
         assert_eq!(replies.counts(), ReplyCounts { running: 0, finished: 2, failed: 1, left: 1, refused: 0 });
     }

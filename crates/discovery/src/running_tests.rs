@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::AtomicBool;
 
-use docent_types::{FinishReason, ProjectId, Usage};
+use docent_types::{FinishReason, ProjectUid, Usage};
 use proptest::prelude::*;
 use uuid::Uuid;
 
@@ -34,7 +34,7 @@ impl Script {
 
     fn begins(&self) -> (Arc<Running>, Reader) {
         let replies = Replies::default();
-        let place = replies.place(&ProjectId::parse("acme").expect("a name")).expect("a place");
+        let place = replies.place(ProjectUid::new(Uuid::from_u128(1))).expect("a place");
         Running::begin(Live::new(Actor(self.clone()).boxed(), place), ThreadId::new(Uuid::nil()), Log::default())
     }
 }

@@ -1,22 +1,22 @@
-//! The indexes of all docs sites.
+//! The indexes of all projects.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use docent_types::Domain;
+use docent_types::ProjectUid;
 
 use crate::embedder::Embedder;
 use crate::error::SearchError;
 use crate::index::Index;
 use crate::snapshot::Snapshot;
 
-/// Indexes by domain, each in a folder below one root, opened when first asked for.
+/// Indexes by what a project is and not by its name, each in a folder below one root, opened when first asked for.
 #[derive(Debug)]
 pub struct Indexes {
     root: PathBuf,
     embedder: Option<Arc<dyn Embedder>>,
-    open: Mutex<HashMap<Domain, Arc<Index>>>,
+    open: Mutex<HashMap<ProjectUid, Arc<Index>>>,
 }
 
 impl Indexes {
@@ -24,50 +24,57 @@ impl Indexes {
         Self { root: root.into(), embedder: None, open: Mutex::default() }
     }
 
-    /// With an embedder for the sections and questions of all domains.
+    /// With an embedder for the sections and questions of all projects.
     pub fn with_embedder(self, embedder: Option<Arc<dyn Embedder>>) -> Self {
         Self { embedder, ..self }
     }
 
-    /// The index of a domain; an empty one when nothing was indexed yet.
-    pub fn open(&self, domain: &Domain) -> Result<Arc<Index>, SearchError> {
+    /// The index of a project; an empty one when nothing was indexed yet.
+    pub fn open(&self, project: ProjectUid) -> Result<Arc<Index>, SearchError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(index) = open.get(domain) {
+        if let Some(index) = open.get(&project) {
             return Ok(Arc::clone(index));
         }
-        let index = Arc::new(Index::open_with(&self.root.join(domain.as_str()), self.embedder.clone())?);
-        open.insert(domain.clone(), Arc::clone(&index));
+        let index = Arc::new(Index::open_with(&self.folder(project), self.embedder.clone())?);
+        open.insert(project, Arc::clone(&index));
         Ok(index)
     }
 
-    /// A domain's docs as they are now. `None` until they have been indexed once.
-    pub fn snapshot(&self, domain: &Domain) -> Result<Option<Arc<Snapshot>>, SearchError> {
-        let snapshot = self.open(domain)?.snapshot();
+    /// A project's docs as they are now. `None` until they have been indexed once.
+    pub fn snapshot(&self, project: ProjectUid) -> Result<Option<Arc<Snapshot>>, SearchError> {
+        let snapshot = self.open(project)?.snapshot();
         Ok(snapshot.commit().is_some().then_some(snapshot))
     }
 
-    /// Closes the indexes of all domains but these. A domain that comes back is opened anew.
-    pub fn keep_open(&self, domains: &HashSet<Domain>) {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|domain, _| domains.contains(domain));
+    /// Closes the indexes of all projects but these. What is asked for again is opened anew.
+    pub fn keep_open(&self, projects: &HashSet<ProjectUid>) {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner).retain(|project, _| projects.contains(project));
     }
 
-    /// Forgets a domain and removes its folder.
-    pub fn remove(&self, domain: &Domain) -> Result<(), SearchError> {
+    /// Forgets a project and removes its folder.
+    pub fn remove(&self, project: ProjectUid) -> Result<(), SearchError> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.remove(domain);
-        let folder = self.root.join(domain.as_str());
-        match std::fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(SearchError::Disk { doing: "remove", path: folder, source: error })
-            }
-            _ => Ok(()),
+        open.remove(&project);
+        remove(self.folder(project))
+    }
+
+    fn folder(&self, project: ProjectUid) -> PathBuf {
+        self.root.join(project.to_string())
+    }
+}
+
+fn remove(folder: PathBuf) -> Result<(), SearchError> {
+    match std::fs::remove_dir_all(&folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(SearchError::Disk { doing: "remove", path: folder, source: error })
         }
+        _ => Ok(()),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use docent_types::BoxError;
+    use docent_types::{BoxError, FixedIds, Ids};
 
     use super::*;
     use crate::source::{Source, SourceFile};
@@ -89,28 +96,29 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_is_opened_once_read_when_indexed_and_forgotten_when_removed() {
+    fn an_index_is_opened_once_read_when_indexed_and_forgotten_when_removed() {
         let root = tempfile::tempdir().expect("a folder");
         let indexes = Indexes::new(root.path());
-        let [acme, other] = ["acme", "other"].map(|name| Domain::parse(name).expect("a domain"));
-        assert!(indexes.snapshot(&acme).expect("opens").is_none());
+        let ids = FixedIds::default();
+        let [acme, other] = [(); 2].map(|()| ProjectUid::new(ids.unguessable()));
+        assert!(indexes.snapshot(acme).expect("opens").is_none());
 
-        let index = indexes.open(&acme).expect("opens");
-        assert!(Arc::ptr_eq(&index, &indexes.open(&acme).expect("opens")));
+        let index = indexes.open(acme).expect("opens");
+        assert!(Arc::ptr_eq(&index, &indexes.open(acme).expect("opens")));
         index.update(&OnePage, &mut |_| ()).expect("indexed");
-        let snapshot = indexes.snapshot(&acme).expect("opens").expect("indexed");
+        let snapshot = indexes.snapshot(acme).expect("opens").expect("indexed");
         assert_eq!((snapshot.commit(), snapshot.page_count()), (Some("c1"), 1));
-        assert!(indexes.snapshot(&other).expect("opens").is_none());
+        assert!(indexes.snapshot(other).expect("opens").is_none());
 
-        indexes.keep_open(&HashSet::from([acme.clone()]));
-        assert!(Arc::ptr_eq(&index, &indexes.open(&acme).expect("opens")), "what is asked for stays open");
+        indexes.keep_open(&HashSet::from([acme]));
+        assert!(Arc::ptr_eq(&index, &indexes.open(acme).expect("opens")), "what is asked for stays open");
         indexes.keep_open(&HashSet::new());
-        assert!(!Arc::ptr_eq(&index, &indexes.open(&acme).expect("opens")), "anything else is opened anew");
+        assert!(!Arc::ptr_eq(&index, &indexes.open(acme).expect("opens")), "anything else is opened anew");
 
-        indexes.remove(&acme).expect("removed");
-        assert!(!root.path().join("acme").exists());
-        indexes.remove(&acme).expect("nothing is left to remove");
-        assert!(indexes.snapshot(&acme).expect("opens").is_none());
+        indexes.remove(acme).expect("removed");
+        assert!(!root.path().join(acme.to_string()).exists());
+        indexes.remove(acme).expect("nothing is left to remove");
+        assert!(indexes.snapshot(acme).expect("opens").is_none());
         // Who still reads the old state goes on reading it.
         assert!(snapshot.has_page("/"));
     }

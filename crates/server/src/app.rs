@@ -65,7 +65,7 @@ impl App {
         let sites = Sites::new(config.assistant.suggestions);
         let known = sites.clone();
         let assistant = Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))
-            .with_sites(move |domain| known.of(domain));
+            .with_sites(move |project| known.of(project));
         let keyring = Keyring { forges: forges.clone(), git: config.git.clone() };
         let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), keyring.token_of());
         Ok(Self {
@@ -123,7 +123,7 @@ impl App {
 
     pub(crate) async fn remove_project(&self, project: &Project) -> Result<(), Failure> {
         self.projects().remove(&project.id, self.now()).await?;
-        self.indexes.remove(&project.domain).map_err(Failure::from)
+        self.indexes.remove(project.uid).map_err(Failure::from)
     }
 
     /// The local forge's pull requests, as pages show and people merge them.

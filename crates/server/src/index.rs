@@ -78,12 +78,12 @@ pub(crate) async fn project_of(app: &App, domain: &str) -> Result<Project, Failu
 
 /// A site's docs as they are indexed; only a site that never was is indexed first.
 pub(crate) async fn indexed(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
-    if let Some(docs) = app.indexes.snapshot(&project.domain)? {
+    if let Some(docs) = app.indexes.snapshot(project.uid)? {
         return Ok(docs);
     }
     output::aside(format_args!("`{}` was never indexed; reading {} first", project.domain, project.repository));
     index(app, project).await?;
-    Ok(app.indexes.open(&project.domain)?.snapshot())
+    Ok(app.indexes.open(project.uid)?.snapshot())
 }
 
 /// Fetches and indexes, with a progress bar on a terminal.

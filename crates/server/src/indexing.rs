@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_search::{EmbedSummary, Index, Progress, Summary};
-use docent_types::{Domain, Project};
+use docent_types::{Project, ProjectUid};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tracing::{debug, info, warn};
@@ -26,9 +26,9 @@ impl App {
         project: &Project,
         progress: impl FnMut(Progress) + Send + 'static,
     ) -> Result<Summary, Failure> {
-        let index = self.indexes.open(&project.domain)?;
+        let index = self.indexes.open(project.uid)?;
         let docs = self.repositories.docs(project).await?;
-        update(index, docs, self.sites.clone(), project.domain.clone(), progress).await
+        update(index, docs, self.sites.clone(), project.clone(), progress).await
     }
 
     /// Gives vectors to the sections that have none, where there is an embedder. Words find them meanwhile.
@@ -41,7 +41,7 @@ impl App {
         if self.embedder.is_none() {
             return Ok(EmbedSummary::default());
         }
-        let index = self.indexes.open(&project.domain)?;
+        let index = self.indexes.open(project.uid)?;
         let done = tokio::task::spawn_blocking(move || index.embed(&|| !drain.is_cancelled(), &mut progress)).await;
         Ok(done.map_err(|error| Failure::new("embedding stopped short", error))??)
     }
@@ -61,11 +61,11 @@ async fn update(
     index: Arc<Index>,
     docs: docent_authoring::Docs,
     sites: Sites,
-    domain: Domain,
+    project: Project,
     mut progress: impl FnMut(Progress) + Send + 'static,
 ) -> Result<Summary, Failure> {
     let work = move || {
-        sites.learn(&domain, &docs);
+        sites.learn(&project, &docs);
         index.update(&docs, &mut progress)
     };
     let done = tokio::task::spawn_blocking(work).await;
@@ -74,14 +74,15 @@ async fn update(
 
 /// Runs until the server drains.
 pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
-    let mut fetched: HashMap<Domain, Instant> = HashMap::new();
-    // One refresh a domain at a time: a slow one must not be overtaken by the next.
+    // When each project was fetched last, and what it was then.
+    let mut fetched: HashMap<ProjectUid, (Instant, Project)> = HashMap::new();
+    // One refresh a project at a time: a slow one must not be overtaken by the next.
     let mut running = JoinSet::new();
-    let mut busy: HashSet<Domain> = HashSet::new();
+    let mut busy: HashSet<ProjectUid> = HashSet::new();
     while !drain.is_cancelled() {
         while let Some(done) = running.try_join_next() {
             match done {
-                Ok(domain) => drop(busy.remove(&domain)),
+                Ok(project) => drop(busy.remove(&project)),
                 // Which one it was is not known: all may be refreshed again, at worst one of them twice.
                 Err(_) => busy.clear(),
             }
@@ -89,22 +90,23 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
         // A store that does not answer says nothing about which projects there are: leave all as it is.
         let projects = app.readable_projects().await;
         if let Some(projects) = &projects {
-            let domains: HashSet<Domain> = projects.iter().map(|project| project.domain.clone()).collect();
-            fetched.retain(|domain, _| domains.contains(domain));
-            app.indexes.keep_open(&domains);
+            let known: HashSet<ProjectUid> = projects.iter().map(|project| project.uid).collect();
+            fetched.retain(|project, _| known.contains(project));
+            app.indexes.keep_open(&known);
+            app.sites.keep(&known);
         }
         for project in projects.unwrap_or_default() {
             glance(&app, &project);
-            let due = fetched.get(&project.domain).is_none_or(|at| at.elapsed() >= FETCH);
-            if due && busy.insert(project.domain.clone()) {
-                fetched.insert(project.domain.clone(), Instant::now());
+            let is_due = |(at, before): &(Instant, Project)| at.elapsed() >= FETCH || *before != project;
+            if fetched.get(&project.uid).is_none_or(is_due) && busy.insert(project.uid) {
+                fetched.insert(project.uid, (Instant::now(), project.clone()));
                 let (app, drain) = (Arc::clone(&app), drain.clone());
                 running.spawn(async move {
                     refresh(&app, &project).await;
-                    let domain = project.domain.clone();
+                    let uid = project.uid;
                     // It may take minutes, and the next refresh need not wait for it.
                     tokio::spawn(embed(app, project, drain));
-                    domain
+                    uid
                 });
             }
         }
@@ -119,17 +121,17 @@ pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
 /// Takes up an index that another process has made, and what the site asked of its assistant then; at a start also what it
 /// asked when the repository was last fetched, which may not be possible now.
 fn glance(app: &App, project: &Project) {
-    let is_new = match app.indexes.open(&project.domain).and_then(|index| index.refresh()) {
+    let is_new = match app.indexes.open(project.uid).and_then(|index| index.refresh()) {
         Ok(is_new) => is_new,
         Err(error) => {
             debug!(domain = %project.domain, error = &error as &dyn std::error::Error, "could not look at the index");
             return;
         }
     };
-    if (is_new || !app.sites.knows(&project.domain))
+    if (is_new || !app.sites.knows(project.uid))
         && let Some(docs) = app.repositories.fetched_docs(project)
     {
-        app.sites.learn(&project.domain, &docs);
+        app.sites.learn(project, &docs);
     }
 }
 

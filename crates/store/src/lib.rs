@@ -24,6 +24,7 @@ mod jobs;
 mod journal;
 mod keys;
 mod lane;
+mod leftovers;
 mod pen;
 mod place;
 mod projects;

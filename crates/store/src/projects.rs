@@ -1,13 +1,17 @@
 //! Projects.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use docent_access::{AddError, Projects};
-use docent_types::{BoxError, Domain, Project, ProjectId, StoreError, Timestamp};
+use docent_types::{BoxError, Domain, JobId, Project, ProjectId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
+use crate::desk::Desk;
 use crate::error::Abort;
-use crate::keys;
+use crate::pen::{Deciding, Lasting};
 use crate::sqlite::SqliteStore;
+use crate::{keys, leftovers};
 
 #[async_trait]
 impl Projects for SqliteStore {
@@ -37,7 +41,8 @@ impl Projects for SqliteStore {
                 return Err(Abort::Refused(AddError::DomainTaken { domain: project.domain, project: other.id }));
             }
             let found = find(connection, "id = ?1", project.id.as_str())?.filter(|found| found.uid == project.uid);
-            if found.is_some() {
+            if let Some(found) = &found {
+                leftovers::move_threads(connection, &found.domain, &project.domain)?;
                 connection.prepare_cached("UPDATE projects SET domain = ?2, body = ?3 WHERE id = ?1")?.execute((
                     project.id.as_str(),
                     project.domain.as_str(),
@@ -51,13 +56,20 @@ impl Projects for SqliteStore {
 
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
         let id = id.clone();
-        self.write_access("remove the project", move |connection| {
-            let found = find(connection, "id = ?1", id.as_str())?;
-            keys::revoke_all(connection, &id, now)?;
-            connection.prepare_cached("DELETE FROM projects WHERE id = ?1")?.execute([id.as_str()])?;
-            Ok::<_, Abort<StoreError>>(found)
-        })
-        .await
+        let remove = move |desk: &Desk| {
+            let found = find(desk, "id = ?1", id.as_str())?;
+            keys::revoke_all(desk, &id, now)?;
+            desk.prepare_cached("DELETE FROM projects WHERE id = ?1")?.execute([id.as_str()])?;
+            let jobs = found.as_ref().map(|project| leftovers::put_away(desk, project)).transpose()?;
+            Ok::<_, Abort<StoreError>>((found, jobs.unwrap_or_default()))
+        };
+        let seen = Arc::clone(self.seen());
+        let done = move |(_, jobs): &(Option<Project>, Vec<JobId>)| {
+            seen.changed_access();
+            seen.forget(jobs);
+        };
+        let how = (Lasting::Flushed, Deciding::Throughout);
+        Ok(self.write_then("remove the project", how, remove, done).await?.0)
     }
 
     async fn projects(&self) -> Result<Vec<Project>, StoreError> {

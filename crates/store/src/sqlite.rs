@@ -113,11 +113,11 @@ impl SqliteStore {
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
+        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
     {
         let seen = Arc::clone(&self.seen);
         let how = (Lasting::Flushed, Deciding::Throughout);
-        self.write_then(doing, how, move |desk| work(desk), move |_| seen.changed_access()).await
+        self.write_then(doing, how, work, move |_| seen.changed_access()).await
     }
 
     /// Like [`write`](Self::write), saying how it is done; `done` hears what it came to, in the order of the commits.

@@ -6,6 +6,7 @@ mod copies;
 mod faults;
 mod known;
 mod lasting;
+mod leftovers;
 mod processes;
 mod queues;
 mod together;

@@ -178,13 +178,13 @@ async fn the_published_docs_are_searched_when_they_can_be() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_index_of_a_project_is_its_domains() {
+async fn an_agent_searches_the_index_of_its_project() {
     let world = World::new();
     let indexes = Arc::new(docent_search::Indexes::new(world.dir.path().join("index")));
     let search = crate::search_of(Arc::clone(&indexes))(&world.project()).expect("there is one");
     assert_eq!(search.search("widget", 3), [], "nothing is indexed yet");
     let docs = world.repositories("mirrors").docs(&world.project()).await.expect("fetches");
-    indexes.open(&world.project().domain).expect("opens").update(&docs, &mut |_| ()).expect("indexed");
+    indexes.open(world.project().uid).expect("opens").update(&docs, &mut |_| ()).expect("indexed");
     let found = search.search("install the widget", 3);
     assert_eq!(found.first().map(|passage| passage.path.as_str()), Some("setup"), "{found:?}");
 }

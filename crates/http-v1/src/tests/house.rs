@@ -60,7 +60,7 @@ fn docs() -> Arc<Indexes> {
     static DOCS: LazyLock<(tempfile::TempDir, Arc<Indexes>)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let indexes = Indexes::new(folder.path());
-        let index = indexes.open(&sample_project("acme").domain).expect("an index");
+        let index = indexes.open(sample_project("acme").uid).expect("an index");
         index.update(&Page, &mut |_| {}).expect("the page is indexed");
         (folder, Arc::new(indexes))
     });

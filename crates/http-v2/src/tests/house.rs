@@ -65,7 +65,7 @@ fn docs() -> Arc<Indexes> {
     static DOCS: LazyLock<(tempfile::TempDir, Arc<Indexes>)> = LazyLock::new(|| {
         let folder = tempfile::tempdir().expect("a folder");
         let indexes = Indexes::new(folder.path());
-        let index = indexes.open(&sample_project("acme").domain).expect("an index");
+        let index = indexes.open(sample_project("acme").uid).expect("an index");
         index.update(&Pages, &mut |_| {}).expect("the pages are indexed");
         (folder, Arc::new(indexes))
     });

@@ -69,6 +69,7 @@ async fn ask(app: &App, args: &AskArgs, paper: &mut Paper) -> Result<Option<Valu
     }
     let said = Said { id: None, role: Role::User, text: args.question.trim().to_owned() };
     let reply = app.assistant.answer(Ask {
+        project: project.uid,
         domain: project.domain.clone(),
         docs,
         fp: FINGERPRINT.to_owned(),
@@ -154,7 +155,7 @@ async fn docs(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
     let docs = index::indexed(app, project).await?;
     // Nothing is fetched for it: the owners' wishes are read where the index was made from.
     if let Some(files) = app.repositories.fetched_docs(project) {
-        app.sites.learn(&project.domain, &files);
+        app.sites.learn(project, &files);
     }
     Ok(docs)
 }

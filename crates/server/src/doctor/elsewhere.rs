@@ -151,7 +151,7 @@ async fn forge(app: &App, project: &Project) -> Option<Finding> {
 }
 
 fn index(app: &App, project: &Project) -> Finding {
-    match app.indexes.open(&project.domain) {
+    match app.indexes.open(project.uid) {
         Ok(index) => match index.snapshot().page_count() {
             0 => Finding::Note(format!("`{}` is not indexed yet; `docent index {0}` does it", project.domain)),
             pages => Finding::Good(format!("`{}`: {pages} pages", project.domain)),
