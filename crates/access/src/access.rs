@@ -12,6 +12,7 @@ use crate::admit::{Action, Credentials, Denial, admit};
 use crate::key::KeyKind;
 use crate::key_end::{KeyEnd, KeyEnds};
 use crate::known::{Known, Place};
+use crate::last_use::LastUse;
 use crate::ports::{Keys, Projects};
 use crate::record::{KeyRecord, Scope};
 use crate::throttle::Throttle;
@@ -96,6 +97,7 @@ pub struct Access {
     throttle: Arc<Throttle>,
     known: Arc<Known>,
     ends: Arc<KeyEnds>,
+    last_use: Arc<LastUse>,
     clock: Arc<dyn Clock>,
 }
 
@@ -103,7 +105,8 @@ impl Access {
     pub fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>, clock: Arc<dyn Clock>) -> Self {
         let known = Arc::new(Known::new(keys, projects));
         let ends = Arc::new(KeyEnds::new(Arc::clone(&known), Arc::clone(&clock)));
-        Self { known, ends, clock, limits: AssistantLimits::default(), throttle: Arc::default() }
+        let (limits, throttle, last_use) = (AssistantLimits::default(), Arc::default(), Arc::default());
+        Self { known, ends, clock, limits, throttle, last_use }
     }
 
     /// The same with other limits.
@@ -149,9 +152,14 @@ impl Access {
         let shown = credentials.key()?;
         let (key, project) = self.known.both(self.known.stamp(), &shown, place).await?;
         let action = Action { kind, need, project: project.as_ref().map(|project| &project.id) };
-        admit(key.as_deref(), &shown, credentials, &action, self.clock.now())?;
+        let now = self.clock.now();
+        admit(key.as_deref(), &shown, credentials, &action, now)?;
         // Who was admitted has both.
         let (key, project) = key.zip(project).ok_or(Denial::OtherProject { need: kind })?;
+        if self.last_use.is_news(&key.hash, now) {
+            // Seldom, and larger. Whoever is let in is let in without it too.
+            let _ = Box::pin(self.known.used(&key, now)).await;
+        }
         Ok(Principal { key, project, ends: Arc::clone(&self.ends) })
     }
 }

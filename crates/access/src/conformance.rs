@@ -27,6 +27,7 @@ where
     a_key_is_found_by_its_hash(&*make().await).await;
     a_key_needs_a_project_and_is_added_once(&*make().await).await;
     a_revoked_key_stays_revoked(&*make().await).await;
+    a_key_knows_its_name_and_its_last_use(&*make().await).await;
     a_removed_project_takes_its_keys_with_it(&*make().await).await;
     a_changed_project_keeps_its_keys(&*make().await).await;
     every_change_is_told(&*make().await).await;
@@ -225,4 +226,21 @@ pub async fn a_changed_project_keeps_its_keys<S: Keys + Projects>(store: &S) {
     assert_eq!(store.replace(later).await.expect("the store answers"), None, "another project of the same name");
     assert_eq!(store.replace(sample_project("nobody")).await.expect("the store answers"), None);
     assert_eq!(store.projects().await.expect("the store answers"), [changed, other]);
+}
+
+pub async fn a_key_knows_its_name_and_its_last_use<S: Keys + Projects>(store: &S) {
+    add(store, "acme").await;
+    let (_, unnamed) = sample_key("acme", 1);
+    let (_, record) = sample_key("acme", 2);
+    let record = KeyRecord { name: Some("docs site, é".to_owned()), ..record };
+    store.insert(unnamed.clone()).await.expect("the key is added");
+    store.insert(record.clone()).await.expect("the key is added");
+    let before = told(store).await;
+    for at in [NOW.plus(Duration::from_secs(60)), NOW] {
+        store.used(&record.id, at).await.expect("the store answers");
+    }
+    store.used(&KeyId::new("key_nobody"), NOW).await.expect("the store answers");
+    assert_eq!(told(store).await, before, "nothing that is known of keys is to be read again");
+    let used = KeyRecord { used_at: Some(NOW.plus(Duration::from_secs(60))), ..record };
+    assert_eq!(store.keys(None).await.expect("the store answers"), [unnamed, used]);
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use docent_types::{Domain, Project, ProjectId, StoreError};
+use docent_types::{Domain, Project, ProjectId, StoreError, Timestamp};
 
 use crate::key::KeyHash;
 use crate::ports::{Keys, Projects};
@@ -92,6 +92,11 @@ impl<K: Eq + Hash, V, S: BuildHasher> Page<K, V, S> {
 impl Known {
     pub(crate) fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>) -> Self {
         Self { keys, projects, pages: RwLock::default() }
+    }
+
+    /// Keeps when a key was last used.
+    pub(crate) async fn used(&self, key: &KeyRecord, at: Timestamp) -> Result<(), StoreError> {
+        self.keys.used(&key.id, at).await
     }
 
     /// From here on nothing that changes is missed by who reads with this stamp, or has kept something with it.

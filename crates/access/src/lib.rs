@@ -22,6 +22,7 @@ pub mod conformance;
 mod key;
 mod key_end;
 mod known;
+mod last_use;
 pub mod memory;
 mod origin;
 mod ports;

@@ -73,6 +73,13 @@ impl Keys for MemoryAccess {
         }))
     }
 
+    async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError> {
+        if let Some(record) = self.state().keys.iter_mut().find(|record| record.id == *id) {
+            record.used_at = record.used_at.max(Some(at));
+        }
+        Ok(())
+    }
+
     fn changes(&self) -> Option<u64> {
         Some(self.state().changes)
     }

@@ -25,6 +25,9 @@ pub trait Keys: Send + Sync + fmt::Debug + 'static {
     /// keeps the moment of the first time.
     async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError>;
 
+    /// Keeps when a key was last used. Nobody waits for the disk, and [`changes`](Self::changes) does not move.
+    async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError>;
+
     /// A number that moves when a key or a project may have changed: with each write through this storage before it
     /// returns, and within 200 milliseconds when another process has written. `None` when that cannot be told at the moment:
     /// what was read before is then no good. Answers at once.

@@ -69,8 +69,12 @@ pub struct KeyRecord {
     pub id: KeyId,
     pub hash: KeyHash,
     pub grant: Grant,
+    /// What a person calls it.
+    pub name: Option<String>,
     pub created_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
+    /// When it was last let in, to the minute; `None` for never.
+    pub used_at: Option<Timestamp>,
 }
 
 /// What a key gives its holder.
@@ -116,7 +120,8 @@ pub fn mint<E>(
     }
     let key = Key::assemble(grant.kind, random);
     let hash = key.hash();
-    Ok((key, KeyRecord { id: KeyId::from(&hash), hash, grant, created_at: now, revoked_at: None }))
+    let id = KeyId::from(&hash);
+    Ok((key, KeyRecord { id, hash, grant, name: None, created_at: now, revoked_at: None, used_at: None }))
 }
 
 /// Randomness of the operating system, for [`mint`].

@@ -218,6 +218,9 @@ pub(crate) struct KeyCreate {
     pub(crate) project: String,
     #[arg(long, value_enum)]
     pub(crate) kind: KindArg,
+    /// What you call it, for `key list`
+    #[arg(long)]
+    pub(crate) name: Option<String>,
     /// How long it is good: `90d`, `12h`, `never`
     #[arg(long, default_value = "90d")]
     pub(crate) expires: String,

@@ -14,7 +14,7 @@ use crate::output;
 pub(crate) async fn run(app: &App, command: &KeyCommand, json: bool) -> Result<(), Failure> {
     match command {
         KeyCommand::Create(args) => {
-            let (key, record) = store(app, grant(app, args).await?).await?;
+            let (key, record) = store(app, grant(app, args).await?, name(args.name.as_deref())?).await?;
             if json {
                 output::line(json!({
                     "key": key.expose(),
@@ -48,12 +48,13 @@ pub(crate) async fn run(app: &App, command: &KeyCommand, json: bool) -> Result<(
 /// Makes a key for all of a project and gives its secret.
 pub(crate) async fn create(app: &App, project: &ProjectId, kind: KeyKind) -> Result<String, Failure> {
     let grant = Grant::new(kind, project.clone(), app.now());
-    Ok(store(app, grant).await?.0.expose().to_owned())
+    Ok(store(app, grant, None).await?.0.expose().to_owned())
 }
 
-async fn store(app: &App, grant: Grant) -> Result<(Key, KeyRecord), Failure> {
+async fn store(app: &App, grant: Grant, name: Option<String>) -> Result<(Key, KeyRecord), Failure> {
     let (key, record) = mint(grant, app.now(), system_randomness)
         .map_err(|error| Failure::new("the operating system gave no randomness for a key", error))?;
+    let record = KeyRecord { name, ..record };
     app.keys().insert(record.clone()).await?;
     Ok((key, record))
 }
@@ -76,6 +77,17 @@ async fn grant(app: &App, args: &KeyCreate) -> Result<Grant, Failure> {
         grant.allow_origin.push(origin.parse().map_err(|error| Failure::usage(format!("--allow-origin: {error}")))?);
     }
     Ok(grant)
+}
+
+/// What a person calls the key: one line that can be read.
+fn name(given: Option<&str>) -> Result<Option<String>, Failure> {
+    let Some(name) = given.map(str::trim).filter(|name| !name.is_empty()) else { return Ok(None) };
+    if name.chars().count() > 100 || name.contains(char::is_control) {
+        return Err(Failure::usage(
+            "--name: give at most 100 characters and no control character, for example `--name \"docs site\"`",
+        ));
+    }
+    Ok(Some(name.to_owned()))
 }
 
 fn is_key_id(text: &str) -> bool {
@@ -118,25 +130,55 @@ fn list(records: &[KeyRecord], json: bool) -> Result<(), Failure> {
         };
         let grant = &record.grant;
         output::line(format_args!(
-            "{}  {:<9}  {:<5}  {:<20}  {state}",
+            "{}  {:<9}  {:<5}  {:<20}  {state}{}",
             record.id,
             grant.kind.as_str(),
             grant.scope.as_str(),
-            grant.project
+            grant.project,
+            more(record)
         ))?;
     }
     Ok(())
 }
 
+/// What else is known of a key, in lines below the first.
+fn more(record: &KeyRecord) -> String {
+    let mut text = String::new();
+    let mut line = |what: &str, value: &str| text.push_str(&format!("\n    {what:<9} {value}"));
+    if let Some(name) = &record.name {
+        line("name", name);
+    }
+    line("last use", &record.used_at.map_or_else(|| "never".to_owned(), |at| at.to_string()));
+    let [addresses, origins] = limits(&record.grant).map(|of| of.join("  "));
+    if !addresses.is_empty() {
+        line("from", &addresses);
+    }
+    if !origins.is_empty() {
+        line("on pages", &origins);
+    }
+    text
+}
+
+/// The addresses and the origins that a key may be used from, as they are written.
+fn limits(grant: &Grant) -> [Vec<String>; 2] {
+    let addresses = grant.allow_ip.iter().map(ToString::to_string).collect();
+    [addresses, grant.allow_origin.iter().map(ToString::to_string).collect()]
+}
+
 fn show(record: &KeyRecord) -> serde_json::Value {
+    let [allow_ip, allow_origin] = limits(&record.grant);
     json!({
         "id": record.id.as_str(),
+        "name": record.name,
         "kind": record.grant.kind.as_str(),
         "project": record.grant.project,
         "scope": record.grant.scope.as_str(),
         "createdAt": record.created_at,
         "expiresAt": record.grant.expires_at,
         "revokedAt": record.revoked_at,
+        "lastUsedAt": record.used_at,
+        "allowIp": allow_ip,
+        "allowOrigin": allow_origin,
     })
 }
 
@@ -150,6 +192,33 @@ mod tests {
         for bad in ["", "key_", "key_0123456789abcdeg", "0123456789abcdef", "docent_admin_x", "key_0123456789abcdef0"] {
             assert!(!is_key_id(bad), "{bad}");
         }
+    }
+
+    #[test]
+    fn a_key_is_listed_with_what_it_is_for() {
+        let acme = ProjectId::parse("acme").expect("a name");
+        let at = docent_types::Timestamp::from_millis(0);
+        let mut grant = Grant::new(KeyKind::Assistant, acme, at);
+        grant.allow_ip = vec!["10.0.0.0/8".parse().expect("a range")];
+        grant.allow_origin = vec!["https://docs.example.com".parse().expect("an origin")];
+        let (_, record) = mint(grant, at, system_randomness).expect("randomness");
+        assert!(more(&record).starts_with("\n    last use  never\n"), "{}", more(&record));
+        let record = KeyRecord { name: Some("docs site".to_owned()), used_at: Some(at), ..record };
+        let text = more(&record);
+        for line in ["name      docs site", "last use  1970-01-01", "from      10.0.0.0/8", "on pages  https://docs.ex"]
+        {
+            assert!(text.contains(&format!("\n    {line}")), "{line}: {text}");
+        }
+        let shown = show(&record);
+        assert_eq!(shown["allowIp"], json!(["10.0.0.0/8"]), "{shown:#}");
+        assert_eq!((&shown["name"], &shown["lastUsedAt"]), (&json!("docs site"), &json!(at)), "{shown:#}");
+    }
+
+    #[test]
+    fn a_name_is_one_line() {
+        assert_eq!(name(Some(" docs site ")).ok().flatten().as_deref(), Some("docs site"));
+        assert!(matches!(name(Some("")), Ok(None)));
+        assert!(name(Some("a\nb")).is_err() && name(Some(&"x".repeat(101))).is_err());
     }
 
     #[test]

@@ -8,22 +8,22 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::error::Abort;
 use crate::sqlite::SqliteStore;
 
-const COLUMNS: &str = "id, hash, created_at, revoked_at, body";
+const COLUMNS: &str = "id, hash, created_at, revoked_at, body, name, used_at";
 
 #[async_trait]
 impl Keys for SqliteStore {
     async fn insert(&self, record: KeyRecord) -> Result<(), StoreError> {
         self.write_access("add the key", move |connection| {
             let project = &record.grant.project;
-            let known = connection
-                .prepare_cached("SELECT 1 FROM projects WHERE id = ?1")?
-                .exists([project.as_str()])?;
+            let known =
+                connection.prepare_cached("SELECT 1 FROM projects WHERE id = ?1")?.exists([project.as_str()])?;
             if !known {
                 return Err(Abort::Failed(format!("there is no project `{project}`").into()));
             }
             connection
                 .prepare_cached(
-                    "INSERT INTO keys (id, hash, project, created_at, revoked_at, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    "INSERT INTO keys (id, hash, project, created_at, revoked_at, body, name)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
                 )?
                 .execute((
                     record.id.as_str(),
@@ -32,6 +32,7 @@ impl Keys for SqliteStore {
                     record.created_at.millis(),
                     record.revoked_at.map(Timestamp::millis),
                     serde_json::to_string(&record.grant)?,
+                    record.name,
                 ))?;
             Ok::<_, Abort<StoreError>>(())
         })
@@ -72,6 +73,17 @@ impl Keys for SqliteStore {
         .await
     }
 
+    async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError> {
+        let id = id.clone();
+        self.write_briefly("keep when the key was used", move |connection| {
+            connection
+                .prepare_cached("UPDATE keys SET used_at = ?2 WHERE id = ?1 AND coalesce(used_at, ?2 - 1) < ?2")?
+                .execute((id.as_str(), at.millis()))?;
+            Ok::<_, Abort<StoreError>>(())
+        })
+        .await
+    }
+
     fn changes(&self) -> Option<u64> {
         self.access_changes()
     }
@@ -93,5 +105,7 @@ fn record(row: &Row<'_>) -> Result<KeyRecord, BoxError> {
         grant,
         created_at: Timestamp::from_millis(row.get(2)?),
         revoked_at: row.get::<_, Option<i64>>(3)?.map(Timestamp::from_millis),
+        name: row.get(5)?,
+        used_at: row.get::<_, Option<i64>>(6)?.map(Timestamp::from_millis),
     })
 }

@@ -54,6 +54,10 @@ impl Keys for Counted {
         self.storage.revoke(id, now).await
     }
 
+    async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError> {
+        self.storage.used(id, at).await
+    }
+
     fn changes(&self) -> Option<u64> {
         self.tell()
     }

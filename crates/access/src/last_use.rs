@@ -1,0 +1,48 @@
+//! When each key was last let in: told to the storage once a minute a key, not with each request.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use docent_types::Timestamp;
+
+use crate::key::KeyHash;
+
+/// How far behind the storage may be.
+const EVERY: Duration = Duration::from_secs(60);
+/// Keys that are remembered.
+const MOST: usize = 4096;
+
+/// The uses that the storage was told of.
+#[derive(Debug, Default)]
+pub(crate) struct LastUse(Mutex<HashMap<KeyHash, Timestamp>>);
+
+impl LastUse {
+    /// Whether the storage is to be told of this use. It counts as told from here on.
+    pub(crate) fn is_news(&self, key: &KeyHash, now: Timestamp) -> bool {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.get(key).is_some_and(|told| now < told.plus(EVERY)) {
+            return false;
+        }
+        if told.len() >= MOST {
+            told.clear();
+        }
+        told.insert(*key, now);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_use_is_told_once_a_minute_a_key() {
+        let uses = LastUse::default();
+        let (one, other) = (KeyHash::from_bytes([1; 32]), KeyHash::from_bytes([2; 32]));
+        let at = |seconds: i64| Timestamp::from_millis(seconds * 1000);
+        let news = [(one, 0), (one, 1), (other, 1), (one, 59), (one, 60), (one, 61)];
+        let told: Vec<_> = news.into_iter().map(|(key, seconds)| uses.is_news(&key, at(seconds))).collect();
+        assert_eq!(told, [true, false, true, false, true, false]);
+    }
+}
