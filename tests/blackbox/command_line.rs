@@ -172,3 +172,23 @@ fn a_project_that_is_changed_keeps_its_keys_jobs_and_threads() {
     let taken = site.installation.run(&["project", "set", "nobody", "--ref", "main"]);
     assert_eq!(taken.code, Some(1), "{}", taken.stderr);
 }
+
+#[test]
+fn a_wrong_value_is_told_in_plain_words_with_an_example() {
+    let installation = Installation::new();
+    for (args, said) in [
+        (&["serve", "--listen", "localhost"][..], "for example 127.0.0.1:8080"),
+        (&["demo", "--listen", "8080"], "for example 127.0.0.1:8080"),
+        (&["search", "acme", "words", "--limit", "many"], "a whole number from 1 to 50"),
+        (&["search", "acme", "words", "--limit", "51"], "a whole number from 1 to 50"),
+        (&["eval", "acme", "--queries", "q", "--qrels", "r", "--limit", "5"], "a whole number from 20 to 1000"),
+        (&["demo", "--json"], "leave out --json"),
+    ] {
+        let refused = installation.run(args);
+        assert_eq!(refused.code, Some(2), "{args:?}: {}", refused.stderr);
+        assert!(refused.stderr.contains(said), "{args:?}: {}", refused.stderr);
+        for of_rust in ["syntax", "digit", "nonzero", "usize", "u16"] {
+            assert!(!refused.stderr.contains(of_rust), "{of_rust}: {}", refused.stderr);
+        }
+    }
+}

@@ -54,7 +54,7 @@ impl Host {
     /// A project whose pull requests go to the forge at `base_url`; `more` are arguments such as `--token-env`.
     fn with_project(self, forge: &str, base_url: &str, more: &[&str], env: &[(&str, &str)]) -> Hosted {
         let url = self.git.url(&self.path);
-        let add = ["project", "add", PROJECT, "--repo", &url, "--forge", forge, "--base-url", base_url];
+        let add = ["project", "add", PROJECT, "--no-check", "--repo", &url, "--forge", forge, "--base-url", base_url];
         self.installation.must(&[&add, more].concat());
         let admin_key = self.installation.mint(PROJECT, KeyKind::Admin, &[]);
         let authority = self.installation.root().join(AUTHORITY).display().to_string();

@@ -34,7 +34,7 @@ impl Hosted {
         let installation = Installation::new();
         let repository = installation.repository(PROJECT, PAGES);
         let url = host(repository.path());
-        installation.must(&["project", "add", PROJECT, "--repo", &url, "--token-env", "DOCS_TOKEN"]);
+        installation.must(&["project", "add", PROJECT, "--repo", &url, "--token-env", "DOCS_TOKEN", "--no-check"]);
         let admin_key = installation.mint(PROJECT, KeyKind::Admin, &[]);
         let docent = installation.serve_with(env);
         Self { docent, admin_key, repository, installation, _kept: None }

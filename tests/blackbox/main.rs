@@ -29,6 +29,7 @@ mod keys;
 mod lists;
 mod models;
 mod open_files;
+mod projects;
 mod prompt_to_pull_request;
 mod pull_requests;
 mod quota;

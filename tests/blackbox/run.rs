@@ -54,6 +54,22 @@ fn a_branch_is_left_and_what_is_in_it_is_told() {
 }
 
 #[test]
+fn the_repository_is_the_one_it_stands_in_and_a_prompt_may_begin_with_a_hyphen() {
+    let installation = Installation::new();
+    let clone = clone_of_the_docs(&installation);
+    let list = "- Replace \"widget\" with \"gadget\"";
+    for (args, branch) in [
+        (&["run", list, "--branch", "docs/one"][..], "docs/one"),
+        (&["run", "--branch", "docs/two", "--", list], "docs/two"),
+    ] {
+        let mut command = installation.command(args);
+        let finished: Finished = command.current_dir(clone.join("guides")).output().expect("start docent run").into();
+        assert_eq!(finished.code, Some(0), "{args:?}: {}\n{}", finished.stdout, finished.stderr);
+        assert!(git(&clone, &["show", &format!("{branch}:quickstart.mdx")]).contains("gadget"), "{args:?}");
+    }
+}
+
+#[test]
 fn a_program_gets_one_json_value() {
     let installation = Installation::new();
     let repository = installation.repository("docs", PAGES);

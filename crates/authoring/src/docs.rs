@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use docent_pages::is_page;
 use docent_search::{Source, SourceFile};
 use docent_types::{BoxError, Project};
 use docent_workspace::{Base, GitError, Mirror, TreeFile};
@@ -21,13 +22,27 @@ impl fmt::Debug for Docs {
 }
 
 impl Docs {
-    pub(crate) fn at_tip(mirror: &Mirror, project: &Project) -> Result<Self, GitError> {
+    /// The docs at the tip of the project's branch in this mirror.
+    ///
+    /// # Errors
+    /// There is no such branch, or the mirror failed.
+    pub fn at_tip(mirror: &Mirror, project: &Project) -> Result<Self, GitError> {
         let commit = mirror.branch(&project.branch)?;
         Ok(Self { base: mirror.base(commit)?, commit: commit.to_string(), root: project.docs_root.clone() })
     }
 }
 
 impl Docs {
+    /// How many files below the docs root are written as pages are.
+    ///
+    /// # Errors
+    /// The mirror failed.
+    pub fn page_count(&self) -> Result<usize, GitError> {
+        let files = self.base.files(&self.root)?;
+        let is_page = |file: &&TreeFile| file.mode.is_file() && below(&file.path, &self.root).is_some_and(is_page);
+        Ok(files.iter().filter(is_page).count())
+    }
+
     /// A file of the repository, which need not be one of the docs; `None` when there is none. `path` goes from the root
     /// of the repository.
     ///

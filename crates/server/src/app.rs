@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use docent_access::{Access, AssistantLimits, Keys, Projects};
+use docent_access::{Access, AddError, AssistantLimits, Keys, Projects};
 use docent_assistant::{Assistant, Threads};
 use docent_authoring::{Author, AuthorConfig, Pulls, Repositories, search_of};
 use docent_forge::PullRequests;
@@ -19,6 +19,7 @@ use crate::credentials::Keyring;
 use crate::embedders;
 use crate::failure::Failure;
 use crate::forges::{AllForges, Forges};
+use crate::missing_docs::MissingDocs;
 use crate::models::Models;
 use crate::privacy::{self, Exposed};
 use crate::sites::Sites;
@@ -31,6 +32,7 @@ pub(crate) struct App {
     pub(crate) access: Access,
     pub(crate) assistant: Arc<Assistant>,
     pub(crate) sites: Sites,
+    pub(crate) missing_docs: MissingDocs,
     pub(crate) indexes: Arc<Indexes>,
     pub(crate) embedder: Option<Arc<dyn Embedder>>,
     pub(crate) repositories: Repositories,
@@ -74,6 +76,7 @@ impl App {
                 .with_limits(asking),
             assistant: Arc::new(assistant),
             sites,
+            missing_docs: MissingDocs::default(),
             indexes: Arc::new(Indexes::new(config.data.join("index")).with_embedder(embedder.clone())),
             embedder,
             repositories,
@@ -108,6 +111,17 @@ impl App {
         let id = ProjectId::parse(id).map_err(|error| Failure::usage(error.to_string()))?;
         let found = self.projects().by_id(&id).await?;
         found.ok_or_else(|| Failure::plain(format!("there is no project `{id}`; see `docent project list`")))
+    }
+
+    /// Refuses a project whose id or domain is taken.
+    pub(crate) async fn is_free(&self, project: &Project) -> Result<(), Failure> {
+        if self.projects().by_id(&project.id).await?.is_some() {
+            return Err(AddError::IdTaken(project.id.clone()).into());
+        }
+        match self.projects().by_domain(&project.domain).await? {
+            Some(other) => Err(AddError::DomainTaken { domain: project.domain.clone(), project: other.id }.into()),
+            None => Ok(()),
+        }
     }
 
     pub(crate) async fn add_project(&self, project: Project) -> Result<(), Failure> {

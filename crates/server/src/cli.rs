@@ -65,14 +65,14 @@ pub(crate) struct DemoArgs {
     #[arg(long)]
     pub(crate) exit: bool,
     /// Where to listen
-    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
+    #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS", value_parser = address)]
     pub(crate) listen: SocketAddr,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
     /// Where to listen; port 0 picks a free one [default: 127.0.0.1:8080]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(long, value_name = "ADDRESS", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
 }
 
@@ -121,7 +121,7 @@ pub(crate) struct ProjectOptions {
     /// The name in the assistant paths [default: the id]
     #[arg(long)]
     pub(crate) domain: Option<String>,
-    /// The branch that holds the docs and that pull requests go to [default: main]
+    /// The branch that holds the docs and that pull requests go to [default: the repository's own]
     #[arg(long = "ref", value_name = "BRANCH")]
     pub(crate) branch: Option<String>,
     /// The folder of the docs in the repository [default: all of it]
@@ -150,6 +150,9 @@ pub(crate) struct ProjectOptions {
     /// Whether commits carry a `Signed-off-by` line
     #[arg(long, value_name = "YES_OR_NO", num_args = 0..=1, require_equals = true, default_missing_value = "yes")]
     pub(crate) sign_off: Option<YesOrNo>,
+    /// Do not look into a repository that is not on this machine
+    #[arg(long)]
+    pub(crate) no_check: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -173,9 +176,11 @@ pub(crate) enum ForgeArg {
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
     /// What is to be done, in your own words (without a language model: one of the chores of docs/CHORES.md)
+    #[arg(allow_hyphen_values = true)]
     pub(crate) instruction: String,
-    /// A git repository on this machine, bare or not; its work tree and its checked-out branch are left alone
-    #[arg(long, value_name = "PATH")]
+    /// A git repository on this machine, bare or not; its work tree and its checked-out branch are left alone [default: the
+    /// one you are in]
+    #[arg(long, default_value = ".", hide_default_value = true, value_name = "PATH")]
     pub(crate) repo: PathBuf,
     /// The model to work with [default: the configuration's `agent.model`]
     #[arg(long, value_name = "NAME")]
@@ -268,6 +273,7 @@ pub(crate) struct AskArgs {
     /// The docs site's domain
     pub(crate) domain: String,
     /// The question, in your own words
+    #[arg(allow_hyphen_values = true)]
     pub(crate) question: String,
     /// Go on with a conversation: its id, as told below the answer before
     #[arg(long, value_name = "ID")]
@@ -279,9 +285,10 @@ pub(crate) struct SearchArgs {
     /// The docs site's domain
     pub(crate) domain: String,
     /// What to look for: words or a question; nothing in it is syntax
+    #[arg(allow_hyphen_values = true)]
     pub(crate) words: String,
     /// How many passages at most, one a page
-    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..=50), value_name = "N")]
+    #[arg(long, default_value_t = 10, value_parser = number::<1, 50>, value_name = "N")]
     pub(crate) limit: u16,
     /// Only pages of this version, and those of none
     #[arg(long)]
@@ -308,9 +315,20 @@ pub(crate) struct EvalArgs {
     #[arg(long, value_name = "FILE")]
     pub(crate) qrels: PathBuf,
     /// How many pages each question is answered with
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(20..=1000), value_name = "N")]
+    #[arg(long, default_value_t = 20, value_parser = number::<20, 1000>, value_name = "N")]
     pub(crate) limit: u16,
     /// Write what was found to a file as TREC's tools read it
     #[arg(long, value_name = "FILE")]
     pub(crate) save_run: Option<PathBuf>,
+}
+
+/// An address to listen on.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    text.parse().map_err(|_| "write an IP address and a port, for example 127.0.0.1:8080 or [::1]:8080".to_owned())
+}
+
+/// A whole number in a range.
+fn number<const FIRST: u16, const LAST: u16>(text: &str) -> Result<u16, String> {
+    let number = text.parse().ok().filter(|number| (FIRST..=LAST).contains(number));
+    number.ok_or_else(|| format!("write a whole number from {FIRST} to {LAST}"))
 }

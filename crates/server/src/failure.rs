@@ -27,6 +27,11 @@ impl Failure {
         Self { sentence: sentence.into(), source: None, usage: true }
     }
 
+    /// The same with what it means for the command.
+    pub(crate) fn then(self, more: &str) -> Self {
+        Self { sentence: format!("{self}; {more}"), source: None, usage: self.usage }
+    }
+
     /// 1, or 2 for a mistake on the command line.
     pub(crate) const fn exit_code(&self) -> u8 {
         if self.usage { 2 } else { 1 }

@@ -14,6 +14,7 @@ use tracing::warn;
 use crate::app::App;
 use crate::failure::Failure;
 use crate::output;
+use crate::projects::no_pages;
 
 /// How many oddities are told as lines.
 const TOLD: usize = 10;
@@ -23,7 +24,8 @@ pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failu
     let began = Instant::now();
     let summary = index(app, &project).await?;
     let took = began.elapsed();
-    if json { output::json(&told(&project, &summary, took)) } else { output::line(shown(&summary, took)) }
+    if json { output::json(&told(&project, &summary, took)) } else { output::line(shown(&summary, took)) }?;
+    if summary.pages == 0 { Err(Failure::plain(no_pages(&project))) } else { Ok(()) }
 }
 
 /// A summary as one value for a program.

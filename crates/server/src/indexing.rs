@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use docent_authoring::Docs;
 use docent_search::{EmbedSummary, Index, Progress, Summary};
 use docent_types::{Project, ProjectUid};
 use tokio::task::JoinSet;
@@ -26,8 +27,17 @@ impl App {
         project: &Project,
         progress: impl FnMut(Progress) + Send + 'static,
     ) -> Result<Summary, Failure> {
-        let index = self.indexes.open(project.uid)?;
         let docs = self.repositories.docs(project).await?;
+        self.index_docs(project, docs, progress).await
+    }
+
+    async fn index_docs(
+        &self,
+        project: &Project,
+        docs: Docs,
+        progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<Summary, Failure> {
+        let index = self.indexes.open(project.uid)?;
         update(index, docs, self.sites.clone(), project.clone(), progress).await
     }
 
@@ -59,7 +69,7 @@ impl App {
 
 async fn update(
     index: Arc<Index>,
-    docs: docent_authoring::Docs,
+    docs: Docs,
     sites: Sites,
     project: Project,
     mut progress: impl FnMut(Progress) + Send + 'static,
@@ -137,7 +147,17 @@ fn glance(app: &App, project: &Project) {
 
 async fn refresh(app: &App, project: &Project) {
     let began = Instant::now();
-    match app.index(project, |_| ()).await {
+    let docs = match app.repositories.docs(project).await {
+        Ok(docs) => docs,
+        Err(error) => {
+            app.missing_docs.note(project.uid, !error.is_transient());
+            let failure = Failure::from(error);
+            warn!(domain = %project.domain, "the docs cannot be read; `docent doctor` says what to change: {failure}");
+            return;
+        }
+    };
+    app.missing_docs.note(project.uid, false);
+    match app.index_docs(project, docs, |_| ()).await {
         Ok(summary) if !summary.published => {}
         Ok(summary) => info!(
             domain = %project.domain,

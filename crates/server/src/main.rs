@@ -22,6 +22,7 @@ mod indexing;
 mod keys;
 mod logging;
 mod metrics;
+mod missing_docs;
 mod models;
 mod open_files;
 mod output;
@@ -41,6 +42,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Parser;
+use serde_json::json;
 
 use crate::app::App;
 use crate::cli::{Cli, Command};
@@ -93,10 +95,14 @@ async fn run(cli: &Cli) -> Result<(), Failure> {
     let config = Config::load(cli.global.config.as_deref(), std::env::vars_os(), overrides)?;
     let json = cli.global.json;
     match &cli.command {
+        Command::Demo(_) if json => {
+            Err(Failure::usage("demo: a tour for a person to read, which there is no JSON of; leave out --json"))
+        }
         Command::Demo(args) => demo::run(args, config, cli.global.data.is_some()).await,
         Command::Serve(_) => {
             let running = serve::start(config).await?;
-            output::line(format_args!("listening on http://{}", running.address()))?;
+            let url = format!("http://{}", running.address());
+            output::line(if json { json!({ "listening": url }).to_string() } else { format!("listening on {url}") })?;
             running.until_told().await
         }
         Command::Project(command) => projects::run(&App::open(config)?, command, json).await,

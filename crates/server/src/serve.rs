@@ -24,6 +24,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::indexing;
 use crate::metrics::{self, Metrics};
+use crate::missing_docs::IndexedDocs;
 use crate::open_files;
 use crate::readiness::Readiness;
 use crate::retention;
@@ -253,7 +254,7 @@ impl House {
         };
         let answering = Answering {
             assistant: Arc::clone(&app.assistant),
-            docs: Arc::clone(&app.indexes) as _,
+            docs: Arc::new(IndexedDocs { indexes: Arc::clone(&app.indexes), missing: app.missing_docs.clone() }),
             replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
                 .promising_a_beat_of(app.config.assistant.beat, docent_http_client::promising)
                 .resumable_for(app.config.assistant.resumable),

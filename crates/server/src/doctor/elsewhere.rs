@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::embedders;
 use crate::failure::Failure;
 use crate::models::Configured;
+use crate::projects::no_pages;
 use crate::site_file::{FILE, SiteFile};
 use docent_http_client::SecretSource;
 
@@ -80,9 +81,15 @@ async fn repository(app: &App, project: &Project) -> Findings {
     let id = &project.id;
     let finding = match timeout(LIMIT, app.repositories.docs(project)).await {
         Ok(Ok(docs)) => {
-            let good = Finding::Good(format!("`{id}`: {} on `{}`", project.repository, project.branch));
+            let found = match docs.page_count() {
+                Ok(0) => {
+                    let fix = format!("`docent project set {id}` with --ref or --docs-root");
+                    Finding::bad(format!("`{id}`: {}", no_pages(project)), fix)
+                }
+                _ => Finding::Good(format!("`{id}`: {} on `{}`", project.repository, project.branch)),
+            };
             let odd = site_file(project, &docs).into_iter().map(|finding| ("assistant", finding));
-            return std::iter::once(("repository", good)).chain(odd).collect();
+            return std::iter::once(("repository", found)).chain(odd).collect();
         }
         Ok(Err(error)) => Finding::bad(
             format!("`{id}`: {}", Failure::from(error)),

@@ -1,7 +1,9 @@
 //! `docent project`: add, set, list, remove.
 
+mod look;
 mod options;
 
+pub(crate) use look::no_pages;
 pub(crate) use options::{allowed_paths, docs_root};
 
 use std::collections::BTreeMap;
@@ -20,12 +22,24 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
         ProjectCommand::Add(args) => {
             let uid = ProjectUid::new(app.ids.unguessable());
             let project = options::added(args, uid, app.now())?;
+            let branch = args.options.branch.as_deref();
+            let (project, pages) = if args.options.no_check && !look::is_folder(&project) {
+                (project, None)
+            } else {
+                // An id that is taken is no reason to fetch a repository first.
+                app.is_free(&project).await?;
+                let found = look::look(app, project, branch).await.map_err(|failure| {
+                    failure.then("nothing was added; for a repository that cannot be reached yet there is --no-check")
+                })?;
+                (found.project, Some(found.pages))
+            };
             app.add_project(project.clone()).await?;
             if json {
-                output::line(json!(Shown::from(&project)))?;
+                output::line(with_pages(&project, pages))?;
             } else {
                 let Project { id, repository, branch, .. } = &project;
-                output::line(format_args!("added `{id}` with its docs in {repository} on `{branch}`"))?;
+                let pages = pages.map_or_else(|| "not looked at".to_owned(), counted);
+                output::line(format_args!("added `{id}` with its docs in {repository} on `{branch}`: {pages}"))?;
                 if project.forge != ForgeKind::Local && project.token_env.is_none() && app.config.github_app.is_none() {
                     output::aside(format_args!(
                         "It has no token. Without one a job can neither push nor open a pull request: name a variable with \
@@ -39,9 +53,32 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
             }
         }
         ProjectCommand::Set(args) => {
-            let project = options::changed(app.known_project(&args.id).await?, args)?;
+            let before = app.known_project(&args.id).await?;
+            let project = options::changed(before.clone(), args)?;
+            let place = |project: &Project| {
+                (
+                    project.repository.clone(),
+                    project.branch.clone(),
+                    project.docs_root.clone(),
+                    project.token_env.clone(),
+                )
+            };
+            let looks = place(&before) != place(&project) && (!args.options.no_check || look::is_folder(&project));
+            let (project, pages) = if looks {
+                let branch = project.branch.clone();
+                let found = look::look(app, project, Some(&branch)).await;
+                let found = found.map_err(|failure| failure.then("nothing was changed"))?;
+                (found.project, Some(found.pages))
+            } else {
+                (project, None)
+            };
             app.change_project(project.clone()).await?;
-            output::line(if json { json!(Shown::from(&project)).to_string() } else { listed(&project) })?;
+            if json {
+                output::line(with_pages(&project, pages))?;
+            } else {
+                let pages = pages.map_or_else(String::new, |pages| format!("\n    found     {}", counted(pages)));
+                output::line(format_args!("{}{pages}", listed(&project)))?;
+            }
         }
         ProjectCommand::List => {
             let projects = app.projects().projects().await?;
@@ -63,6 +100,19 @@ pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Resu
         }
     }
     Ok(())
+}
+
+fn counted(pages: usize) -> String {
+    if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") }
+}
+
+/// A project for a program, with the pages that were found if they were looked for.
+fn with_pages(project: &Project, pages: Option<usize>) -> serde_json::Value {
+    let mut shown = json!(Shown::from(project));
+    if let (Some(shown), Some(pages)) = (shown.as_object_mut(), pages) {
+        shown.insert("pages".to_owned(), pages.into());
+    }
+    shown
 }
 
 /// A project in one line, and what else is known of it in lines below.

@@ -1,0 +1,52 @@
+//! Docs that cannot be read before somebody changes something: there is no such repository or branch, or no way in.
+//!
+//! Whoever asks for them is not told to try again, as for docs that are still being read.
+
+use std::collections::HashSet;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use async_trait::async_trait;
+use docent_discovery::Docs;
+use docent_search::{Indexes, Snapshot};
+use docent_types::{Project, ProjectUid, Refusal};
+
+/// The projects whose docs cannot be read. A clone is the same.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct MissingDocs(Arc<RwLock<HashSet<ProjectUid>>>);
+
+impl MissingDocs {
+    pub(crate) fn note(&self, project: ProjectUid, is_missing: bool) {
+        let mut missing = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if is_missing {
+            missing.insert(project)
+        } else {
+            missing.remove(&project)
+        };
+    }
+
+    fn has(&self, project: ProjectUid) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).contains(&project)
+    }
+}
+
+/// The docs as they are indexed, or why there are none.
+#[derive(Debug)]
+pub(crate) struct IndexedDocs {
+    pub(crate) indexes: Arc<Indexes>,
+    pub(crate) missing: MissingDocs,
+}
+
+#[async_trait]
+impl Docs for IndexedDocs {
+    async fn snapshot(&self, project: &Project) -> Result<Arc<Snapshot>, Refusal> {
+        let found = Docs::snapshot(self.indexes.as_ref(), project).await;
+        if found.is_err() && self.missing.has(project.uid) {
+            return Err(Refusal::not_found(format!(
+                "there are no docs of `{}` to read: their repository, branch or credentials are not as configured; whoever \
+                 runs this server sees with `docent doctor` what to change",
+                project.domain
+            )));
+        }
+        found
+    }
+}
