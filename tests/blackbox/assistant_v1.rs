@@ -62,10 +62,15 @@ fn a_question_becomes_a_data_stream_with_sources() {
         "{letters}"
     );
     for found in of('a') {
-        let passages = found["result"].as_array().expect("a list of passages");
+        let result = &found["result"];
+        assert_eq!(result["type"], "search");
+        let passages = result["results"].as_array().expect("a list of passages");
         assert!(
             passages.iter().all(|passage| passage["content"].as_str().is_some_and(|text| text.chars().count() <= 2000))
         );
+        for field in ["content", "path", "url", "metadata"] {
+            assert_eq!(result[field], passages[0][field], "the result has the fields of the best one");
+        }
     }
     assert!(of('8').any(|notes| notes[0]["threadId"] == thread(&response)), "{letters}");
     assert!(of('2').any(|data| data[0] == json!({ "type": "finish", "threadId": thread(&response) })), "{letters}");

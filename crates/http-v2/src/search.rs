@@ -24,7 +24,7 @@ struct SearchBody {
 
 #[derive(Debug, Serialize)]
 struct ResultBody<'a> {
-    content: &'a str,
+    content: String,
     path: &'a str,
     metadata: MetadataBody<'a>,
     score: f32,
@@ -80,7 +80,7 @@ impl SearchBody {
 impl<'a> From<&'a Passage> for ResultBody<'a> {
     fn from(passage: &'a Passage) -> Self {
         Self {
-            content: &passage.content,
+            content: passage.under_headings(),
             path: &passage.path,
             metadata: MetadataBody {
                 title: &passage.title,

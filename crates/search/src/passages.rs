@@ -9,8 +9,6 @@ use crate::languages::Language;
 use crate::question::Question;
 use crate::words::{self, Beginnings};
 
-/// How many characters a passage may have.
-pub(crate) const LONGEST_PASSAGE: usize = 2_000;
 /// So much of a section is looked through for the best part of it, in bytes.
 const LONGEST_SECTION: usize = 64_000;
 /// What each further place counts where a word stands that is there already.

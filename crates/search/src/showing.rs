@@ -1,6 +1,6 @@
 //! Ranked pages to the passages a reader sees: of each page its best section, and nothing twice.
 
-use docent_types::Passage;
+use docent_types::{LONGEST_PASSAGE, Passage};
 use tantivy::schema::{Field, Value};
 use tantivy::{DocAddress, TantivyDocument};
 
@@ -8,7 +8,7 @@ use crate::copies::{are_copies, is_telling};
 use crate::languages::Language;
 use crate::lookup::documents_of;
 use crate::manifest::ManifestPage;
-use crate::passages::{LONGEST_PASSAGE, Sought, excerpt};
+use crate::passages::{Sought, excerpt};
 use crate::ranking::{Candidate, Search};
 use crate::schema::SECTION;
 
@@ -155,22 +155,25 @@ impl<'s> Showing<'s> {
         let language = page.language.as_deref().and_then(Language::of_tag);
         let language = language.or_else(|| self.search.snapshot.ground.languages.first().copied());
         let language = language.unwrap_or(Language::English);
-        let mut content = excerpt(stored(fields.content), &self.sought, language, LONGEST_PASSAGE);
-        if content.is_empty() {
-            content = page.description.clone().unwrap_or_else(|| page.title.clone());
-        }
         let anchor = stored(fields.anchor);
         let href = if anchor.is_empty() { format!("/{}", page.path) } else { format!("/{}#{anchor}", page.path) };
-        Ok(Passage {
+        let mut passage = Passage {
             path: page.path.clone(),
             href,
             title: page.title.clone(),
             headings: stored(fields.trail).lines().map(str::to_owned).collect(),
-            content,
+            content: String::new(),
             score: shown.score.clamp(0.0, 1.0),
             version: page.version.clone(),
             language: page.language.clone(),
-        })
+        };
+        // Where it is shown by itself its headings stand above it, with an empty line between.
+        let room = LONGEST_PASSAGE - passage.heading_lines().chars().count() - 1;
+        passage.content = excerpt(stored(fields.content), &self.sought, language, room);
+        if passage.content.is_empty() {
+            passage.content = page.description.clone().unwrap_or_else(|| page.title.clone());
+        }
+        Ok(passage)
     }
 }
 

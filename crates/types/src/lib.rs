@@ -31,7 +31,7 @@ pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, To
 pub use job_event::JobEvent;
 pub use json_text::json_text;
 pub use message::{ContentPart, Message, Role};
-pub use passage::Passage;
+pub use passage::{LONGEST_PASSAGE, Passage};
 pub use printable::{is_obeyed, printable};
 pub use project::{ForgeKind, Project, ProjectSettings};
 pub use quota::{Quota, Standing};

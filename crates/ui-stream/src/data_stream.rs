@@ -4,7 +4,7 @@
 //! f:{"messageId":"…"}
 //! 8:[{"threadId":"…"}]
 //! 9:{"toolCallId":"c1","toolName":"search","args":{"query":"retries"}}
-//! a:{"toolCallId":"c1","result":[…]}
+//! a:{"toolCallId":"c1","result":{"type":"search","results":[…],…}}
 //! h:{"sourceType":"url","id":"s1","url":"/guides/retries","title":"Retries"}
 //! 0:"Retries are"
 //! e:{"finishReason":"stop","usage":{"promptTokens":9,"completionTokens":3},"isContinued":false}
@@ -17,6 +17,8 @@
 //! letters and `3:` is ever written, and data that has none of them is left out. It parses nothing before a packet ends
 //! in a line break. It drops the thread from `d:`, so the thread is also told where an app can read it: in an annotation
 //! of the message, which apps send back with their next question, and in the data, as the event `finish`.
+
+use std::sync::Arc;
 
 use bytes::BytesMut;
 use docent_types::{FinishReason, MessageId, Passage, StreamEvent, ThreadId, ToolOutput, Usage};
@@ -141,31 +143,39 @@ struct ToolResult<'a> {
     result: Found<'a>,
 }
 
-/// Clients take the result of a search for a list, so of a call that failed it is an empty one: the protocol has no word for
-/// failure. What other tools give is theirs.
+/// What a search found. Most clients read `results`; some take the result itself for a hit, so it has the fields of the best one
+/// besides, empty ones where nothing was found. Of a call that failed it is empty too: the protocol has no word for failure. What
+/// other tools give is theirs.
 struct Found<'a>(&'a ToolOutput);
 
 impl Serialize for Found<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            ToolOutput::Passages(passages) => {
-                serializer.collect_seq(passages.iter().map(|passage| FoundPassage::of(passage)))
-            }
+            ToolOutput::Passages(passages) => FoundBody::of(passages).serialize(serializer),
             ToolOutput::Json(given) => given.serialize(serializer),
-            ToolOutput::Error(_) => serializer.collect_seq([(); 0]),
+            ToolOutput::Error(_) => FoundBody::of(&[]).serialize(serializer),
         }
     }
 }
 
 #[derive(Serialize)]
+struct FoundBody<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    results: Vec<FoundPassage<'a>>,
+    #[serde(flatten)]
+    best: FoundPassage<'a>,
+}
+
+#[derive(Clone, Default, Serialize)]
 struct FoundPassage<'a> {
-    content: &'a str,
+    content: String,
     path: &'a str,
     url: &'a str,
     metadata: FoundMetadata<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Clone, Default, Serialize)]
 struct FoundMetadata<'a> {
     title: &'a str,
     href: &'a str,
@@ -173,10 +183,19 @@ struct FoundMetadata<'a> {
     score: Option<f32>,
 }
 
+impl<'a> FoundBody<'a> {
+    fn of(passages: &'a [Arc<Passage>]) -> Self {
+        let results: Vec<FoundPassage<'a>> = passages.iter().map(|passage| FoundPassage::of(passage)).collect();
+        let best = results.first().cloned().unwrap_or_default();
+        Self { kind: "search", results, best }
+    }
+}
+
 impl<'a> FoundPassage<'a> {
     fn of(passage: &'a Passage) -> Self {
-        let Passage { content, path, href, title, score, .. } = passage;
-        Self { content, path, url: href, metadata: FoundMetadata { title, href, score: finite(*score) } }
+        let Passage { path, href, title, score, .. } = passage;
+        let metadata = FoundMetadata { title, href, score: finite(*score) };
+        Self { content: passage.under_headings(), path, url: href, metadata }
     }
 }
 

@@ -179,7 +179,7 @@ fn found(id: &str, passages: &[Arc<Passage>], out: &mut BytesMut) {
     text(b"data: {\"type\":\"tool-output-available\",\"toolCallId\":", id, out);
     out.extend_from_slice(b",\"output\":{\"type\":\"search\",\"results\":[");
     for (at, passage) in passages.iter().enumerate() {
-        text(if at > 0 { b",{\"content\":" } else { b"{\"content\":" }, &passage.content, out);
+        text(if at > 0 { b",{\"content\":" } else { b"{\"content\":" }, &passage.under_headings(), out);
         text(b",\"path\":", &passage.path, out);
         text(b",\"metadata\":{\"title\":", &passage.title, out);
         text(b",\"href\":", &passage.href, out);

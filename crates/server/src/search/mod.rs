@@ -84,7 +84,7 @@ fn explain(docs: &Snapshot, query: &Query, has_vectors: bool, hits: &mut [Hit]) 
 }
 
 fn told(hit: &Hit) -> Value {
-    let Passage { path, href, title, headings, content, score, version, language } = &hit.passage;
+    let Passage { path, href, title, headings, score, version, language, .. } = &hit.passage;
     let mut told = json!({
         "title": title,
         "groups": hit.groups,
@@ -92,7 +92,7 @@ fn told(hit: &Hit) -> Value {
         "path": path,
         "href": href,
         "score": score,
-        "content": content,
+        "content": hit.passage.under_headings(),
     });
     for (name, value) in [("version", version), ("language", language)] {
         if let Some(value) = value {

@@ -83,11 +83,11 @@ fn a_whole_reply_of_two_steps() {
     Grammar::check(&reply()).expect("in order");
     let bytes = encoded(&reply());
     assert!(bytes.ends_with("}\n") && !bytes.contains('\r'), "{bytes}");
-    assert_snapshot!(bytes, @r#"
+    assert_snapshot!(bytes, @r##"
     f:{"messageId":"00000000-0000-0000-0000-000000000001"}
     8:[{"threadId":"00000000-0000-0000-0000-000000000002"}]
     9:{"toolCallId":"c1","toolName":"search","args":{"query":"retries"}}
-    a:{"toolCallId":"c1","result":[{"content":"Wait \"twice\" as long\neach time.","path":"guides/retries","url":"/guides/retries#backoff","metadata":{"title":"Retries","href":"/guides/retries#backoff","score":0.75}}]}
+    a:{"toolCallId":"c1","result":{"type":"search","results":[{"content":"# Retries\n## Backoff\n\nWait \"twice\" as long\neach time.","path":"guides/retries","url":"/guides/retries#backoff","metadata":{"title":"Retries","href":"/guides/retries#backoff","score":0.75}}],"content":"# Retries\n## Backoff\n\nWait \"twice\" as long\neach time.","path":"guides/retries","url":"/guides/retries#backoff","metadata":{"title":"Retries","href":"/guides/retries#backoff","score":0.75}}}
     e:{"finishReason":"tool-calls","usage":{"promptTokens":9,"completionTokens":3},"isContinued":false}
     f:{"messageId":"00000000-0000-0000-0000-000000000001"}
     h:{"sourceType":"url","id":"s1","url":"/guides/retries#backoff","title":"Retries","providerMetadata":{"docent":{"path":"guides/retries","score":0.75}}}
@@ -97,7 +97,7 @@ fn a_whole_reply_of_two_steps() {
     e:{"finishReason":"stop","usage":{"promptTokens":10,"completionTokens":5},"isContinued":false}
     2:[{"type":"finish","threadId":"00000000-0000-0000-0000-000000000002"}]
     d:{"finishReason":"stop","usage":{"promptTokens":19,"completionTokens":8},"threadId":"00000000-0000-0000-0000-000000000002"}
-    "#);
+    "##);
 }
 
 #[test]
@@ -111,13 +111,13 @@ fn what_is_not_known_is_left_out_and_never_null() {
         StreamEvent::Source { id: "s1".into(), passage: nameless.into() },
         finish(None),
     ];
-    assert_snapshot!(encoded(&events), @r#"
+    assert_snapshot!(encoded(&events), @r##"
     f:{"messageId":"00000000-0000-0000-0000-000000000001"}
     9:{"toolCallId":"c1","toolName":"search","args":{"query":"retries"}}
-    a:{"toolCallId":"c1","result":[{"content":"Wait \"twice\" as long\neach time.","path":"guides/retries","url":"/guides/retries#backoff","metadata":{"title":"","href":"/guides/retries#backoff"}}]}
+    a:{"toolCallId":"c1","result":{"type":"search","results":[{"content":"# Backoff\n\nWait \"twice\" as long\neach time.","path":"guides/retries","url":"/guides/retries#backoff","metadata":{"title":"","href":"/guides/retries#backoff"}}],"content":"# Backoff\n\nWait \"twice\" as long\neach time.","path":"guides/retries","url":"/guides/retries#backoff","metadata":{"title":"","href":"/guides/retries#backoff"}}}
     h:{"sourceType":"url","id":"s1","url":"/guides/retries#backoff","providerMetadata":{"docent":{"path":"guides/retries"}}}
     d:{"finishReason":"stop","usage":{"promptTokens":19,"completionTokens":8}}
-    "#);
+    "##);
 }
 
 #[test]
@@ -128,21 +128,21 @@ fn a_tool_gives_what_it_gives_and_a_failed_one_nothing() {
         found("c2", ToolOutput::Json(json!([1, 2]))),
         found("c3", ToolOutput::Error("No such page.".into())),
     ];
-    assert_snapshot!(encoded(&events), @r#"
+    assert_snapshot!(encoded(&events), @r##"
     9:{"toolCallId":"c1","toolName":"odd","args":{"input":5}}
     a:{"toolCallId":"c1","result":{"ok":true}}
     a:{"toolCallId":"c2","result":[1,2]}
-    a:{"toolCallId":"c3","result":[]}
-    "#);
+    a:{"toolCallId":"c3","result":{"type":"search","results":[],"content":"","path":"","url":"","metadata":{"title":"","href":""}}}
+    "##);
 }
 
 #[test]
 fn an_error_ends_the_reply_without_a_finish() {
     let error = StreamEvent::Error { sentence: "The model stopped answering. Ask again.".into() };
-    assert_snapshot!(encoded(&[delta("Retr"), error, delta("ies"), finish(None)]), @r#"
+    assert_snapshot!(encoded(&[delta("Retr"), error, delta("ies"), finish(None)]), @r##"
     0:"Retr"
     3:"The model stopped answering. Ask again."
-    "#);
+    "##);
 }
 
 #[test]
@@ -200,7 +200,7 @@ impl Client {
                 assert!(value["args"].is_object() && value["toolName"].is_string(), "{value}");
                 self.calls.insert(id("toolCallId"));
             }
-            "a" => assert!(self.calls.contains(&id("toolCallId")) && value["result"].is_array(), "{value}"),
+            "a" => assert!(self.calls.contains(&id("toolCallId")) && value["result"]["results"].is_array(), "{value}"),
             "d" | "e" => {
                 let usage = &value["usage"];
                 assert!(value["finishReason"].is_string(), "{value}");

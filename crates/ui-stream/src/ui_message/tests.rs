@@ -63,14 +63,14 @@ fn reply() -> Vec<StreamEvent> {
 #[test]
 fn a_whole_reply_for_a_plain_reader() {
     assert!(crate::Grammar::check(&reply()).is_ok());
-    assert_snapshot!(encoded(FinishStyle::Open, &reply()), @r#"
+    assert_snapshot!(encoded(FinishStyle::Open, &reply()), @r##"
     data: {"type":"start","messageId":"00000000-0000-0000-0000-000000000001","messageMetadata":{"threadId":"00000000-0000-0000-0000-000000000002"}}
 
     data: {"type":"start-step"}
 
     data: {"type":"tool-input-available","toolCallId":"c1","toolName":"search","input":{"query":"retries"}}
 
-    data: {"type":"tool-output-available","toolCallId":"c1","output":{"type":"search","results":[{"content":"Wait \"twice\" as long\neach time.","path":"guides/retries","metadata":{"title":"Retries","href":"/guides/retries#backoff","score":0.75}}]}}
+    data: {"type":"tool-output-available","toolCallId":"c1","output":{"type":"search","results":[{"content":"# Retries\n## Backoff\n\nWait \"twice\" as long\neach time.","path":"guides/retries","metadata":{"title":"Retries","href":"/guides/retries#backoff","score":0.75}}]}}
 
     data: {"type":"source-url","sourceId":"s1","url":"/guides/retries#backoff","title":"Retries","providerMetadata":{"docent":{"path":"guides/retries","score":0.75}}}
 
@@ -87,7 +87,7 @@ fn a_whole_reply_for_a_plain_reader() {
     data: {"type":"finish","finishReason":"stop","threadId":"00000000-0000-0000-0000-000000000002","messageMetadata":{"threadId":"00000000-0000-0000-0000-000000000002","finishReason":"stop"}}
 
     data: [DONE]
-    "#);
+    "##);
 }
 
 #[test]
@@ -99,11 +99,11 @@ fn the_bytes_end_in_done_and_a_blank_line() {
 
 #[test]
 fn a_strict_finish_says_everything_in_its_metadata() {
-    assert_snapshot!(encoded(FinishStyle::Strict, &[finish(Some(thread()))]), @r#"
+    assert_snapshot!(encoded(FinishStyle::Strict, &[finish(Some(thread()))]), @r##"
     data: {"type":"finish","messageMetadata":{"threadId":"00000000-0000-0000-0000-000000000002","finishReason":"stop"}}
 
     data: [DONE]
-    "#);
+    "##);
 }
 
 #[test]
@@ -116,10 +116,10 @@ fn what_is_not_known_is_left_out_and_never_null() {
         StreamEvent::Data { name: "status", id: None, value: json!("active") },
         finish(None),
     ];
-    assert_snapshot!(encoded(FinishStyle::Open, &events), @r#"
+    assert_snapshot!(encoded(FinishStyle::Open, &events), @r##"
     data: {"type":"start","messageId":"00000000-0000-0000-0000-000000000001"}
 
-    data: {"type":"tool-output-available","toolCallId":"c1","output":{"type":"search","results":[{"content":"Wait \"twice\" as long\neach time.","path":"guides/retries","metadata":{"title":"","href":"/guides/retries#backoff"}}]}}
+    data: {"type":"tool-output-available","toolCallId":"c1","output":{"type":"search","results":[{"content":"# Backoff\n\nWait \"twice\" as long\neach time.","path":"guides/retries","metadata":{"title":"","href":"/guides/retries#backoff"}}]}}
 
     data: {"type":"source-url","sourceId":"s1","url":"/guides/retries#backoff","providerMetadata":{"docent":{"path":"guides/retries"}}}
 
@@ -128,7 +128,7 @@ fn what_is_not_known_is_left_out_and_never_null() {
     data: {"type":"finish","finishReason":"stop","messageMetadata":{"finishReason":"stop"}}
 
     data: [DONE]
-    "#);
+    "##);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn tools_of_any_name_and_data_with_an_id() {
         StreamEvent::Data { name: "todos", id: Some("todos".into()), value: json!([{"id": "1"}]) },
         StreamEvent::KeepAlive,
     ];
-    assert_snapshot!(encoded(FinishStyle::Strict, &events), @r#"
+    assert_snapshot!(encoded(FinishStyle::Strict, &events), @r##"
     data: {"type":"tool-input-available","toolCallId":"c2","toolName":"edit_page","input":{"path":"a.md"}}
 
     data: {"type":"tool-output-available","toolCallId":"c2","output":{"ok":true}}
@@ -147,17 +147,17 @@ fn tools_of_any_name_and_data_with_an_id() {
     data: {"type":"data-todos","id":"todos","data":[{"id":"1"}]}
 
     : keep-alive
-    "#);
+    "##);
 }
 
 #[test]
 fn an_error_ends_the_reply_without_a_finish() {
     let error = StreamEvent::Error { sentence: "The model stopped answering. Ask again.".into() };
-    assert_snapshot!(encoded(FinishStyle::Open, &[delta("Retr"), error, delta("ies"), finish(None)]), @r#"
+    assert_snapshot!(encoded(FinishStyle::Open, &[delta("Retr"), error, delta("ies"), finish(None)]), @r##"
     data: {"type":"text-delta","id":"0","delta":"Retr"}
 
     data: {"type":"error","errorText":"The model stopped answering. Ask again."}
-    "#);
+    "##);
 }
 
 #[test]
@@ -218,10 +218,11 @@ proptest! {
         let found = texts.iter().map(|text| Passage {
             path: format!("p{text}"), href: format!("/{text}"), title: text.clone(), content: text.repeat(9), score, ..passage()
         });
-        let output = ToolOutput::Passages(found.map(Arc::new).collect());
+        let found: Vec<Arc<Passage>> = found.map(Arc::new).collect();
+        let output = ToolOutput::Passages(found.clone());
         let frames = decoded(&encoded(FinishStyle::Open, &[StreamEvent::ToolResult { id: "c".to_owned(), output }]));
-        let results: Vec<_> = texts.iter().map(|text| json!({
-            "content": text.repeat(9),
+        let results: Vec<_> = texts.iter().zip(found).map(|(text, passage)| json!({
+            "content": passage.under_headings(),
             "path": format!("p{text}"),
             "metadata": { "title": text, "href": format!("/{text}"), "score": score },
         })).collect();
