@@ -30,7 +30,7 @@ mod written;
 pub(crate) use addresses::urls;
 use addresses::{Address, address, as_code, as_label, label_of_domain};
 use lines::{Fence, FenceLine, LineStart};
-use parsed::{autolink, character, destination};
+use parsed::{autolink, destination, entity};
 use spans::{Found, Window, code_span, label_end};
 use written::Written;
 
@@ -269,7 +269,10 @@ impl LinkFilter {
                 None => window.whole.then_some(Token::Same(1)),
             },
             b'<' => self.angle(window, judge),
-            b'&' => entity(window),
+            b'&' => entity(window).map(|(length, text)| match text {
+                Some(text) => Token::Again(length, text),
+                None => Token::Same(length),
+            }),
             b'h' | b'H' | b'w' | b'W' if self.written.may_begin_word() => match address(window)? {
                 Found::At(found) => Some(self.bare(&found, judge)),
                 Found::Nowhere => Some(Token::Same(self.plain(text).max(1))),
@@ -394,25 +397,6 @@ impl LinkFilter {
 pub(crate) fn leads_nowhere(text: &str) -> bool {
     let mut filter = LinkFilter::new();
     filter.push(text.to_owned(), &|_| None) + &filter.finish(&|_| None) == text
-}
-
-/// `&amp;` and its like are read as the character they stand for.
-fn entity(window: Window<'_>) -> Option<Token> {
-    const LONGEST_NAME: usize = 40;
-    let text = window.text;
-    let name = text[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
-    if name < LONGEST_NAME && 1 + name == text.len() && !window.whole {
-        return None;
-    }
-    let literal = Token::Same(1 + name);
-    if name >= LONGEST_NAME || !text[1 + name..].starts_with(';') {
-        return Some(literal);
-    }
-    let length = 1 + name + 1;
-    Some(match character(&text[..length]) {
-        Some(stands_for) => Token::Again(length, stands_for),
-        None => literal,
-    })
 }
 
 /// The bytes that are no more than a part of a word, or of what stands between words.

@@ -8,7 +8,7 @@ use docent_types::Passage;
 
 use crate::query::Sought;
 use crate::site::Site;
-use crate::targets::Targets;
+use crate::targets::{Targets, decoded};
 
 /// Passages below this score do not hold an answer.
 const FITS: f32 = 0.15;
@@ -182,8 +182,8 @@ impl Retrieval {
 
 /// The passage a link leads to: the one with that very address, or else the page's first.
 fn cited<'p>(found: &'p [Arc<Passage>], link: &str) -> Option<&'p Arc<Passage>> {
-    fn page(href: &str) -> &str {
-        href.split('#').next().unwrap_or_default()
+    fn page(href: &str) -> String {
+        decoded(href.split('#').next().unwrap_or_default())
     }
     let exact = found.iter().find(|passage| passage.href == link);
     exact.or_else(|| found.iter().find(|passage| page(&passage.href) == page(link)))

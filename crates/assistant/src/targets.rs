@@ -141,7 +141,7 @@ fn joined(folder: &str, path: &str) -> Option<String> {
 }
 
 /// Percent signs with two digits as the bytes they stand for.
-fn decoded(path: &str) -> String {
+pub(crate) fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
     while let Some((first, tail)) = rest.split_first() {

@@ -37,27 +37,36 @@ pub(super) fn autolink(text: &str) -> Option<String> {
     }
 }
 
-/// What an entity stands for, as text.
-pub(super) fn character(entity: &str) -> Option<String> {
-    let text: String = texts(entity).collect();
-    (text != entity).then(|| {
-        let mut out = String::new();
-        for c in text.chars() {
-            match c {
-                c if c.is_ascii_punctuation() => out.extend(['\\', c]),
-                c if c.is_whitespace() || c.is_control() => out.push(' '),
-                c => out.push(c),
-            }
+/// How long what begins with `&` is, and what it stands for, as text, when it is an entity.
+pub(super) fn entity(window: Window<'_>) -> Option<(usize, Option<String>)> {
+    const LONGEST_NAME: usize = 40;
+    let text = window.text;
+    let name = text[1..].bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'#').count();
+    if name < LONGEST_NAME && 1 + name == text.len() && !window.whole {
+        return None;
+    }
+    if name >= LONGEST_NAME || !text[1 + name..].starts_with(';') {
+        return Some((1 + name, None));
+    }
+    let entity = &text[..1 + name + 1];
+    let stands_for: String = Parser::new(entity)
+        .filter_map(|event| match event {
+            Event::Text(text) => Some(text.into_string()),
+            _ => None,
+        })
+        .collect();
+    if stands_for == entity {
+        return Some((1 + name, None));
+    }
+    let mut out = String::new();
+    for c in stands_for.chars() {
+        match c {
+            c if c.is_ascii_punctuation() => out.extend(['\\', c]),
+            c if c.is_whitespace() || c.is_control() => out.push(' '),
+            c => out.push(c),
         }
-        out
-    })
-}
-
-fn texts(markdown: &str) -> impl Iterator<Item = String> {
-    Parser::new(markdown).filter_map(|event| match event {
-        Event::Text(text) => Some(text.into_string()),
-        _ => None,
-    })
+    }
+    Some((entity.len(), Some(out)))
 }
 
 /// A label on one line, with nothing in it but words, code and emphasis.
