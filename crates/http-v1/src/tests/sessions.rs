@@ -22,6 +22,7 @@ async fn a_session_can_be_looked_up_by_the_id_its_stream_gave() {
             "subdomain": "acme",
             "branch": format!("docent/{id}"),
             "haulted": false,
+            "pullRequestLink": "",
             "messageToUser": "",
             "todos": [],
             "createdAt": "2026-11-18T11:06:40.000Z",

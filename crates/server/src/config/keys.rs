@@ -186,7 +186,7 @@ impl Keys {
         let Names { agent, assistant, offered } = names::judge(&models, asked.0, asked.1)?;
         Ok(Config {
             listen: overrides.listen.unwrap_or(self.listen),
-            public_url: self.public_url.map(public_url).transpose()?,
+            public_url: self.public_url.as_deref().map(public_url).transpose()?,
             data: overrides.data.unwrap_or(self.data),
             models,
             offered,
@@ -288,8 +288,8 @@ impl GitKeys {
 }
 
 /// Where people reach the server, without a slash at its end.
-fn public_url(given: String) -> Result<String, ConfigError> {
-    match Site::parse(&given) {
+fn public_url(given: &str) -> Result<String, ConfigError> {
+    match Site::parse(given) {
         Ok(_) => Ok(given.trim_end_matches('/').to_owned()),
         Err(why) => {
             let sentence =

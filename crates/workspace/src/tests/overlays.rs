@@ -284,9 +284,13 @@ fn a_difference_is_looked_at_no_further_than_its_view() {
     assert_eq!(rest.files.len(), 12);
     assert!(rest.files[11].unified.ends_with("are too large to compare\n"), "{}", rest.files[11].unified);
 
-    let read = DiffView { compared_bytes: 250_000, ..view.clone() };
+    let read = DiffView { compared_bytes: 450_000, ..view.clone() };
     let compared = mirror.overlay_diff(&overlay, &read).unwrap();
-    assert_eq!(compared.files.iter().filter(|file| !file.is_binary).count(), 2, "100,000 bytes each");
+    assert_eq!(
+        compared.files.iter().filter(|file| !file.is_binary).count(),
+        2,
+        "100,000 bytes each, after the 200,000 of lines"
+    );
 
     let only = Some("docs/new/07.md".to_owned());
     let one = DiffView { only, first_line: 1_003, lines: 2, file_bytes: 1_000, ..view };
