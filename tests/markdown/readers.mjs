@@ -56,7 +56,7 @@ const ATTRIBUTES = {
   a: ['href'],
   img: ['src', 'alt'],
   code: ['class'],
-  ol: ['start'],
+  ol: ['start', 'class'],
   th: ['align', 'style'],
   td: ['align', 'style'],
   input: ['type', 'checked', 'disabled'],

@@ -276,6 +276,7 @@ const WAYS_OUT: &[&str] = &[
     "evil\\.com",
     "a\\@evil.com",
     "htt<!-- -->p://evil.com",
+    "http:/&#<!-- -->47;evil.com",
     "evil.c<!-- -->om",
     "evil.c[om](/nothing)",
     "ww[w.evil.com](/nothing)",

@@ -76,6 +76,7 @@ fn an_address_in_prose_is_a_link_to_what_may_be_linked_or_none_at_all() {
         ("a@evil.com mailto:a@evil.com a\\@b @scope/x", "a·@evil.·com mailto:a·@evil.·com a·\\@b @scope/x"),
         ("ftp://evil.com //evil.com", "ftp:/·/evil.·com /·/evil.·com"),
         ("htt<!-- -->p://evil.com evil.c<!-- -->om", "htt·p:/·/evil.·com evil.c·om"),
+        ("http:/&#<!-- -->47;evil.com", "http:/&#·47;evil.·com"),
         ("evil.c[om](/nothing) \\https://evil.test/", "evil.c·om \\·`https://evil.test/`"),
     ] {
         assert_eq!(seen(text), expected, "{text}");

@@ -146,7 +146,10 @@ impl Written {
             ('&', c) if c.is_ascii_alphanumeric() || c == '#' => Some(APART),
             ('!', '[') | ('`', '`') => Some(APART),
             ('\\', c) if c.is_ascii_punctuation() => Some(APART),
-            (last, c) if self.joins && last.is_alphanumeric() && (c.is_alphanumeric() || c == ';') => Some(APART),
+            // Words, and the numbers of entities.
+            (last, c) if self.joins && (last.is_alphanumeric() || last == '#') && (c.is_alphanumeric() || c == ';') => {
+                Some(APART)
+            }
             // The line below must not make a table of the one above, whose code it would cut.
             (_, c)
                 if self.was_cut
