@@ -40,7 +40,7 @@ fn no_renderer_finds_a_way_out_or_html() {
         let shown: Vec<String> = texts.iter().flat_map(|text| shown_as(&text.concat())).collect();
         let Some(fault) = readers.faults(&shown).into_iter().next() else { continue };
         let (text, fault) = shrunk(texts[number_of(&fault) / SHOWN].clone(), fault, &mut readers);
-        let out = &shown_as(&text)[number_of(&fault)];
+        let out = &shown_as(&text)[number_of(&fault) % SHOWN];
         let (reader, what, html) = (&fault["reader"], &fault["fault"], &fault["html"]);
         panic!(
             "{reader} reads {what}\n  seed {seed}, after {tried} texts\n  text {text:?}\n  out  {out:?}\n  html {html}"
