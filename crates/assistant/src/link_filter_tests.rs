@@ -150,6 +150,7 @@ fn code_on_a_line_ends_where_every_reader_sees_it_end() {
         ("`a|b`\n- x\n--|-", "`a|b`\n- x\n--|-"),
         ("```a``` `` `b` ``", "`a` `` `b` ``"),
         ("`a``b` `x`http://evil.test/", "`a``b` `x`·`http://evil.test/`"),
+        ("[``a`b``](/a) [`a`](/a)", "[a\\`b](/a) [`a`](/a)"),
         ("[`a``](/nothing)` [``](/nothing)`x``", "[`a``]·(/nothing)` [``]·(/nothing)`x``"),
         ("[`a|b`](/a)\n--|--", "[`a|b`](/a)\n·--|--"),
     ] {

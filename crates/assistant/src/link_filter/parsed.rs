@@ -82,11 +82,9 @@ pub(super) fn flat(label: &str, mut span: impl FnMut(&str) -> String) -> String 
                 let text = if std::mem::take(&mut is_first) { text.trim_start_matches(GUARD) } else { &text };
                 out.push_str(&as_label(&text.replace('\n', " "), out.is_empty()));
             }
-            Event::Code(code) => {
-                let apart = if code.starts_with('`') || code.ends_with('`') { " " } else { "" };
-                let code = format!("{apart}{code}{apart}");
-                out.push_str(&span(&code));
-            }
+            // Readers disagree about where such code ends, and so whether there is a link.
+            Event::Code(code) if code.contains('`') => out.push_str(&as_label(&code, false)),
+            Event::Code(code) => out.push_str(&span(&code)),
             Event::SoftBreak | Event::HardBreak => out.push(' '),
             Event::Start(Tag::Emphasis) | Event::End(TagEnd::Emphasis) => out.push('*'),
             Event::Start(Tag::Strong) | Event::End(TagEnd::Strong) => out.push_str("**"),
