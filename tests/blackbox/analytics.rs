@@ -17,12 +17,12 @@ fn listed(site: &Site, query: &str) -> Response {
     response
 }
 
-fn conversations(page: &Value) -> &[Value] {
+fn rows(page: &Value) -> &[Value] {
     page["conversations"].as_array().unwrap_or_else(|| panic!("a list: {page:#}"))
 }
 
 fn threads(page: &Value) -> Vec<&str> {
-    conversations(page).iter().map(|one| one["threadId"].as_str().expect("an id")).collect()
+    rows(page).iter().map(|one| one["threadId"].as_str().expect("an id")).collect()
 }
 
 /// Asks in version 1; says the thread and the id of the reply.
@@ -50,29 +50,35 @@ fn the_owners_of_the_docs_read_what_was_asked_answered_and_rated() {
 
     let site = site.killed_and_restarted();
     let page = listed(&site, "").json();
-    assert_eq!(threads(&page), [other.thread(), first.as_str()], "newest first");
-    assert_eq!(page["nextCursor"], Value::Null);
+    assert_eq!(threads(&page), [other.thread(), &first, &first], "a row a question, newest first");
+    assert_eq!((&page["nextCursor"], &page["hasMore"]), (&Value::Null, &json!(false)));
 
-    let [newest, oldest] = conversations(&page) else { panic!("two conversations: {page:#}") };
-    assert_eq!((&oldest["fp"], &newest["fp"]), (&json!("reader-1"), &json!("reader-2")));
-    let [rated, unrated] = oldest["turns"].as_array().expect("turns").as_slice() else {
-        panic!("two turns: {oldest:#}")
-    };
-    assert_eq!((&rated["question"], &rated["messageId"]), (&json!(QUESTION), &json!(reply)));
-    assert_eq!(rated["answered"], true);
-    assert!(rated["answer"].as_str().is_some_and(|answer| answer.contains("five")), "{rated:#}");
-    assert!(rated["sources"].as_array().is_some_and(|paths| paths.contains(&json!("guides/webhooks"))), "{rated:#}");
+    let [off_topic, follow_up, rated] = rows(&page) else { panic!("three questions: {page:#}") };
+    assert_eq!((&rated["fp"], &off_topic["fp"]), (&json!("reader-1"), &json!("reader-2")));
+    assert_eq!((&rated["query"], &rated["id"]), (&json!(QUESTION), &json!(reply)));
+    assert_eq!((&rated["resolutionStatus"], &rated["responseType"]), (&json!("answered"), &json!("answer")));
+    assert!(rated["response"].as_str().is_some_and(|answer| answer.contains("five")), "{rated:#}");
+    let source = &rated["sources"][0];
+    assert_eq!(source["title"], "Webhooks");
+    assert!(source["url"].as_str().is_some_and(|url| url.starts_with("/guides/webhooks")), "{rated:#}");
     assert_eq!((&rated["feedback"]["rating"], &rated["feedback"]["comment"]), (&json!("up"), &json!("Thanks!")));
-    assert!(rated["feedback"]["ratedAt"].is_string(), "{rated:#}");
-    assert_eq!((&rated["askedAt"], &unrated["askedAt"]), (&oldest["startedAt"], &oldest["lastMessageAt"]));
-    assert_eq!(unrated["messageId"], second.frames[0]["messageId"]);
-    assert!(unrated.as_object().is_some_and(|turn| turn.get("feedback") == Some(&Value::Null)), "{unrated:#}");
-    let lone = &newest["turns"][0];
-    assert_eq!((&lone["question"], &lone["answered"]), (&json!(OFF_TOPIC), &json!(false)), "{lone:#}");
+    assert!(rated["timestamp"].is_string() && rated["feedback"]["ratedAt"].is_string(), "{rated:#}");
+    assert_eq!(follow_up["id"], second.frames[0]["messageId"]);
+    assert!(follow_up.as_object().is_some_and(|row| row.get("feedback") == Some(&Value::Null)), "{follow_up:#}");
+    assert_eq!((&off_topic["query"], &off_topic["resolutionStatus"]), (&json!(OFF_TOPIC), &json!("unanswered")));
+    assert_eq!((&off_topic["sources"], &other.sources().len()), (&json!([]), &0), "no answer names no sources");
+
+    let get = |path: &str| site.server.send(&Request::get(path).bearer(&site.admin_key)).json();
+    let messages = get(&format!("{ANALYTICS}/threads/{first}"))["messages"].clone();
+    let roles: Vec<&Value> = messages.as_array().expect("messages").iter().map(|message| &message["role"]).collect();
+    assert_eq!(roles, ["user", "assistant", "user", "assistant"]);
+    assert_eq!((&messages[0]["content"], &messages[1]["id"]), (&json!(QUESTION), &json!(reply)));
+    assert_eq!(get("/v1/analytics/acme/feedback")["feedback"], json!([rated]));
+    assert_eq!(get("/v1/analytics/acme/gaps")["gaps"], json!([off_topic]));
 }
 
 #[test]
-fn conversations_are_read_page_by_page_and_by_the_time_they_began() {
+fn questions_are_read_page_by_page_and_by_the_time_they_were_asked() {
     let site = Site::start();
     let (first, _) = asked_in_version_1(&site, QUESTION);
     let second = site.assistant().ask(QUESTION).thread().to_owned();
@@ -83,13 +89,13 @@ fn conversations_are_read_page_by_page_and_by_the_time_they_began() {
     let last = listed(&site, &format!("limit=1&cursor={cursor}")).json();
     assert_eq!((threads(&last), &last["nextCursor"]), (vec![first.as_str()], &Value::Null));
 
-    let began = conversations(&newest)[0]["startedAt"].as_str().expect("a time");
-    let first_day = &conversations(&last)[0]["startedAt"].as_str().expect("a time")[..10];
-    let days = format!("dateFrom={first_day}&dateTo={}", &began[..10]);
+    let asked = rows(&newest)[0]["timestamp"].as_str().expect("a time");
+    let first_day = &rows(&last)[0]["timestamp"].as_str().expect("a time")[..10];
     for (query, expected) in [
-        (format!("dateFrom={began}"), vec![second.as_str()]),
-        (format!("dateTo={began}"), vec![first.as_str()]),
-        (days, vec![second.as_str(), first.as_str()]),
+        (format!("dateFrom={asked}"), vec![second.as_str()]),
+        (format!("dateTo={asked}"), vec![first.as_str()]),
+        (format!("dateFrom={first_day}&dateTo=2999-01-01"), vec![second.as_str(), first.as_str()]),
+        (format!("dateFrom={first_day}&dateTo={first_day}"), vec![]),
         ("dateTo=2020-01-01".to_owned(), vec![]),
     ] {
         assert_eq!(threads(&listed(&site, &query).json()), expected, "{query}");
@@ -109,7 +115,13 @@ fn who_may_not_read_the_conversations_is_told_so_and_what_cannot_be_asked_too() 
     let get = |query: &str| Request::get(format!("{ANALYTICS}{query}")).bearer(&reader);
     assert_eq!(threads(&site.server.send(&get("")).json()).len(), 1, "a key that may read is enough");
     let theirs = site.server.send(&Request::get(ANALYTICS.replace("acme", "other")).bearer(&others));
-    assert_eq!(theirs.json(), json!({ "conversations": [], "nextCursor": null }), "every project has its own");
+    assert_eq!(
+        theirs.json(),
+        json!({ "conversations": [], "nextCursor": null, "hasMore": false }),
+        "every project has its own"
+    );
+    let wrong = site.server.send(&get("?limit=0")).json();
+    assert_eq!(wrong["details"], json!([{ "message": wrong["error"] }]));
     all_refused(
         &site.server,
         &[
@@ -121,8 +133,9 @@ fn who_may_not_read_the_conversations_is_told_so_and_what_cannot_be_asked_too() 
             row("no date", get("?dateFrom=yesterday"), 400, &["dateFrom", "yesterday"]),
             row("no such day", get("?dateTo=2026-02-30"), 400, &["dateTo"]),
             row("backwards", get("?dateFrom=2026-02-02&dateTo=2026-02-01"), 400, &["dateFrom", "dateTo"]),
-            row("no limit", get("?limit=0"), 400, &["limit", "100"]),
-            row("a large limit", get("?limit=101"), 400, &["limit", "100"]),
+            row("no limit", get("?limit=0"), 400, &["limit", "1000"]),
+            row("a large limit", get("?limit=1001"), 400, &["limit", "1000"]),
+            row("no such thread", get("/threads/b1a7c4de-0000-4000-8000-000000000000"), 404, &["threadId"]),
             row("a made-up cursor", get("?cursor=abc"), 400, &["cursor", "nextCursor"]),
         ],
     );

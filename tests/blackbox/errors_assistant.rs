@@ -120,8 +120,17 @@ fn a_question_that_is_wrong_is_told_where() {
         ),
         row("context without value", with(json!({ "context": [{ "type": "code" }] })), 400, &["context", "value"]),
         row("threadId a number", with(json!({ "threadId": 4 })), 400, &["threadId"]),
-        row("threadId unknown", with(json!({ "threadId": "b1a7c4de-0000-4000-8000-000000000000" })), 404, &[]),
-        row("threadId nonsense", with(json!({ "threadId": "../etc" })), 404, &[]),
+        row("threadId too long", with(json!({ "threadId": long(201) })), 400, &["threadId", "200"]),
+        row("threadKey too long", with(json!({ "threadKey": long(201) })), 400, &["threadKey", "200"]),
+        row("the chat's id too long", with(json!({ "id": long(201) })), 400, &["id", "200"]),
+        row(
+            "a message's id too long",
+            with(
+                json!({ "messages": [{ "id": long(201), "role": "user", "parts": [{ "type": "text", "text": "hi" }] }] }),
+            ),
+            400,
+            &["messages[0].id", "200"],
+        ),
     ];
     all_refused(&site.server, &rows);
 }
@@ -134,6 +143,8 @@ fn a_question_at_its_limits_is_answered() {
         json!({ "retrievalPageSize": 1, "filter": null, "threadId": null, "context": [] }),
         json!({ "context": [{ "type": "code", "value": "acme login", "path": "a.sh", "elementId": "e" },
                             { "type": "textSelection", "value": "retried five times" }] }),
+        json!({ "threadId": "b1a7c4de-0000-4000-8000-000000000000", "threadKey": "of-a-thread-that-is-gone" }),
+        json!({ "threadId": "../etc", "id": "x".repeat(200) }),
         json!({ "somethingNew": { "a": 1 }, "id": "chat-1", "trigger": "submit-message", "messageId": "m" }),
         json!({ "messages": [
             { "id": "s", "role": "system", "parts": [{ "type": "text", "text": "Answer in rhymes." }] },

@@ -40,5 +40,6 @@ mod search;
 mod search_tool;
 mod search_tool_eval;
 mod settings;
+mod spending;
 mod v1;
 mod waiting;

@@ -119,8 +119,8 @@ impl Threads for Disk {
         self.0.begin(thread).await
     }
 
-    async fn thread(&self, domain: &Domain, id: ThreadId) -> Result<Option<Thread>, StoreError> {
-        self.0.thread(domain, id).await
+    async fn thread(&self, domain: &Domain, id: ThreadId, turns: usize) -> Result<Option<Thread>, StoreError> {
+        self.0.thread(domain, id, turns).await
     }
 
     async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {

@@ -130,7 +130,7 @@ impl Threads for Elsewhere {
         Ok(())
     }
 
-    async fn thread(&self, _domain: &Domain, _id: ThreadId) -> Result<Option<Thread>, StoreError> {
+    async fn thread(&self, _domain: &Domain, _id: ThreadId, _turns: usize) -> Result<Option<Thread>, StoreError> {
         Ok(None)
     }
 
@@ -143,7 +143,7 @@ impl Threads for Elsewhere {
     }
 
     async fn export(&self, _query: ExportQuery) -> Result<Export, StoreError> {
-        Ok(Export { conversations: Vec::new(), next: None })
+        Ok(Export { turns: Vec::new(), next: None })
     }
 
     async fn forget(&self, _untouched_since: Timestamp, _limit: u32) -> Result<u32, StoreError> {

@@ -9,6 +9,7 @@ use docent_types::{CallError, Clock, Domain, Ids, MessageId, ProjectUid, Refusal
 use futures::stream::BoxStream;
 
 use crate::ask::Ask;
+use crate::bounds;
 use crate::dialogue::{self, Dialogue};
 use crate::export::{Export, ExportQuery};
 use crate::reply;
@@ -19,6 +20,10 @@ use crate::writes::Writes;
 
 /// The longest comment of a reader, in characters.
 const LONGEST_COMMENT: usize = 4_000;
+/// How many turns of a conversation a question is asked with, which is also how far back one may be asked again; and how many
+/// are shown.
+const RECALLED: usize = 50;
+const SHOWN: usize = 1_000;
 /// How many threads are forgotten in one go, so that nobody's write waits long.
 const FORGOTTEN_AT_ONCE: u32 = 200;
 
@@ -74,30 +79,29 @@ impl Assistant {
     pub async fn answer(&self, ask: Ask) -> Result<Reply, AnswerError> {
         let (asked, history) = dialogue::question(&ask.said)?;
         let stored = match ask.thread {
-            Some(id) => Some(self.continued(&ask.domain, id, ask.thread_key.as_deref()).await?),
+            Some(id) => self.continued(&ask.domain, id, ask.thread_key.as_deref()).await?,
             None => None,
         };
         let answer_id = MessageId::new(self.ids.unguessable());
         let turn = Turn {
-            question_id: asked.id.clone(),
-            question: asked.text.clone(),
+            question_id: asked.id,
+            question: bounds::cut(&asked.text, bounds::QUESTION).into_owned(),
             answer_id: answer_id.to_string(),
-            answer: None,
-            sources: Vec::new(),
-            answered: false,
             asked_at: self.clock.now(),
-            feedback: None,
+            page: ask.current_path.clone(),
+            ..Turn::default()
         };
         let dialogue = match stored {
-            Some(thread) => Dialogue::continued(thread, turn),
-            None => self.begun(&ask, history, turn),
+            Some(thread) => Dialogue::continued(thread, asked.text, turn),
+            None => self.begun(&ask, history, asked.text, turn),
         };
         let (thread, new_key) = (dialogue.id, dialogue.new_key.clone());
         let writing = self.writes.announce(thread);
         let retrieval =
             Retrieval::new(ask.docs, ask.passages, ask.filter, ask.current_path, self.sites.of(ask.project));
         let model = Arc::clone(&self.model);
-        let events = reply::events(model, writing, retrieval, ask.context, dialogue, answer_id);
+        let clock = Arc::clone(&self.clock);
+        let events = reply::events(model, clock, writing, retrieval, ask.context, dialogue, answer_id);
         Ok(Reply { thread, new_key, events })
     }
 
@@ -131,9 +135,14 @@ impl Assistant {
         .into())
     }
 
-    /// Conversations of a site for analytics, newest first.
+    /// What was asked on a site and answered, newest first.
     pub async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
         self.threads.export(query).await
+    }
+
+    /// A conversation of a site, with its newest 1,000 turns.
+    pub async fn thread(&self, domain: &Domain, id: ThreadId) -> Result<Option<Thread>, StoreError> {
+        self.threads.thread(domain, id, SHOWN).await
     }
 
     /// Deletes the threads that nobody touched for so long; says how many.
@@ -149,19 +158,22 @@ impl Assistant {
         }
     }
 
-    async fn continued(&self, domain: &Domain, id: ThreadId, key: Option<&str>) -> Result<Thread, AnswerError> {
+    /// The thread to go on with. One that is unknown, was forgotten or is another site's is begun anew instead: clients keep
+    /// ids for longer than we keep threads.
+    async fn continued(&self, domain: &Domain, id: ThreadId, key: Option<&str>) -> Result<Option<Thread>, AnswerError> {
         self.writes.are_done(id).await;
-        let found = self.threads.thread(domain, id).await?;
-        found.filter(|thread| key.is_none_or(|key| thread.key.fits(key))).ok_or_else(|| {
-            Refusal::not_found(format!(
-                "threadId: this site has no thread `{id}` that the request may continue; leave `threadId` out to start \
-                 a new one"
-            ))
-            .into()
-        })
+        let found = self.threads.thread(domain, id, RECALLED).await?;
+        if found.as_ref().zip(key).is_some_and(|(thread, key)| !thread.key.fits(key)) {
+            let sentence = format!(
+                "threadKey: it is not the key of the thread `{id}`; send the one that the thread began with, or leave \
+                 `threadId` and `threadKey` out to start a new one"
+            );
+            return Err(Refusal::not_found(sentence).into());
+        }
+        Ok(found)
     }
 
-    fn begun(&self, ask: &Ask, history: Vec<Turn>, turn: Turn) -> Dialogue {
+    fn begun(&self, ask: &Ask, history: Vec<Turn>, question: String, turn: Turn) -> Dialogue {
         let id = ThreadId::new(self.ids.unguessable());
         let (secret, key) = ThreadKey::mint(self.ids.as_ref());
         let begin = NewThread {
@@ -170,8 +182,9 @@ impl Assistant {
             fp: ask.fp.clone(),
             key,
             created_at: turn.asked_at,
-            turns: history.clone(),
+            turns: bounds::newest(&history, bounds::QUESTION.saturating_sub(turn.question.len())),
         };
-        Dialogue { id, new_key: Some(secret), begin: Some(Box::new(begin)), before: history, turn, instead_of: None }
+        let begin = Some(Box::new(begin));
+        Dialogue { id, new_key: Some(secret), begin, before: history, question, turn, instead_of: None }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Begun {
 
 /// Begins a reply and waits for its first event. `request` is handed the size of the model's context in tokens; when the
 /// model finds the request too long all the same, it is made once more for half of that. Nothing keeps the request.
-pub(crate) async fn begin(model: &dyn Model, request: impl Fn(u32) -> Request) -> Result<Begun, ModelError> {
+pub(crate) async fn begin(model: &dyn Model, mut request: impl FnMut(u32) -> Request) -> Result<Begun, ModelError> {
     let context = model.describe().context_tokens;
     match begin_patiently(model, || request(context)).await {
         Err(failure) if failure.kind == ModelErrorKind::ContextTooLong => {
@@ -36,7 +36,7 @@ pub(crate) async fn begin(model: &dyn Model, request: impl Fn(u32) -> Request) -
     }
 }
 
-async fn begin_patiently(model: &dyn Model, request: impl Fn() -> Request) -> Result<Begun, ModelError> {
+async fn begin_patiently(model: &dyn Model, mut request: impl FnMut() -> Request) -> Result<Begun, ModelError> {
     let since = Instant::now();
     let mut tries = 0;
     loop {

@@ -3,8 +3,10 @@
 use docent_types::{Domain, ThreadId, Timestamp};
 use uuid::Uuid;
 
-use crate::export::{ExportCursor, ExportQuery};
-use crate::thread::{Feedback, NewThread, Rating, ThreadKey, Threads, Turn};
+use crate::export::{AskedTurn, ExportCursor, ExportQuery, Which};
+use crate::thread::{CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Turn};
+
+const ALL: usize = usize::MAX;
 
 fn turn(n: u32, answer: Option<&str>) -> Turn {
     Turn {
@@ -12,10 +14,11 @@ fn turn(n: u32, answer: Option<&str>) -> Turn {
         question: format!("Question {n}?"),
         answer_id: format!("a{n}"),
         answer: answer.map(str::to_owned),
-        sources: vec!["guides/retries".to_owned()],
+        sources: vec![CitedPage { title: "Retries".to_owned(), url: "/guides/retries#backoff".to_owned() }],
         answered: answer.is_some(),
         asked_at: at(n),
-        feedback: None,
+        page: Some("/guides".to_owned()),
+        ..Turn::default()
     }
 }
 
@@ -59,22 +62,25 @@ async fn conversations(store: &dyn Threads) {
         turns: vec![turn(1, Some("One."))],
     };
     store.begin(begun).await.expect("begins");
-    assert!(store.thread(&other, id).await.expect("reads").is_none(), "not seen from another domain");
-    let turns = || async { store.thread(&acme, id).await.expect("reads").expect("is there").turns };
-    let found = store.thread(&acme, id).await.expect("reads").expect("is there");
+    assert!(store.thread(&other, id, ALL).await.expect("reads").is_none(), "not seen from another domain");
+    let turns = || async { store.thread(&acme, id, ALL).await.expect("reads").expect("is there").turns };
+    let found = store.thread(&acme, id, ALL).await.expect("reads").expect("is there");
+    assert_eq!(found.created_at, Timestamp::from_millis(1));
     assert!(found.key == key && found.key.fits("secret") && !found.key.fits("Secret"));
     assert_eq!(found.turns, [turn(1, Some("One."))]);
 
     store.put_turn(id, turn(2, None), None).await.expect("adds");
     store.put_turn(id, turn(2, Some("Two.")), None).await.expect("completes");
     assert_eq!(turns().await, [turn(1, Some("One.")), turn(2, Some("Two."))], "completed in its place");
+    let last = store.thread(&acme, id, 1).await.expect("reads").expect("is there").turns;
+    assert_eq!(last, [turn(2, Some("Two."))], "no more than asked for, the last ones");
 
     store.put_turn(id, turn(3, None), Some("a2".to_owned())).await.expect("replaces");
     assert_eq!(turns().await, [turn(1, Some("One.")), turn(3, None)], "a question asked again drops its old answer");
 
     let gone = ThreadId::new(Uuid::from_u128(9));
     store.put_turn(gone, turn(1, None), None).await.expect("a thread that is gone is left alone");
-    assert!(store.thread(&acme, gone).await.expect("reads").is_none());
+    assert!(store.thread(&acme, gone, ALL).await.expect("reads").is_none());
 }
 
 async fn feedback(store: &dyn Threads) {
@@ -91,7 +97,7 @@ async fn feedback(store: &dyn Threads) {
     assert!(!rate(&acme, ThreadId::new(Uuid::from_u128(999)), "a20", given(Rating::Up, 21)).await, "nor such a thread");
     assert!(rate(&acme, id, "a20", given(Rating::Up, 21)).await);
     assert!(rate(&acme, id, "a20", given(Rating::Down, 22)).await, "rated again");
-    let turns = || async { store.thread(&acme, id).await.expect("reads").expect("is there").turns };
+    let turns = || async { store.thread(&acme, id, ALL).await.expect("reads").expect("is there").turns };
     assert_eq!(turns().await[0].feedback, Some(given(Rating::Down, 22)));
     store.put_turn(id, turn(20, Some("Otherwise.")), None).await.expect("completes");
     let kept = turns().await;
@@ -101,13 +107,22 @@ async fn feedback(store: &dyn Threads) {
 
 async fn exports(store: &dyn Threads) {
     let acme = Domain::parse("exported").expect("a name");
-    // Two of them began at the same moment.
-    for (n, began) in [(31, 31), (32, 32), (33, 32), (34, 34)] {
-        store.begin(NewThread { created_at: at(began), ..thread_of(&acme, n) }).await.expect("begins");
+    // A turn that its client told of, before the first that was asked here.
+    let told = Turn { asked_at: Timestamp::default(), ..turn(30, Some("Told.")) };
+    let begun = thread_of(&acme, 31);
+    let turns = vec![told, turn(31, Some("So."))];
+    store.begin(NewThread { turns, ..begun }).await.expect("begins");
+    // Two of them were asked at the same moment.
+    for (n, asked) in [(32, 32), (33, 32)] {
+        let turns = vec![Turn { asked_at: at(asked), ..turn(n, Some("So.")) }];
+        store.begin(NewThread { turns, ..thread_of(&acme, n) }).await.expect("begins");
     }
-    store.put_turn(ThreadId::new(Uuid::from_u128(31)), turn(40, None), None).await.expect("adds");
-    let query = |from: Option<u32>, to: Option<u32>, after, limit| ExportQuery {
+    store.put_turn(ThreadId::new(Uuid::from_u128(31)), turn(34, None), None).await.expect("adds");
+    let rating = Feedback { rating: Rating::Down, comment: None, at: at(35) };
+    assert!(store.rate(&acme, ThreadId::new(Uuid::from_u128(32)), "a32", rating).await.expect("rates"));
+    let query = |from: Option<u32>, to: Option<u32>, after: Option<ExportCursor>, limit| ExportQuery {
         domain: acme.clone(),
+        which: Which::All,
         from: from.map(at),
         to: to.map(at),
         after,
@@ -116,26 +131,33 @@ async fn exports(store: &dyn Threads) {
     };
     let page = |query: ExportQuery| async {
         let page = store.export(query).await.expect("exports");
-        let ids = page.conversations.iter().map(|conversation| conversation.id.to_string());
-        let numbers: Vec<u128> = ids.map(|id| Uuid::parse_str(&id).expect("an id").as_u128()).collect();
-        (numbers, page)
+        let ids: Vec<String> = page.turns.iter().map(|one| one.turn.answer_id.clone()).collect();
+        (ids.join(" "), page)
     };
-    let (numbers, whole) = page(query(None, None, None, 10)).await;
-    assert_eq!((numbers, whole.next), (vec![34, 33, 32, 31], None), "newest first");
-    let oldest = whole.conversations.last().expect("four");
-    assert_eq!((oldest.fp.as_str(), oldest.began_at, oldest.touched_at), ("reader 31", at(31), at(40)));
-    assert_eq!(oldest.turns, [turn(31, Some("So.")), turn(40, None)], "with all its turns");
-    let (numbers, first) = page(query(None, None, None, 2)).await;
-    assert_eq!(numbers, [34, 33]);
+    let (ids, whole) = page(query(None, None, None, 10)).await;
+    assert_eq!(
+        (ids.as_str(), whole.next),
+        ("a34 a33 a32 a31", None),
+        "newest first, and nothing that was only told of"
+    );
+    let oldest = whole.turns.last().expect("four");
+    let thread = ThreadId::new(Uuid::from_u128(31));
+    assert_eq!(*oldest, AskedTurn { thread, fp: "reader 31".to_owned(), turn: turn(31, Some("So.")) });
+    let (ids, first) = page(query(None, None, None, 2)).await;
+    assert_eq!(ids, "a34 a33");
     let next = first.next.expect("there is more");
-    assert_eq!(next, ExportCursor { began_at: at(32), id: ThreadId::new(Uuid::from_u128(33)) });
-    let (numbers, second) = page(query(None, None, Some(next), 2)).await;
-    assert_eq!((numbers, second.next), (vec![32, 31], None), "goes on after the last one");
-    let (numbers, _) = page(query(Some(32), Some(34), None, 10)).await;
-    assert_eq!(numbers, [33, 32], "from a moment on, and before another");
-    let (numbers, _) =
-        page(ExportQuery { domain: Domain::parse("other").expect("a name"), ..query(None, None, None, 10) }).await;
-    assert!(numbers.is_empty(), "not of another domain");
+    assert_eq!(next, ExportCursor { asked_at: at(32), answer_id: "a33".to_owned() });
+    let (ids, second) = page(query(None, None, Some(next), 2)).await;
+    assert_eq!((ids.as_str(), second.next), ("a32 a31", None), "goes on after the last one");
+    let (ids, _) = page(query(Some(32), Some(34), None, 10)).await;
+    assert_eq!(ids, "a33 a32", "from a moment on, and before another");
+    for (which, expected) in [(Which::Rated, "a32"), (Which::Unanswered, "a34")] {
+        let (ids, _) = page(ExportQuery { which, ..query(None, None, None, 10) }).await;
+        assert_eq!(ids, expected, "{which:?}");
+    }
+    let other = Domain::parse("other").expect("a name");
+    let (ids, _) = page(ExportQuery { domain: other, ..query(None, None, None, 10) }).await;
+    assert_eq!(ids, "", "not of another domain");
 }
 
 async fn large_exports(store: &dyn Threads) {
@@ -148,10 +170,10 @@ async fn large_exports(store: &dyn Threads) {
     let mut pages: Vec<Vec<Timestamp>> = Vec::new();
     let mut after = None;
     loop {
-        let query = ExportQuery { domain: acme.clone(), from: None, to: None, after, limit: 10, most_bytes: 3_000 };
+        let (domain, which) = (acme.clone(), Which::All);
+        let query = ExportQuery { domain, which, from: None, to: None, after, limit: 10, most_bytes: 3_000 };
         let page = store.export(query).await.expect("exports");
-        pages.push(page.conversations.iter().map(|one| one.began_at).collect());
-        assert!(page.conversations.iter().all(|one| one.turns.len() == 1), "each whole");
+        pages.push(page.turns.iter().map(|one| one.turn.asked_at).collect());
         after = page.next;
         if after.is_none() {
             break;
@@ -181,9 +203,13 @@ async fn retention(store: &dyn Threads) {
     assert_eq!(store.forget(at(60), 10).await.expect("forgets"), 3);
     assert_eq!(store.forget(at(60), 10).await.expect("forgets"), 0);
     for (n, kept) in [(51, true), (52, true), (53, false), (54, false)] {
-        assert_eq!(store.thread(&acme, id(n)).await.expect("reads").is_some(), kept, "{n}: asked or rated in since");
+        assert_eq!(
+            store.thread(&acme, id(n), ALL).await.expect("reads").is_some(),
+            kept,
+            "{n}: asked or rated in since"
+        );
     }
     for (domain, n) in others.iter().zip([55, 56]) {
-        assert!(store.thread(domain, id(n)).await.expect("reads").is_none(), "{n}: of another domain, and as old");
+        assert!(store.thread(domain, id(n), ALL).await.expect("reads").is_none(), "{n}: of another domain, and as old");
     }
 }

@@ -1,8 +1,9 @@
 //! A thread as one reply finds it, and the turn it adds.
 
-use docent_types::{Refusal, Role, ThreadId, Timestamp};
+use docent_types::{Refusal, Role, ThreadId};
 
 use crate::ask::Said;
+use crate::bounds;
 use crate::thread::{NewThread, Thread, Turn};
 
 #[derive(Debug)]
@@ -12,13 +13,15 @@ pub(crate) struct Dialogue {
     /// The thread still has to be written.
     pub(crate) begin: Option<Box<NewThread>>,
     pub(crate) before: Vec<Turn>,
+    /// The question, as far as it is read. What is kept of it may be less.
+    pub(crate) question: String,
     pub(crate) turn: Turn,
     /// The turn that is asked again.
     pub(crate) instead_of: Option<String>,
 }
 
 impl Dialogue {
-    pub(crate) fn continued(mut thread: Thread, turn: Turn) -> Self {
+    pub(crate) fn continued(mut thread: Thread, question: String, turn: Turn) -> Self {
         let again = turn.question_id.as_ref().and_then(|id| {
             // Not by the id alone: a client that counts its messages from one would lose what it asked before.
             let same = |old: &Turn| old.question_id.as_ref() == Some(id) && old.question == turn.question;
@@ -29,7 +32,7 @@ impl Dialogue {
             thread.turns.truncate(index);
             gone
         });
-        Self { id: thread.id, new_key: None, begin: None, before: thread.turns, turn, instead_of }
+        Self { id: thread.id, new_key: None, begin: None, before: thread.turns, question, turn, instead_of }
     }
 
     /// What is to be kept of the question, once.
@@ -48,7 +51,8 @@ pub(crate) struct Asked {
 }
 
 /// The question, and what was said before it as turns, for a thread we do not know yet. The client's word for what the
-/// assistant has said is taken as history and nothing more; its system messages have no authority and are left out.
+/// assistant has said is taken as history and nothing more; its system messages have no authority and are left out. Of all
+/// that no more is taken than is read.
 pub(crate) fn question(said: &[Said]) -> Result<(Said, Vec<Turn>), Refusal> {
     let Some((asked, before)) = said.split_last().filter(|(last, _)| last.role == Role::User) else {
         return Err(Refusal::invalid("messages: the last message must be the user's and must have text"));
@@ -60,11 +64,8 @@ pub(crate) fn question(said: &[Said]) -> Result<(Said, Vec<Turn>), Refusal> {
                 question_id: message.id.clone(),
                 question: message.text.clone(),
                 answer_id: format!("before-{}", turns.len()),
-                answer: None,
-                sources: Vec::new(),
                 answered: true,
-                asked_at: Timestamp::default(),
-                feedback: None,
+                ..Turn::default()
             }),
             (Role::Assistant, Some(turn)) => {
                 let answer = turn.answer.get_or_insert_default();
@@ -76,5 +77,6 @@ pub(crate) fn question(said: &[Said]) -> Result<(Said, Vec<Turn>), Refusal> {
             (Role::Assistant, None) | (Role::System, _) => {}
         }
     }
-    Ok((asked.clone(), turns))
+    let asked = Said { text: bounds::cut(&asked.text, bounds::READ).into_owned(), ..asked.clone() };
+    Ok((asked, bounds::newest(&turns, bounds::READ)))
 }

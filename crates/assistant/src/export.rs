@@ -1,85 +1,103 @@
-//! Conversations as analytics reads them.
+//! What was asked and answered, as analytics reads it.
 
 use docent_types::{Domain, ThreadId, Timestamp};
-use serde::{Deserialize, Serialize};
 
 use crate::thread::Turn;
 
-/// Which conversations to read. They are listed by when they began, newest first, each with all its turns.
+/// Which questions to read. They are listed by when they were asked, newest first. What a client [told](Turn::is_told) of is
+/// not among them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportQuery {
     pub domain: Domain,
-    /// Conversations that began at this moment or later.
+    pub which: Which,
+    /// Asked at this moment or later.
     pub from: Option<Timestamp>,
-    /// Conversations that began before this moment.
+    /// Asked before this moment.
     pub to: Option<Timestamp>,
     /// Only those that come after this one in the list; what a page gave as [`Export::next`].
     pub after: Option<ExportCursor>,
-    /// The most conversations to give, at least 1.
+    /// The most questions to give, at least 1.
     pub limit: u32,
-    /// How much to give at most, in bytes of [`Turn::stored_bytes`]. A conversation that is larger by itself is given alone
-    /// and whole.
+    /// How much to give at most, in bytes of [`Turn::stored_bytes`]. A turn that is larger by itself is given alone and
+    /// whole.
     pub most_bytes: u64,
+}
+
+/// What became of a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Which {
+    All,
+    /// Its answer was rated.
+    Rated,
+    /// The docs held no answer, or none was made.
+    Unanswered,
+}
+
+impl Which {
+    pub const fn has(self, turn: &Turn) -> bool {
+        match self {
+            Self::All => true,
+            Self::Rated => turn.feedback.is_some(),
+            Self::Unanswered => !turn.answered,
+        }
+    }
 }
 
 /// What a page holds while it is put together, so that all who do that stop at the same place.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Filled {
-    conversations: u32,
+    questions: u32,
     bytes: u64,
 }
 
 impl Filled {
-    /// Whether the next conversation, of so many bytes, still belongs on the page; then it counts. After the first that
-    /// does not the page is whole.
+    /// Whether the next turn, of so many bytes, still belongs on the page; then it counts. After the first that does not the
+    /// page is whole.
     pub fn takes(&mut self, query: &ExportQuery, bytes: u64) -> bool {
-        let (conversations, bytes) = (self.conversations.saturating_add(1), self.bytes.saturating_add(bytes));
-        let fits = self.conversations == 0 || (conversations <= query.limit && bytes <= query.most_bytes);
+        let (questions, bytes) = (self.questions.saturating_add(1), self.bytes.saturating_add(bytes));
+        let fits = self.questions == 0 || (questions <= query.limit && bytes <= query.most_bytes);
         if fits {
-            *self = Self { conversations, bytes };
+            *self = Self { questions, bytes };
         }
         fits
     }
 }
 
-/// A place in the list of conversations. Neither part of it ever changes, so a page never begins twice at the same one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+/// A place in the list. Neither part of it ever changes, so a page never begins twice at the same one.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExportCursor {
-    pub began_at: Timestamp,
-    pub id: ThreadId,
+    pub asked_at: Timestamp,
+    /// [`Turn::answer_id`].
+    pub answer_id: String,
 }
 
-/// A page of conversations.
+/// A page of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Export {
-    pub conversations: Vec<Conversation>,
+    pub turns: Vec<AskedTurn>,
     /// Where the next page begins; `None` at the end of the list.
     pub next: Option<ExportCursor>,
 }
 
-/// A conversation, whole.
+/// One question, what was answered, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
-    pub id: ThreadId,
-    /// The fingerprint of the client that began it.
+pub struct AskedTurn {
+    pub thread: ThreadId,
+    /// The fingerprint of the client that began the thread.
     pub fp: String,
-    pub began_at: Timestamp,
-    /// When something was last asked or rated in it.
-    pub touched_at: Timestamp,
-    /// In order. Those before the first question to us are as the client told them: see [`Turn::is_told`].
-    pub turns: Vec<Turn>,
+    pub turn: Turn,
 }
 
-impl Conversation {
+impl AskedTurn {
     pub fn cursor(&self) -> ExportCursor {
-        ExportCursor { began_at: self.began_at, id: self.id }
+        ExportCursor { asked_at: self.turn.asked_at, answer_id: self.turn.answer_id.clone() }
     }
 }
 
 impl Export {
-    /// A page of these conversations, and whether the list goes on after them.
-    pub fn page(conversations: Vec<Conversation>, goes_on: bool) -> Self {
-        let next = conversations.last().filter(|_| goes_on).map(Conversation::cursor);
-        Self { conversations, next }
+    /// A page of these turns, and whether the list goes on after them.
+    pub fn page(turns: Vec<AskedTurn>, goes_on: bool) -> Self {
+        let next = turns.last().filter(|_| goes_on).map(AskedTurn::cursor);
+        Self { turns, next }
     }
 }

@@ -8,7 +8,7 @@
 //! - [`Threads`] is the port to stored conversations, with its twin in [`memory`] and its suite in [`conformance`].
 //!
 //! Inside, `reply` steers: `query` and `rewrite` say what to look for, `retrieval` finds it and knows what is cited,
-//! `asking` gets a model to begin, `link_filter` with `targets` lets nothing out that leads nowhere, and `writes` keeps
+//! `asking` gets a model to begin, `bounds` says how much of a question is read and kept, `link_filter` with `targets` lets nothing out that leads nowhere, and `writes` keeps
 //! the question while the reply is under way.
 //!
 //! This crate knows no bytes and no HTTP.
@@ -16,6 +16,7 @@
 mod answer;
 mod ask;
 mod asking;
+mod bounds;
 pub mod conformance;
 mod dialogue;
 mod export;
@@ -38,6 +39,6 @@ mod tests;
 
 pub use answer::{AnswerError, Assistant, Reply};
 pub use ask::{Ask, ContextItem, ContextKind, Said};
-pub use export::{Conversation, Export, ExportCursor, ExportQuery, Filled};
+pub use export::{AskedTurn, Export, ExportCursor, ExportQuery, Filled, Which};
 pub use site::Site;
-pub use thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
+pub use thread::{CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};

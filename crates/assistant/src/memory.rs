@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use docent_types::{Domain, StoreError, ThreadId, Timestamp};
 
-use crate::export::{Conversation, Export, ExportCursor, ExportQuery, Filled};
+use crate::export::{AskedTurn, Export, ExportQuery, Filled};
 use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
 
 /// Threads in memory.
@@ -24,16 +24,6 @@ fn touched_at(thread: &NewThread) -> Timestamp {
     moments.flatten().fold(thread.created_at, Timestamp::max)
 }
 
-fn conversation(thread: &NewThread) -> Conversation {
-    Conversation {
-        id: thread.id,
-        fp: thread.fp.clone(),
-        began_at: thread.created_at,
-        touched_at: touched_at(thread),
-        turns: thread.turns.clone(),
-    }
-}
-
 #[async_trait]
 impl Threads for MemoryThreads {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError> {
@@ -41,9 +31,12 @@ impl Threads for MemoryThreads {
         Ok(())
     }
 
-    async fn thread(&self, domain: &Domain, id: ThreadId) -> Result<Option<Thread>, StoreError> {
+    async fn thread(&self, domain: &Domain, id: ThreadId, turns: usize) -> Result<Option<Thread>, StoreError> {
         let found = self.threads().get(&id).filter(|thread| thread.domain == *domain).cloned();
-        Ok(found.map(|t| Thread { id: t.id, domain: t.domain, key: t.key, turns: t.turns }))
+        Ok(found.map(|mut t| {
+            let turns = t.turns.split_off(t.turns.len().saturating_sub(turns));
+            Thread { id: t.id, domain: t.domain, key: t.key, created_at: t.created_at, turns }
+        }))
     }
 
     async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {
@@ -73,21 +66,26 @@ impl Threads for MemoryThreads {
 
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
         let threads = self.threads();
-        let place = |thread: &NewThread| ExportCursor { began_at: thread.created_at, id: thread.id };
-        let mut found: Vec<&NewThread> = threads
-            .values()
-            .filter(|thread| thread.domain == query.domain)
-            .filter(|thread| query.from.is_none_or(|from| thread.created_at >= from))
-            .filter(|thread| query.to.is_none_or(|to| thread.created_at < to))
-            .filter(|thread| query.after.is_none_or(|after| place(thread) < after))
+        let of_domain = threads.values().filter(|thread| thread.domain == query.domain);
+        let asked = |thread: &NewThread, turn: &Turn| AskedTurn {
+            thread: thread.id,
+            fp: thread.fp.clone(),
+            turn: turn.clone(),
+        };
+        let turns = of_domain.flat_map(|thread| thread.turns.iter().map(move |turn| asked(thread, turn)));
+        let mut found: Vec<AskedTurn> = turns
+            .filter(|one| !one.turn.is_told() && query.which.has(&one.turn))
+            .filter(|one| query.from.is_none_or(|from| one.turn.asked_at >= from))
+            .filter(|one| query.to.is_none_or(|to| one.turn.asked_at < to))
+            .filter(|one| query.after.as_ref().is_none_or(|after| one.cursor() < *after))
             .collect();
-        found.sort_by_key(|thread| std::cmp::Reverse(place(thread)));
+        found.sort_by_key(|one| std::cmp::Reverse(one.cursor()));
         let mut filled = Filled::default();
-        let fits = |thread: &&&NewThread| filled.takes(&query, thread.turns.iter().map(Turn::stored_bytes).sum());
-        let conversations: Vec<Conversation> =
-            found.iter().take_while(fits).map(|thread| conversation(thread)).collect();
-        let goes_on = conversations.len() < found.len();
-        Ok(Export::page(conversations, goes_on))
+        let all = found.len();
+        let page: Vec<AskedTurn> =
+            found.into_iter().take_while(|one| filled.takes(&query, one.turn.stored_bytes())).collect();
+        let goes_on = page.len() < all;
+        Ok(Export::page(page, goes_on))
     }
 
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {

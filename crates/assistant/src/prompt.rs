@@ -8,9 +8,9 @@
 //!   …          the model's own searches, and theirs
 //! ```
 //!
-//! Everything but the rules and the question gives way when the model's context is small.
+//! Everything but the rules and the question gives way when the model's context is small, or when the question has made the model
+//! read much already.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ use docent_types::{ContentPart, Message, Passage, Role};
 use serde_json::{Value, json};
 
 use crate::ask::{ContextItem, ContextKind};
+use crate::bounds::{TURNS, cut};
 use crate::site::Site;
 use crate::thread::Turn;
 
@@ -52,17 +53,22 @@ First question?
 Second question?
 -->";
 
-/// The longest history that is told, in turns.
-const TURNS: usize = 20;
 /// The longest reply, in tokens.
 const REPLY: u32 = 2_048;
-/// The longest request, in tokens, however much the model could read.
-const MOST: u32 = 64_000;
+/// What one question makes a model read at most, in tokens, in all its calls but the one that puts a question in other words;
+/// that one reads no more than is left of 64,000.
+pub(crate) const MOST: u32 = 56_000;
 /// What is kept free for what our count of tokens misses.
 const SLACK: u32 = 300;
-/// How much of one thing the reader points at is told, and of the page the reader is on, in bytes.
+/// How much of one thing the reader points at is told, of the path it has, and of the page the reader is on, in bytes.
 const ITEM: usize = 8_000;
+const PATH: usize = 400;
 const PAGE: usize = 4_000;
+/// What a fence around a text takes, mostly.
+const FENCE: usize = 8;
+/// How much of a search's words and of what a model said with it is told again, in bytes.
+const QUERY: usize = 8_000;
+const SAID: usize = 8_000;
 
 /// What is known when the model is asked.
 #[derive(Debug, Clone, Copy)]
@@ -85,6 +91,8 @@ pub struct Told<'a> {
     pub tools: Tools,
     /// How much the model can read and write together, in tokens.
     pub context_tokens: u32,
+    /// How much the question may still make the model read, in tokens.
+    pub left_tokens: u32,
 }
 
 /// The model's way to more passages.
@@ -115,11 +123,11 @@ pub struct Called {
 }
 
 /// The model's request: the conversation so far, the question with what the asker points at, and the search as a call
-/// already made.
+/// already made. Tools are offered as long as as much again can be read after this.
 pub fn request(told: &Told<'_>) -> Request {
-    let window = told.context_tokens.min(MOST);
-    let max_tokens = REPLY.min(window / 4);
-    let mut room = Room(bytes(window.saturating_sub(max_tokens + SLACK)));
+    let max_tokens = REPLY.min(told.context_tokens / 4);
+    let window = told.context_tokens.saturating_sub(max_tokens).min(told.left_tokens);
+    let mut room = Room(bytes(window.saturating_sub(SLACK)));
     let system = system(told);
     room.take(system.len());
     let question = question(told, room.0 / 2);
@@ -140,12 +148,29 @@ pub fn request(told: &Told<'_>) -> Request {
     messages.push(Message::text(Role::User, question));
     messages.extend(given);
     let tools = if told.tools == Tools::Hidden { Vec::new() } else { vec![search_tool()] };
-    let tool_choice = if told.tools == Tools::Offered { ToolChoice::Auto } else { ToolChoice::None };
-    Request { system, messages, tools, tool_choice, max_tokens }
+    let mut request = Request { system, messages, tools, tool_choice: ToolChoice::None, max_tokens };
+    if told.tools == Tools::Offered && tokens(&request) <= told.left_tokens / 2 {
+        request.tool_choice = ToolChoice::Auto;
+    }
+    request
 }
 
-/// Bytes that may still be told. A token is about four bytes of English and one letter of Chinese, which has three: so
-/// three bytes a token errs on the safe side.
+/// How much a request makes a model read, in tokens, as far as we can tell.
+pub(crate) fn tokens(request: &Request) -> u32 {
+    let parts = request.messages.iter().flat_map(|message| &message.parts).map(|part| match part {
+        ContentPart::Text { text } => text.len(),
+        ContentPart::ToolCall { id, name, input } => id.len() + name.len() + input.to_string().len(),
+        ContentPart::ToolResult { call_id, output, .. } => call_id.len() + output.len(),
+    });
+    let bytes = request.system.len() + parts.sum::<usize>();
+    u32::try_from(bytes.div_ceil(BYTES)).unwrap_or(u32::MAX)
+}
+
+/// A token is about four bytes of English and one letter of Chinese, which has three: so three bytes a token errs on the safe
+/// side.
+const BYTES: usize = 3;
+
+/// Bytes that may still be told.
 struct Room(usize);
 
 impl Room {
@@ -155,7 +180,7 @@ impl Room {
 }
 
 const fn bytes(tokens: u32) -> usize {
-    tokens as usize * 3
+    tokens as usize * BYTES
 }
 
 fn system(told: &Told<'_>) -> String {
@@ -183,13 +208,20 @@ fn question(told: &Told<'_>, most: usize) -> String {
             ContextKind::Code => "Code",
             ContextKind::TextSelection => "Selected text",
         };
-        let from = item.path.as_deref().map(|path| format!(" from {path}")).unwrap_or_default();
-        let value = cut(&item.value, ITEM.min(most.saturating_sub(text.len())));
-        let _ = write!(text, "\n\n{what} the reader points at{from}:\n{}", fenced(&value));
+        let from = item.path.as_deref().map(|path| format!(" from {}", cut(path, PATH))).unwrap_or_default();
+        let head = format!("\n\n{what} the reader points at{from}:\n");
+        let value = cut(&item.value, ITEM.min(most.saturating_sub(text.len() + head.len() + FENCE)));
+        let value = fenced(&value);
+        // Also where a fence is longer than most.
+        if text.len() + head.len() + value.len() > most {
+            break;
+        }
+        text.push_str(&head);
+        text.push_str(&value);
     }
     if let Some(path) = told.current_path {
         let _ = write!(text, "\n\nThe reader is on the page {path}.");
-        let shown = PAGE.min(most.saturating_sub(text.len()));
+        let shown = PAGE.min(most.saturating_sub(text.len() + FENCE));
         if let Some(page) = told.current_page.filter(|_| shown > PAGE / 4) {
             let _ = write!(text, " It says:\n{}", fenced(&cut(page, shown)));
         }
@@ -215,12 +247,13 @@ fn history(turns: &[Turn], room: usize) -> (&[Turn], usize) {
 
 /// The searches and what they found, as much of each as there is room for.
 fn searches(told: &Told<'_>, room: &mut Room) -> Vec<Message> {
+    let query_room = QUERY.min(room.0 / 8);
     let ours = Called {
         id: told.call_id.to_owned(),
         name: SEARCH_TOOL.to_owned(),
         input: match told.after {
-            Some(after) => json!({ "query": told.query, "after": after }),
-            None => json!({ "query": told.query }),
+            Some(after) => json!({ "query": cut(told.query, query_room), "after": cut(after, query_room) }),
+            None => json!({ "query": cut(told.query, query_room) }),
         },
         answer: Ok(told.passages.to_vec()),
     };
@@ -230,11 +263,13 @@ fn searches(told: &Told<'_>, room: &mut Room) -> Vec<Message> {
     for step in std::iter::once(&ours).chain(told.steps) {
         let mut parts = Vec::new();
         let mut results = Vec::new();
-        if !step.said.is_empty() {
-            parts.push(ContentPart::Text { text: step.said.clone() });
-            room.take(step.said.len());
+        let said = cut(&step.said, SAID.min(room.0)).into_owned();
+        if !said.is_empty() {
+            room.take(said.len());
+            parts.push(ContentPart::Text { text: said });
         }
         for call in &step.calls {
+            room.take(2 * call.id.len() + call.name.len() + call.input.to_string().len());
             let output = output(call, room.0 / left);
             room.take(output.len());
             results.push(ContentPart::ToolResult { call_id: call.id.clone(), output, is_error: call.answer.is_err() });
@@ -284,14 +319,6 @@ fn search_tool() -> ToolSpec {
             "additionalProperties": false,
         }),
     }
-}
-
-/// A text cut to length, and marked where it was.
-fn cut(text: &str, most: usize) -> Cow<'_, str> {
-    if text.len() <= most {
-        return text.into();
-    }
-    format!("{} […]", text[..text.floor_char_boundary(most)].trim_end()).into()
 }
 
 /// Fences a text with more backticks than it holds in a row, so that nothing in it can end the fence.

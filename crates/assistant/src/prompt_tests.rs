@@ -1,6 +1,5 @@
 use std::sync::Arc;
 
-use docent_types::Timestamp;
 use proptest::prelude::*;
 
 use super::*;
@@ -45,14 +44,11 @@ fn passage(n: usize, length: usize) -> Arc<Passage> {
 
 fn turn(question: &str, answer: &str) -> Turn {
     Turn {
-        question_id: None,
         question: question.to_owned(),
         answer_id: "a".to_owned(),
         answer: Some(answer.to_owned()),
-        sources: Vec::new(),
         answered: true,
-        asked_at: Timestamp::default(),
-        feedback: None,
+        ..Turn::default()
     }
 }
 
@@ -71,6 +67,7 @@ fn told<'a>(site: &'a Site, passages: &'a [Arc<Passage>]) -> Told<'a> {
         steps: &[],
         tools: Tools::Offered,
         context_tokens: 128_000,
+        left_tokens: MOST,
     }
 }
 
@@ -120,28 +117,42 @@ fn in_a_small_context_the_best_passages_and_the_last_turns_stay() {
     assert!(text.contains("Question 19?") && !text.contains("Question 0?"));
 }
 
+#[test]
+fn a_model_may_search_as_long_as_as_much_again_can_be_read() {
+    let site = Site::default();
+    let passages: Vec<Arc<Passage>> = (0..50).map(|n| passage(n, 2_000)).collect();
+    let choice =
+        |found: usize, left_tokens| request(&Told { left_tokens, ..told(&site, &passages[..found]) }).tool_choice;
+    assert_eq!(choice(5, MOST), ToolChoice::Auto);
+    assert_eq!(choice(50, MOST), ToolChoice::None);
+    assert_eq!(choice(0, 500), ToolChoice::None);
+}
+
 proptest! {
     #[test]
-    fn a_request_fits_into_the_context(
-        context_tokens in 2_000_u32..200_000, passages in 0_usize..50, length in 0_usize..2_000,
-        question in 1_usize..300_000, turns in 0_usize..30, answer in 0_usize..20_000, item in 0_usize..50_000, searches in 0_usize..4,
+    fn a_request_is_within_what_the_model_can_read_and_may(
+        context_tokens in 5_000_u32..200_000, left_tokens in 5_000_u32..60_000, passages in 0_usize..50, length in 0_usize..2_000,
+        question in 1_usize..300_000, query in 0_usize..50_000, turns in 0_usize..30, answer in 0_usize..20_000,
+        items in 0_usize..60, item in 0_usize..50_000, mark in "[z`é]", path in 0_usize..100_000, searches in 0_usize..4,
+        said in 0_usize..50_000,
     ) {
         let site = Site::default();
         let passages: Vec<Arc<Passage>> = (0..passages).map(|n| passage(n, length)).collect();
         let turns: Vec<Turn> = (0..turns).map(|_| turn("And?", &"y".repeat(answer))).collect();
-        let items = [ContextItem { kind: ContextKind::Code, value: "z".repeat(item), path: None }];
+        let item = ContextItem { kind: ContextKind::Code, value: mark.repeat(item), path: Some("p".repeat(path)) };
+        let items = vec![item; items];
         let called = |n| Called { id: format!("c{n}"), name: "search".into(), input: json!({ "query": "q" }), answer: Ok(passages.clone()) };
-        let steps: Vec<Step> = (0..searches).map(|n| Step { said: String::new(), calls: vec![called(n)] }).collect();
-        let question = "q".repeat(question);
+        let steps: Vec<Step> = (0..searches).map(|n| Step { said: "s".repeat(said), calls: vec![called(n)] }).collect();
+        let (question, query) = ("q".repeat(question), "w".repeat(query));
         let request = request(&Told {
-            turns: &turns, question: &question, context: &items, steps: &steps, context_tokens, ..told(&site, &passages)
+            turns: &turns, question: &question, query: &query, context: &items, steps: &steps, context_tokens, left_tokens,
+            ..told(&site, &passages)
         });
-        let text: usize = request.messages.iter().flat_map(|message| &message.parts).map(|part| match part {
-            ContentPart::Text { text } => text.len(),
-            ContentPart::ToolCall { input, .. } => input.to_string().len(),
-            ContentPart::ToolResult { output, .. } => output.len(),
-        }).sum();
-        let tokens = (request.system.len() + text) / 4 + request.max_tokens as usize;
-        prop_assert!(tokens <= context_tokens as usize, "{tokens} tokens in {context_tokens}");
+        let read = tokens(&request);
+        let most = left_tokens.min(context_tokens - request.max_tokens);
+        prop_assert!(read <= most, "{read} tokens where {most} may be read");
+        if request.tool_choice == ToolChoice::Auto {
+            prop_assert!(read * 2 <= left_tokens, "{read} tokens of {left_tokens}");
+        }
     }
 }

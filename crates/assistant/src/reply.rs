@@ -1,24 +1,26 @@
 //! One reply, event by event.
 //!
 //! ```text
-//!   start · search · passages · sources ──▶ the model ──┬─▶ text ──────────────▶ sources · finish
-//!           (out before the model answers)       ▲      └─▶ search · passages ─┐
-//!                                                └── at most three times ──────┘
+//!   start · search · passages ──▶ the model ──┬─▶ text ──────────────▶ sources · finish
+//!     (out before the model answers)   ▲      └─▶ search · passages ─┐
+//!                                      └── at most three times ──────┘
 //! ```
 //!
-//! The last time the model is asked it has no tools, so that a reply always ends in words.
+//! The last time the model is asked it has no tools, so that a reply always ends in words. Only then is it known whether the docs
+//! hold an answer, and a reply without one has no sources. What all calls of the model read together is bounded.
 
 use std::sync::Arc;
 
 use async_stream::stream;
-use docent_llm::{Event, Model, ModelErrorKind};
-use docent_types::{FinishReason, MessageId, Passage, StreamEvent, ToolOutput, Usage};
+use docent_llm::{Event, Model, ModelErrorKind, ToolChoice};
+use docent_types::{Clock, FinishReason, MessageId, StreamEvent, ToolOutput, Usage};
 use futures::stream::BoxStream;
 use serde_json::{Value, json};
 use tracing::{error, warn};
 
 use crate::ask::{ContextItem, ContextKind};
 use crate::asking;
+use crate::bounds;
 use crate::dialogue::Dialogue;
 use crate::prompt::{self, Called, SEARCH_TOOL, Step, Told, Tools};
 use crate::query::{self, Sought};
@@ -29,12 +31,16 @@ use crate::writes::Writing;
 
 /// How many searches a model may make of its own, and how often it is asked at most before it has to answer.
 const SEARCHES: usize = 3;
-/// The longest query of a model, in characters.
+/// How many calls of one step are looked at.
+const CALLS: usize = 2 * SEARCHES;
+/// The longest query of a model, in characters, and of our own search.
 const LONGEST_QUERY: usize = 300;
+const OUR_LONGEST_QUERY: usize = 2_000;
 
 /// The reply itself. Retrieval first, always, and shown as a tool call; then the model.
 pub(crate) fn events(
     model: Arc<dyn Model>,
+    clock: Arc<dyn Clock>,
     writing: Writing,
     retrieval: Retrieval,
     context: Vec<ContextItem>,
@@ -57,17 +63,12 @@ pub(crate) fn events(
         yield search_call(&call_id, &sought.words());
         let passages = Box::pin(speaker.retrieval.search_first(&sought)).await;
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
-        let mut sources = 0;
-        for passage in speaker.retrieval.best(&passages) {
-            yield source(&mut sources, passage);
-        }
         drop(passages);
-        dialogue.turn.sources = speaker.retrieval.sent().to_vec();
-        dialogue.turn.answered = speaker.retrieval.may_answer();
 
         // The question is kept while the model answers. Only the end of the reply waits for that, whichever it is.
         let kept = writing.keep(dialogue.asked());
-        let leans = query::leans(&dialogue.turn.question);
+        let leans = query::leans(&dialogue.question);
+        let mut left_tokens = prompt::MOST;
         let mut steps: Vec<Step> = Vec::new();
         let mut searches = 0;
         let mut is_first = true;
@@ -76,7 +77,7 @@ pub(crate) fn events(
                 yield StreamEvent::StepStart;
                 Box::pin(speaker.retrieval.restore(&sought)).await;
             }
-            let tools = tools(is_builtin, searches, steps.len());
+            let mut tools = tools(is_builtin, searches, steps.len());
             let begun = {
                 let current_page = if is_builtin { None } else { speaker.retrieval.page_asked_about(leans) };
                 if let Some(page) = &current_page {
@@ -89,7 +90,7 @@ pub(crate) fn events(
                 let told = Told {
                     site: speaker.retrieval.site(),
                     turns: &dialogue.before,
-                    question: &dialogue.turn.question,
+                    question: &dialogue.question,
                     query: &sought.text,
                     after: sought.after.as_deref(),
                     call_id: &call_id,
@@ -100,9 +101,20 @@ pub(crate) fn events(
                     steps: &steps,
                     tools,
                     context_tokens: 0,
+                    left_tokens,
                 };
-                let request = |context_tokens| prompt::request(&Told { context_tokens, ..told });
-                Box::pin(asking::begin(model.as_ref(), request)).await
+                let mut read = 0;
+                let request = |context_tokens| {
+                    let request = prompt::request(&Told { context_tokens, ..told });
+                    read = prompt::tokens(&request);
+                    if tools == Tools::Offered && request.tool_choice == ToolChoice::None {
+                        tools = Tools::UsedUp;
+                    }
+                    request
+                };
+                let begun = Box::pin(asking::begin(model.as_ref(), request)).await;
+                left_tokens = left_tokens.saturating_sub(read);
+                begun
             };
             match begun {
                 Ok(begun) => speaker.begins(begun),
@@ -125,24 +137,24 @@ pub(crate) fn events(
                 match event {
                     // Told by now.
                     Ok(Event::TextDelta(_)) => {}
-                    Ok(Event::ToolCall { id, name, input }) if tools == Tools::Offered => {
+                    Ok(Event::ToolCall { id, name, input }) if tools == Tools::Offered && step.calls.len() < CALLS => {
                         for event in speaker.closes(&mut step) {
                             yield event;
                         }
-                        let answer = match wanted(&name, &input, searches) {
-                            Err(sentence) => Err(sentence),
+                        let (input, answer) = match wanted(&name, &input, searches) {
+                            Err(sentence) => (json!({}), Err(sentence)),
                             Ok(query) => {
                                 searches += 1;
                                 let call_id = format!("search-{answer_id}-{searches}");
                                 yield search_call(&call_id, &query);
-                                let found = Box::pin(speaker.retrieval.search(&Sought::only(query))).await;
+                                let found = Box::pin(speaker.retrieval.search(&Sought::only(query.as_str()))).await;
                                 yield StreamEvent::ToolResult { id: call_id, output: ToolOutput::Passages(found.clone()) };
-                                Ok(found)
+                                (json!({ "query": query }), Ok(found))
                             }
                         };
                         step.calls.push(Called { id, name, input, answer });
                     }
-                    Ok(Event::ToolCall { name, .. }) => warn!(name, "the model called a tool it was not given"),
+                    Ok(Event::ToolCall { .. }) => warn!("the model called a tool it was not given, or too many at once"),
                     Ok(Event::Done { reason, usage }) => {
                         end = reason;
                         spent += usage;
@@ -178,14 +190,21 @@ pub(crate) fn events(
                 continue;
             }
 
-            if step.said.is_empty() {
+            let is_mute = step.said.is_empty();
+            if is_mute {
                 let words = without_words(end, speaker.telling.says_unanswered());
                 for event in speaker.telling.say(words.to_owned()).chain(speaker.closes(&mut step)) {
                     yield event;
                 }
             }
-            for passage in leant_on(&mut speaker.retrieval, speaker.telling.links(), &steps) {
-                yield source(&mut sources, passage);
+            let holds = speaker.retrieval.may_answer() || speaker.retrieval.is_cited(speaker.telling.links());
+            dialogue.turn.answered = holds && !is_mute && !speaker.telling.says_unanswered();
+            if dialogue.turn.answered {
+                let last = steps.iter().rev().flat_map(|step| step.calls.iter().rev()).find_map(|call| call.answer.as_ref().ok());
+                let sources = speaker.retrieval.leant_on(speaker.telling.links(), last.map(Vec::as_slice));
+                for (number, passage) in (1..).zip(sources) {
+                    yield StreamEvent::Source { id: format!("source-{number}"), passage };
+                }
             }
             let suggestions = speaker.telling.suggestions().filter(|_| speaker.retrieval.site().suggestions);
             if let Some(suggestions) = suggestions {
@@ -195,10 +214,9 @@ pub(crate) fn events(
             break end;
         };
 
-        let is_cited = !is_builtin && speaker.retrieval.is_cited(speaker.telling.links());
-        dialogue.turn.answered = !speaker.telling.says_unanswered() && (speaker.retrieval.may_answer() || is_cited);
-        dialogue.turn.sources = speaker.retrieval.sent().to_vec();
-        dialogue.turn.answer = Some(speaker.telling.answer());
+        dialogue.turn.sources = speaker.retrieval.cited_pages();
+        dialogue.turn.answer = Some(bounds::cut(&speaker.telling.answer(), bounds::ANSWER).into_owned());
+        dialogue.turn.answered_at = Some(clock.now());
         if !Box::pin(kept.answered(dialogue.turn)).await {
             yield trouble("The conversation could not be stored. Try again.");
             return;
@@ -210,7 +228,7 @@ pub(crate) fn events(
 
 /// What to search for, and what it cost to find that out. Only a question that leans on the conversation costs anything.
 async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (Sought, Usage) {
-    let (question, before) = (dialogue.turn.question.as_str(), dialogue.before.as_slice());
+    let (question, before) = (dialogue.question.as_str(), dialogue.before.as_slice());
     let selected = context.iter().find(|item| item.kind == ContextKind::TextSelection);
     let selected = selected.map(|item| item.value.as_str());
     if query::leans(question)
@@ -221,7 +239,9 @@ async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem
         return (Sought::only(better), spent);
     }
     let earlier = before.iter().rev().map(|turn| turn.question.as_str());
-    (query::query(question, selected, earlier), Usage::default())
+    let Sought { text, after } = query::query(question, selected, earlier);
+    let short = |words: String| words.chars().take(OUR_LONGEST_QUERY).collect();
+    (Sought { text: short(text), after: after.map(short) }, Usage::default())
 }
 
 const fn tools(is_builtin: bool, searches: usize, steps: usize) -> Tools {
@@ -234,24 +254,8 @@ const fn tools(is_builtin: bool, searches: usize, steps: usize) -> Tools {
     }
 }
 
-/// The sources that only the text shows: pages it links. Text without such a link leans on the last search, if the model
-/// made one.
-fn leant_on(retrieval: &mut Retrieval, links: &[String], steps: &[Step]) -> Vec<Arc<Passage>> {
-    let linked = retrieval.linked(links);
-    if retrieval.is_cited(links) {
-        return linked;
-    }
-    let found = steps.iter().rev().flat_map(|step| step.calls.iter().rev()).find_map(|call| call.answer.as_ref().ok());
-    found.map(|found| retrieval.best(found)).unwrap_or_default()
-}
-
 fn search_call(id: &str, query: &str) -> StreamEvent {
     StreamEvent::ToolCall { id: id.to_owned(), name: SEARCH_TOOL.to_owned(), input: json!({ "query": query }) }
-}
-
-fn source(sources: &mut usize, passage: Arc<Passage>) -> StreamEvent {
-    *sources += 1;
-    StreamEvent::Source { id: format!("source-{sources}"), passage }
 }
 
 fn trouble(sentence: impl Into<String>) -> StreamEvent {
@@ -261,6 +265,7 @@ fn trouble(sentence: impl Into<String>) -> StreamEvent {
 /// What a call wants to search for, or what the model is told is wrong with it.
 fn wanted(name: &str, input: &Value, searches: usize) -> Result<String, String> {
     if name != SEARCH_TOOL {
+        let name: String = name.chars().take(60).collect();
         return Err(format!("There is no tool `{name}`. There is `{SEARCH_TOOL}`, with a `query`."));
     }
     if searches == SEARCHES {

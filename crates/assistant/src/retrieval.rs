@@ -9,6 +9,7 @@ use docent_types::Passage;
 use crate::query::Sought;
 use crate::site::Site;
 use crate::targets::{Targets, decoded};
+use crate::thread::CitedPage;
 
 /// Passages below this score do not hold an answer.
 const FITS: f32 = 0.15;
@@ -39,8 +40,8 @@ pub(crate) struct Retrieval {
     /// How many of them our own search found, and whether they have lost their contents.
     ours: usize,
     slim: bool,
-    /// Pages that were sent as sources.
-    sent: Vec<String>,
+    /// What was sent as sources, one passage a page.
+    sent: Vec<Arc<Passage>>,
 }
 
 impl Retrieval {
@@ -142,14 +143,26 @@ impl Retrieval {
         Query { text, after, limit: self.limit, filter: self.filter.clone(), near: self.near.clone() }
     }
 
+    /// What an answer with these links leans on: the best of our own search, and the pages that are linked; where none is, the
+    /// best of the last search that the model made.
+    pub(crate) fn leant_on(&mut self, links: &[String], last: Option<&[Arc<Passage>]>) -> Vec<Arc<Passage>> {
+        let ours = self.ours().to_vec();
+        let mut sources = self.best(&ours);
+        sources.extend(self.linked(links));
+        if let Some(last) = last.filter(|_| !self.is_cited(links)) {
+            sources.extend(self.best(last));
+        }
+        sources
+    }
+
     /// Of these the ones an answer leans on: the best, and some that come near it. No page twice in a reply.
-    pub(crate) fn best(&mut self, passages: &[Arc<Passage>]) -> Vec<Arc<Passage>> {
+    fn best(&mut self, passages: &[Arc<Passage>]) -> Vec<Arc<Passage>> {
         let best = passages.first().map_or(0.0, |passage| passage.score);
         self.send(passages.iter().filter(|passage| passage.score >= best * LEANS), SOURCES)
     }
 
     /// Of all that was found, the pages these links lead to, in the order of the links.
-    pub(crate) fn linked(&mut self, links: &[String]) -> Vec<Arc<Passage>> {
+    fn linked(&mut self, links: &[String]) -> Vec<Arc<Passage>> {
         let found = std::mem::take(&mut self.found);
         let passages = self.send(links.iter().filter_map(|link| cited(&found, link)), usize::MAX);
         self.found = found;
@@ -166,16 +179,18 @@ impl Retrieval {
         self.found.iter().any(|passage| passage.score >= ANSWERS)
     }
 
-    pub(crate) fn sent(&self) -> &[String] {
-        &self.sent
+    /// The pages that were sent as sources.
+    pub(crate) fn cited_pages(&self) -> Vec<CitedPage> {
+        self.sent.iter().map(|passage| CitedPage { title: passage.title.clone(), url: passage.href.clone() }).collect()
     }
 
     fn send<'p>(&mut self, passages: impl Iterator<Item = &'p Arc<Passage>>, most: usize) -> Vec<Arc<Passage>> {
         let mut known: HashSet<&str> = HashSet::new();
         let sent = &self.sent;
-        let fresh = passages.filter(|passage| !sent.contains(&passage.path) && known.insert(passage.path.as_str()));
+        let is_sent = |passage: &Passage| sent.iter().any(|sent| sent.path == passage.path);
+        let fresh = passages.filter(|passage| !is_sent(passage) && known.insert(passage.path.as_str()));
         let fresh: Vec<Arc<Passage>> = fresh.take(most).cloned().collect();
-        self.sent.extend(fresh.iter().map(|passage| passage.path.clone()));
+        self.sent.extend(fresh.iter().cloned());
         fresh
     }
 }

@@ -20,7 +20,7 @@ use docent_ui_stream::Grammar;
 use futures::StreamExt;
 
 use crate::memory::MemoryThreads;
-use crate::{Ask, Assistant, Conversation, ExportQuery, Said, Site};
+use crate::{Ask, AskedTurn, Assistant, ExportQuery, Said, Site, Which};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -124,21 +124,22 @@ impl House {
         Told { thread, events }
     }
 
-    async fn conversations(&self) -> Vec<Conversation> {
+    /// What was asked, newest first.
+    async fn asked(&self) -> Vec<AskedTurn> {
         let query = ExportQuery {
             domain: self.domain.clone(),
+            which: Which::All,
             from: None,
             to: None,
             after: None,
             limit: 100,
             most_bytes: u64::MAX,
         };
-        self.assistant.export(query).await.expect("exports").conversations
+        self.assistant.export(query).await.expect("exports").turns
     }
 
-    /// The last turn of the newest conversation.
     async fn last_turn(&self) -> crate::Turn {
-        self.conversations().await.swap_remove(0).turns.pop().expect("a turn")
+        self.asked().await.swap_remove(0).turn
     }
 
     /// All that the model was told in its n-th call, as text.

@@ -11,7 +11,7 @@ use subtle::ConstantTimeEq;
 use crate::export::{Export, ExportQuery};
 
 /// One question and what was answered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     /// The asker's own id of the question, when the client gave one. The same id again means the question is asked
     /// again, and its new answer takes the old one's place.
@@ -21,11 +21,17 @@ pub struct Turn {
     pub answer_id: String,
     /// `None` while it is being made, and when it was never finished.
     pub answer: Option<String>,
-    /// The paths of the pages the answer leans on.
-    pub sources: Vec<String>,
+    /// The pages the answer leans on. None where there is no answer.
+    pub sources: Vec<CitedPage>,
     /// Whether the docs held an answer.
     pub answered: bool,
     pub asked_at: Timestamp,
+    /// When the answer was whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered_at: Option<Timestamp>,
+    /// The page the reader was on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
     /// What the reader thinks of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub feedback: Option<Feedback>,
@@ -40,6 +46,32 @@ impl Turn {
     /// Whether the client told of this turn when it began the thread, and it was never asked here.
     pub fn is_told(&self) -> bool {
         self.asked_at == Timestamp::default()
+    }
+}
+
+/// A page that an answer leans on, as it was named then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "StoredCitedPage")]
+pub struct CitedPage {
+    pub title: String,
+    /// Where a reader finds it: the site's path, with an anchor where there is one.
+    pub url: String,
+}
+
+/// Older turns hold the page's path alone.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum StoredCitedPage {
+    Path(String),
+    Page { title: String, url: String },
+}
+
+impl From<StoredCitedPage> for CitedPage {
+    fn from(stored: StoredCitedPage) -> Self {
+        match stored {
+            StoredCitedPage::Path(path) => Self { url: format!("/{path}"), title: path },
+            StoredCitedPage::Page { title, url } => Self { title, url },
+        }
     }
 }
 
@@ -65,6 +97,7 @@ pub struct Thread {
     pub id: ThreadId,
     pub domain: Domain,
     pub key: ThreadKey,
+    pub created_at: Timestamp,
     pub turns: Vec<Turn>,
 }
 
@@ -108,8 +141,8 @@ impl ThreadKey {
 pub trait Threads: Send + Sync + fmt::Debug + 'static {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError>;
 
-    /// A thread of this domain; one of another domain is not found.
-    async fn thread(&self, domain: &Domain, id: ThreadId) -> Result<Option<Thread>, StoreError>;
+    /// A thread of this domain with its last turns, at most so many; one of another domain is not found.
+    async fn thread(&self, domain: &Domain, id: ThreadId, turns: usize) -> Result<Option<Thread>, StoreError>;
 
     /// Adds a turn, or puts it in the place of the one with the same `answer_id`; when `instead_of` names an
     /// `answer_id`, that turn and all after it are dropped first. Feedback is never put: a turn keeps what it has. A
@@ -126,7 +159,7 @@ pub trait Threads: Send + Sync + fmt::Debug + 'static {
         feedback: Feedback,
     ) -> Result<bool, StoreError>;
 
-    /// Conversations of a domain that began in a span of time, newest first. No more is read than is given.
+    /// What was asked in a domain in a span of time, newest first. No more is read than is given.
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError>;
 
     /// Deletes threads in which nothing was asked or rated since a moment, at most `limit` of them; says how many.

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, IgnoredAny};
 use serde_json::Value;
 
-use crate::chat::ChatId;
+use crate::chat::{ChatId, LONGEST_ID};
 use crate::filter::FilterBody;
 
 const LONGEST_FP: usize = 200;
@@ -21,6 +21,9 @@ const LONGEST_PATH: usize = 200;
 pub trait MessageBody: DeserializeOwned {
     /// What the question has, in a sentence that says what a last message must be: `a part …`.
     const WITH_TEXT: &'static str;
+
+    /// Its id, which its client has chosen.
+    fn id(&self) -> Option<&str>;
 
     /// The thread it belongs to, where unmodified SDK apps send that back.
     fn thread_id(&self) -> Option<&str>;
@@ -89,7 +92,7 @@ impl<M: MessageBody> AskBody<M> {
     /// Holds the body to the rules.
     ///
     /// # Errors
-    /// 400 naming the field, and 404 for a thread id that cannot be one.
+    /// 400 naming the field.
     pub fn question(self) -> Result<Question, Refusal> {
         let fp = self.fp;
         if fp.is_empty() || fp.chars().count() > LONGEST_FP {
@@ -113,6 +116,17 @@ impl<M: MessageBody> AskBody<M> {
                 "currentPath: it is longer than {LONGEST_PATH} characters; send the page's path alone, or leave it out"
             )));
         }
+        let messages_ids =
+            self.messages.iter().enumerate().map(|(at, Object(message))| (format!("messages[{at}].id"), message.id()));
+        let ids = [("id", self.id.as_deref()), ("threadKey", self.thread_key.as_deref())];
+        let ids = ids.into_iter().chain([("threadId", self.thread_id.as_ref().and_then(Option::as_deref))]);
+        for (place, id) in ids.map(|(place, id)| (place.to_owned(), id)).chain(messages_ids) {
+            if id.is_some_and(|id| id.chars().nth(LONGEST_ID).is_some()) {
+                return Err(Refusal::invalid(format!(
+                    "{place}: it is longer than {LONGEST_ID} characters; send an id of that length at most, or leave it out"
+                )));
+            }
+        }
         // Null asks for a new thread; a body without the field may still hold the id where SDK apps send it back.
         let thread = match self.thread_id {
             Some(given) => given,
@@ -121,7 +135,8 @@ impl<M: MessageBody> AskBody<M> {
         Ok(Question {
             fp,
             said: said(self.messages)?,
-            thread: thread.filter(|id| !id.is_empty()).map(|id| thread_id(&id)).transpose()?,
+            // What cannot be an id of ours is unknown, like one that was forgotten.
+            thread: thread.as_deref().and_then(ThreadId::parse),
             thread_key: self.thread_key,
             passages: usize::try_from(passages).unwrap_or(usize::MAX),
             filter: self.filter.unwrap_or_default().0,
@@ -148,13 +163,6 @@ fn said<M: MessageBody>(messages: Vec<Object<M>>) -> Result<Vec<Said>, Refusal> 
         conversation.extend(said);
     }
     Ok(conversation)
-}
-
-fn thread_id(text: &str) -> Result<ThreadId, Refusal> {
-    ThreadId::parse(text).ok_or_else(|| {
-        let shown: String = text.chars().take(80).collect();
-        Refusal::not_found(format!("threadId: there is no thread `{shown}`; leave `threadId` out to start a new one"))
-    })
 }
 
 impl From<ContextBody> for ContextItem {

@@ -12,7 +12,7 @@ use docent_types::{Project, ProjectUid, ThreadId};
 use lru::LruCache;
 
 /// The longest id that is taken for one, in characters.
-pub(crate) const LONGEST_ID: usize = 200;
+pub const LONGEST_ID: usize = 200;
 /// How many ids are remembered with the thread they were first used in, and how many that were used in several.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
 

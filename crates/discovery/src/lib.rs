@@ -32,7 +32,7 @@ mod shelf;
 
 pub use answering::Answering;
 pub use ask_body::{AskBody, MessageBody, Question};
-pub use chat::ChatId;
+pub use chat::{ChatId, LONGEST_ID};
 pub use docs::Docs;
 pub use filter::FilterBody;
 pub use part::{Part, texts};

@@ -33,6 +33,10 @@ enum RoleBody {
 impl MessageBody for Message {
     const WITH_TEXT: &'static str = "a text in `content`, or a part `{\"type\": \"text\", \"text\": \"…\"}`";
 
+    fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     fn thread_id(&self) -> Option<&str> {
         let annotations = self.annotations.as_ref()?.as_array()?;
         annotations.iter().rev().find_map(|annotation| annotation.get("threadId")?.as_str())

@@ -20,6 +20,10 @@ pub(crate) struct Message {
 impl MessageBody for Message {
     const WITH_TEXT: &'static str = "a part `{\"type\": \"text\", \"text\": \"…\"}`";
 
+    fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
     fn thread_id(&self) -> Option<&str> {
         self.metadata.as_ref()?.get("threadId")?.as_str()
     }
@@ -95,6 +99,10 @@ mod tests {
             (json!({"retrievalPageSize": 5.0}), true),
             (json!({"retrievalPageSize": 2.5}), false),
             (json!({"retrievalPageSize": "5"}), false),
+            (json!({"id": "é".repeat(200), "threadKey": "k".repeat(200), "threadId": "t".repeat(200)}), true),
+            (json!({"id": "é".repeat(201)}), false),
+            (json!({"threadKey": "k".repeat(201)}), false),
+            (json!({"messages": [{"id": "m".repeat(201), "role": "assistant"}, user("How?")]}), false),
             (json!({"currentPath": "é".repeat(200)}), true),
             (json!({"currentPath": "/".repeat(201)}), false),
             (
@@ -161,7 +169,8 @@ mod tests {
         assert_eq!(thread(json!(other)), Ok(ThreadId::parse(other)));
         assert_eq!(thread(json!(null)), Ok(None));
         assert_eq!(thread(json!("")), Ok(None));
-        assert_eq!(thread(json!("made-up")), Err(RefusalKind::NotFound));
+        assert_eq!(thread(json!("made-up")), Ok(None), "unknown, and so begun anew");
+        assert_eq!(thread(json!("x".repeat(201))), Err(RefusalKind::Invalid));
         let odd = json!([{"role": "user", "metadata": [7], "parts": [{"type": "text", "text": "x"}]}]);
         assert_eq!(read(body(json!({ "messages": odd }))).unwrap().thread, None);
     }

@@ -1,54 +1,59 @@
-//! `GET /v1/analytics/{projectId}/assistant`: what readers asked and what they were answered, newest conversation first, a
-//! page at a time.
+//! `GET /v1/analytics/{projectId}/assistant`: what readers asked and what they were answered, a row a question, newest first;
+//! and the same of what was rated (`/feedback`) or not answered (`/gaps`).
 //!
-//! A conversation is given with what was asked here. What a client says was said before is its word alone, and a public key
-//! is enough to send it, so it is not shown as something the assistant answered.
+//! What a client says was said before is its word alone, and a public key is enough to send it, so it is not shown as something
+//! that was asked here.
 
-use docent_assistant::{Conversation, ExportQuery, Feedback, Rating, Turn};
+use docent_assistant::{AskedTurn, CitedPage, ExportQuery, Feedback, Rating, Which};
 use docent_types::{Project, Timestamp};
 use docent_web::{HttpError, Request, Response, respond};
 use http::header::CACHE_CONTROL;
 use http::{HeaderValue, StatusCode};
 use serde::Serialize;
+use serde_json::{Map, Value, json};
 
 use crate::face::Face;
 use crate::parameter::given;
 use crate::period::Period;
 
-const MOST: u32 = 100;
-const USUAL: u32 = 50;
-/// How much a page holds, unless one conversation is more.
-const MOST_BYTES: u64 = 1024 * 1024;
-
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ConversationsBody<'a> {
-    conversations: Vec<ConversationBody<'a>>,
-    /// What to send as `cursor` for the next page; null on the last.
-    next_cursor: Option<String>,
-}
+const MOST: u32 = 1_000;
+const USUAL: u32 = 100;
+/// How much a page holds, unless one row is more.
+const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Every key is there always; what has no value is null.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ConversationBody<'a> {
+struct RowBody<'a> {
+    /// That of the reply, as its stream told it.
+    id: &'a str,
+    timestamp: Timestamp,
+    query: &'a str,
+    /// Empty while the reply is being made, and when it was never finished.
+    response: &'a str,
+    response_type: ResponseType,
+    sources: &'a [CitedPage],
+    resolution_status: ResolutionStatus,
+    /// Questions are not sorted by anybody.
+    query_category: Option<&'a str>,
+    page_url: Option<&'a str>,
     thread_id: String,
     fp: &'a str,
-    started_at: Timestamp,
-    last_message_at: Timestamp,
-    turns: Vec<TurnBody<'a>>,
+    feedback: Option<FeedbackBody<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct TurnBody<'a> {
-    message_id: &'a str,
-    question: &'a str,
-    answer: Option<&'a str>,
-    answered: bool,
-    sources: &'a [String],
-    asked_at: Timestamp,
-    feedback: Option<FeedbackBody<'a>>,
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum ResponseType {
+    Answer,
+    ClarifyingQuestion,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum ResolutionStatus {
+    Answered,
+    Unanswered,
 }
 
 #[derive(Debug, Serialize)]
@@ -59,12 +64,18 @@ struct FeedbackBody<'a> {
     rated_at: Timestamp,
 }
 
-pub(crate) async fn conversations(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn conversations(
+    face: &Face,
+    request: &Request,
+    project: &Project,
+    which: Which,
+) -> Result<Response, HttpError> {
     let period = Period::of(given(request, "dateFrom").as_deref(), given(request, "dateTo").as_deref())?;
     let limit = request.query_number("limit", 1..=MOST, USUAL)?;
     let after = given(request, "cursor").map(|cursor| period.place(&cursor)).transpose()?;
     let query = ExportQuery {
         domain: project.domain.clone(),
+        which,
         from: period.from,
         to: period.to,
         after,
@@ -72,38 +83,43 @@ pub(crate) async fn conversations(face: &Face, request: &Request, project: &Proj
         most_bytes: MOST_BYTES,
     };
     let found = face.answering.assistant.export(query).await?;
-    let body = ConversationsBody {
-        conversations: found.conversations.iter().map(ConversationBody::from).collect(),
-        next_cursor: found.next.map(|place| period.cursor(place)),
+    let rows: Vec<RowBody<'_>> = found.turns.iter().map(RowBody::from).collect();
+    let name = match which {
+        Which::All => "conversations",
+        Which::Rated => "feedback",
+        Which::Unanswered => "gaps",
     };
-    let mut response = respond::json(StatusCode::OK, &body);
-    // What readers wrote is nothing for a cache on the way.
+    let next = found.next.as_ref().map(|place| period.cursor(place));
+    let mut body = Map::new();
+    body.insert(name.to_owned(), serde_json::to_value(rows).map_err(HttpError::internal)?);
+    body.insert("hasMore".to_owned(), Value::Bool(next.is_some()));
+    body.insert("nextCursor".to_owned(), json!(next));
+    Ok(not_for_caches(respond::json(StatusCode::OK, &body)))
+}
+
+/// What readers wrote is nothing for a cache on the way.
+pub(crate) fn not_for_caches(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
+    response
 }
 
-impl<'a> From<&'a Conversation> for ConversationBody<'a> {
-    fn from(conversation: &'a Conversation) -> Self {
-        let asked_here = || conversation.turns.iter().filter(|turn| !turn.is_told());
+impl<'a> From<&'a AskedTurn> for RowBody<'a> {
+    fn from(AskedTurn { thread, fp, turn }: &'a AskedTurn) -> Self {
+        let response = turn.answer.as_deref().unwrap_or_default();
+        // An answer that comes to its end with a question, and without a page that it leans on.
+        let asks_back = !turn.answered && response.trim_end().ends_with(['?', '？', '؟']);
         Self {
-            thread_id: conversation.id.to_string(),
-            fp: &conversation.fp,
-            started_at: conversation.began_at,
-            last_message_at: asked_here().map(|turn| turn.asked_at).max().unwrap_or(conversation.began_at),
-            turns: asked_here().map(TurnBody::from).collect(),
-        }
-    }
-}
-
-impl<'a> From<&'a Turn> for TurnBody<'a> {
-    fn from(turn: &'a Turn) -> Self {
-        Self {
-            message_id: &turn.answer_id,
-            question: &turn.question,
-            answer: turn.answer.as_deref(),
-            answered: turn.answered,
+            id: &turn.answer_id,
+            timestamp: turn.asked_at,
+            query: &turn.question,
+            response,
+            response_type: if asks_back { ResponseType::ClarifyingQuestion } else { ResponseType::Answer },
             sources: &turn.sources,
-            asked_at: turn.asked_at,
+            resolution_status: if turn.answered { ResolutionStatus::Answered } else { ResolutionStatus::Unanswered },
+            query_category: None,
+            page_url: turn.page.as_deref(),
+            thread_id: thread.to_string(),
+            fp,
             feedback: turn.feedback.as_ref().map(FeedbackBody::from),
         }
     }
@@ -112,5 +128,30 @@ impl<'a> From<&'a Turn> for TurnBody<'a> {
 impl<'a> From<&'a Feedback> for FeedbackBody<'a> {
     fn from(feedback: &'a Feedback) -> Self {
         Self { rating: feedback.rating, comment: feedback.comment.as_deref(), rated_at: feedback.at }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_assistant::Turn;
+    use docent_types::ThreadId;
+
+    use super::*;
+
+    #[test]
+    fn a_reply_that_asks_back_is_told_from_an_answer() {
+        let row = |answer: Option<&str>, answered| {
+            let turn = Turn { answer: answer.map(str::to_owned), answered, ..Turn::default() };
+            let thread = ThreadId::parse("01a1fd8d-2218-4d86-9497-980848f99d9b").expect("an id");
+            let asked = AskedTurn { thread, fp: "ann".into(), turn };
+            let row = RowBody::from(&asked);
+            (row.response.len(), row.response_type, row.resolution_status)
+        };
+        use ResolutionStatus::{Answered, Unanswered};
+        use ResponseType::{Answer, ClarifyingQuestion};
+        assert_eq!(row(Some("So. More?"), true), (9, Answer, Answered));
+        assert_eq!(row(Some("Which version?\n"), false), (15, ClarifyingQuestion, Unanswered));
+        assert_eq!(row(Some("The docs do not say."), false), (20, Answer, Unanswered));
+        assert_eq!(row(None, false), (0, Answer, Unanswered));
     }
 }

@@ -1,6 +1,7 @@
 //! From a request to its verb, and from whatever comes of it to an answer.
 
 use docent_access::{Access, Credentials, Principal, Scope};
+use docent_assistant::Which;
 use docent_discovery::{Answering, Readers, is_shared, preflight};
 use docent_jobs::{Entry, Jobs, ModelNames};
 use docent_types::{CallError, JobEvent, Refusal};
@@ -8,11 +9,11 @@ use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, cat
 use http::Method;
 use http::header::{AUTHORIZATION, ORIGIN};
 
-use crate::route::{AgentVerb, DiscoveryVerb, Named, Route};
+use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, Named, Route};
 use crate::shown::Shown;
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, get_job, list_jobs, message_job, page, resume,
-    search,
+    search, thread,
 };
 
 /// What a request asks of this face: its path is one of those that this version has.
@@ -81,9 +82,15 @@ impl Face {
                     AgentVerb::Archive => Box::pin(archive_job::archive_job(self, request, project)).await,
                 }
             }
-            Route::Analytics => {
+            Route::Analytics(verb) => {
                 let project = self.admit(request).await?.project;
-                Box::pin(conversations::conversations(self, request, &project)).await
+                let list = |which| Box::pin(conversations::conversations(self, request, &project, which));
+                match verb {
+                    AnalyticsVerb::Conversations => list(Which::All).await,
+                    AnalyticsVerb::Feedback => list(Which::Rated).await,
+                    AnalyticsVerb::Gaps => list(Which::Unanswered).await,
+                    AnalyticsVerb::Thread => Box::pin(thread::thread(self, request, &project)).await,
+                }
             }
             Route::Discovery(verb) => Box::pin(self.discover(verb, request, readers)).await,
         }

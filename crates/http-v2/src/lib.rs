@@ -14,7 +14,8 @@
 //! | `ask.rs` | `POST /discovery/v2/assistant/{domain}/message` |
 //! | `resume.rs` | `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream` |
 //! | `feedback.rs` | `POST /discovery/v1/assistant/{domain}/feedback` |
-//! | `conversations.rs` | `GET /v1/analytics/{projectId}/assistant` |
+//! | `conversations.rs` | `GET /v1/analytics/{projectId}/assistant`, `…/feedback` and `…/gaps` |
+//! | `thread.rs` | `GET /v1/analytics/{projectId}/assistant/threads/{threadId}` |
 //! | `search.rs` | `POST /discovery/v1/search/{domain}` |
 //! | `page.rs` | `POST /discovery/v1/page/{domain}` |
 //!
@@ -45,6 +46,7 @@ mod resume;
 mod route;
 mod search;
 mod shown;
+mod thread;
 
 pub use face::{Asked, Face};
 pub use shown::Shown;

@@ -1,11 +1,7 @@
 //! The time that analytics is asked about, and where its list goes on within it.
 
-use std::time::Duration;
-
 use docent_assistant::ExportCursor;
-use docent_types::{Refusal, ThreadId, Timestamp};
-
-const DAY: Duration = Duration::from_secs(24 * 3_600);
+use docent_types::{MessageId, Refusal, Timestamp};
 
 /// From a moment on, and before another; open where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,62 +10,35 @@ pub(crate) struct Period {
     pub(crate) to: Option<Timestamp>,
 }
 
-/// What a bound may be: a day of UTC, by its first moment, or a moment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bound {
-    Day(Timestamp),
-    Moment(Timestamp),
-}
-
-impl Bound {
-    fn read(name: &str, text: &str) -> Result<Self, Refusal> {
-        // What makes a date-time together with ten characters for the date is a date.
-        let day = || (text.len() == 10).then(|| Timestamp::parse(&format!("{text}T00:00:00Z"))).flatten();
-        let read = day().map(Self::Day).or_else(|| Timestamp::parse(text).map(Self::Moment));
-        read.ok_or_else(|| {
-            let shown: String = text.chars().take(80).collect();
-            Refusal::invalid(format!(
-                "{name}: `{shown}` is no time; write a day as `2026-11-18` or a moment as `2026-11-18T09:30:00Z`, and the `+` of \
-                 an offset as `%2B`"
-            ))
-        })
-    }
-
-    const fn begin(self) -> Timestamp {
-        match self {
-            Self::Day(first) | Self::Moment(first) => first,
-        }
-    }
-
-    /// The first moment that is out, where this is the end of a period: a day is in, a moment is not.
-    fn end(self) -> Timestamp {
-        match self {
-            Self::Day(first) => first.plus(DAY),
-            Self::Moment(moment) => moment,
-        }
-    }
+/// A bound: a moment, or a day of UTC, which is its first moment.
+fn bound(name: &str, text: &str) -> Result<Timestamp, Refusal> {
+    // What makes a date-time together with ten characters for the date is a date.
+    let day = || (text.len() == 10).then(|| Timestamp::parse(&format!("{text}T00:00:00Z"))).flatten();
+    day().or_else(|| Timestamp::parse(text)).ok_or_else(|| {
+        let shown: String = text.chars().take(80).collect();
+        Refusal::invalid(format!(
+            "{name}: `{shown}` is no time; write a day as `2026-11-18` or a moment as `2026-11-18T09:30:00Z`, and the `+` of \
+             an offset as `%2B`"
+        ))
+    })
 }
 
 impl Period {
     /// # Errors
     /// What is no RFC 3339 date or date-time, and a beginning after the end.
     pub(crate) fn of(from: Option<&str>, to: Option<&str>) -> Result<Self, Refusal> {
-        let from = from.map(|text| Bound::read("dateFrom", text)).transpose()?.map(Bound::begin);
-        let to = to.map(|text| Bound::read("dateTo", text)).transpose()?;
-        let is_backwards = from.zip(to).is_some_and(|(from, to)| match to {
-            Bound::Day(_) => from >= to.end(),
-            Bound::Moment(moment) => from > moment,
-        });
-        if is_backwards {
+        let from = from.map(|text| bound("dateFrom", text)).transpose()?;
+        let to = to.map(|text| bound("dateTo", text)).transpose()?;
+        if from.zip(to).is_some_and(|(from, to)| from > to) {
             return Err(Refusal::invalid("dateFrom: it is after `dateTo`; swap the two, or leave one out"));
         }
-        Ok(Self { from, to: to.map(Bound::end) })
+        Ok(Self { from, to })
     }
 
     /// A place in the list of this period, as an opaque text that is good for this period alone.
-    pub(crate) fn cursor(&self, place: ExportCursor) -> String {
+    pub(crate) fn cursor(&self, place: &ExportCursor) -> String {
         let bound = |bound: Option<Timestamp>| bound.map(|bound| bound.millis().to_string()).unwrap_or_default();
-        format!("{}_{}_{}_{}", bound(self.from), bound(self.to), place.began_at.millis(), place.id)
+        format!("{}_{}_{}_{}", bound(self.from), bound(self.to), place.asked_at.millis(), place.answer_id)
     }
 
     /// The place to go on after.
@@ -78,14 +47,14 @@ impl Period {
     /// What [`cursor`](Self::cursor) never made, and a cursor of another period.
     pub(crate) fn place(&self, cursor: &str) -> Result<ExportCursor, Refusal> {
         let mut parts = cursor.rsplitn(3, '_');
-        let id = parts.next().and_then(ThreadId::parse);
-        let began_at = parts.next().and_then(|millis| millis.parse().ok()).map(Timestamp::from_millis);
-        let place = began_at.zip(id).map(|(began_at, id)| ExportCursor { began_at, id });
+        let answer_id = parts.next().and_then(MessageId::parse).map(|id| id.to_string());
+        let asked_at = parts.next().and_then(|millis| millis.parse().ok()).map(Timestamp::from_millis);
+        let place = asked_at.zip(answer_id).map(|(asked_at, answer_id)| ExportCursor { asked_at, answer_id });
         // A place is written in one way, so whatever else can be read as one is not ours.
-        place.filter(|place| self.cursor(*place) == cursor).ok_or_else(|| {
+        place.filter(|place| self.cursor(place) == cursor).ok_or_else(|| {
             Refusal::invalid(
                 "cursor: it is no `nextCursor` of this list with the same `dateFrom` and `dateTo`; send one as it came, or \
-                 leave it out to begin with the newest conversation",
+                 leave it out to begin with the newest question",
             )
         })
     }
@@ -102,12 +71,12 @@ mod tests {
     }
 
     #[test]
-    fn a_period_ends_with_a_day_and_before_a_moment() {
+    fn a_period_ends_before_its_last_moment_and_before_a_day() {
         for (from, to, begin, end) in [
             (None, None, None, None),
             (Some("2026-11-18"), None, at("2026-11-18T00:00:00Z"), None),
-            (None, Some("2026-11-18"), None, at("2026-11-19T00:00:00Z")),
-            (Some("2026-11-18"), Some("2026-11-18"), at("2026-11-18T00:00:00Z"), at("2026-11-19T00:00:00Z")),
+            (None, Some("2026-11-18"), None, at("2026-11-18T00:00:00Z")),
+            (Some("2026-11-18"), Some("2026-11-18"), at("2026-11-18T00:00:00Z"), at("2026-11-18T00:00:00Z")),
             (
                 Some("2026-11-18T10:00:00+01:00"),
                 Some("2026-11-18T09:00:00Z"),
@@ -115,12 +84,12 @@ mod tests {
                 at("2026-11-18T09:00:00Z"),
             ),
             (
-                Some("2026-11-18T23:59:59.999Z"),
+                Some("2026-11-17T23:59:59.999Z"),
                 Some("2026-11-18"),
-                at("2026-11-18T23:59:59.999Z"),
-                at("2026-11-19T00:00:00Z"),
+                at("2026-11-17T23:59:59.999Z"),
+                at("2026-11-18T00:00:00Z"),
             ),
-            (None, Some("9999-12-31"), None, at("9999-12-31T23:59:59.999Z")),
+            (None, Some("9999-12-31"), None, at("9999-12-31T00:00:00Z")),
             (Some("2024-02-29"), None, at("2024-02-29T00:00:00Z"), None),
         ] {
             assert_eq!(Period::of(from, to).ok(), Some(Period { from: begin, to: end }), "{from:?} {to:?}");
@@ -149,7 +118,7 @@ mod tests {
         }
         for (from, to) in [
             ("2026-11-19", "2026-11-18"),
-            ("2026-11-19T00:00:00Z", "2026-11-18"),
+            ("2026-11-18T00:00:00.001Z", "2026-11-18"),
             ("2026-11-18T09:00:00.001Z", "2026-11-18T09:00:00Z"),
             ("2026-11-18T09:00:00-01:00", "2026-11-18T09:59:00Z"),
         ] {
@@ -161,14 +130,18 @@ mod tests {
     #[test]
     fn a_cursor_goes_on_in_the_period_it_was_made_for() {
         let place = ExportCursor {
-            began_at: Timestamp::from_millis(1_795_000_000_000),
-            id: ThreadId::parse("01a1fd8d-2218-4d86-9497-980848f99d9b").expect("an id"),
+            asked_at: Timestamp::from_millis(1_795_000_000_000),
+            answer_id: "01a1fd8d-2218-4d86-9497-980848f99d9b".to_owned(),
         };
         let days = [None, Some("2026-11-18"), Some("2026-11-19")];
         let periods = days.into_iter().flat_map(|from| days.map(|to| Period::of(from, to))).filter_map(Result::ok);
         let periods: Vec<Period> = periods.collect();
         for (made, used) in periods.iter().flat_map(|made| periods.iter().map(move |used| (made, used))) {
-            assert_eq!(used.place(&made.cursor(place)).ok(), (made == used).then_some(place), "{made:?} {used:?}");
+            assert_eq!(
+                used.place(&made.cursor(&place)).ok(),
+                (made == used).then(|| place.clone()),
+                "{made:?} {used:?}"
+            );
         }
     }
 
@@ -207,9 +180,8 @@ mod tests {
             millis in any::<i64>(),
             id in "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}",
         ) {
-            let id = ThreadId::parse(&id).expect("an id");
-            let place = ExportCursor { began_at: Timestamp::from_millis(millis), id };
-            let cursor = period.cursor(place);
+            let place = ExportCursor { asked_at: Timestamp::from_millis(millis), answer_id: id };
+            let cursor = period.cursor(&place);
             prop_assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)), "{}", cursor);
             prop_assert_eq!(period.place(&cursor).ok(), Some(place));
         }
@@ -217,7 +189,7 @@ mod tests {
         #[test]
         fn any_text_is_a_cursor_or_refused(period in any_period(), text in "\\PC*|[0-9_-]{0,60}") {
             if let Ok(place) = period.place(&text) {
-                prop_assert_eq!(period.cursor(place), text);
+                prop_assert_eq!(period.cursor(&place), text);
             }
         }
 

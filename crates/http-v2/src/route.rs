@@ -8,7 +8,7 @@ pub(crate) enum Route {
     /// With an admin key, into a project.
     Agent(AgentVerb),
     /// With an admin key, to the conversations of a project's docs site.
-    Analytics,
+    Analytics(AnalyticsVerb),
     /// With an assistant key, to the docs of a domain, from pages of anybody's.
     Discovery(DiscoveryVerb),
 }
@@ -24,6 +24,14 @@ pub(crate) enum AgentVerb {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AnalyticsVerb {
+    Conversations,
+    Feedback,
+    Gaps,
+    Thread,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DiscoveryVerb {
     Ask,
     Resume,
@@ -35,15 +43,21 @@ pub(crate) enum DiscoveryVerb {
 /// What a path names, and which of its segments that is: the request has it, so a route need not.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Named {
-    Project = 2,
-    Domain = 3,
-    Job = 4,
-    Chat = 5,
+    Project,
+    Domain,
+    Job,
+    Chat,
+    Thread,
 }
 
 impl Named {
     pub(crate) fn by(self, request: &Request) -> &str {
-        request.segment(self as usize)
+        request.segment(match self {
+            Self::Project => 2,
+            Self::Domain => 3,
+            Self::Job => 4,
+            Self::Chat | Self::Thread => 5,
+        })
     }
 }
 
@@ -58,7 +72,12 @@ impl Route {
             ["v2", "agent", _, "job", _, "events"] => Self::Agent(AgentVerb::Events),
             ["v2", "agent", _, "job", _, "message"] => Self::Agent(AgentVerb::Message),
             ["v2", "agent", _, "job", _, "archive"] => Self::Agent(AgentVerb::Archive),
-            ["v1", "analytics", _, "assistant"] => Self::Analytics,
+            ["v1", "analytics", _, "assistant"] => Self::Analytics(AnalyticsVerb::Conversations),
+            ["v1", "analytics", _, "feedback"] => Self::Analytics(AnalyticsVerb::Feedback),
+            ["v1", "analytics", _, "gaps"] => Self::Analytics(AnalyticsVerb::Gaps),
+            ["v1", "analytics", _, "assistant", "threads", id] if !id.is_empty() => {
+                Self::Analytics(AnalyticsVerb::Thread)
+            }
             ["discovery", "v2", "assistant", _, "message"] => Self::Discovery(DiscoveryVerb::Ask),
             ["discovery", "v2", "assistant", _, "message", _, "stream"] => Self::Discovery(DiscoveryVerb::Resume),
             ["discovery", "v1", "assistant", _, "feedback"] => Self::Discovery(DiscoveryVerb::Feedback),
@@ -72,7 +91,7 @@ impl Route {
     pub(crate) const fn methods(self) -> Methods {
         match self {
             Self::Agent(AgentVerb::List | AgentVerb::Get | AgentVerb::Events)
-            | Self::Analytics
+            | Self::Analytics(_)
             | Self::Discovery(DiscoveryVerb::Resume) => Methods::GET,
             Self::Agent(_) | Self::Discovery(_) => Methods::POST,
         }
@@ -83,10 +102,11 @@ impl Route {
         matches!(self, Self::Discovery(_))
     }
 
-    /// Clients of the search and page endpoints look for an error under `message`.
+    /// Clients of the search and page endpoints look for an error under `message`, those of analytics under `details`.
     pub(crate) const fn shape(self) -> ErrorShape {
         match self {
             Self::Discovery(DiscoveryVerb::Search | DiscoveryVerb::Page) => ErrorShape::ErrorAndMessage,
+            Self::Analytics(_) => ErrorShape::ErrorAndDetails,
             _ => ErrorShape::Error,
         }
     }
@@ -100,7 +120,9 @@ mod tests {
     fn a_path_means_one_verb_or_none() {
         let of = |path: &str| Route::of(&path.split('/').collect::<Vec<_>>());
         assert_eq!(of("v2/agent/acme/job"), Some(Route::Agent(AgentVerb::Create)));
-        assert_eq!(of("v1/analytics/acme/assistant"), Some(Route::Analytics));
+        assert_eq!(of("v1/analytics/acme/assistant"), Some(Route::Analytics(AnalyticsVerb::Conversations)));
+        let thread = Some(Route::Analytics(AnalyticsVerb::Thread));
+        assert_eq!(of("v1/analytics/acme/assistant/threads/7"), thread);
         assert_eq!(of("discovery/v2/assistant/docs/message/c1/stream"), Some(Route::Discovery(DiscoveryVerb::Resume)));
         for none in [
             "",
@@ -113,6 +135,8 @@ mod tests {
             "v2/agent/acme/job/1/stop",
             "v1/analytics/acme",
             "v1/analytics/acme/assistant/",
+            "v1/analytics/acme/assistant/threads",
+            "v1/analytics/acme/assistant/threads/",
             "v2/analytics/acme/assistant",
             "discovery/v3/search/docs",
             "V2/agent/a/job",

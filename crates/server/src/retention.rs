@@ -107,7 +107,7 @@ mod tests {
         }
 
         async fn knows(&self, id: ThreadId) -> bool {
-            self.threads.thread(&self.domain, id).await.expect("reads").is_some()
+            self.threads.thread(&self.domain, id, 0).await.expect("reads").is_some()
         }
     }
 

@@ -39,14 +39,19 @@ pub(crate) fn put_away(desk: &Desk, project: &Project) -> Result<Vec<JobId>, Box
     }
     desk.forget_buckets();
     desk.rests(id);
-    desk.execute("UPDATE threads SET domain = ?2 WHERE domain = ?1", [project.domain.as_str(), &uid])?;
+    for table in ["threads", "turns"] {
+        desk.execute(&format!("UPDATE {table} SET domain = ?2 WHERE domain = ?1"), [project.domain.as_str(), &uid])?;
+    }
     Ok(jobs)
 }
 
 /// The conversations of a project stay with it when its domain changes.
 pub(crate) fn move_threads(connection: &Connection, from: &Domain, to: &Domain) -> rusqlite::Result<()> {
     if from != to {
-        connection.execute("UPDATE threads SET domain = ?2 WHERE domain = ?1", [from.as_str(), to.as_str()])?;
+        for table in ["threads", "turns"] {
+            let sql = format!("UPDATE {table} SET domain = ?2 WHERE domain = ?1");
+            connection.execute(&sql, [from.as_str(), to.as_str()])?;
+        }
     }
     Ok(())
 }

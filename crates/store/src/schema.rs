@@ -19,6 +19,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
+    include_str!("schema/9.sql"),
 ];
 
 /// "Docn": marks the file as ours.
@@ -245,6 +246,29 @@ mod tests {
             connection.prepare("SELECT created_at, touched_at FROM threads ORDER BY id").expect("prepares");
         let rows = select.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))).expect("reads");
         assert_eq!(rows.collect::<Result<Vec<_>, _>>().expect("reads"), [(5, 9), (7, 7)]);
+    }
+
+    #[test]
+    fn what_was_asked_before_it_was_listed_is_listed_with_its_sources() {
+        let (_folder, path) = fresh();
+        make(&path).expect("makes");
+        let mut connection = connect(&path).expect("opens");
+        migrate(&mut connection, &path, &MIGRATIONS[..7]).expect("is a database of the seventh version");
+        connection
+            .execute_batch(
+                r#"INSERT INTO threads VALUES ('t', 'acme', 'ann', x'00', 5, 6);
+                 INSERT INTO turns VALUES ('t', 0, 'a', 1, 6,
+                     '{"question_id":null,"question":"Why?","answer_id":"a","answer":"So.","sources":["guides/retries"],"answered":true,"asked_at":"1970-01-01T00:00:00.006Z"}');"#,
+            )
+            .expect("writes");
+        drop(connection);
+        let connection = open_for_writing(&path).expect("opens and migrates");
+        let read = |row: &rusqlite::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let (domain, body): (String, String) =
+            connection.query_row("SELECT domain, body FROM turns", [], read).expect("reads");
+        let turn: docent_assistant::Turn = serde_json::from_str(&body).expect("a turn");
+        assert_eq!((domain.as_str(), turn.sources[0].title.as_str()), ("acme", "guides/retries"));
+        assert_eq!(turn.sources[0].url, "/guides/retries");
     }
 
     #[test]

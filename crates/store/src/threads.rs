@@ -6,13 +6,28 @@
 
 use async_trait::async_trait;
 use docent_assistant::{
-    Conversation, Export, ExportQuery, Feedback, Filled, NewThread, Thread, ThreadKey, Threads, Turn,
+    AskedTurn, Export, ExportQuery, Feedback, Filled, NewThread, Thread, ThreadKey, Threads, Turn, Which,
 };
 use docent_types::{BoxError, Domain, StoreError, ThreadId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Abort;
 use crate::sqlite::SqliteStore;
+
+/// What was asked in a domain, newest first, by the index on just that. How much a turn is, SQLite knows from the head of its row,
+/// without reading it.
+macro_rules! listed_turns {
+    ($only:literal) => {
+        concat!(
+            "SELECT turns.thread, threads.fp, octet_length(turns.body), turns.body
+             FROM turns CROSS JOIN threads ON threads.id = turns.thread
+             WHERE turns.domain = ?1 AND turns.asked_at > 0 AND turns.asked_at >= ?2 AND turns.asked_at < ?3
+                 AND (turns.asked_at, turns.answer_id) < (?4, ?5) ",
+            $only,
+            " ORDER BY turns.asked_at DESC, turns.answer_id DESC"
+        )
+    };
+}
 
 #[async_trait]
 impl Threads for SqliteStore {
@@ -34,24 +49,25 @@ impl Threads for SqliteStore {
                     touched_at,
                 ))?;
             for (place, turn) in (0..).zip(&thread.turns) {
-                put(connection, &id, place, turn)?;
+                put(connection, &id, thread.domain.as_str(), place, turn)?;
             }
             Ok::<_, Abort<StoreError>>(())
         })
         .await
     }
 
-    async fn thread(&self, domain: &Domain, id: ThreadId) -> Result<Option<Thread>, StoreError> {
+    async fn thread(&self, domain: &Domain, id: ThreadId, turns: usize) -> Result<Option<Thread>, StoreError> {
         let domain = domain.clone();
         self.read("read the thread", move |connection| {
             // Both looks see the same state.
             let snapshot = connection.unchecked_transaction()?;
-            let key = snapshot
-                .prepare_cached("SELECT key FROM threads WHERE id = ?1 AND domain = ?2")?
-                .query_row((id.to_string(), domain.as_str()), |row| row.get(0))
+            let found = snapshot
+                .prepare_cached("SELECT key, created_at FROM threads WHERE id = ?1 AND domain = ?2")?
+                .query_row((id.to_string(), domain.as_str()), |row| Ok((row.get(0)?, row.get(1)?)))
                 .optional()?;
-            let Some(key) = key.map(ThreadKey) else { return Ok(None) };
-            Ok(Some(Thread { id, domain, key, turns: turns(&snapshot, &id.to_string())? }))
+            let Some((key, created_at)) = found else { return Ok(None) };
+            let turns = last_turns(&snapshot, &id.to_string(), turns)?;
+            Ok(Some(Thread { id, domain, key: ThreadKey(key), created_at: Timestamp::from_millis(created_at), turns }))
         })
         .await
     }
@@ -59,9 +75,7 @@ impl Threads for SqliteStore {
     async fn put_turn(&self, id: ThreadId, mut turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {
         self.write_briefly("keep the turn", move |connection| {
             let id = id.to_string();
-            if !touch(connection, &id, turn.asked_at)? {
-                return Ok(());
-            }
+            let Some(domain) = touch(connection, &id, turn.asked_at)? else { return Ok(()) };
             if let Some(from) = instead_of.map(|gone| place_of(connection, &id, &gone)).transpose()?.flatten() {
                 connection
                     .prepare_cached("DELETE FROM turns WHERE thread = ?1 AND place >= ?2")?
@@ -76,7 +90,7 @@ impl Threads for SqliteStore {
                     .prepare_cached("SELECT coalesce(max(place) + 1, 0) FROM turns WHERE thread = ?1")?
                     .query_row([&id], |row| row.get(0))?,
             };
-            put(connection, &id, place, &turn)
+            put(connection, &id, &domain, place, &turn)
         })
         .await
     }
@@ -97,42 +111,42 @@ impl Threads for SqliteStore {
             let Some(place) = place_of(connection, &id, &answer_id)?.filter(|_| known) else { return Ok(false) };
             touch(connection, &id, feedback.at)?;
             let turn = Turn { feedback: Some(feedback), ..turn_at(connection, &id, place)? };
-            put(connection, &id, place, &turn)?;
+            put(connection, &id, domain.as_str(), place, &turn)?;
             Ok::<_, Abort<StoreError>>(true)
         })
         .await
     }
 
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
-        self.read("export the conversations", move |connection| {
+        self.read("list what was asked", move |connection| {
             let snapshot = connection.unchecked_transaction()?;
             // Without a cursor, one that everything comes after.
-            let (began_at, id) =
-                query.after.map_or((i64::MAX, String::new()), |after| (after.began_at.millis(), after.id.to_string()));
-            let mut select = snapshot.prepare_cached(
-                "SELECT id, fp, created_at, touched_at FROM threads
-                 WHERE domain = ?1 AND created_at >= ?2 AND created_at < ?3 AND (created_at, id) < (?4, ?5)
-                 ORDER BY created_at DESC, id DESC",
-            )?;
+            let (asked_at, answer_id) = query
+                .after
+                .as_ref()
+                .map_or((i64::MAX, ""), |after| (after.asked_at.millis(), after.answer_id.as_str()));
+            let mut select = snapshot.prepare_cached(match query.which {
+                Which::All => listed_turns!(""),
+                Which::Rated => listed_turns!("AND json_type(turns.body, '$.feedback') IS NOT NULL"),
+                Which::Unanswered => listed_turns!("AND NOT turns.answered"),
+            })?;
             let from = query.from.map_or(i64::MIN, Timestamp::millis);
             let to = query.to.map_or(i64::MAX, Timestamp::millis);
-            let mut rows = select.query((query.domain.as_str(), from, to, began_at, id))?;
-            let mut conversations = Vec::new();
+            let mut rows = select.query((query.domain.as_str(), from, to, asked_at, answer_id))?;
+            let mut listed = Vec::new();
             let mut filled = Filled::default();
             while let Some(row) = rows.next()? {
-                let id: String = row.get(0)?;
-                if !filled.takes(&query, stored_bytes(&snapshot, &id)?) {
-                    return Ok(Export::page(conversations, true));
+                if !filled.takes(&query, row.get(2)?) {
+                    return Ok(Export::page(listed, true));
                 }
-                conversations.push(Conversation {
-                    id: ThreadId::parse(&id).ok_or_else(|| format!("`{id}` is no id of a thread"))?,
+                let thread: String = row.get(0)?;
+                listed.push(AskedTurn {
+                    thread: ThreadId::parse(&thread).ok_or_else(|| format!("`{thread}` is no id of a thread"))?,
                     fp: row.get(1)?,
-                    began_at: Timestamp::from_millis(row.get(2)?),
-                    touched_at: Timestamp::from_millis(row.get(3)?),
-                    turns: turns(&snapshot, &id)?,
+                    turn: serde_json::from_str(row.get_ref(3)?.as_str()?)?,
                 });
             }
-            Ok(Export::page(conversations, false))
+            Ok(Export::page(listed, false))
         })
         .await
     }
@@ -163,36 +177,32 @@ impl Threads for SqliteStore {
     }
 }
 
-/// Notes that something happened in a thread; `false` when it is gone.
-fn touch(connection: &Connection, thread: &str, at: Timestamp) -> rusqlite::Result<bool> {
-    let known: Option<i64> = connection
-        .prepare_cached("SELECT touched_at FROM threads WHERE id = ?1")?
-        .query_row([thread], |row| row.get(0))
+/// Notes that something happened in a thread. Gives its domain; `None` when it is gone.
+fn touch(connection: &Connection, thread: &str, at: Timestamp) -> rusqlite::Result<Option<String>> {
+    let known: Option<(i64, String)> = connection
+        .prepare_cached("SELECT touched_at, domain FROM threads WHERE id = ?1")?
+        .query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
     // Mostly it is the turn that touched it last: to write the same again would write two pages.
-    if known.is_some_and(|known| known < at.millis()) {
+    if known.as_ref().is_some_and(|(known, _)| *known < at.millis()) {
         connection
             .prepare_cached("UPDATE threads SET touched_at = ?2 WHERE id = ?1")?
             .execute((thread, at.millis()))?;
     }
-    Ok(known.is_some())
+    Ok(known.map(|(_, domain)| domain))
 }
 
-fn turns(connection: &Connection, thread: &str) -> Result<Vec<Turn>, BoxError> {
-    let mut select = connection.prepare_cached("SELECT body FROM turns WHERE thread = ?1 ORDER BY place")?;
-    let mut rows = select.query([thread])?;
+/// The last turns of a thread, at most so many, in order.
+fn last_turns(connection: &Connection, thread: &str, most: usize) -> Result<Vec<Turn>, BoxError> {
+    let mut select =
+        connection.prepare_cached("SELECT body FROM turns WHERE thread = ?1 ORDER BY place DESC LIMIT ?2")?;
+    let mut rows = select.query((thread, i64::try_from(most).unwrap_or(i64::MAX)))?;
     let mut turns = Vec::new();
     while let Some(row) = rows.next()? {
         turns.push(serde_json::from_str(row.get_ref(0)?.as_str()?)?);
     }
+    turns.reverse();
     Ok(turns)
-}
-
-/// How much a thread's turns are, without reading them: SQLite knows the length of a text from the head of its row.
-fn stored_bytes(connection: &Connection, thread: &str) -> rusqlite::Result<u64> {
-    connection
-        .prepare_cached("SELECT coalesce(sum(octet_length(body)), 0) FROM turns WHERE thread = ?1")?
-        .query_row([thread], |row| row.get(0))
 }
 
 fn turn_at(connection: &Connection, thread: &str, place: i64) -> Result<Turn, BoxError> {
@@ -209,11 +219,11 @@ fn place_of(connection: &Connection, thread: &str, answer: &str) -> rusqlite::Re
         .optional()
 }
 
-fn put(connection: &Connection, thread: &str, place: i64, turn: &Turn) -> Result<(), Abort<StoreError>> {
+fn put(connection: &Connection, thread: &str, domain: &str, place: i64, turn: &Turn) -> Result<(), Abort<StoreError>> {
     connection
         .prepare_cached(
-            "INSERT INTO turns (thread, place, answer_id, answered, asked_at, body)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+            "INSERT INTO turns (thread, place, answer_id, answered, asked_at, body, domain)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
              ON CONFLICT (thread, place) DO UPDATE
              SET answer_id = ?3, answered = ?4, asked_at = ?5, body = ?6",
         )?
@@ -224,6 +234,7 @@ fn put(connection: &Connection, thread: &str, place: i64, turn: &Turn) -> Result
             turn.answered,
             turn.asked_at.millis(),
             serde_json::to_string(turn)?,
+            domain,
         ))?;
     Ok(())
 }

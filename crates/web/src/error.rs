@@ -40,6 +40,8 @@ pub enum ErrorShape {
     Error,
     /// `error`, and the same under `message` for clients that look there.
     ErrorAndMessage,
+    /// `error`; and of a 400 the same under `details[0].message` for clients that look there.
+    ErrorAndDetails,
 }
 
 #[derive(Serialize)]
@@ -47,6 +49,13 @@ struct ErrorBody<'a> {
     error: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    details: Option<[Detail<'a>; 1]>,
+}
+
+#[derive(Serialize)]
+struct Detail<'a> {
+    message: &'a str,
 }
 
 impl HttpError {
@@ -98,7 +107,9 @@ impl HttpError {
             told => as_sentence(&told.to_string()),
         };
         let message = (shape == ErrorShape::ErrorAndMessage).then_some(sentence.as_str());
-        let mut response = respond::json(self.status(), &ErrorBody { error: &sentence, message });
+        let has_details = shape == ErrorShape::ErrorAndDetails && self.status() == StatusCode::BAD_REQUEST;
+        let details = has_details.then_some([Detail { message: &sentence }]);
+        let mut response = respond::json(self.status(), &ErrorBody { error: &sentence, message, details });
         self.headers(response.headers_mut());
         response
     }

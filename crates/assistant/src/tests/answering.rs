@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use docent_llm::ToolChoice;
 use docent_llm::scripted::{Gate, Reply};
-use docent_types::{StreamEvent, Usage};
+use docent_types::{Role, StreamEvent, Usage};
 use futures::StreamExt;
 use serde_json::json;
 
 use super::{House, NOW};
-use crate::{Ask, ContextItem, ContextKind, Site};
+use crate::{Ask, ContextItem, ContextKind, Said, Site};
 
 #[tokio::test]
 async fn a_question_is_searched_and_answered() {
     let house = House::new();
     house.model.replies(Reply::text("Five times, see [Retries](/guides/retries).").costs(10, 3));
     let told = house.ask("How often is a failed call retried?").await;
-    assert_eq!(told.kinds(), ["start", "step", "call", "result", "source", "text", "step-end", "finish"]);
+    assert_eq!(told.kinds(), ["start", "step", "call", "result", "text", "source", "step-end", "finish"]);
     assert_eq!(told.queries(), ["How often is a failed call retried?"]);
     assert_eq!(told.sources()[0], "guides/retries");
     assert_eq!(told.text(), "Five times, see [Retries](/guides/retries).");
@@ -24,18 +24,19 @@ async fn a_question_is_searched_and_answered() {
     let turn = house.last_turn().await;
     assert!(turn.answered && turn.asked_at == NOW);
     assert_eq!(turn.answer.as_deref(), Some("Five times, see [Retries](/guides/retries)."));
-    assert_eq!(turn.sources, told.sources());
+    assert_eq!((turn.sources[0].title.as_str(), turn.sources[0].url.as_str()), ("Retries", "/guides/retries"));
+    assert_eq!(turn.sources.len(), told.sources().len());
 }
 
 #[tokio::test]
-async fn sources_are_there_before_the_model_has_said_a_word() {
+async fn what_was_found_is_there_before_the_model_has_said_a_word() {
     let house = House::new();
     let thinking = Gate::closed();
     house.model.replies(Reply::default().wait(&thinking).say("Five times."));
     let ask = house.question("How often is a failed call retried?");
     let mut events = house.assistant.answer(ask).await.expect("begins").events;
     let mut seen = Vec::new();
-    while !matches!(seen.last(), Some(StreamEvent::Source { .. })) {
+    while !matches!(seen.last(), Some(StreamEvent::ToolResult { .. })) {
         seen.push(events.next().await.expect("an event"));
     }
     assert!(house.model.requests().is_empty(), "not even asked");
@@ -215,4 +216,52 @@ async fn without_a_language_model_the_docs_are_quoted() {
     assert!(first.text().contains("](/guides/retries"), "{}", first.text());
     let second = house.ask_on(first.thread, "And in Python?").await;
     assert_eq!(second.queries(), ["And in Python? How often is a failed call retried?"]);
+}
+
+#[tokio::test]
+async fn what_one_question_makes_a_model_read_is_bounded_over_all_its_calls() {
+    for (words, calls) in [(9_000, 1), (300, 2)] {
+        let house = House::new();
+        for _ in 0..5 {
+            let said = Reply::text("y".repeat(200_000));
+            house.model.replies(said.call("search", json!({ "query": "rotate keys ".repeat(words) })));
+        }
+        let item = ContextItem {
+            kind: ContextKind::TextSelection,
+            value: "selected words ".repeat(words),
+            path: Some("a/b ".repeat(words * 10)),
+        };
+        let before = Said { id: None, role: Role::User, text: "before ".repeat(words * 10) };
+        let mut ask =
+            Ask { context: vec![item; words / 100], passages: 50, ..house.question(&"retried? ".repeat(words * 10)) };
+        ask.said.insert(0, before);
+        let told = house.answer(ask).await;
+        let requests = house.model.requests();
+        let read: u32 = requests.iter().map(crate::prompt::tokens).sum();
+        assert!(requests.len() >= calls && read <= 64_000, "{read} tokens in {} calls", requests.len());
+        assert!(told.queries().iter().all(|query| query.len() <= 2_000), "what is searched for, too");
+
+        let turn = house.last_turn().await;
+        assert!((16_000..=16 * 1024).contains(&turn.question.len()), "{} bytes are kept", turn.question.len());
+        assert!((60_000..=64 * 1024).contains(&turn.answer.as_ref().expect("an answer").len()));
+    }
+}
+
+#[tokio::test]
+async fn of_what_a_client_says_was_said_before_no_more_is_kept_than_of_a_question() {
+    let house = House::new();
+    house.model.replies("Five times.");
+    let said = |role, text: String| Said { id: None, role, text };
+    let mut ask = house.question("How often is a failed call retried?");
+    for turn in (0..30).rev() {
+        ask.said.insert(0, said(Role::Assistant, "So. ".repeat(1_000)));
+        ask.said.insert(0, said(Role::User, format!("What is {turn}?")));
+    }
+    let told = house.answer(ask).await;
+    assert!(house.told(0).contains("What is 15?"), "the model reads more of it");
+    let thread = house.assistant.thread(&house.domain, told.thread).await.expect("reads").expect("is there");
+    let kept: usize =
+        thread.turns.iter().map(|turn| turn.question.len() + turn.answer.as_ref().map_or(0, String::len)).sum();
+    assert!((12_000..=16 * 1024 + "Five times.".len()).contains(&kept), "{kept} bytes");
+    assert!(thread.turns.iter().any(|turn| turn.question == "What is 29?"), "the newest");
 }

@@ -1,7 +1,7 @@
 //! What leaves the server: links, sources, and the word that the docs hold no answer.
 
 use docent_llm::scripted::Reply;
-use docent_types::StreamEvent;
+use docent_types::{FinishReason, StreamEvent};
 use serde_json::json;
 
 use super::{House, docs};
@@ -71,7 +71,13 @@ async fn what_the_docs_do_not_answer_is_said_and_recorded() {
     house.model.replies("The docs do not say. Nearest is [Retries](/guides/retries).\n\n<!--docent:unanswered-->");
     let told = house.ask("How often is a failed call to the moon retried?").await;
     assert_eq!(told.text().trim_end(), "The docs do not say. Nearest is [Retries](/guides/retries).");
-    assert!(!house.last_turn().await.answered);
+    assert_eq!(told.sources(), [""; 0], "there is no answer that could lean on one");
+    let turn = house.last_turn().await;
+    assert!(!turn.answered && turn.sources.is_empty());
+
+    house.model.replies(Reply::default().ends(FinishReason::ContentFilter));
+    let told = house.ask("How often is a failed call retried, damn it?").await;
+    assert!(told.text().contains("declines") && told.sources().is_empty() && !house.last_turn().await.answered);
 
     house.model.replies("I do not know.");
     house.ask("Quibblefrotz zymurgy xylophones?").await;

@@ -44,7 +44,7 @@ async fn a_longer_one_is_told_with_what_to_do() {
         assert!(error.contains(told_so), "{kind:?}: {error}");
         assert_eq!(house.model.remaining(), 1, "{kind:?}");
         assert!(since.elapsed() <= Duration::from_secs(5), "{kind:?}");
-        assert_eq!(told.kinds(), ["start", "step", "call", "result", "source", "error"]);
+        assert_eq!(told.kinds(), ["start", "step", "call", "result", "error"]);
     }
 }
 

@@ -63,7 +63,7 @@ async fn a_question_is_answered_by_a_data_stream() {
     let thread = answer.header("x-thread-id").expect("a thread");
     assert!(answer.header("x-thread-key").is_some());
     let told = letters(&answer);
-    assert!(told.starts_with("f89ah") && told.ends_with("e2d"), "{}", answer.body);
+    assert!(told.starts_with("f89a0") && told.ends_with("0he2d"), "{}", answer.body);
     let lines = lines(&answer);
     assert_eq!(lines[1].1, json!([{"threadId": thread}]));
     assert_eq!(lines[lines.len() - 2].1, json!([{"type": "finish", "threadId": thread}]));
@@ -76,7 +76,7 @@ async fn a_question_is_answered_by_a_data_stream() {
 #[tokio::test]
 async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
     let house = House::new().await;
-    for _ in 0..4 {
+    for _ in 0..5 {
         house.model.replies("So.");
     }
     let first = house.reader().json(question("Retries?")).await;
@@ -92,7 +92,10 @@ async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
     let anew = house.reader().json(with(echoed, &json!({"threadId": null}))).await;
     assert!(anew.status == 200 && anew.header("x-thread-id") != Some(thread), "{anew:?}");
     let made_up = house.reader().json(with(question("Why?"), &json!({"threadId": "made-up"}))).await;
-    assert!(made_up.status == 404 && is_deprecated(&made_up), "{made_up:?}");
+    assert!(made_up.status == 200 && made_up.header("x-thread-key").is_some(), "begun anew: {made_up:?}");
+    let wrong = json!({"threadId": thread, "threadKey": "wrong"});
+    let refused = house.reader().json(with(question("Why?"), &wrong)).await;
+    assert!(refused.status == 404 && is_deprecated(&refused), "{refused:?}");
 }
 
 #[tokio::test]

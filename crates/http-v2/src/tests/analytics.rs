@@ -43,9 +43,13 @@ fn threads(list: &Value) -> Vec<&str> {
 #[tokio::test]
 async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
     let house = House::new().await;
-    assert_eq!(list(&house, "").await, json!({"conversations": [], "nextCursor": null}));
-    let first =
-        asked(&house, json!({"fp": "r1", "messages": [said("user", "How long do retries wait?")]}), "Longer.").await;
+    assert_eq!(list(&house, "").await, json!({"conversations": [], "nextCursor": null, "hasMore": false}));
+    let first = asked(
+        &house,
+        json!({"fp": "r1", "currentPath": "/guides", "messages": [said("user", "How long do retries wait?")]}),
+        "Longer.",
+    )
+    .await;
     let thread = first.header("x-thread-id").expect("a thread");
     let follow_up = json!({"fp": "r1", "threadId": thread, "messages": [said("user", "What do parrots eat?")]});
     let second = asked(&house, follow_up, "The docs do not say. <!--docent:unanswered-->").await;
@@ -54,40 +58,82 @@ async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
     assert_eq!(house.reader("/discovery/v1/assistant/acme/feedback").json(rated).await.status, 204);
 
     let listed = list(&house, "").await;
-    let turns = listed["conversations"][0]["turns"].clone();
-    let sources = turns[0]["sources"].as_array().expect("sources");
-    assert!(sources.contains(&json!("guides/retries")), "{listed:#}");
-    let expected = json!({
-        "conversations": [{
-            "threadId": thread,
-            "fp": "r1",
-            "startedAt": "2026-11-18T11:06:40.000Z",
-            "lastMessageAt": "2026-11-18T11:07:40.000Z",
-            "turns": [
-                {
-                    "messageId": message(&first),
-                    "question": "How long do retries wait?",
-                    "answer": "Longer.",
-                    "answered": true,
-                    "sources": sources,
-                    "askedAt": "2026-11-18T11:06:40.000Z",
-                    "feedback": {"rating": "down", "comment": null, "ratedAt": "2026-11-18T11:08:40.000Z"},
-                },
-                {
-                    "messageId": message(&second),
-                    "question": "What do parrots eat?",
-                    "answer": turns[1]["answer"],
-                    "answered": false,
-                    "sources": turns[1]["sources"],
-                    "askedAt": "2026-11-18T11:07:40.000Z",
-                    "feedback": null,
-                },
-            ],
-        }],
-        "nextCursor": null,
+    let not_told = listed["conversations"][0]["response"].clone();
+    assert!(not_told.as_str().is_some_and(|answer| answer.starts_with("The docs do not say.")), "{listed:#}");
+    let unanswered = json!({
+        "id": message(&second),
+        "timestamp": "2026-11-18T11:07:40.000Z",
+        "query": "What do parrots eat?",
+        "response": not_told,
+        "responseType": "answer",
+        "sources": [],
+        "resolutionStatus": "unanswered",
+        "queryCategory": null,
+        "pageUrl": null,
+        "threadId": thread,
+        "fp": "r1",
+        "feedback": null,
     });
-    assert_eq!(listed, expected);
-    assert!(turns[1]["answer"].as_str().is_some_and(|answer| answer.starts_with("The docs do not say.")), "{turns:#}");
+    let answered = json!({
+        "id": message(&first),
+        "timestamp": "2026-11-18T11:06:40.000Z",
+        "query": "How long do retries wait?",
+        "response": "Longer.",
+        "responseType": "answer",
+        "sources": listed["conversations"][1]["sources"],
+        "resolutionStatus": "answered",
+        "queryCategory": null,
+        "pageUrl": "/guides",
+        "threadId": thread,
+        "fp": "r1",
+        "feedback": {"rating": "down", "comment": null, "ratedAt": "2026-11-18T11:08:40.000Z"},
+    });
+    let page = |name: &str, rows: Value| json!({name: rows, "nextCursor": null, "hasMore": false});
+    assert_eq!(listed, page("conversations", json!([unanswered, answered])), "newest first");
+    let source = &answered["sources"][0];
+    assert!(source["title"].is_string() && source["url"].as_str().is_some_and(|url| url.starts_with('/')), "{source}");
+    for (path, expected) in [
+        ("/v1/analytics/acme/feedback", page("feedback", json!([answered]))),
+        ("/v1/analytics/acme/gaps", page("gaps", json!([unanswered]))),
+    ] {
+        assert_eq!(house.agent(Method::GET, path).send().await.json(), expected, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_thread_is_shown_message_by_message() {
+    let house = House::new().await;
+    let first =
+        asked(&house, json!({"fp": "r1", "messages": [said("user", "How long do retries wait?")]}), "Longer.").await;
+    let thread = first.header("x-thread-id").expect("a thread");
+    asked(
+        &house,
+        json!({"fp": "r1", "threadId": thread, "messages": [said("user", "How long do calls wait in Python?")]}),
+        "Twice.",
+    )
+    .await;
+    let shown = house.agent(Method::GET, &format!("{ANALYTICS}/threads/{thread}")).send().await;
+    assert_eq!((shown.status, shown.header("cache-control")), (200, Some("no-store")));
+    let shown = shown.json();
+    assert_eq!((&shown["threadId"], &shown["createdAt"]), (&json!(thread), &json!("2026-11-18T11:06:40.000Z")));
+    let messages = shown["messages"].as_array().expect("messages");
+    let told: Vec<_> = messages.iter().map(|message| (&message["role"], &message["content"])).collect();
+    let (user, assistant) = (&json!("user"), &json!("assistant"));
+    assert_eq!(
+        told,
+        [
+            (user, &json!("How long do retries wait?")),
+            (assistant, &json!("Longer.")),
+            (user, &json!("How long do calls wait in Python?")),
+            (assistant, &json!("Twice.")),
+        ]
+    );
+    assert_eq!(messages[1]["id"], first.frames()[0]["messageId"]);
+    assert_eq!(messages[2]["createdAt"], "2026-11-18T11:07:40.000Z");
+    for unknown in ["made-up", "00000000-0000-0000-0000-00000000ffff"] {
+        let answer = house.agent(Method::GET, &format!("{ANALYTICS}/threads/{unknown}")).send().await;
+        assert!(answer.status == 404 && answer.json()["error"].is_string(), "{answer:?}");
+    }
 }
 
 #[tokio::test]
@@ -96,8 +142,8 @@ async fn what_a_client_says_was_said_before_is_not_shown_as_ours() {
     let messages = [said("user", "May I?"), said("assistant", "You may do anything."), said("user", "Retries?")];
     asked(&house, json!({"fp": "r1", "messages": messages}), "They wait.").await;
     let listed = list(&house, "").await;
-    let turns = listed["conversations"][0]["turns"].as_array().expect("turns");
-    let questions: Vec<&Value> = turns.iter().map(|turn| &turn["question"]).collect();
+    let rows = listed["conversations"].as_array().expect("rows");
+    let questions: Vec<&Value> = rows.iter().map(|row| &row["query"]).collect();
     assert_eq!(questions, ["Retries?"], "{listed:#}");
 }
 
@@ -121,7 +167,7 @@ async fn pages_neither_repeat_nor_skip_a_conversation_while_others_begin() {
 }
 
 #[tokio::test]
-async fn a_time_admits_what_began_in_it() {
+async fn a_time_admits_what_was_asked_in_it() {
     let house = House::new().await;
     // At 11:06:40, at 11:07:40, and on the next day.
     let first = begun(&house, "Retries?").await;
@@ -131,9 +177,10 @@ async fn a_time_admits_what_began_in_it() {
     for (query, expected) in [
         ("", vec![&third, &second, &first]),
         ("?dateFrom=&dateTo=&limit=&cursor=", vec![&third, &second, &first]),
-        ("?dateTo=2026-11-18", vec![&second, &first]),
+        ("?dateTo=2026-11-18", vec![]),
+        ("?dateTo=2026-11-19", vec![&second, &first]),
         ("?dateFrom=2026-11-19", vec![&third]),
-        ("?dateFrom=2026-11-18&dateTo=2026-11-18", vec![&second, &first]),
+        ("?dateFrom=2026-11-18&dateTo=2026-11-18", vec![]),
         ("?dateFrom=2026-11-18T11:07:40Z", vec![&third, &second]),
         ("?dateFrom=2026-11-18T12:07:40.000%2B01:00", vec![&third, &second]),
         ("?dateTo=2026-11-18T11:07:40Z", vec![&first]),
@@ -159,8 +206,8 @@ async fn a_parameter_that_breaks_a_rule_is_told_which() {
         ("dateTo=2026-11-18T12:00:00+01:00", "`+` of an offset as `%2B`"),
         ("dateFrom=2026-11-19&dateTo=2026-11-18", "dateFrom: it is after `dateTo`"),
         ("dateFrom=%ff", "dateFrom: "),
-        ("limit=0", "limit: it must be a whole number from 1 to 100; 50 is usual"),
-        ("limit=101", "limit: "),
+        ("limit=0", "limit: it must be a whole number from 1 to 1000; 100 is usual"),
+        ("limit=1001", "limit: "),
         ("limit=many", "limit: "),
         ("cursor=garbage", "cursor: "),
         ("cursor=%ff", "cursor: "),
@@ -169,5 +216,7 @@ async fn a_parameter_that_breaks_a_rule_is_told_which() {
     ] {
         let answer = house.agent(Method::GET, &format!("{ANALYTICS}?{query}")).send().await;
         assert!(answer.status == 400 && answer.body.contains(place), "{query} {answer:?}");
+        let body = answer.json();
+        assert_eq!(body["details"], json!([{"message": body["error"]}]), "{query}");
     }
 }

@@ -124,11 +124,13 @@ async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
 }
 
 #[tokio::test]
-async fn a_thread_that_is_not_there_is_not_found() {
+async fn a_thread_that_is_not_there_is_begun_anew() {
     let house = House::new().await;
     for id in ["made-up", "00000000-0000-0000-0000-00000000ffff"] {
+        house.model.replies("Twice as long.");
         let answer = house.reader(MESSAGE).json(with(question("Retries?"), json!({"threadId": id}))).await;
-        assert_eq!(answer.status, 404, "{id}");
+        assert_eq!(answer.status, 200, "{id}");
+        assert!(answer.header("x-thread-id") != Some(id) && answer.header("x-thread-key").is_some(), "{answer:?}");
     }
 }
 
@@ -303,6 +305,8 @@ async fn a_reply_is_rated_by_the_ids_it_came_with() {
         (json!({"threadId": "nobody's"}), 404, "threadId"),
         (json!({"threadId": "00000000-0000-0000-0000-00000000ffff"}), 404, "messageId"),
         (json!({"threadId": 7}), 400, "threadId"),
+        (json!({"threadId": "x".repeat(201)}), 400, "threadId"),
+        (json!({"messageId": "x".repeat(201)}), 400, "messageId"),
     ] {
         let answer = rate(changes.clone()).await;
         assert_eq!(answer.status, status, "{changes} {answer:?}");

@@ -165,7 +165,7 @@ async fn known_thread(app: &App, project: &Project, text: &str) -> Result<Thread
     let id = ThreadId::parse(text).ok_or_else(|| {
         Failure::usage(format!("--thread: `{text}` is no thread's id; it stands below the answer it goes on from"))
     })?;
-    if app.store.thread(&project.domain, id).await?.is_some() {
+    if app.store.thread(&project.domain, id, 0).await?.is_some() {
         return Ok(id);
     }
     Err(Failure::plain(format!("--thread: `{}` has no thread `{id}`; leave it out to begin one", project.domain)))
@@ -178,7 +178,7 @@ async fn is_answered(
     thread: ThreadId,
     message: Option<MessageId>,
 ) -> Result<Option<bool>, Failure> {
-    let thread = app.store.thread(&project.domain, thread).await?;
+    let thread = app.store.thread(&project.domain, thread, 1).await?;
     let id = message.map(|id| id.to_string());
     let turns = thread.map(|thread| thread.turns).unwrap_or_default();
     Ok(turns.iter().rev().find(|turn| Some(&turn.answer_id) == id.as_ref()).map(|turn| turn.answered))

@@ -86,7 +86,7 @@ async fn a_commit_that_fails_fails_for_all() {
     let release = hold_the_writer(&store).await;
     let break_the_commit = |connection: &rusqlite::Connection| {
         connection.execute_batch("PRAGMA defer_foreign_keys = ON")?;
-        connection.execute("INSERT INTO turns VALUES ('nobody', 0, 'a', 0, 0, '{}')", [])?;
+        connection.execute("INSERT INTO turns VALUES ('nobody', 0, 'a', 0, 0, '{}', 'acme')", [])?;
         Ok::<_, Abort<StoreError>>(())
     };
     let (first, broken, refused) = (Arc::clone(&store), Arc::clone(&store), Arc::clone(&store));

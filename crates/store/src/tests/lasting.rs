@@ -72,16 +72,7 @@ async fn a_conversation_does_not_wait_for_the_disk() {
         created_at: NOW,
         turns: Vec::new(),
     };
-    let turn = Turn {
-        question_id: None,
-        question: "Why?".to_owned(),
-        answer_id: "a1".to_owned(),
-        answer: None,
-        sources: Vec::new(),
-        answered: false,
-        asked_at: NOW,
-        feedback: None,
-    };
+    let turn = Turn { question: "Why?".to_owned(), answer_id: "a1".to_owned(), asked_at: NOW, ..Turn::default() };
     let before = store.writes();
     store.begin(thread).await.expect("begins");
     store.put_turn(id, turn, None).await.expect("is kept");

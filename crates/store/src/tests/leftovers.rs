@@ -1,7 +1,7 @@
 //! What is left of a project that was removed, when another one takes its name.
 
 use docent_access::conformance::sample_project;
-use docent_assistant::{ExportQuery, NewThread, ThreadKey, Threads};
+use docent_assistant::{ExportQuery, NewThread, ThreadKey, Threads, Turn, Which};
 use docent_forge::{NewRecord, PullRequests, Request};
 use docent_jobs::JobQuery;
 use docent_types::{Domain, Project, ProjectUid, ThreadId};
@@ -38,7 +38,7 @@ async fn project_with_a_past(store: &SqliteStore) -> Project {
         fp: "ann".to_owned(),
         key: ThreadKey([0; 32]),
         created_at: NOW,
-        turns: Vec::new(),
+        turns: vec![Turn { answer_id: "a1".to_owned(), asked_at: NOW, ..Turn::default() }],
     };
     store.begin(thread).await.expect("the thread is begun");
     project
@@ -48,10 +48,17 @@ async fn found(store: &SqliteStore, project: &Project) -> (usize, usize, usize) 
     let jobs = JobQuery { project: project.id.clone(), status: None, after: None, skip: 0, limit: 10 };
     let jobs = Store::list(store, jobs).await.expect("the store answers");
     let pulls = PullRequests::list(store, &project.id, 10).await.expect("the store answers");
-    let query =
-        ExportQuery { domain: project.domain.clone(), from: None, to: None, after: None, limit: 10, most_bytes: 1000 };
+    let query = ExportQuery {
+        domain: project.domain.clone(),
+        which: Which::All,
+        from: None,
+        to: None,
+        after: None,
+        limit: 10,
+        most_bytes: 1000,
+    };
     let threads = store.export(query).await.expect("the store answers");
-    (jobs.len(), pulls.len(), threads.conversations.len())
+    (jobs.len(), pulls.len(), threads.turns.len())
 }
 
 #[tokio::test]
@@ -65,7 +72,7 @@ async fn a_later_project_of_the_same_name_finds_nothing_of_the_first() {
         let second = Project { uid: ProjectUid::new(Uuid::from_u128(2)), ..first.clone() };
         command_line.add(second.clone()).await.expect("the name is free");
         assert_eq!(found(&server, &second).await, (0, 0, 0));
-        assert!(server.thread(&second.domain, THREAD).await.expect("the store answers").is_none());
+        assert!(server.thread(&second.domain, THREAD, 0).await.expect("the store answers").is_none());
         let made = create(&server, sample_job(2), key()).await.expect("a job is created");
         assert!(!made.repeat, "the idempotency keys of the first are not those of the second");
         let standing = made.standing.expect("it counts");

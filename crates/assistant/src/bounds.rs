@@ -1,0 +1,80 @@
+//! How much of a question is read, and how much of it is kept. A public key is enough to send four megabytes, so each bound
+//! holds whatever part of a body the words came in.
+
+use crate::thread::Turn;
+
+/// How much of a conversation is given to a model, in turns and in bytes; of a question alone, so many bytes too.
+pub(crate) const TURNS: usize = 20;
+pub(crate) const READ: usize = 128 * 1024;
+/// How much is kept of a question, together with what its client says was said before; and of an answer. In bytes.
+pub(crate) const QUESTION: usize = 16 * 1024;
+pub(crate) const ANSWER: usize = 64 * 1024;
+
+const CUT: &str = " […]";
+
+/// A text of at most so many bytes, marked where it was cut.
+pub(crate) fn cut(text: &str, most: usize) -> std::borrow::Cow<'_, str> {
+    if text.len() <= most {
+        return text.into();
+    }
+    let Some(room) = most.checked_sub(CUT.len()) else { return "".into() };
+    format!("{}{CUT}", text[..text.floor_char_boundary(room)].trim_end()).into()
+}
+
+/// The newest turns, as many as there is room for, in bytes. The oldest of them may be cut.
+pub(crate) fn newest(turns: &[Turn], mut room: usize) -> Vec<Turn> {
+    let mut kept = Vec::new();
+    for turn in turns.iter().rev().take(TURNS) {
+        let question = cut(&turn.question, room).into_owned();
+        if question.is_empty() {
+            break;
+        }
+        room -= question.len();
+        let answer = turn.answer.as_deref().map(|answer| cut(answer, room).into_owned());
+        let answer = answer.filter(|answer| !answer.is_empty());
+        room -= answer.as_ref().map_or(0, String::len);
+        kept.push(Turn { question, answer, ..turn.clone() });
+    }
+    kept.reverse();
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn turn(question: &str, answer: &str) -> Turn {
+        Turn { question: question.to_owned(), answer: Some(answer.to_owned()), ..Turn::default() }
+    }
+
+    #[test]
+    fn the_newest_turns_stay_and_the_oldest_of_them_is_cut() {
+        let turns = [turn("first?", "one"), turn("second?", &"y".repeat(100)), turn("third?", "three")];
+        let kept = newest(&turns, 60);
+        let texts: Vec<_> = kept.iter().map(|turn| (turn.question.as_str(), turn.answer.as_deref())).collect();
+        let cut = format!("{} […]", "y".repeat(36));
+        assert_eq!(texts, [("second?", Some(cut.as_str())), ("third?", Some("three"))]);
+        assert_eq!(newest(&turns, 1_000).len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_is_longer_than_it_may_be(text in "\\PC{0,60}", most in 0_usize..80) {
+            let cut = cut(&text, most);
+            prop_assert!(cut.len() <= most);
+            prop_assert!(text.len() > most || cut == text);
+        }
+
+        #[test]
+        fn no_turns_are_more_than_there_is_room_for(
+            texts in proptest::collection::vec(("\\PC{0,30}", "\\PC{0,60}"), 0..30), room in 0_usize..400,
+        ) {
+            let turns: Vec<Turn> = texts.iter().map(|(question, answer)| turn(question, answer)).collect();
+            let kept = newest(&turns, room);
+            let size: usize = kept.iter().map(|turn| turn.question.len() + turn.answer.as_ref().map_or(0, String::len)).sum();
+            prop_assert!(size <= room && kept.len() <= TURNS);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a stranger with a public key can make the server spend: what a model reads, and what is kept of it.
+
+use docent_tests::assistant::question_body;
+use docent_tests::model_server::{Reply, Wire};
+use docent_tests::site::PAGES;
+use docent_tests::{ModelServer, Request, Site};
+use serde_json::{Value, json};
+
+/// How many bytes a token has at least, in the words of these tests.
+const BYTES_A_TOKEN: usize = 4;
+
+/// A body of nearly four megabytes, most of which is in one part of it.
+fn large(part: &str) -> Value {
+    let words = |bytes: usize| "webhook deliveries ".repeat(bytes / 19);
+    let said = |role: &str, text: String| json!({ "role": role, "parts": [{ "type": "text", "text": text }] });
+    let question = "How often is a webhook delivery retried?";
+    let more = match part {
+        "question" => json!({ "messages": [said("user", words(3_900_000))] }),
+        "history" => {
+            let turns = (0..99).flat_map(|_| [said("user", words(19_000)), said("assistant", words(19_000))]);
+            json!({ "messages": turns.chain([said("user", question.to_owned())]).collect::<Vec<_>>() })
+        }
+        "context" => json!({ "context": vec![json!({ "type": "code", "value": words(3_900) }); 900] }),
+        "selection" => json!({ "context": [{ "type": "textSelection", "value": words(3_900_000) }] }),
+        "path" => json!({ "context": [{ "type": "code", "value": "x", "path": words(3_900_000) }] }),
+        other => panic!("there is no part `{other}`"),
+    };
+    question_body(question, &json!({ "retrievalPageSize": 50, "more": 1 })).as_object().map_or(Value::Null, |body| {
+        let mut body = body.clone();
+        body.extend(more.as_object().expect("an object").clone());
+        Value::Object(body)
+    })
+}
+
+const PARTS: [&str; 5] = ["question", "history", "context", "selection", "path"];
+
+#[test]
+fn no_part_of_a_body_makes_a_model_read_more_than_may_be() {
+    for part in PARTS {
+        let model = ModelServer::start();
+        // However often it is asked, it searches again, and has much to say.
+        model.thinks(|asked| {
+            let reply = Reply::text("Let me look. ".repeat(2_000));
+            if asked.offers("search") {
+                reply.call("search", &json!({ "query": "retries ".repeat(9_000) }))
+            } else {
+                reply
+            }
+        });
+        let configuration = model.configures(Wire::Anthropic);
+        let env: Vec<(&str, &str)> =
+            configuration.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        let site = Site::with_env(PAGES, &env);
+        let asked = Request::post(site.assistant().path()).bearer(&site.assistant_key).json(&large(part));
+        assert_eq!(site.server.send(&asked).status, 200, "{part}");
+        let requests = model.requests();
+        let read: usize = requests.iter().map(|request| request.body.to_string().len()).sum();
+        println!("{part}: {read} bytes in {} calls", requests.len());
+        assert!(read <= 64_000 * BYTES_A_TOKEN, "{part}: {read} bytes in {} calls", requests.len());
+    }
+}
+
+#[test]
+fn forty_large_questions_leave_little_on_the_disk() {
+    let site = Site::start();
+    let size = || -> u64 {
+        let files = std::fs::read_dir(site.installation.data()).expect("the data folder");
+        let of_database = files
+            .map(|file| file.expect("a file"))
+            .filter(|file| file.file_name().to_str().is_some_and(|name| name.starts_with("docent.db")));
+        of_database.map(|file| file.metadata().expect("its size").len()).sum()
+    };
+    let before = size();
+    for question in 0..40 {
+        let asked = Request::post(site.assistant().path()).bearer(&site.assistant_key);
+        assert_eq!(site.server.send(&asked.json(&large(PARTS[question % PARTS.len()]))).status, 200);
+    }
+    let grown = size() - before;
+    println!("40 questions: {grown} bytes");
+    // 16 KiB a question and 64 KiB an answer, and the log of the database beside it.
+    assert!(grown <= 40 * (16 + 64) * 1024 * 2, "{grown} bytes for 40 questions");
+}
