@@ -49,7 +49,7 @@ pub(crate) enum Suite {
     Models,
     /// The built server against a GitHub emulator and GitHub's description of its API
     Forges,
-    /// What the assistant lets out, in the Markdown renderers of others; $DOCENT_FUZZ_SECONDS says for how long
+    /// What the assistant lets out, in the Markdown renderers of others; $DOCENT_FUZZ_SECONDS says for how long, $DOCENT_FUZZ_SEED with which texts
     Markdown,
 }
 

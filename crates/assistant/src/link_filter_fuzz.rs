@@ -1,12 +1,13 @@
 //! What comes out, as the renderers of others show it: texts made of all that is awkward in Markdown are filtered, rendered by
 //! the readers of `tests/markdown`, and must lead nowhere and hold no HTML.
 //!
-//! `$DOCENT_FUZZ_SECONDS` says for how long (60), `$DOCENT_FUZZ_SEED` with which texts; by default each run tries others.
+//! `$DOCENT_FUZZ_SECONDS` says for how long (60), `$DOCENT_FUZZ_SEED` with which texts (1): a run without it tries the same
+//! texts in the same order every time, so that it fails for a change and not by chance. Longer runs take other seeds.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -23,8 +24,7 @@ const ALLOWED: [&str; 5] = ["/a", "/a#b", "https://rfc.test/1", "/chart.png", "m
 fn no_renderer_finds_a_way_out_or_html() {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse::<u64>().ok());
     let time = Duration::from_secs(number("DOCENT_FUZZ_SECONDS").unwrap_or(60));
-    let now = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |now| now.as_secs());
-    let seed = number("DOCENT_FUZZ_SEED").unwrap_or_else(now);
+    let seed = number("DOCENT_FUZZ_SEED").unwrap_or(1);
     println!("seed {seed}, for {} s", time.as_secs());
     let mut readers = Readers::start();
     let raw: Vec<String> = WAYS_OUT.iter().map(|text| (*text).to_owned()).collect();
