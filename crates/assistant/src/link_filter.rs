@@ -58,6 +58,8 @@ pub(crate) struct LinkFilter {
     fence: Option<Fence>,
     /// How far lines were set in, in columns, behind a block of code that was moved out of a list.
     dedent: usize,
+    /// Whether a span of code with backticks in it was written.
+    has_backticks_in_code: bool,
     written: Written,
     links: Vec<String>,
     notes: Vec<String>,
@@ -80,6 +82,7 @@ impl LinkFilter {
             at_line_start: true,
             fence: None,
             dedent: 0,
+            has_backticks_in_code: false,
             written: Written::new(),
             links: Vec::new(),
             notes: Vec::new(),
@@ -310,9 +313,10 @@ impl LinkFilter {
     fn span(&mut self, code: &str) -> String {
         let length = (1..).find(|length| code.split(|c| c != '`').all(|run| run.len() != *length)).unwrap_or(1);
         let marks = "`".repeat(length);
-        // Behind a bracket, some readers find the end of code with backticks in it elsewhere.
-        let ends = format!("]{NO_SPACE}(");
-        let code = &if code.contains('`') { code.replace("](", &ends) } else { code.to_owned() };
+        // Behind a bracket, some readers find the end of code with backticks in it elsewhere, and that of all code behind it.
+        self.has_backticks_in_code |= code.contains('`');
+        let code =
+            &if self.has_backticks_in_code { code.replace("](", &format!("]{NO_SPACE}(")) } else { code.to_owned() };
         if code.contains('|') && self.written.is_in_table() {
             return format!("{marks}{}{marks}", spans::in_a_cell(code));
         }

@@ -152,6 +152,8 @@ fn code_on_a_line_ends_where_every_reader_sees_it_end() {
         ("`a``b` `x`http://evil.test/", "`a``b` `x`·`http://evil.test/`"),
         ("[``a`b``](/a) [`a`](/a)", "[a\\`b](/a) [`a`](/a)"),
         ("[`a``](/nothing)` [``](/nothing)`x``", "[`a``]·(/nothing)` [``]·(/nothing)`x``"),
+        ("[`a``b` [`](/a)`http://evil.test", "[`a``b` [`]·(/a)`·`http://evil.test`"),
+        ("[`](/a)` and [`a``b`", "[`](/a)` and [`a``b`"),
         ("[`a|b`](/a)\n--|--", "[`a|b`](/a)\n·--|--"),
     ] {
         assert_eq!(seen(text), expected, "{text}");
