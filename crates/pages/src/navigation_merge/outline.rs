@@ -46,7 +46,10 @@ pub(super) fn merged_summary(base: &str, ours: &str, theirs: &str) -> Option<Res
     fn parts<'t>(text: &'t str, is_between: &dyn Fn(&str) -> bool) -> Parts<'t> {
         let end = text.trim_end().len();
         let end = text[end..].find('\n').map_or(text.len(), |line| end + line + 1);
-        Parts { before: "", entries: entries(&text[..end], is_between), after: &text[end..] }
+        match entries(&text[..end], is_between) {
+            entries if entries.is_empty() => Parts { before: text, entries, after: "" },
+            entries => Parts { before: "", entries, after: &text[end..] },
+        }
     }
     let merged = merged([base, ours, theirs].map(|text| parts(text, &is_between)))?;
     Some(merged.map(|text| if ours.ends_with('\n') { text } else { text.trim_end().to_owned() }))

@@ -121,6 +121,7 @@ fn a_summary_is_merged_by_entries() {
     let theirs = base.replace("  - [B](b.md)\n", "  - [B](b.md)\n  - [D](d.md)\n") + "- [Y](y.md)\n";
     let both = base.replace("  - [B](b.md)\n", "  - [B](b.md)\n  - [C](c.md)\n  - [D](d.md)\n") + "- [Y](y.md)\n";
     assert_eq!(merged("src/SUMMARY.md", [base, &ours, &theirs]), both);
+    assert_eq!(merged("SUMMARY.md", ["", "-", ""]), "-", "a list without an entry");
 }
 
 proptest! {
