@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use docent_pages::{Page, parse, text_of};
+use docent_markdown::{Page, parse, text_of};
 use libfuzzer_sys::fuzz_target;
 
 const KINDS: [&str; 2] = ["guides/page.md", "guides/page.mdx"];

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-use docent_pages::refactor::{Change, Refactored};
-use docent_pages::{Routes, Tree};
+use docent_refactor::{Change, Refactored};
+use docent_site::{Routes, Tree};
 
 use crate::docs_search::DocsSearch;
 use crate::files::Files;

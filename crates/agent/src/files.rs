@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use docent_pages::Tree;
+use docent_site::Tree;
 use thiserror::Error;
 
 /// A docs tree that can be written, and read from several threads at once. Paths are relative to the docs root, `/`-separated, without a leading slash.

@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Barrier};
 
-use docent_pages::Tree;
+use docent_site::Tree;
 use docent_types::Passage;
 use proptest::prelude::*;
 

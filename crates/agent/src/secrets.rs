@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 use std::sync::LazyLock;
 
-use docent_pages::Tree;
+use docent_site::Tree;
 use regex::{Regex, RegexSet};
 
 /// A line that seems to hold a secret.

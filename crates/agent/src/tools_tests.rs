@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::files::MemoryFiles;
 use crate::setting::Limits;
-use docent_pages::Tree;
+use docent_site::Tree;
 
 pub(super) fn docs() -> MemoryFiles {
     MemoryFiles::from_texts([

@@ -16,7 +16,8 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_pages::{Code, Layout, SiteData, Tree, code_of, is_api_description, read_file};
+use docent_markdown::Code;
+use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file};
 
 use crate::allowed::Allowed;
 use crate::paths::{check_new_name, check_path, is_hidden, runs_builds};
@@ -222,7 +223,7 @@ impl<'b> Writable<'b> {
     /// The files that pages show.
     fn shown(&self) -> &BTreeSet<String> {
         self.shown.get_or_init(|| {
-            let pages = self.base.paths().into_iter().filter(|path| docent_pages::is_page(path));
+            let pages = self.base.paths().into_iter().filter(|path| docent_markdown::is_page(path));
             let read = pages.filter_map(|path| Some((self.base.read(&path)?, path)));
             read.flat_map(|(bytes, path)| read_file(self.layout(), &path, &bytes, self.base).included).collect()
         })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_agent::Guidance;
-use docent_pages::Tree;
+use docent_site::Tree;
 use docent_types::Project;
 use docent_workspace::{Base, CommitId, GitError, Mirror};
 use futures::future::join_all;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use docent_pages::is_page;
+use docent_markdown::is_page;
 use docent_search::{Source, SourceFile};
 use docent_types::{BoxError, Project};
 use docent_workspace::{Base, GitError, Mirror, TreeFile};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use docent_agent::{Files, Refused, refused_change, secrets};
-use docent_pages::{Finding, Tree, new_findings};
+use docent_site::{Finding, Tree, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
 
 use crate::docs::{below, inside};

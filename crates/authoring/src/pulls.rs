@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use docent_forge::{Ending, PullRequests, Record, State};
-use docent_pages::{NavigationMerge, merge_navigation};
+use docent_site::{NavigationMerge, merge_navigation};
 use docent_types::{BoxError, Clock, Project, ProjectId, StoreError};
 use docent_workspace::{CommitId, Diff, DiffView, FileMerge, GitError, Merged, Mirror, PushError};
 use thiserror::Error;

@@ -357,7 +357,7 @@ impl Corpus {
             } else {
                 format!("---\ntitle: {}\n---\n\n", serde_json::to_string(&title)?)
             };
-            corpus.ids.insert(docent_pages::site_path(&file), id);
+            corpus.ids.insert(docent_markdown::site_path(&file), id);
             corpus.by_file.insert(file.clone(), corpus.pages.len());
             corpus.pages.push((file, format!("{title}{text}\n")));
         }

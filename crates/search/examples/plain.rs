@@ -259,9 +259,9 @@ fn sections(site: &Site) -> Vec<(String, String)> {
 }
 
 fn sections_of(file: &str, text: &str) -> Vec<(String, String)> {
-    let page = docent_pages::parse(file, text.as_bytes());
+    let page = docent_markdown::parse(file, text.as_bytes());
     let title = page.title.clone().unwrap_or_default();
-    let section = |section: docent_pages::Section| {
+    let section = |section: docent_markdown::Section| {
         let code = section.code.into_iter().map(|block| block.text);
         let heading = [title.as_str()].into_iter().chain(section.headings.iter().map(String::as_str));
         (heading.collect::<Vec<_>>().join(" "), [section.text].into_iter().chain(code).collect::<Vec<_>>().join("\n"))

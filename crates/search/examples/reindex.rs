@@ -94,8 +94,8 @@ fn plain_index(folder: &std::path::Path, sections: &[(String, String)]) -> tanti
 }
 
 fn sections(site: &Site) -> Vec<(String, String)> {
-    let pages = site.pages.iter().map(|page| docent_pages::parse("page.md", page.as_bytes()));
-    let section = |section: docent_pages::Section| {
+    let pages = site.pages.iter().map(|page| docent_markdown::parse("page.md", page.as_bytes()));
+    let section = |section: docent_markdown::Section| {
         let code = section.code.into_iter().map(|block| block.text);
         (section.headings.join(" "), [section.text].into_iter().chain(code).collect::<Vec<_>>().join("\n"))
     };

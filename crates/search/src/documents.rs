@@ -1,6 +1,6 @@
 //! A page to the documents the index holds of it.
 
-use docent_pages::{Page, Section};
+use docent_markdown::{Page, Section};
 use tantivy::schema::document::OwnedValue;
 use tantivy::schema::{Document, Field, Value};
 use tantivy::{Searcher, TantivyDocument};
@@ -278,7 +278,7 @@ mod tests {
     use super::*;
 
     fn whole(file: &str, text: &str) -> String {
-        let page = docent_pages::parse(file, text.as_bytes());
+        let page = docent_markdown::parse(file, text.as_bytes());
         let mut sections = page.sections.iter();
         let outline = outline(&page, text);
         let mut parts = outline.split(SECTION_HERE);
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_page_is_in_the_language_it_says_or_seems_to_be_in() {
-        let page = |text: &str| docent_pages::parse("a.md", text.as_bytes());
+        let page = |text: &str| docent_markdown::parse("a.md", text.as_bytes());
         let said = |tag: &str| ManifestPage { language: Some(tag.to_owned()), ..ManifestPage::default() };
         let german = page("Der Schlüssel wird vom Server erneuert, und das ist nicht für alle zu ändern.");
         assert_eq!(language(&ManifestPage::default(), &german), Language::German);

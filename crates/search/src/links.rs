@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-use docent_pages::{Link, LinkKind, Page, is_external, site_path};
+use docent_markdown::{Link, LinkKind, Page, site_path};
+use docent_site::is_external;
 use foldhash::fast::RandomState;
 
 /// Text of links to one page beyond this many characters says nothing new.
@@ -188,7 +189,7 @@ mod tests {
     #[test]
     fn a_page_mentions_each_other_page_once() {
         let text = "[one](b.md) and [two](./b.md#x) and [one](b.md), [out](https://x.y), [here](#z), ![i](b.md)";
-        let page = docent_pages::parse("a.md", text.as_bytes());
+        let page = docent_markdown::parse("a.md", text.as_bytes());
         let found = Mentions::default().of(&page, "a");
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].text, "one\ntwo");

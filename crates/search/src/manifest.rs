@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_pages::Place;
+use docent_site::Place;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// All that is known of the docs at one commit.

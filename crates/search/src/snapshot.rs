@@ -255,7 +255,7 @@ impl Snapshot {
 
     pub(crate) fn lookup(&self, path: &str) -> Option<&ManifestPage> {
         let path = path.split(['#', '?']).next().unwrap_or_default().trim().trim_matches('/');
-        let stem = docent_pages::is_page(path).then(|| docent_pages::site_path(path));
+        let stem = docent_markdown::is_page(path).then(|| docent_markdown::site_path(path));
         let found = self.tables.by_path.get(path).or_else(|| self.tables.by_path.get(&stem?));
         let found = found.or_else(|| self.tables.by_path.get(&self.tables.redirects.follow(path)?));
         self.manifest().at(*found?)

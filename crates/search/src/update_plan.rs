@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use docent_pages::{Layout, Tree};
+use docent_site::{Layout, Tree};
 
 use crate::error::SearchError;
 use crate::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSite};
@@ -187,7 +187,7 @@ fn inputs(listing: &Listing<'_>) -> Vec<(String, String)> {
 
 fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> ManifestSite {
     let owned = |(source, destination): (&str, &str)| (source.to_owned(), destination.to_owned());
-    let odd = |found: &docent_pages::FileProblem| ManifestOddity {
+    let odd = |found: &docent_site::FileProblem| ManifestOddity {
         file: found.file.clone(),
         line: found.problem.line,
         message: found.problem.message.clone(),

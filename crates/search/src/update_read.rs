@@ -8,7 +8,7 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use docent_pages::{SitePage, read_file};
+use docent_site::{SitePage, read_file};
 
 use crate::documents;
 use crate::error::SearchError;

@@ -212,7 +212,7 @@ fn section_text(title: &str, trail: &str, markdown: &str) -> String {
         text.push_str(heading);
     }
     text.push('.');
-    let page = docent_pages::parse("section.md", markdown.as_bytes());
+    let page = docent_markdown::parse("section.md", markdown.as_bytes());
     let prose = page.sections.iter().map(|section| section.text.as_str());
     let code = page.sections.iter().flat_map(|section| &section.code).map(|block| block.text.as_str());
     for part in prose.chain(code).filter(|part| !part.trim().is_empty()) {

@@ -133,9 +133,9 @@ fn show(bar: &ProgressBar, progress: &Progress) {
 mod tests {
     use std::path::{Path, PathBuf};
 
-    use docent_pages::Tree;
-    use docent_pages::refactor::{Change, add_descriptions, add_titles, replace_text};
+    use docent_refactor::{Change, add_descriptions, add_titles, replace_text};
     use docent_search::{Index, Query, Source, SourceFile};
+    use docent_site::Tree;
     use docent_types::BoxError;
 
     use super::*;

@@ -14,7 +14,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use docent_pages::{FieldValue, FrontMatter, parse};
+use docent_markdown::{FieldValue, FrontMatter, parse};
 use http::Uri;
 
 /// Where it stands, from the root of the repository.
@@ -49,7 +49,7 @@ impl fmt::Display for Problem {
 impl SiteFile {
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let page = parse(FILE, bytes);
-        let text = docent_pages::text_of(bytes);
+        let text = docent_markdown::text_of(bytes);
         let front = &page.front_matter;
         let (head, body) = text.split_at(front.span.as_ref().map_or(0, |span| span.end));
         let body = body.trim_start_matches('\u{feff}');

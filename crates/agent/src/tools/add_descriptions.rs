@@ -1,6 +1,6 @@
 //! `add_descriptions`: descriptions that are missing.
 
-use docent_pages::refactor::add_descriptions;
+use docent_refactor::add_descriptions;
 use serde::Deserialize;
 
 use super::{Offered, Tool, object, within};

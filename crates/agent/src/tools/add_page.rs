@@ -1,6 +1,6 @@
 //! `add_page`: a new page, and its place in the navigation.
 
-use docent_pages::refactor::{OutlineHeading, add_page};
+use docent_refactor::{OutlineHeading, add_page};
 use serde::Deserialize;
 use serde_json::json;
 

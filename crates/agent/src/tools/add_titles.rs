@@ -1,6 +1,6 @@
 //! `add_titles`: titles that are missing.
 
-use docent_pages::refactor::add_titles;
+use docent_refactor::add_titles;
 use serde::Deserialize;
 
 use super::{Offered, Tool, object, within};

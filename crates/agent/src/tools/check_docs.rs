@@ -1,7 +1,7 @@
 //! `check_docs`: what is wrong with the docs.
 
-use docent_pages::refactor::Selection;
-use docent_pages::{Finding, Routes, findings, findings_in, new_findings};
+use docent_refactor::Selection;
+use docent_site::{Finding, Routes, findings, findings_in, new_findings};
 use serde::Deserialize;
 
 use super::{Offered, Tool, flag, object, within};

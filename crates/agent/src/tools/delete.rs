@@ -1,6 +1,6 @@
 //! `delete`: a file, and nothing else.
 
-use docent_pages::refactor::Change;
+use docent_refactor::Change;
 use serde::Deserialize;
 
 use super::{Offered, Tool, object, text};

@@ -1,6 +1,6 @@
 //! `delete_page`: a page and its place in the navigation.
 
-use docent_pages::refactor::delete_page;
+use docent_refactor::delete_page;
 use serde::Deserialize;
 
 use super::{Offered, Tool, object, text};

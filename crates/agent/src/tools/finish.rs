@@ -1,6 +1,6 @@
 //! `finish`: the end of a turn, once the docs are as sound as they were.
 
-use docent_pages::new_findings;
+use docent_site::new_findings;
 use serde::Deserialize;
 use serde_json::json;
 

@@ -1,6 +1,6 @@
 //! `fix_links`: links that lead nowhere.
 
-use docent_pages::refactor::fix_links;
+use docent_refactor::fix_links;
 use serde::Deserialize;
 
 use super::{Offered, Tool, object, within};

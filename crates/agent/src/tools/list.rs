@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use docent_pages::Routes;
-use docent_pages::refactor::Selection;
+use docent_refactor::Selection;
+use docent_site::Routes;
 use serde::Deserialize;
 
 use super::{Offered, Tool, number, object, within};

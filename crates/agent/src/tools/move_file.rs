@@ -1,7 +1,7 @@
 //! `move`: a file to another path, and nothing else.
 
-use docent_pages::is_page;
-use docent_pages::refactor::Change;
+use docent_markdown::is_page;
+use docent_refactor::Change;
 use serde::Deserialize;
 
 use super::{Offered, Tool, object, text};

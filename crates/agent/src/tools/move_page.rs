@@ -1,6 +1,6 @@
 //! `move_page`: a page with everything that leads to it.
 
-use docent_pages::refactor::move_page;
+use docent_refactor::move_page;
 use serde::Deserialize;
 
 use super::{Offered, Tool, object, text};

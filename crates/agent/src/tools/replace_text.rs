@@ -1,6 +1,6 @@
 //! `replace_text`: one text in the place of another, all over the docs.
 
-use docent_pages::refactor::replace_text;
+use docent_refactor::replace_text;
 use serde::Deserialize;
 
 use super::{Offered, Tool, object, text, within};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use docent_pages::Routes;
-use docent_pages::refactor::Selection;
+use docent_refactor::Selection;
+use docent_site::Routes;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 

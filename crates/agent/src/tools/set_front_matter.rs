@@ -1,6 +1,6 @@
 //! `set_front_matter`: one field, on one page or many.
 
-use docent_pages::refactor::{FieldContent, set_front_matter};
+use docent_refactor::{FieldContent, set_front_matter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

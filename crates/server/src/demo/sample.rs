@@ -20,7 +20,8 @@ pub(super) fn repository(path: &Path) -> Result<usize, Failure> {
     let files: BTreeMap<String, Vec<u8>> = Sample::iter()
         .filter_map(|name| Sample::get(&name).map(|file| (name.into_owned(), file.data.into_owned())))
         .collect();
-    let pages = files.keys().filter(|name| docent_pages::is_page(name) && !docent_pages::is_partial(name)).count();
+    let pages =
+        files.keys().filter(|name| docent_markdown::is_page(name) && !docent_markdown::is_partial(name)).count();
     if !path.exists() {
         let meta = CommitMeta {
             name: "Larkspur docs team".to_owned(),

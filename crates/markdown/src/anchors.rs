@@ -1,0 +1,173 @@
+//! Anchors of headings, made as the generators of sites make them.
+
+use std::collections::HashMap;
+
+use unicode_normalization::UnicodeNormalization;
+
+/// The anchor of a heading's words as GitHub makes it: lower case, spaces to hyphens, punctuation gone. Not yet made unique.
+pub fn slug(text: &str) -> String {
+    text.trim()
+        .chars()
+        .flat_map(char::to_lowercase)
+        .filter_map(|c| match c {
+            ' ' | '-' => Some('-'),
+            '_' => Some('_'),
+            c if c.is_alphanumeric() => Some(c),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Whose rules make anchors of headings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum AnchorStyle {
+    /// GitHub's, which most sites took over.
+    #[default]
+    GitHub,
+    VitePress,
+    /// Of Python's Markdown: what is not ASCII goes.
+    Python,
+    /// The same with letters of all languages kept.
+    PythonUnicode,
+}
+
+impl AnchorStyle {
+    fn slug(self, text: &str) -> String {
+        match self {
+            Self::GitHub => slug(text),
+            Self::VitePress => vitepress_slug(text),
+            Self::Python => python_slug(text, |c| c.is_ascii()),
+            Self::PythonUnicode => python_slug(text, |_| true),
+        }
+    }
+}
+
+fn vitepress_slug(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c) && !c.is_control()) {
+        let is_sign =
+            c.is_whitespace() || "~`!@#$%^&*()-_+=[]{}|\\;:\"'\u{201c}\u{201d}\u{2018}\u{2019}<>,.?/".contains(c);
+        if !is_sign {
+            out.extend(c.to_lowercase());
+        } else if !out.ends_with('-') && !out.is_empty() {
+            out.push('-');
+        }
+    }
+    out.truncate(out.trim_end_matches('-').len());
+    // An element's name may not begin with a digit.
+    if out.starts_with(|c: char| c.is_ascii_digit()) { format!("_{out}") } else { out }
+}
+
+fn python_slug(text: &str, keeps: impl Fn(char) -> bool) -> String {
+    let decomposed: String = match keeps('\u{e9}') {
+        true => text.nfc().collect(),
+        false => text.nfkd().filter(|c| keeps(*c)).collect(),
+    };
+    let kept: String =
+        decomposed.chars().filter(|c| c.is_alphanumeric() || *c == '_' || *c == '-' || c.is_whitespace()).collect();
+    let mut out = String::with_capacity(kept.len());
+    for c in kept.trim().chars() {
+        if c != '-' && !c.is_whitespace() {
+            out.extend(c.to_lowercase());
+        } else if !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out
+}
+
+/// Hands out the anchors of one page: the second `setup` becomes `setup-1`.
+#[derive(Debug, Default)]
+pub struct Anchors {
+    style: AnchorStyle,
+    taken: HashMap<String, usize>,
+}
+
+impl Anchors {
+    pub fn of(style: AnchorStyle) -> Self {
+        Self { style, ..Self::default() }
+    }
+
+    /// The anchor for a heading with these words.
+    pub fn for_heading(&mut self, text: &str) -> String {
+        let slug = self.style.slug(text);
+        let (base, joint) = match self.style {
+            AnchorStyle::GitHub | AnchorStyle::VitePress => (slug.clone(), '-'),
+            // `setup_1` is counted on: the next one is `setup_2`.
+            AnchorStyle::Python | AnchorStyle::PythonUnicode => (counted_off(&slug).to_owned(), '_'),
+        };
+        let mut anchor = slug;
+        if joint == '_' && anchor.is_empty() {
+            anchor = "_1".to_owned();
+        }
+        while self.taken.contains_key(&anchor) {
+            let count = self.taken.entry(base.clone()).or_insert(0);
+            *count += 1;
+            anchor = format!("{base}{joint}{count}");
+        }
+        self.taken.insert(anchor.clone(), 0);
+        anchor
+    }
+
+    /// Notes an anchor the author wrote out, and gives it back.
+    pub fn explicit(&mut self, id: &str) -> String {
+        self.taken.entry(id.to_owned()).or_insert(0);
+        id.to_owned()
+    }
+}
+
+/// An anchor without the number it ends in.
+fn counted_off(anchor: &str) -> &str {
+    match anchor.rsplit_once('_') {
+        Some((base, count)) if !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit()) => base,
+        _ => anchor,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn anchors_are_those_of_github() {
+        for (text, anchor) in [
+            ("Hello World", "hello-world"),
+            ("What's new?", "whats-new"),
+            ("  C++ & Rust  ", "c--rust"),
+            ("snake_case `code`", "snake_case-code"),
+            ("Über uns", "über-uns"),
+            ("v1.2.3", "v123"),
+            ("🚀 Launch", "-launch"),
+        ] {
+            assert_eq!(slug(text), anchor, "{text}");
+        }
+    }
+
+    #[test]
+    fn each_generator_has_its_own() {
+        for (style, text, anchor) in [
+            (AnchorStyle::VitePress, "What's new in 2.0?", "what-s-new-in-2-0"),
+            (AnchorStyle::VitePress, "1. Über `ref()`", "_1-uber-ref"),
+            (AnchorStyle::VitePress, "快速 开始", "快速-开始"),
+            (AnchorStyle::Python, "What's new in 2.0?", "whats-new-in-20"),
+            (AnchorStyle::Python, "Über - uns", "uber-uns"),
+            (AnchorStyle::Python, "快速", "_1"),
+            (AnchorStyle::PythonUnicode, "快速 开始", "快速-开始"),
+            (AnchorStyle::PythonUnicode, "Über uns", "über-uns"),
+        ] {
+            assert_eq!(Anchors::of(style).for_heading(text), anchor, "{text}");
+        }
+        let mut python = Anchors::of(AnchorStyle::Python);
+        let given: Vec<String> = ["Setup", "Setup", "Setup_1"].iter().map(|text| python.for_heading(text)).collect();
+        assert_eq!(given, ["setup", "setup_1", "setup_2"]);
+    }
+
+    #[test]
+    fn the_same_words_again_get_a_number() {
+        let mut anchors = Anchors::default();
+        assert_eq!(anchors.explicit("setup-1"), "setup-1");
+        let given: Vec<String> =
+            ["Setup", "Setup", "setup", "Setup 1"].iter().map(|text| anchors.for_heading(text)).collect();
+        assert_eq!(given, ["setup", "setup-2", "setup-3", "setup-1-1"]);
+    }
+}

@@ -1,0 +1,309 @@
+//! What of a page is code: what the build of its site runs, or the browser of a reader.
+//!
+//! MDX is a program: its statements and expressions run when the site is built. Markdown holds HTML, and most generators
+//! read templates in it. Here such pieces are listed, so that those of two states of a page can be compared. A page that
+//! cannot be looked through to its end is one piece itself.
+
+mod literal;
+mod markup;
+mod statements;
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::anchors::AnchorStyle;
+use crate::front_matter;
+use crate::page::Format;
+use crate::page::Page;
+use crate::parse::mdx_constructs;
+use crate::parse::parse_as;
+use crate::parse::text_of;
+use crate::parse_lines::Lines;
+use crate::parse_lines::each_line;
+use crate::parse_marks;
+use crate::parse_tags::Dialect;
+use crate::parse_tags::Tag;
+use crate::site_paths::folder;
+use crate::site_paths::joined;
+
+pub use markup::runs_script;
+
+/// A piece of code on a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Code {
+    /// Where it stands.
+    pub(crate) span: Range<usize>,
+    /// Where it begins, counted from 1.
+    pub line: usize,
+    /// Its beginning as it is written, on one line.
+    pub shown: String,
+    /// Equal for two pieces that do the same: white space does not matter, nor from where a module is imported as long as
+    /// it is the same one.
+    pub key: String,
+}
+
+/// What is run of a page, by the generator that reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CodeReading {
+    /// Statements, expressions, tags.
+    Mdx,
+    /// Tags and templates.
+    Markdown {
+        /// Whether templates are read in the code that the page shows, too.
+        templates_in_code: bool,
+    },
+    /// Nobody knows which generator it is: what surely is code of MDX counts too.
+    Unknown,
+}
+
+/// Endings of files that browsers read as tags.
+const MARKUP: [&str; 4] = ["svg", "html", "htm", "xml"];
+
+/// How many characters of a piece are shown.
+const SHOWN: usize = 80;
+
+/// The code of a page, or of a picture or page that is written in tags, in no order. `file` is relative to the docs root.
+pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
+    let text = text_of(bytes);
+    let mut found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
+    let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
+    if MARKUP.iter().any(|markup| ending.eq_ignore_ascii_case(markup)) {
+        markup::tags(&text, 0, &[]).into_iter().for_each(|span| found.add("tag", span));
+        DECLARATION.find_iter(&text).for_each(|span| found.add("declaration", span.range()));
+        return found.code;
+    }
+    let body = front_matter::end(&text);
+    let format = if reading == CodeReading::Mdx { Format::Mdx } else { Format::Markdown };
+    let page = parse_as(file, bytes, format, AnchorStyle::GitHub);
+    found.front_matter(&page, body);
+    found.includes(body);
+    for link in page.links.iter().filter(|link| runs_script(&link.target)) {
+        found.add("link", link.span.clone());
+    }
+    found.executed_blocks(&page);
+    match reading {
+        CodeReading::Mdx => found.mdx(body),
+        CodeReading::Markdown { .. } | CodeReading::Unknown => {
+            let all = reading == CodeReading::Markdown { templates_in_code: true };
+            found.templates(body, if all { &[] } else { &page.code });
+            markup::tags(&text, body, &page.code).into_iter().for_each(|span| found.add("tag", span));
+            if reading == CodeReading::Unknown {
+                found.likely_mdx(body, &page.code);
+            }
+        }
+    }
+    found.code
+}
+
+/// Where the statements, the expressions and the tags that are code stand on an MDX page.
+pub fn code_spans(file: &str, text: &str) -> Vec<Range<usize>> {
+    let mut found = Found { text, lines: Lines::of(text), file, code: Vec::new() };
+    found.mdx(front_matter::end(text));
+    found.code.into_iter().map(|code| code.span).collect()
+}
+
+struct Found<'t> {
+    text: &'t str,
+    lines: Lines<'t>,
+    file: &'t str,
+    code: Vec<Code>,
+}
+
+macro_rules! regex {
+    ($name:ident, $pattern:expr) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
+    };
+}
+
+// Front matter that is a program, and front matter that puts elements into the head of the page.
+regex!(PROGRAM, r"\A\u{feff}?---[ \t]*([A-Za-z]+)");
+regex!(HEAD, r#"(?m)^["']?head["']?[ \t]*:.*\n?(?:(?:[ \t].*|-[ \t].*)?\n)*"#);
+// What XML is told to read besides, and how to show it.
+regex!(DECLARATION, r"(?i)<!(?:DOCTYPE[^>]*\[|ENTITY)[^>]*|<\?xml-stylesheet[^>]*");
+// A line that puts another file into the page: `<<< file`, `--8<-- "file"`, `<!--@include: file-->`.
+regex!(INCLUDE, r#"(?m)^[ \t>]*<<<[ \t]*(\S+)|-{1,}8<-{1,}[ \t]+["']([^"'\n]+)|@include:[ \t]*([^\s>]+)"#);
+// Fences of code that notebooks and plug-ins run: `{python}`, `{code-cell}`, `exec="on"`.
+regex!(
+    EXECUTED,
+    r"(?i)\A[ \t>]*(?:`{3,}|~{3,})[^\n]*?(?:\{[ \t]*(?:code-cell|eval-rst|jupyter-execute|exec|raw|include|literalinclude|python|r|julia|bash|sh|node|js|ojs|sql)\b|\bexec[ \t]*=|[ \t]live\b)"
+);
+regex!(TEMPLATE, r"(?s)\{\{.{0,4000}?\}\}|\{%.{0,4000}?%\}");
+regex!(SHORTCODE, r"\A\{(?:\{[<%]|%)-?\s*(/?[\w.-]+)");
+
+impl Found<'_> {
+    fn add(&mut self, kind: &str, span: Range<usize>) {
+        let written = &self.text[span.clone()];
+        let key = format!("{kind} {}", tidied(written));
+        self.add_as(span, key);
+    }
+
+    fn add_as(&mut self, span: Range<usize>, key: String) {
+        let shown: String = on_one_line(&self.text[span.clone()]).chars().take(SHOWN).collect();
+        self.code.push(Code { line: self.lines.number(span.start), span, shown, key });
+    }
+
+    fn front_matter(&mut self, page: &Page, body: usize) {
+        let language = PROGRAM.captures(self.text).and_then(|found| found.get(1));
+        if language.is_some_and(|name| !["yaml", "yml", "toml", "json"].contains(&name.as_str())) {
+            self.add("front matter", 0..self.text.len());
+        }
+        match HEAD.find(&self.text[..body]) {
+            Some(head) => self.add("front matter", head.range()),
+            None if page.front_matter.fields.iter().any(|field| field.name == "head") => {
+                self.add("front matter", 0..body);
+            }
+            None => {}
+        }
+    }
+
+    /// A page may show files of the docs, and no others of the machine that builds it.
+    fn includes(&mut self, body: usize) {
+        let text = self.text;
+        for found in INCLUDE.captures_iter(&text[body..]) {
+            let named = found.get(1).or(found.get(2)).or(found.get(3)).map_or("", |path| path.as_str());
+            let named = named.strip_prefix("@/").unwrap_or(named);
+            let is_inside = [folder(self.file), ""].iter().any(|base| joined(base, named).is_some());
+            let is_hidden = named.split('/').any(|part| part.starts_with('.') && !matches!(part, "." | ".."));
+            if !is_inside || is_hidden || named.starts_with(['/', '~']) || named.contains(':') && named.contains("//") {
+                let whole = found.get_match();
+                self.add("include", body + whole.start()..body + whole.end());
+            }
+        }
+        // The same as a list between two such marks.
+        let mut is_list = false;
+        let mut at = body;
+        for line in each_line(&text[body..]) {
+            let named = line.trim();
+            if named.len() >= 3 && named.contains("8<") && named.chars().all(|c| matches!(c, '-' | '8' | '<')) {
+                is_list = !is_list;
+            } else if is_list && (named.starts_with(['/', '~', '.']) || named.contains("..") || named.contains("://")) {
+                self.add("include", at..at + line.trim_end().len());
+            }
+            at += line.len();
+        }
+    }
+
+    fn executed_blocks(&mut self, page: &Page) {
+        for block in page.code.iter().filter(|block| EXECUTED.is_match(&self.text[(*block).clone()])) {
+            self.add("executed", block.clone());
+        }
+    }
+
+    fn mdx(&mut self, body: usize) {
+        let (text, marks) = (self.text, parse_marks::costly(self.text));
+        let constructs = mdx_constructs(text, 0..body, &marks, &self.lines);
+        if constructs.is_cut {
+            return self.add("unread", 0..text.len());
+        }
+        for span in &constructs.taken {
+            match text.as_bytes()[span.start] {
+                b'{' => self.expression(span.clone()),
+                b'i' | b'e' => self.statements(span.clone()),
+                _ => {}
+            }
+        }
+        for span in statements::others(text, body, &constructs) {
+            self.statements(span);
+        }
+        for tag in &constructs.tags {
+            self.tag(tag);
+        }
+    }
+
+    fn tag(&mut self, tag: &Tag) {
+        for span in &tag.expressions {
+            self.expression(span.clone());
+        }
+        if markup::is_code(self.text, tag, Dialect::Jsx) {
+            self.add("tag", tag.span.clone());
+        }
+    }
+
+    fn expression(&mut self, span: Range<usize>) {
+        let inside = &self.text[span.start + 1..span.end - 1];
+        let is_anchor = inside.strip_prefix('#').is_some_and(|id| {
+            !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
+        });
+        if !is_anchor && !literal::is_literal(inside) {
+            self.add("expression", span);
+        }
+    }
+
+    fn statements(&mut self, span: Range<usize>) {
+        for span in statements::split(self.text, span) {
+            let statement = &self.text[span.clone()];
+            match statements::imported(statement, self.file) {
+                Some(imported) => {
+                    imported.into_iter().for_each(|import| self.add_as(span.clone(), format!("import {import}")));
+                }
+                None if statements::exports_a_literal(statement) => {}
+                None => self.add("statement", span),
+            }
+        }
+    }
+
+    fn templates(&mut self, body: usize, code: &[Range<usize>]) {
+        for found in TEMPLATE.find_iter(&self.text[body..]) {
+            let span = body + found.start()..body + found.end();
+            if code.iter().any(|code| code.start <= span.start && span.start < code.end) {
+                continue;
+            }
+            match SHORTCODE.captures(found.as_str()) {
+                // Another use of one that there is: it is the site's own.
+                Some(shortcode) => self.add_as(span, format!("shortcode {}", &shortcode[1])),
+                None if literal::is_literal(&found.as_str()[2..found.len() - 2]) => {}
+                None => self.add("template", span),
+            }
+        }
+    }
+
+    /// What is code if the page is MDX after all, and hardly anything else if not.
+    fn likely_mdx(&mut self, body: usize, code: &[Range<usize>]) {
+        let head = 0..body;
+        let outside: Vec<Range<usize>> = std::iter::once(head).chain(code.iter().cloned()).collect();
+        let constructs = crate::parse_mdx::constructs(self.text, body, &outside, &self.lines);
+        for span in &constructs.taken {
+            let written = &self.text[span.clone()];
+            let before = self.text[..span.start].chars().next_back();
+            // What follows a word, a sign of a formula or a brace belongs to that.
+            let is_alone = before.is_none_or(|c| !(c.is_alphanumeric() || "\\^_}{$%".contains(c)));
+            match written.as_bytes()[0] {
+                b'{' if is_alone && written.contains(['(', '`', '=']) => self.expression(span.clone()),
+                b'i' | b'e' => self.statements(span.clone()),
+                _ => {}
+            }
+        }
+        for tag in constructs.tags.iter().filter(|tag| tag.is_component()) {
+            tag.expressions.iter().for_each(|span| self.expression(span.clone()));
+        }
+    }
+}
+
+/// A piece without the white space that surely means nothing. A line break may end a comment, so it stays one.
+fn tidied(text: &str) -> String {
+    let mut tidied = String::with_capacity(text.len());
+    let mut gap = None;
+    for c in text.chars() {
+        match c {
+            '\n' | '\r' | '\u{2028}' | '\u{2029}' => gap = Some('\n'),
+            c if c.is_whitespace() => gap = gap.or(Some(' ')),
+            c => {
+                let is_inside = !matches!((tidied.chars().next_back(), c), (None | Some('{'), _) | (_, '}'));
+                match gap.take() {
+                    Some('\n') if !tidied.is_empty() => tidied.push('\n'),
+                    Some(_) if is_inside => tidied.push(' '),
+                    _ => {}
+                }
+                tidied.push(c);
+            }
+        }
+    }
+    tidied
+}
+
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,167 @@
+//! Tags that a browser runs, or loads more of.
+
+use std::ops::Range;
+
+use super::literal::is_literal;
+use crate::parse_html::Ends;
+use crate::parse_html::is_silent;
+use crate::parse_tags::Dialect;
+use crate::parse_tags::Tag;
+use crate::parse_tags::TagKind;
+use crate::parse_tags::scan_tag;
+
+/// Elements that run, load or redirect.
+const ELEMENTS: [&str; 11] =
+    ["script", "style", "object", "embed", "applet", "base", "meta", "link", "frame", "frameset", "portal"];
+
+/// Attributes whose text is put into the page as HTML.
+const AS_HTML: [&str; 6] = ["srcdoc", "dangerouslysetinnerhtml", "innerhtml", "set:html", "v-html", "__html"];
+
+/// Names that begin as handlers of events do and are none.
+const NO_HANDLERS: [&str; 3] = ["once", "only", "one"];
+
+/// How far a broken tag is looked at, in bytes.
+const BROKEN: usize = 500;
+
+/// Whether a tag is code, its expressions left aside. In JSX a name with a capital is a component, `<Frame>` for one.
+pub(super) fn is_code(text: &str, tag: &Tag, dialect: Dialect) -> bool {
+    let name = tag.name.rsplit(':').next().unwrap_or_default().to_ascii_lowercase();
+    if ELEMENTS.contains(&name.as_str()) && !(dialect == Dialect::Jsx && tag.is_component()) {
+        return tag.kind != TagKind::Close;
+    }
+    tag.attributes.iter().any(|attribute| {
+        let value = attribute.value.clone().map(|range| &text[range]);
+        let name = attribute.name.to_ascii_lowercase();
+        let is_handler = name.starts_with("on") && name.len() > 2 && !NO_HANDLERS.contains(&name.as_str());
+        // Templates in the attributes of Vue and Alpine; what says something only does nothing.
+        let is_template = name.starts_with([':', '@'])
+            || ["v-", "x-on", "x-data", "x-init", "x-html", "hx-on"].iter().any(|start| name.starts_with(start));
+        let animates = name == "attributename"
+            && value.is_some_and(|value| value.to_ascii_lowercase().starts_with("on") || value.ends_with("href"));
+        AS_HTML.contains(&name.as_str())
+            || is_handler
+            || animates
+            || value.is_some_and(|value| runs_script(value) || is_template && !is_literal(value))
+    })
+}
+
+/// Whether an address runs what it holds when it is followed or loaded.
+pub fn runs_script(address: &str) -> bool {
+    let visible = address.chars().filter(|c| !c.is_whitespace() && !c.is_control() && *c != '\u{feff}').take(200);
+    let address = visible.collect::<String>().to_lowercase();
+    let is_picture = address.strip_prefix("data:image/").is_some_and(|kind| !kind.starts_with("svg"));
+    let scheme = address.split(['/', '?', '#']).next().unwrap_or_default();
+    // What is written with entities before its path may be any scheme.
+    let start = address.split(['/', '?']).next().unwrap_or_default();
+    let is_hidden = ["&#", "&colon", "&tab", "&newline"].iter().any(|entity| start.contains(entity));
+    ["javascript:", "vbscript:", "livescript:"].iter().any(|script| scheme.contains(script))
+        || (address.starts_with("data:") && !is_picture)
+        || is_hidden
+}
+
+/// The tags of Markdown that are code, outside of what the page shows as code. A `script` or a `style` is one with what
+/// it holds. What begins as such a tag does and is broken counts too: browsers forgive more than anybody who reads a page.
+pub(super) fn tags(text: &str, body: usize, code: &[Range<usize>]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    let mut ends = Ends::default();
+    let mut code = code.iter().peekable();
+    let mut at = body;
+    while let Some(next) = text[at..].find('<').map(|length| at + length) {
+        at = next + 1;
+        while code.next_if(|range| range.end <= next).is_some() {}
+        if code.peek().is_some_and(|range| range.contains(&next)) {
+            continue;
+        }
+        match scan_tag(text, next, Dialect::Html) {
+            Some(tag) if is_code(text, &tag, Dialect::Html) => {
+                let end = if is_silent(&tag) { ends.of(text, &tag) } else { None };
+                found.push(next..end.unwrap_or(tag.span.end));
+            }
+            Some(_) => {}
+            None => {
+                let end = text.floor_char_boundary(text.len().min(next + BROKEN));
+                let broken = &text[next..end];
+                let broken = &broken[..broken[1..].find('<').map_or(broken.len(), |length| length + 1)];
+                if is_broken_code(broken) {
+                    found.push(next..next + broken.len());
+                }
+            }
+        }
+    }
+    found
+}
+
+fn is_broken_code(text: &str) -> bool {
+    let inside = text[1..].trim_start_matches('/');
+    if !inside.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return false;
+    }
+    let name_end = inside.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inside.len());
+    let name = inside[..name_end].to_ascii_lowercase();
+    let mut parts = inside.split(|c: char| c.is_whitespace() || matches!(c, '/' | '"' | '\''));
+    let handles = |part: &str| {
+        let part = part.to_ascii_lowercase();
+        part.starts_with("on") && part.contains('=')
+    };
+    ELEMENTS.contains(&name.as_str()) || parts.any(handles) || inside.to_ascii_lowercase().contains("javascript:")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn found(text: &str) -> usize {
+        tags(text, 0, &[]).len()
+    }
+
+    #[test]
+    fn tags_that_run_are_told_from_those_that_show() {
+        for harmless in [
+            "<div class=\"a\">b</div>",
+            "<img src=\"a.png\" alt=\"on = off\">",
+            "<a href=\"https://x.y\">",
+            "a < b, on = 1",
+            "<iframe src=\"https://videos.test/1\"></iframe>",
+            "<Badge :open=\"true\" v-pre once>",
+            "<details open>",
+            "<img src=\"data:image/png;base64,AAAA\">",
+            "<br/>",
+            "<one two>",
+        ] {
+            assert_eq!(found(harmless), 0, "{harmless}");
+        }
+        for code in [
+            "<script>f()</script>",
+            "<SCRIPT src=//x.y>",
+            "<img src=x onerror=f()>",
+            "<img/src=x/onerror=f()>",
+            "<a href=\"javascript:f()\">",
+            "<a href=\" java\nscript:f()\">",
+            "<a href=\"&#106;avascript:f()\">",
+            "<iframe srcdoc=\"<p>\">",
+            "<a :href=\"f()\">",
+            "<button @click=\"f()\">",
+            "<p v-html=\"a\">",
+            "<style>a{}</style>",
+            "<meta http-equiv=refresh content=0>",
+            "<svg onload=f()//",
+            "<script src=\"",
+            "<a href=\"data:text/html,x\">",
+            "<set attributeName=\"onclick\" to=\"f()\">",
+            "<svg:script>f()</svg:script>",
+        ] {
+            assert_eq!(found(code), 1, "{code}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_looked_through(text in "(<|/|>|script|on[a-z]{1,3}=|\"|'|:|javascript:| |\n|\\PC){0,30}") {
+            for range in tags(&text, 0, &[]) {
+                prop_assert!(text[range].starts_with('<'));
+            }
+        }
+    }
+}

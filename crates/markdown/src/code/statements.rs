@@ -1,0 +1,165 @@
+//! The module statements of an MDX page.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::literal::is_literal;
+use crate::parse_lines::each_line;
+use crate::parse_mdx::Constructs;
+use crate::parse_script::paragraph_end;
+use crate::parse_script::token_end;
+use crate::site_paths::folder;
+use crate::site_paths::joined;
+
+macro_rules! regex {
+    ($name:ident, $pattern:expr) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
+    };
+}
+
+regex!(
+    IMPORT,
+    r#"(?s)\Aimport\s+(?:([\w$]+)\s*)?(?:(,)\s*)?(?:(\*)\s*as\s+[\w$]+\s*|\{([^{}]*)\}\s*)?from\s*(?:"([^"\n\\]*)"|'([^'\n\\]*)')\s*;?\s*\z"#
+);
+regex!(EXPORT, r"(?s)\Aexport\s+const\s+[\w$]+\s*=(.*?);?\s*\z");
+
+/// Files whose import runs nothing that is not looked at where it stands: pages, and images.
+const HARMLESS: [&str; 10] = ["md", "mdx", "markdown", "png", "jpg", "jpeg", "gif", "webp", "avif", "ico"];
+
+/// The statements of a block of them.
+pub(super) fn split(text: &str, block: Range<usize>) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut starts = vec![block.start];
+    let (mut depth, mut at, mut line_begins) = (0_usize, block.start, false);
+    while at < block.end {
+        let is_statement = bytes[at..].starts_with(b"import") || bytes[at..].starts_with(b"export");
+        if line_begins && depth == 0 && is_statement {
+            starts.push(at);
+        }
+        line_begins = bytes[at] == b'\n';
+        match bytes[at] {
+            b'{' | b'(' | b'[' => depth += 1,
+            b'}' | b')' | b']' => depth = depth.saturating_sub(1),
+            _ => {
+                at = token_end(bytes, at, block.end).unwrap_or(at + 1);
+                continue;
+            }
+        }
+        at += 1;
+    }
+    let ends = starts.iter().skip(1).copied().chain([block.end]).collect::<Vec<_>>();
+    starts.into_iter().zip(ends).map(|(start, end)| start..start + text[start..end].trim_end().len()).collect()
+}
+
+/// What a page is refused by a build for, or what is a statement after all: paragraphs that begin as one does and were taken
+/// for words.
+pub(super) fn others(text: &str, body: usize, constructs: &Constructs) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut may_begin = true;
+    let mut at = body;
+    for line in each_line(&text[body..]) {
+        let begins = may_begin && (line.starts_with("import ") || line.starts_with("export "));
+        let is_taken = |range: &Range<usize>| range.start <= at && at < range.end;
+        if begins && !constructs.taken.iter().chain(&constructs.code).any(is_taken) {
+            found.push(at..paragraph_end(text, at));
+        }
+        // A paragraph cannot be broken into.
+        may_begin = !line.starts_with(|c: char| c.is_alphanumeric() || "\"'([*_`".contains(c));
+        at += line.len();
+    }
+    found
+}
+
+/// What a statement imports, a line each: the name of what, and the module. None for what is harmless; `None` when it is
+/// no plain import.
+pub(super) fn imported(statement: &str, file: &str) -> Option<Vec<String>> {
+    let found = IMPORT.captures(statement)?;
+    let module = found.get(5).or(found.get(6))?.as_str();
+    let (default, comma, rest) = (found.get(1), found.get(2), found.get(3).or(found.get(4)));
+    (comma.is_some() == (default.is_some() && rest.is_some())).then_some(())?;
+    let mut names: Vec<&str> = default.map(|_| "default").into_iter().chain(found.get(3).map(|_| "*")).collect();
+    for item in
+        found.get(4).map_or("", |items| items.as_str()).split(',').map(str::trim).filter(|item| !item.is_empty())
+    {
+        let mut words = item.split_whitespace();
+        names.push(words.next()?);
+        let is_renamed = [None, Some("as")].contains(&words.next());
+        (is_renamed && item.split_whitespace().count() != 2 && words.nth(1).is_none()).then_some(())?;
+    }
+    (!names.is_empty()).then_some(())?;
+    let module = whole(module, file);
+    if is_harmless(&module) {
+        return Some(Vec::new());
+    }
+    Some(names.into_iter().map(|name| format!("{name} from {module}")).collect())
+}
+
+/// A module as it is named from anywhere.
+fn whole(module: &str, file: &str) -> String {
+    match module.starts_with('.') {
+        true => match joined(folder(file), module) {
+            Some(path) => format!("/{path}"),
+            // It leads out of the docs, and where to depends on the folder.
+            None => format!("{}/{module}", folder(file)),
+        },
+        false => module.to_owned(),
+    }
+}
+
+fn is_harmless(module: &str) -> bool {
+    let is_file = module.starts_with('/') || module.starts_with("@site/") || module.contains("/../");
+    let ending = module.rsplit_once('.').map_or("", |(_, ending)| ending);
+    is_file && !module.contains(['!', '?', '#']) && HARMLESS.contains(&ending)
+}
+
+/// Whether all that a statement does is give a name to a literal.
+pub(super) fn exports_a_literal(statement: &str) -> bool {
+    EXPORT.captures(statement).is_some_and(|found| !found[1].trim().is_empty() && is_literal(&found[1]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_are_told_by_what_and_from_where() {
+        for (statement, expected) in [
+            ("import A from 'x'", Some(vec!["default from x"])),
+            (
+                "import A, { b, c as d } from \"./x\";",
+                Some(vec!["default from /guides/x", "b from /guides/x", "c from /guides/x"]),
+            ),
+            ("import * as A from '../x.js'", Some(vec!["* from /x.js"])),
+            ("import {\n  A,\n} from '/components/a'", Some(vec!["A from /components/a"])),
+            ("import Note from '/snippets/note.mdx'", Some(vec![])),
+            ("import Image from './a.png';", Some(vec![])),
+            ("import Note from '!!loader!./a.md'", Some(vec!["default from !!loader!./a.md"])),
+            ("import Note from 'package/a.md'", Some(vec!["default from package/a.md"])),
+            ("import 'x'", None),
+            ("import A from 'x'; evil()", None),
+            ("import A, from 'x'", None),
+            ("import {} from 'x'", None),
+            ("import A { b } from 'x'", None),
+            ("import { a as } from 'x'", None),
+            ("import your data from 'x'", None),
+        ] {
+            let expected = expected.map(|lines| lines.into_iter().map(str::to_owned).collect::<Vec<_>>());
+            assert_eq!(imported(statement, "guides/page.mdx"), expected, "{statement}");
+        }
+    }
+
+    #[test]
+    fn a_block_is_cut_into_its_statements() {
+        let text = "import A from 'a'\nimport {\n  B,\n} from 'b';\nexport const c = {\n\nimport: 1 }\n";
+        let statements: Vec<&str> = split(text, 0..text.len()).into_iter().map(|range| &text[range]).collect();
+        assert_eq!(
+            statements,
+            ["import A from 'a'", "import {\n  B,\n} from 'b';", "export const c = {\n\nimport: 1 }"]
+        );
+        assert!(exports_a_literal(statements[2]) && !exports_a_literal("export const a = f()"));
+        assert!(!exports_a_literal("export const a = 1; f()") && !exports_a_literal("export const a ="));
+    }
+}

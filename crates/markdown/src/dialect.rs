@@ -1,0 +1,364 @@
+//! The Markdown of generators as plain Markdown.
+//!
+//! Admonitions (`:::note`, `!!! note`), tabs (`=== "T"`, `== T`) and their like are no Markdown: their marks would be
+//! read as words and their insides, where they are indented, as code. Here a mark becomes its title in bold and what
+//! it holds comes out to the margin, so that everything after this reads Markdown.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::dialect_marks as marks;
+use crate::lines_from::{Composed, Fence, FenceLine};
+use crate::parse_lines::{each_line, has_three};
+
+/// Kinds of admonitions that are shown with their kind for a title.
+const KINDS: [&str; 22] = [
+    "note",
+    "tip",
+    "info",
+    "warning",
+    "danger",
+    "caution",
+    "important",
+    "details",
+    "success",
+    "question",
+    "abstract",
+    "failure",
+    "bug",
+    "example",
+    "quote",
+    "hint",
+    "attention",
+    "error",
+    "secondary",
+    "summary",
+    "tldr",
+    "seealso",
+];
+
+/// How deep marks may be in each other.
+const DEEPEST: usize = 32;
+
+macro_rules! regex {
+    ($name:ident, $pattern:expr) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
+    };
+}
+
+regex!(CONTAINER_TAB, r"^([ \t]*)(?:==|@tab(?::active)?)[ \t]+([^=\n].*)$");
+regex!(CONTENTS, r"^[ \t]*(?:\[\[_?[Tt][Oo][Cc]_?\]\]|\[TOC\])[ \t]*$");
+regex!(ICON, r":(?:material|octicons|fontawesome|simple)-[a-z0-9-]+:");
+regex!(ATTRIBUTES, r#"\{:?[ \t]*[.#][A-Za-z][^{}\n]*\}"#);
+regex!(TITLE_ATTRIBUTE, r#"title=(?:"([^"]*)"|'([^']*)')"#);
+
+// What a text without is Markdown already. All are looked for at once.
+regex!(
+    SIGNS,
+    r#":::|!!! |\?\?\?\+? |=== "|===[!+] |\[\[(?:toc|TOC)\]\]|\[TOC\]|:(?:material|octicons|fontawesome|simple)-"#
+);
+
+/// A text as plain Markdown; `None` when it is that already. `origin` tells the line of the page that a line of the
+/// text stands for; nothing before the byte `body` is changed.
+pub fn translate(text: &str, body: usize, attributes: Attributes, origin: impl Fn(usize) -> usize) -> Option<Composed> {
+    let has_attributes = attributes == Attributes::Are && ATTRIBUTES.is_match(text);
+    (has_attributes || SIGNS.is_match(text)).then_some(())?;
+    let mut reading =
+        Reading { out: Composed::default(), fence: Fence::default(), open: Vec::new(), containers: 0, attributes };
+    let mut at = 0;
+    for (number, line) in (1..).zip(each_line(text)) {
+        let origin = origin(number);
+        match at < body {
+            true => reading.out.push(line, origin),
+            false => reading.line(line, origin),
+        }
+        at += line.len();
+    }
+    Some(reading.out)
+}
+
+/// Where the signs stand (`!!!`, `???`, `===`) of marks whose insides are indented below them, in order; none in code.
+pub(crate) fn indented_marks(text: &str, body: usize) -> Vec<usize> {
+    if !has_three(text, |byte| matches!(byte, b'!' | b'?' | b'=')) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    let mut fence = Fence::default();
+    // The last mark and how far it is indented, until the next line that is not blank tells whether it holds anything.
+    let mut last: Option<(usize, usize)> = None;
+    let mut at = body;
+    for line in each_line(&text[body..]) {
+        let start = at;
+        at += line.len();
+        if line.trim().is_empty() {
+            continue;
+        }
+        let column = columns(line);
+        found.extend(last.take().filter(|(_, outer)| column >= outer + 4).map(|(sign, _)| sign));
+        let words = line.trim_end_matches(['\n', '\r']);
+        let sign = words.len() - words.trim_start_matches([' ', '\t']).len();
+        let may_be = words[sign..].starts_with(['!', '?', '=']);
+        if fence.line(line) == FenceLine::Outside && may_be && is_indented_mark(words) {
+            last = Some((start + sign, column));
+        }
+    }
+    found
+}
+
+fn is_indented_mark(line: &str) -> bool {
+    marks::indented(line).is_some() || marks::tab(line).is_some()
+}
+
+/// Whether `{ .class }` in a text is a list of attributes, which nobody reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Attributes {
+    Are,
+    AreNot,
+}
+
+struct Reading {
+    out: Composed,
+    fence: Fence,
+    /// The columns at which the insides of the open marks begin, outermost first.
+    open: Vec<usize>,
+    /// Open `:::`.
+    containers: usize,
+    attributes: Attributes,
+}
+
+impl Reading {
+    fn line(&mut self, line: &str, origin: usize) {
+        let is_blank = line.trim().is_empty();
+        if !is_blank {
+            let column = columns(line);
+            while self.open.last().is_some_and(|inside| column < *inside) {
+                self.open.pop();
+                self.fence.close();
+            }
+        }
+        let line = without_columns(line, 4 * self.open.len());
+        if self.fence.line(&line) == FenceLine::Inside {
+            return self.out.push(&line, origin);
+        }
+        let words = line.trim_end_matches(['\n', '\r']);
+        if let Some((indent, title)) = self.mark(words) {
+            return self.title(indent, &title, origin);
+        }
+        if words.contains('[') && CONTENTS.is_match(words) {
+            return self.out.push("\n", origin);
+        }
+        let line = self.without_signs(&line);
+        self.out.push(&line, origin);
+    }
+
+    /// The indent and the title of a line that is a mark; the title may be empty.
+    fn mark<'l>(&mut self, line: &'l str) -> Option<(&'l str, Cow<'l, str>)> {
+        let start = line.trim_start_matches([' ', '\t', '>']);
+        match start.as_bytes().first()? {
+            b'!' | b'?' => {
+                let mark = marks::indented(line)?;
+                self.opens(mark.indent)?;
+                Some((mark.indent, mark.title.map_or_else(|| capitalised(mark.kind).into(), Cow::from)))
+            }
+            b'=' => match marks::tab(line) {
+                Some((indent, title)) => {
+                    self.opens(indent)?;
+                    Some((indent, title.into()))
+                }
+                None => self.tab_of_container(line),
+            },
+            b'@' => self.tab_of_container(line),
+            b':' => {
+                if marks::ends_container(line) {
+                    self.containers = self.containers.saturating_sub(1);
+                    return Some(("", "".into()));
+                }
+                let mark = marks::container(line)?;
+                self.containers += 1;
+                let attribute = mark.attributes.and_then(|attributes| TITLE_ATTRIBUTE.captures(attributes));
+                let given = attribute.and_then(|value| value.get(1).or(value.get(2)).map(|value| value.as_str()));
+                let given = given.unwrap_or_else(|| mark.label.unwrap_or(mark.title).trim());
+                let title = match given.is_empty() {
+                    true => usual_title(mark.kind).into(),
+                    false => given.into(),
+                };
+                Some((mark.indent, title))
+            }
+            _ => None,
+        }
+    }
+
+    fn tab_of_container<'l>(&self, line: &'l str) -> Option<(&'l str, Cow<'l, str>)> {
+        (self.containers > 0).then_some(())?;
+        let (_, [indent, title]) = CONTAINER_TAB.captures(line)?.extract();
+        Some((indent, title.into()))
+    }
+
+    /// Opens a mark whose insides are indented.
+    fn opens(&mut self, indent: &str) -> Option<()> {
+        (self.open.len() < DEEPEST).then_some(())?;
+        let column = columns(indent) + 4 * self.open.len();
+        self.open.push(column + 4);
+        Some(())
+    }
+
+    fn title(&mut self, indent: &str, title: &str, origin: usize) {
+        let title = if title.contains(':') { ICON.replace_all(title, "") } else { title.into() };
+        let title = title.trim();
+        self.out.push("\n", origin);
+        if title.is_empty() {
+            return;
+        }
+        self.out.push(indent, origin);
+        self.out.push("**", origin);
+        title.split("**").for_each(|piece| self.out.push(piece, origin));
+        self.out.push("**\n\n", origin);
+    }
+
+    fn without_signs<'l>(&self, line: &'l str) -> Cow<'l, str> {
+        let mut line: Cow<'l, str> = line.into();
+        if line.contains(':') && ICON.is_match(&line) {
+            line = outside_code(&line, |text| ICON.replace_all(text, "")).into();
+        }
+        if self.attributes == Attributes::Are && line.contains('{') {
+            let is_heading = line.trim_start().starts_with('#');
+            line = outside_code(&line, |text| {
+                ATTRIBUTES.replace_all(text, |found: &regex::Captures<'_>| match is_heading && found[0].contains('#') {
+                    true => found[0].to_owned(),
+                    false => String::new(),
+                })
+            })
+            .into();
+        }
+        line
+    }
+}
+
+/// A line with what is outside of its code spans changed.
+fn outside_code(line: &str, change: impl Fn(&str) -> Cow<'_, str>) -> String {
+    let mut out = String::with_capacity(line.len());
+    // Every other piece between backticks is code; a line with an odd one is left to the parser.
+    let pieces: Vec<&str> = line.split('`').collect();
+    for (ix, piece) in pieces.iter().enumerate() {
+        if ix > 0 {
+            out.push('`');
+        }
+        match ix % 2 == 0 {
+            true => out.push_str(&change(piece)),
+            false => out.push_str(piece),
+        }
+    }
+    out
+}
+
+/// The title of a mark without one.
+fn usual_title(kind: &str) -> String {
+    let kind = kind.to_lowercase();
+    if KINDS.contains(&kind.as_str()) { capitalised(&kind) } else { String::new() }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// How far a line is indented; a tab goes to the next multiple of four.
+fn columns(line: &str) -> usize {
+    let mut column = 0;
+    for byte in line.bytes() {
+        match byte {
+            b' ' => column += 1,
+            b'\t' => column += 4 - column % 4,
+            _ => break,
+        }
+    }
+    column
+}
+
+/// A line moved towards the margin, as far as its indent allows.
+fn without_columns(line: &str, columns: usize) -> Cow<'_, str> {
+    if columns == 0 {
+        return line.into();
+    }
+    let mut column = 0;
+    for (at, byte) in line.bytes().enumerate() {
+        if column >= columns {
+            // A tab may have gone too far.
+            return if column == columns {
+                line[at..].into()
+            } else {
+                format!("{}{}", " ".repeat(column - columns), &line[at..]).into()
+            };
+        }
+        match byte {
+            b' ' => column += 1,
+            b'\t' => column += 4 - column % 4,
+            _ => return line[at..].into(),
+        }
+    }
+    "\n".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn plain(text: &str) -> String {
+        translate(text, 0, Attributes::Are, |line| line).map_or_else(|| text.to_owned(), |composed| composed.text)
+    }
+
+    #[test]
+    fn marks_become_titles_and_their_insides_come_out() {
+        for (text, expected) in [
+            ("a\n:::note\nb\n:::\nc\n", "a\n\n**Note**\n\nb\n\nc\n"),
+            (":::tip[My *title*]\nb\n:::\n", "\n**My *title***\n\nb\n\n"),
+            ("::: details Click me\nb\n:::\n", "\n**Click me**\n\nb\n\n"),
+            (":::caution{title=\"T\"}\nb\n:::\n", "\n**T**\n\nb\n\n"),
+            ("::: code-group\n```js [a.js]\n:::\n```\n:::\n", "\n```js [a.js]\n:::\n```\n\n"),
+            (":::tabs\n== One\na\n== Two\nb\n:::\n", "\n\n**One**\n\na\n\n**Two**\n\nb\n\n"),
+            ("!!! note \"T\"\n\n    a\n\n        code\n\nb\n", "\n**T**\n\n\na\n\n    code\n\nb\n"),
+            (
+                "??? warning\n    a\n    !!! tip inline end\n        b\n    c\nd\n",
+                "\n**Warning**\n\na\n\n**Tip**\n\nb\nc\nd\n",
+            ),
+            (
+                "=== \"C\"\n\n    ``` c\n    x\n    ```\n\n=== \"D\"\n\n    y\n",
+                "\n**C**\n\n\n``` c\nx\n```\n\n\n**D**\n\n\ny\n",
+            ),
+            ("1.  one\n\n    !!! note\n        a\n\n    b\n", "1.  one\n\n\n    **Note**\n\n    a\n\n    b\n"),
+            (
+                "[Get it](x){ .md-button } :material-check: `:material-x: { .a }`\n",
+                "[Get it](x)  `:material-x: { .a }`\n",
+            ),
+            ("## T { #id .x }\n\n[TOC]\n", "## T { #id .x }\n\n\n"),
+            ("```\n!!! note\n    :::\n```\n", "```\n!!! note\n    :::\n```\n"),
+            ("a == b\n== c\n::: \n", "a == b\n== c\n\n"),
+        ] {
+            assert_eq!(plain(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn lines_keep_their_numbers_and_the_front_matter_its_words() {
+        let text = "---\nt: \":::note\"\n---\n:::note\n{a\n:::\n";
+        let composed = translate(text, text.find(":::note\n{").expect("a mark"), Attributes::AreNot, |line| line)
+            .expect("a change");
+        assert!(composed.text.starts_with("---\nt: \":::note\"\n---\n\n**Note**\n\n{a\n"));
+        let line = composed.text.lines().position(|line| line == "{a").expect("the line") + 1;
+        assert_eq!(composed.origin(line), 5);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_translated(parts in proptest::collection::vec(prop::sample::select(vec![
+            ":::", ":::note", "[", "]", "{", "}", "!!! ", "??? ", "note", " \"", "\"", "\n", "    ", "\t", "=== \"a\"", "== b", "```", "`", "\u{e9}", "{ .x }", ":material-a:", "# ", "[TOC]", ">",
+        ]), 0..40)) {
+            plain(&parts.concat());
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! The block of fields at the top of a page.
+
+use std::ops::Range;
+
+use crate::page::Problem;
+use crate::parse_lines::Lines;
+use crate::{front_matter_toml, front_matter_yaml};
+
+/// The front matter of a page. Values are text as the author wrote it: `no` stays `no`, `012` stays `012`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FrontMatter {
+    /// The whole block, both fences and the last line break included; `None` when there is none.
+    pub span: Option<Range<usize>>,
+    /// What is between the fences; `None` when there is no block.
+    pub body: Option<Range<usize>>,
+    /// What the block is written in.
+    pub syntax: Syntax,
+    /// Top-level fields in order of the file.
+    pub fields: Vec<Field>,
+}
+
+/// What a front matter is written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Syntax {
+    /// Between lines of `---`.
+    #[default]
+    Yaml,
+    /// Between lines of `+++`.
+    Toml,
+    /// Between lines of `;;;`, or after `---json`.
+    Json,
+}
+
+/// One field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Field {
+    pub name: String,
+    pub value: FieldValue,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldValue {
+    /// A single value.
+    Text(String),
+    /// A list of single values.
+    List(Vec<String>),
+    /// Nothing, or `null`.
+    Empty,
+    /// A mapping: its fields. A list that holds more than single values has none.
+    Nested(Vec<Field>),
+}
+
+impl FrontMatter {
+    /// The single value of a field, if it has one that is not empty. A dot leads into a mapping: `sidebar.label`.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        match self.value(name) {
+            Some(FieldValue::Text(text)) if !text.trim().is_empty() => Some(text.as_str()),
+            _ => None,
+        }
+    }
+
+    /// The values of a field that may be a list or a single value; a single value is split at commas.
+    pub fn list(&self, name: &str) -> Vec<&str> {
+        match self.value(name) {
+            Some(FieldValue::Text(text)) => text.split(',').map(str::trim).filter(|part| !part.is_empty()).collect(),
+            Some(FieldValue::List(items)) => items.iter().map(String::as_str).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a field says yes.
+    pub fn flag(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|text| ["true", "yes", "on", "1"].contains(&text.trim().to_lowercase().as_str()))
+    }
+
+    /// Whether a field says no.
+    fn denies(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|text| ["false", "no", "off", "0"].contains(&text.trim().to_lowercase().as_str()))
+    }
+
+    /// What a field holds; the first one of that name counts. A dot leads into a mapping.
+    pub fn value(&self, name: &str) -> Option<&FieldValue> {
+        fn find<'f>(fields: &'f [Field], name: &str) -> Option<&'f FieldValue> {
+            fields.iter().find(|field| field.name == name).map(|field| &field.value)
+        }
+        find(&self.fields, name).or_else(|| match name.split_once('.') {
+            Some((outer, inner)) => match find(&self.fields, outer)? {
+                FieldValue::Nested(fields) => find(fields, inner),
+                _ => None,
+            },
+            None => None,
+        })
+    }
+
+    pub fn title(&self) -> Option<&str> {
+        self.get("title")
+    }
+
+    pub fn description(&self) -> Option<&str> {
+        self.get("description")
+    }
+
+    /// What the navigation is to call the page: `sidebarTitle`, `sidebar_title`, `sidebar_label`, `sidebar.label`,
+    /// `nav_title` or `linkTitle`.
+    pub fn sidebar_title(&self) -> Option<&str> {
+        ["sidebarTitle", "sidebar_title", "sidebar_label", "sidebar.label", "nav_title", "linkTitle"]
+            .iter()
+            .find_map(|name| self.get(name))
+    }
+
+    pub fn slug(&self) -> Option<&str> {
+        self.get("slug")
+    }
+
+    pub fn version(&self) -> Option<&str> {
+        self.get("version")
+    }
+
+    /// `language`, or `lang`.
+    pub fn language(&self) -> Option<&str> {
+        self.get("language").or_else(|| self.get("lang"))
+    }
+
+    /// Who may read the page: `groups`.
+    pub fn groups(&self) -> Vec<&str> {
+        self.list("groups")
+    }
+
+    /// `tag` and `tags` together.
+    pub fn tags(&self) -> Vec<&str> {
+        let mut tags = self.list("tag");
+        tags.extend(self.list("tags"));
+        tags
+    }
+
+    /// Words the author wants the page to be found by.
+    pub fn keywords(&self) -> Vec<&str> {
+        self.list("keywords")
+    }
+
+    /// Paths that lead here too: `aliases`, `redirect_from`, `redirects`.
+    pub fn aliases(&self) -> Vec<&str> {
+        ["aliases", "redirect_from", "redirects"].iter().flat_map(|name| self.list(name)).collect()
+    }
+
+    /// Whether the page keeps itself from readers who look around: a draft, hidden, unlisted, or not to be searched.
+    pub fn hides(&self) -> bool {
+        let yes = ["draft", "hidden", "noindex", "unlisted", "search.exclude", "seo.noindex", "search_exclude"];
+        let no = ["search", "pagefind", "published"];
+        yes.iter().any(|name| self.flag(name))
+            || no.iter().any(|name| self.denies(name))
+            || self.get("robots").is_some_and(|robots| robots.to_lowercase().contains("noindex"))
+    }
+}
+
+/// A block larger than this is read line by line: what it is written in costs more to read than a page does.
+const LARGEST: usize = 64 << 10;
+
+/// Reads the block at the top of a text, if there is one.
+pub fn read(text: &str, lines: &Lines<'_>) -> (FrontMatter, Option<Problem>) {
+    let Some(Block { span, body, syntax }) = cut(text) else { return (FrontMatter::default(), None) };
+    let inside = &text[body.clone()];
+    let (read, name) = match syntax {
+        _ if inside.len() > LARGEST => (Err(format!("it is larger than {} KiB", LARGEST >> 10)), "read whole"),
+        Syntax::Yaml => (front_matter_yaml::fields(inside), "YAML"),
+        Syntax::Toml => (front_matter_toml::fields(inside), "TOML"),
+        // YAML is JSON and more.
+        Syntax::Json => (front_matter_yaml::fields(&braced(inside)), "JSON"),
+    };
+    let (fields, problem) = match read {
+        Ok(fields) => (fields, None),
+        Err(message) => {
+            let message = format!("the front matter is not {name}: {message}");
+            let sign = if syntax == Syntax::Toml { '=' } else { ':' };
+            let fields = front_matter_yaml::fields_by_line(inside, sign);
+            (fields, Some(Problem { line: lines.number(body.start), message }))
+        }
+    };
+    (FrontMatter { span: Some(span), body: Some(body), syntax, fields }, problem)
+}
+
+/// Where the block at the top of a text ends; where the text begins, if there is none.
+pub fn end(text: &str) -> usize {
+    cut(text).map_or(0, |block| block.span.end)
+}
+
+fn braced(json: &str) -> std::borrow::Cow<'_, str> {
+    match json.trim_start().starts_with('{') {
+        true => json.into(),
+        false => format!("{{{json}}}").into(),
+    }
+}
+
+struct Block {
+    /// Fences included.
+    span: Range<usize>,
+    /// What is between the fences.
+    body: Range<usize>,
+    syntax: Syntax,
+}
+
+fn cut(text: &str) -> Option<Block> {
+    let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+    let first = text[bom..].split_inclusive('\n').next()?;
+    let (syntax, ends): (Syntax, &[&str]) = match first.trim_end() {
+        "---" => (Syntax::Yaml, &["---", "..."]),
+        "---json" => (Syntax::Json, &["---"]),
+        "---toml" => (Syntax::Toml, &["---"]),
+        "+++" => (Syntax::Toml, &["+++"]),
+        ";;;" => (Syntax::Json, &[";;;"]),
+        _ => return None,
+    };
+    let start = bom + first.len();
+    let mut at = start;
+    for line in text[start..].split_inclusive('\n') {
+        if ends.contains(&line.trim_end()) {
+            return Some(Block { span: bom..at + line.len(), body: start..at, syntax });
+        }
+        at += line.len();
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(text: &str) -> (FrontMatter, Option<Problem>) {
+        read(text, &Lines::of(text))
+    }
+
+    #[test]
+    fn values_stay_as_they_were_written() {
+        let text = "---\ntitle: \"Hello: World\"\nversion: 1.10\ncode: 012\ncountry: no\nhidden: true\n\
+                    tags: [a, 1.0, no]\ngroups:\n  - x\n  - y\nempty:\nopenapi: {a: b}\ndescription: >\n  two\n  lines\n---\ntext";
+        let (front, problem) = of(text);
+        assert_eq!(problem, None);
+        assert_eq!(front.title(), Some("Hello: World"));
+        assert_eq!(front.version(), Some("1.10"));
+        assert_eq!(front.get("code"), Some("012"));
+        assert_eq!(front.get("country"), Some("no"));
+        assert!(front.flag("hidden") && !front.flag("country"));
+        assert_eq!(front.tags(), ["a", "1.0", "no"]);
+        assert_eq!(front.groups(), ["x", "y"]);
+        assert_eq!(front.value("empty"), Some(&FieldValue::Empty));
+        assert_eq!(front.get("openapi.a"), Some("b"));
+        assert_eq!(front.description(), Some("two lines\n"));
+        assert_eq!(&text[front.span.expect("a block").end..], "text");
+    }
+
+    #[test]
+    fn three_syntaxes_say_the_same() {
+        for (text, syntax) in [
+            ("---\ntitle: A b\ntags: [x, y]\nsidebar:\n  label: L\n  order: 2\ndraft: true\n---\n", Syntax::Yaml),
+            (
+                "+++\ntitle = \"A b\"\ntags = [\"x\", \"y\"]\ndraft = true\n[sidebar]\nlabel = 'L'\norder = 2\n+++\n",
+                Syntax::Toml,
+            ),
+            (
+                ";;;\n\"title\": \"A b\", \"tags\": [\"x\", \"y\"], \"sidebar\": {\"label\": \"L\", \"order\": 2}, \"draft\": true\n;;;\n",
+                Syntax::Json,
+            ),
+            (
+                "---json\n{\"title\": \"A b\", \"tags\": [\"x\", \"y\"], \"sidebar\": {\"label\": \"L\", \"order\": 2}, \"draft\": true}\n---\n",
+                Syntax::Json,
+            ),
+        ] {
+            let (front, problem) = of(text);
+            assert_eq!((problem, front.syntax), (None, syntax), "{text}");
+            assert_eq!(front.title(), Some("A b"), "{text}");
+            assert_eq!(front.tags(), ["x", "y"], "{text}");
+            assert_eq!(front.sidebar_title(), Some("L"), "{text}");
+            assert_eq!(front.get("sidebar.order"), Some("2"), "{text}");
+            assert!(front.hides(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_page_hides_in_many_words() {
+        for fields in [
+            "draft: true",
+            "hidden: yes",
+            "noindex: true",
+            "unlisted: true",
+            "search: false",
+            "search:\n  exclude: true",
+            "pagefind: false",
+            "robots: noindex, nofollow",
+        ] {
+            assert!(of(&format!("---\n{fields}\n---\n")).0.hides(), "{fields}");
+        }
+        for fields in ["draft: false", "search:\n  boost: 2", "sidebar:\n  hidden: true", "title: hidden"] {
+            assert!(!of(&format!("---\n{fields}\n---\n")).0.hides(), "{fields}");
+        }
+    }
+
+    #[test]
+    fn broken_blocks_still_give_their_plain_fields() {
+        for (text, name) in [
+            ("---\ntitle: Foo: bar\nslug: /x # note\nlist:\n  - a\n---\n", "YAML"),
+            ("+++\ntitle = \"Foo: bar\"\nslug = '/x'\nlist = [\n+++\n", "TOML"),
+        ] {
+            let (front, problem) = of(text);
+            assert!(problem.is_some_and(|problem| problem.message.contains(name)), "{text}");
+            assert_eq!(front.title(), Some("Foo: bar"));
+            assert_eq!(front.slug(), Some("/x"));
+        }
+    }
+
+    #[test]
+    fn only_a_block_at_the_top_with_both_fences_counts() {
+        for text in
+            ["", "---", "---\ntitle: x\n", "\n---\ntitle: x\n---\n", "--- x\n---\n", "----\n---\n", "+++\n---\n"]
+        {
+            assert_eq!(of(text), (FrontMatter::default(), None), "{text:?}");
+        }
+        assert_eq!(of("---\r\ntitle: x\r\n---\r\n").0.title(), Some("x"));
+        assert_eq!(of("\u{feff}---\ntitle: x\n---").0.title(), Some("x"));
+        assert_eq!(of("---\n---\n").0.fields, []);
+    }
+
+    #[test]
+    fn hostile_blocks_are_read() {
+        for unit in
+            ["[", "{", "a: [", "a = [", "&a [*a, ", "a:\n  ", "- ", "[a]\n", "[[a]]\n", "a.b.", "\"", "{a=", "? ", "| "]
+        {
+            for fence in ["---", "+++", ";;;"] {
+                of(&format!("{fence}\n{}\n{fence}\n", unit.repeat(20_000)));
+            }
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_block_is_read(fence in prop::sample::select(vec!["---", "+++", ";;;", "---json"]), body in "[a-z:=\\[\\]{}\"'\\-,.#&*!|>\n \u{e9}]{0,80}") {
+            of(&format!("{fence}\n{body}\n{fence}\n"));
+        }
+    }
+}

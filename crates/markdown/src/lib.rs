@@ -1,0 +1,46 @@
+//! One file of Markdown or MDX as a page: front matter, headings, links, sections and code, and at which bytes.
+//!
+//! [`parse()`] never fails: what cannot be read is text plus a [`Problem`]. Everything a tool may want to change carries the
+//! byte range it was read from, so that an edit touches those bytes and no others.
+//!
+//! What an agent may write asks one thing more: [`code_of()`] tells what of a page is run by a build or a browser.
+//!
+//! This crate is pure. It refuses to know sites and addresses: where a link leads and where a page is served is decided
+//! above. What differs between generators and has to be known while parsing is handed in, as [`AnchorStyle`] is.
+
+mod anchors;
+mod code;
+mod dialect;
+mod dialect_marks;
+mod front_matter;
+mod front_matter_toml;
+mod front_matter_yaml;
+mod lines_from;
+mod page;
+mod parse;
+mod parse_blocks;
+mod parse_components;
+mod parse_destination;
+mod parse_html;
+mod parse_lines;
+mod parse_markdown;
+mod parse_marks;
+mod parse_mdx;
+mod parse_script;
+mod parse_tags;
+mod sections;
+mod site_paths;
+
+pub use anchors::{AnchorStyle, Anchors, slug};
+pub use code::{Code, CodeReading, code_of, code_spans, runs_script};
+pub use dialect::{Attributes, translate};
+pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
+pub use front_matter::{end as front_matter_end, read as read_front_matter};
+pub use lines_from::{Composed, Fence, FenceLine};
+pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Problem, Section};
+pub use parse::{MOST_PROBLEMS, parse, parse_as, text_of};
+pub use parse_lines::{Lines, each_line, line_end, line_of};
+pub use parse_script::token_end;
+pub use parse_tags::{Dialect, Tag, TagKind, scan_tag};
+pub use sections::code_span_end;
+pub use site_paths::{folder, is_markdown, is_page, is_partial, joined, site_path, slugged, stem};

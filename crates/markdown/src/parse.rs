@@ -1,0 +1,423 @@
+//! Bytes to a page.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use satteri_pulldown_cmark::{Event, Tag};
+
+use crate::anchors::AnchorStyle;
+use crate::dialect::indented_marks;
+use crate::front_matter;
+use crate::page::{Format, Page, Problem};
+use crate::parse_blocks::{Blocks, MOST_HEADINGS, Source, blocks};
+use crate::parse_lines::Lines;
+use crate::parse_markdown;
+use crate::parse_marks;
+use crate::parse_mdx::{self, Constructs};
+
+/// A file's bytes as text of the very same length: a byte that is no UTF-8 becomes `?`, so that every span of a
+/// [`Page`] is also a range of the bytes.
+pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => {
+            let mut text = String::with_capacity(bytes.len());
+            for chunk in bytes.utf8_chunks() {
+                text.push_str(chunk.valid());
+                text.extend(chunk.invalid().iter().map(|_| '?'));
+            }
+            Cow::Owned(text)
+        }
+    }
+}
+
+/// A page with more problems than this needs no longer list of them.
+pub const MOST_PROBLEMS: usize = 200;
+
+/// Reads one page. Never fails and never panics: what cannot be read as it was meant is text plus a problem.
+/// `path` is the file relative to the docs root; its ending decides the format.
+pub fn parse(path: &str, bytes: &[u8]) -> Page {
+    parse_as(path, bytes, Format::of(path), AnchorStyle::GitHub)
+}
+
+/// Reads one page in a format, with anchors as a generator makes them.
+pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) -> Page {
+    let text = text_of(bytes);
+    let lines = Lines::of(&text);
+    let mut problems = Vec::new();
+    if matches!(text, Cow::Owned(_)) {
+        problems.push(Problem { line: 1, message: "the file is not UTF-8: save it as UTF-8".to_owned() });
+    }
+    let (front_matter, front_matter_problem) = front_matter::read(&text, &lines);
+    problems.extend(front_matter_problem);
+    let body = front_matter.span.as_ref().map_or(bom(&text), |span| span.end);
+
+    let mut unreadable = |message: &str| {
+        problems.push(Problem { line: lines.number(body), message: message.to_owned() });
+        None
+    };
+    let read = if parse_marks::are_all_there_is(&text[body..]) {
+        unreadable("this is a large page and most of it is no words but marks, so it is read as text")
+    } else {
+        let (read, found) = as_markdown(&text, body, format, anchors, &lines);
+        let read = read.or_else(|| unreadable("the page could not be read as Markdown, so it is read as text"));
+        problems.extend(found);
+        read
+    };
+    let Blocks { headings, links, ids, sections, prose, code, unread } =
+        read.unwrap_or_else(|| as_text(&text, body, anchors));
+    problems.extend(unread.map(|at| {
+        let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
+        Problem { line: lines.number(at), message }
+    }));
+
+    let first = headings.iter().find(|heading| heading.level == 1).map(|heading| heading.text.clone());
+    let title = front_matter.title().map(|title| title.trim().to_owned()).or(first).filter(|title| !title.is_empty());
+    problems.sort_by_key(|problem| problem.line);
+    problems.truncate(MOST_PROBLEMS);
+    Page { path: path.to_owned(), format, front_matter, title, headings, links, ids, sections, prose, code, problems }
+}
+
+/// What stands on a page, with what is wrong with it; nothing when the parser gives up.
+fn as_markdown(
+    text: &str,
+    body: usize,
+    format: Format,
+    anchors: AnchorStyle,
+    lines: &Lines<'_>,
+) -> (Option<Blocks>, Vec<Problem>) {
+    let mut problems = Vec::new();
+    let head = 0..body;
+    let marks = parse_marks::costly(text);
+    if let Some(at) = marks.first() {
+        let message = "there are so many marks of emphasis or of footnotes before this that some are read as text";
+        problems.push(Problem { line: lines.number(*at), message: message.to_owned() });
+    }
+    let constructs = match format {
+        Format::Markdown => Constructs::default(),
+        Format::Mdx => mdx_constructs(text, head.clone(), &marks, lines),
+    };
+    let parsed = match format {
+        Format::Markdown => blanked(text, head, &marks, &indented_marks(text, body)),
+        Format::Mdx => {
+            let taken: Vec<_> = std::iter::once(head).chain(constructs.taken.iter().cloned()).collect();
+            parse_mdx::masked(text, &taken, &marks).into()
+        }
+    };
+    problems.extend(constructs.problems);
+    let source = Source {
+        text,
+        parsed: &parsed,
+        body,
+        tags: &constructs.tags,
+        literals: &constructs.literals,
+        taken: &constructs.taken,
+    };
+    let read =
+        parse_markdown::read(&parsed, format, |definitions, events| blocks(source, definitions, events, anchors));
+    (read, problems)
+}
+
+/// A page as one piece of text, whatever stands in it.
+fn as_text(text: &str, body: usize, anchors: AnchorStyle) -> Blocks {
+    let source = Source { text, parsed: text, body, tags: &[], literals: &[], taken: &[] };
+    let words = (Event::Text(text[body..].into()), body..text.len());
+    blocks(source, Vec::new(), &mut std::iter::once(words), anchors)
+}
+
+/// The first pass over an MDX page: where code stands, then the constructs around it.
+pub(crate) fn mdx_constructs(text: &str, head: Range<usize>, marks: &[usize], lines: &Lines<'_>) -> Constructs {
+    let body = head.end;
+    if !has_code(&text[body..]) {
+        return parse_mdx::constructs(text, body, &[head], lines);
+    }
+    let hidden = parse_mdx::masked(text, std::slice::from_ref(&head), marks);
+    let found = parse_markdown::read(&hidden, Format::Mdx, |_, events| {
+        let code = events.filter(|(event, _)| matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))));
+        code.map(|(_, range)| range).collect::<Vec<_>>()
+    });
+    let mut code: Vec<Range<usize>> = std::iter::once(head).chain(found.unwrap_or_default()).collect();
+    code.sort_by_key(|range| range.start);
+    parse_mdx::constructs(text, body, &code, lines)
+}
+
+/// Whether there is code on an MDX page at all, where nothing is code for being indented: most of what is made to be slow
+/// has none, and neither has it then to be read twice.
+fn has_code(text: &str) -> bool {
+    text.contains('`') || text.contains("~~~")
+}
+
+/// `text` with what stands at its beginning blanked, line ends kept, some marks hidden, and some signs as the bullets of
+/// items: what is indented below those belongs to them and is no code.
+fn blanked<'t>(text: &'t str, head: Range<usize>, marks: &[usize], signs: &[usize]) -> Cow<'t, str> {
+    if head.is_empty() && marks.is_empty() && signs.is_empty() {
+        return text.into();
+    }
+    let mut bytes = text.as_bytes().to_vec();
+    for mark in marks {
+        bytes[*mark] = parse_mdx::HIDDEN;
+    }
+    for sign in signs {
+        let after = &text[sign + 3..];
+        // An item begins where its first word does: no further in than what is below it.
+        let third = if after.starts_with(' ') && !after.starts_with("  ") { b' ' } else { parse_mdx::HIDDEN };
+        bytes[*sign..sign + 3].copy_from_slice(&[b'-', b' ', third]);
+    }
+    for byte in &mut bytes[head] {
+        if !matches!(*byte, b'\n' | b'\r') {
+            *byte = b' ';
+        }
+    }
+    // Only ASCII was written, over ASCII and over whole characters.
+    String::from_utf8(bytes).map_or(text.into(), Cow::Owned)
+}
+
+/// The length of a byte order mark.
+fn bom(text: &str) -> usize {
+    if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::page::LinkKind;
+
+    const MDX: &str = r#"---
+title: Retries
+---
+import { Card } from "x"
+export const a = {
+
+  b: 1 }
+
+# Retry *policies* {#policies}
+
+Intro with <Tooltip tip="a hint">words</Tooltip> and {a.b} `code <T>`.
+
+<Steps>
+  <Step title="Install" href="/install">
+    Run the [tool](/tool#run "T"):
+
+    ```ts title="a.ts"
+    if (x < 1) { y() }
+    ```
+
+    ## Inside
+
+    - one
+    - ![alt words](img/a.png) and [two][ref]
+  </Step>
+</Steps>
+
+| Name | What |
+|---|---|
+| `x` | the <b>first</b> |
+
+## Inside
+
+AT&amp;T \< 5
+
+[ref]: ../other.md#x "Title"
+"#;
+
+    #[test]
+    fn an_mdx_page_is_read_whole() {
+        let page = parse("guides/retries.mdx", MDX.as_bytes());
+        assert_eq!(page.problems, []);
+        assert_eq!(page.title.as_deref(), Some("Retries"));
+        let headings: Vec<_> = page
+            .headings
+            .iter()
+            .map(|heading| (heading.level, heading.text.as_str(), heading.anchor.as_str()))
+            .collect();
+        assert_eq!(headings, [(1, "Retry policies", "policies"), (2, "Inside", "inside"), (2, "Inside", "inside-1")]);
+
+        let links: Vec<_> =
+            page.links.iter().map(|link| (link.target.as_str(), &MDX[link.dest_span.clone()])).collect();
+        assert_eq!(
+            links,
+            [
+                ("/install", "/install"),
+                ("/tool#run", "/tool#run"),
+                ("img/a.png", "img/a.png"),
+                ("../other.md#x", "../other.md#x")
+            ]
+        );
+        assert_eq!(page.links[0].kind, LinkKind::Attribute { element: "Step".into(), attribute: "href".into() });
+        assert_eq!(page.links[2].text, "alt words");
+        assert_eq!(page.links[3].kind, LinkKind::Reference);
+        assert_eq!(page.ids, ["install"]);
+
+        let [intro, inside, last] = page.sections.as_slice() else { panic!("{:#?}", page.sections) };
+        assert_eq!(intro.text, "Intro with a hint words and code <T>.\n\nInstall\n\nRun the tool:");
+        assert_eq!(intro.code[0].text, "if (x < 1) { y() }\n");
+        assert_eq!(intro.code[0].file.as_deref(), Some("a.ts"));
+        assert_eq!(
+            intro.markdown,
+            "Intro with words and `code <T>`.\n\n**Install**\n\nRun the [tool](/tool#run \"T\"):\n\n\
+             ```ts title=\"a.ts\"\nif (x < 1) { y() }\n```"
+        );
+        assert_eq!(inside.headings, ["Retry policies", "Inside"]);
+        assert_eq!(inside.text, "- one\n- alt words and two\n\nName | What\nx | the first");
+        assert_eq!(last.text, "AT&T < 5");
+        assert_eq!(last.anchor.as_deref(), Some("inside-1"));
+    }
+
+    #[test]
+    fn a_large_page_of_marks_is_text() {
+        for name in ["a.md", "a.mdx"] {
+            let text = format!("---\ntitle: Marks\n---\n\nneedle\n{}", "[a](".repeat(200_000));
+            let page = parse(name, text.as_bytes());
+            assert_eq!(page.title.as_deref(), Some("Marks"));
+            let [section] = page.sections.as_slice() else { panic!("{} sections", page.sections.len()) };
+            assert!(section.text.contains("needle") && section.text.contains("[a]("));
+            let [problem] = page.problems.as_slice() else { panic!("{:?}", page.problems) };
+            assert_eq!((problem.line, problem.message.contains("read as text")), (4, true));
+        }
+    }
+
+    #[test]
+    fn a_markdown_page_keeps_its_html() {
+        let text = "# Title\n\n<div align=center>\n<a href=\"x.md\"><img src='l.png' alt=\"Logo\"></a>\nWords &amp; more\n</div>\n\n\
+                    See <a id=\"here\"></a> {braces} <https://x.y> and <!-- no -->.\n\n    indented code\n";
+        let page = parse("README.md", text.as_bytes());
+        assert_eq!(page.problems, []);
+        assert_eq!(page.title.as_deref(), Some("Title"));
+        let links: Vec<_> = page.links.iter().map(|link| &text[link.dest_span.clone()]).collect();
+        assert_eq!(links, ["x.md", "l.png", "https://x.y"]);
+        assert_eq!(page.ids, ["here"]);
+        let section = &page.sections[0];
+        assert_eq!(section.text, "Logo Words & more\n\nSee {braces} https://x.y and .");
+        assert_eq!(section.code[0].text, "indented code\n");
+        assert!(!section.markdown.contains("<!--"));
+    }
+
+    #[test]
+    fn what_is_indented_below_a_mark_is_read() {
+        let text = "!!! note \"Mind *this*\"\n\n    Words of the note.\n\n    ```sh\n    run\n\n    again\n    ```\n\n        code\n\n\
+                    ??? tip\n    !!! danger\n        Inner [words](x.md).\n\n=== \"Tab\"\n\n    In the tab.\n\n\
+                    !!! note\n\nAfter.\n\n    still code\n\n```\n!!! note\n    a\n```\n";
+        let page = parse("a.md", text.as_bytes());
+        let prose: Vec<&str> = page.prose.iter().map(|range| &text[range.clone()]).collect();
+        for words in ["Words of the note.", "Inner ", "words", "In the tab.", "!!! note", "After."] {
+            assert!(prose.contains(&words), "{words}: {prose:?}");
+        }
+        let code: Vec<&str> = page.sections[0].code.iter().map(|code| code.text.as_str()).collect();
+        assert_eq!(code, ["run\n\nagain\n", "code\n", "still code\n", "!!! note\n    a\n"]);
+        assert_eq!(page.links[0].target, "x.md");
+    }
+
+    #[test]
+    fn prose_is_what_a_reader_reads() {
+        let text = "# The *head*\n\nOne [link](dest) `code` <b>two</b> {x}\n\n```\nno\n```\n";
+        for (path, expected) in [
+            ("a.md", vec!["The ", "head", "One ", "link", " ", " ", "two", " {x}"]),
+            ("a.mdx", vec!["The ", "head", "One ", "link", " ", " ", "two"]),
+        ] {
+            let page = parse(path, text.as_bytes());
+            let prose: Vec<&str> = page.prose.iter().map(|range| &text[range.clone()]).collect();
+            assert_eq!(prose, expected, "{path}");
+            assert_eq!(
+                page.code.iter().map(|range| &text[range.clone()]).collect::<Vec<_>>(),
+                ["`code`", "```\nno\n```"]
+            );
+        }
+    }
+
+    #[test]
+    fn broken_pages_are_text_plus_problems() {
+        let page = parse("a.mdx", b"text {unclosed\n\n<Card>\n\nmore \xff bytes");
+        assert_eq!(page.problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [1, 1, 3]);
+        assert!(page.sections[0].text.contains("text {unclosed") && page.sections[0].text.contains("more ? bytes"));
+    }
+
+    #[test]
+    fn hostile_pages_are_read() {
+        let units = [
+            "{",
+            "{(",
+            "{<a>",
+            "<a b={",
+            "<a ",
+            "{`${",
+            "<a>{",
+            "export const a = (\n\n",
+            "import a\n \n",
+            "[",
+            "> ",
+            "- ",
+            "a_",
+            "*a",
+            "![[](",
+            "`",
+            "<!--",
+            "</a>",
+            "<a>",
+            "{\"",
+            "'",
+            "](<",
+            "|a",
+            "# a\n",
+            "[a]: b\n",
+            "\\\"",
+            "&#",
+            "www._",
+            "<div>\n",
+        ];
+        for unit in units {
+            let text = unit.repeat(40_000 / unit.len());
+            for path in ["a.md", "a.mdx"] {
+                check(&parse(path, text.as_bytes()), text.len(), &text);
+            }
+        }
+    }
+
+    fn check(page: &Page, length: usize, text: &str) {
+        let spans = page
+            .headings
+            .iter()
+            .map(|heading| &heading.span)
+            .chain(page.links.iter().flat_map(|link| [&link.span, &link.dest_span]))
+            .chain(page.sections.iter().map(|section| &section.markdown_span))
+            .chain(&page.prose)
+            .chain(&page.code)
+            .chain(&page.front_matter.span)
+            .chain(&page.front_matter.body);
+        for span in spans {
+            assert!(span.start <= span.end && span.end <= length, "{span:?}");
+            assert!(text.is_char_boundary(span.start) && text.is_char_boundary(span.end), "{span:?}");
+        }
+        assert!(page.prose.is_sorted_by(|a, b| a.end <= b.start), "{:?}", page.prose);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+        #[test]
+        fn any_bytes_are_a_page(bytes in proptest::collection::vec(any::<u8>(), 0..400), mdx: bool) {
+            let text = text_of(&bytes);
+            prop_assert_eq!(text.len(), bytes.len());
+            check(&parse(if mdx { "a.mdx" } else { "a.md" }, &bytes), bytes.len(), &text);
+        }
+
+        #[test]
+        fn any_markup_is_a_page(
+            parts in proptest::collection::vec(
+                prop::sample::select(vec![
+                    "---\n", "title: x\n", "# h", "\n", "\n\n", "  ", "    ", "- ", "> ", "1. ", "```", "`", "{", "}", "<A", "<b>", "</b>", "/>", ">",
+                    " title=\"", "\"", "'", "href=", "[a]", "(b)", "](", ")", "![", "[r]: x", "|", "|-|", "é", "漢", "\\", "&amp;", "&",
+                    "import a from 'b'", "export const a = ", "{#id}", "<!--", "-->", "*", "**", "_", "~~", "<https://a.b>", "[^1]", "[^1]: ",
+                    "\r\n", "\t", "\u{feff}", "\u{1a}", "word", "<script>", "</script>", "===", "{/*", "*/}", "${", "<", ">", "[ ] ", "\0",
+                    "!!! note\n", "??? a\n", "=== \"a\"\n",
+                ]),
+                0..60,
+            ),
+            mdx: bool,
+        ) {
+            let text = parts.concat();
+            check(&parse(if mdx { "a.mdx" } else { "a.md" }, text.as_bytes()), text.len(), &text);
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! The parts of a section: its code, and its Markdown with everything taken out that is not for reading.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::lines_from::{Fence, FenceLine};
+use crate::page::CodeBlock;
+use crate::parse_blocks::Source;
+use crate::parse_html::{Ends, is_silent};
+use crate::parse_lines::{has_three, line_end};
+use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
+
+/// A code block by the info of its fence and its text.
+pub(crate) fn code_block(info: &str, text: String) -> CodeBlock {
+    let info = info.trim();
+    // `{ .py title="x" }` says all of it inside of its braces.
+    let words = match info.strip_prefix('{') {
+        Some(inside) => inside.trim_end_matches('}').trim(),
+        None => info,
+    };
+    let language = words
+        .split(|c: char| c.is_whitespace() || matches!(c, '{' | ',' | '['))
+        .next()
+        .map(|word| word.trim_start_matches('.').split(':').next().unwrap_or_default().to_owned())
+        .filter(|word| !word.is_empty() && !word.contains(['=', '"', '\'']));
+    CodeBlock { file: file_name(words, language.is_some()), language, text }
+}
+
+/// `title="a.ts"`, `file=a.ts`, `[a.ts]`, or bare words after the language that are a name.
+fn file_name(info: &str, after_language: bool) -> Option<String> {
+    for key in ["title=", "filename=", "file=", "name="] {
+        let Some((_, rest)) = info.split_once(key) else { continue };
+        let rest = rest.trim_start_matches('{');
+        let value = match rest.chars().next() {
+            Some(quote @ ('"' | '\'' | '`')) => rest[1..].split(quote).next(),
+            _ => rest.split_whitespace().next(),
+        };
+        return value.map(str::to_owned).filter(|value| !value.is_empty());
+    }
+    let rest = if after_language { info.get(info.find([' ', '\t', '{', '['])?..)? } else { info };
+    // Numbers of lines stand in braces.
+    let rest = match (rest.find('{'), rest.find('}')) {
+        (Some(open), Some(close)) if open < close => format!("{} {}", &rest[..open], &rest[close + 1..]),
+        _ => rest.to_owned(),
+    };
+    if let Some((_, name)) = rest.split_once('[')
+        && let Some((name, _)) = name.split_once(']')
+    {
+        return Some(name.trim().to_owned()).filter(|name| !name.is_empty());
+    }
+    rest.split_whitespace().find(|word| is_path(word)).map(str::to_owned)
+}
+
+/// `src/app.js`: a path to a file, and not a pattern of words to highlight.
+fn is_path(word: &str) -> bool {
+    word.contains('.') && !word.starts_with('/') && !word.contains(['{', '=', '"', '['])
+}
+
+/// A range of the page as Markdown for reading: module statements, comments, expressions and tags gone, the title of a
+/// component kept in bold, and what stood indented inside of components moved to the margin.
+pub(crate) fn cleaned(source: &Source<'_>, range: Range<usize>, code: &[Range<usize>]) -> String {
+    if source.taken.is_empty() {
+        return without_html(&source.text[range]).trim().to_owned();
+    }
+    let mut out = String::with_capacity(range.len());
+    let mut chunk: Vec<Line<'_>> = Vec::new();
+    let mut at = range.start;
+    while at < range.end {
+        let end = line_end(&source.text[..range.end], at);
+        let line = read_line(source, at..end, code);
+        at = end;
+        if line.left == Left::All {
+            chunk.push(line);
+        } else {
+            flush(&mut chunk, &mut out);
+            chunk.push(line);
+            flush(&mut chunk, &mut out);
+        }
+    }
+    flush(&mut chunk, &mut out);
+    out.trim().to_owned()
+}
+
+/// A line for reading, without blanks at its end. Where a construct stands on a line, what the lines after it are indented in
+/// may change.
+struct Line<'t> {
+    text: Cow<'t, str>,
+    left: Left,
+}
+
+/// What is left of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    All,
+    /// Words, and constructs that were taken out from between them.
+    Words,
+    /// Nothing but constructs had stood on it; what is left of them is their titles.
+    Titles,
+}
+
+fn read_line<'t>(source: &Source<'t>, line: Range<usize>, code: &[Range<usize>]) -> Line<'t> {
+    let raw = source.text[line.clone()].trim_end_matches(['\n', '\r']);
+    let first = source.taken.partition_point(|taken| taken.end <= line.start);
+    let taken: Vec<&Range<usize>> = source.taken[first..].iter().take_while(|taken| taken.start < line.end).collect();
+    let before = code.partition_point(|code| code.start < line.start);
+    let in_code = before > 0 && line.start < code[before - 1].end;
+    if taken.is_empty() || in_code {
+        return Line { text: raw.trim_end().into(), left: Left::All };
+    }
+    let mut text = String::with_capacity(raw.len());
+    let mut at = line.start;
+    let stop = line.start + raw.len();
+    let mut words = false;
+    let mut push = |text: &mut String, piece: &str| {
+        words |= !piece.trim().is_empty();
+        // What was taken from between two spaces leaves one.
+        text.push_str(if text.ends_with(' ') { piece.trim_start_matches(' ') } else { piece });
+    };
+    for range in taken {
+        if range.start > at {
+            push(&mut text, &source.text[at..range.start.min(stop)]);
+        }
+        if range.start >= line.start {
+            if let Some(title) = title_of(source, range.start) {
+                text.push_str(&title);
+            } else if let Some(literal) = literal_in(source, range) {
+                push(&mut text, literal);
+            }
+        }
+        at = range.end.max(at);
+    }
+    if at < stop {
+        push(&mut text, &source.text[at..stop]);
+    }
+    text.truncate(text.trim_end().len());
+    Line { text: text.into(), left: if words { Left::Words } else { Left::Titles } }
+}
+
+/// The words of an expression that is one plain string.
+fn literal_in<'t>(source: &Source<'t>, expression: &Range<usize>) -> Option<&'t str> {
+    let at = source.literals.partition_point(|literal| literal.start < expression.start);
+    let literal = source.literals.get(at).filter(|literal| literal.end < expression.end)?;
+    Some(&source.text[literal.clone()])
+}
+
+/// The bold title of the component that starts at `at`.
+fn title_of(source: &Source<'_>, at: usize) -> Option<String> {
+    let tag: &Tag = source.tags.binary_search_by_key(&at, |tag| tag.span.start).ok().map(|ix| &source.tags[ix])?;
+    if tag.kind == TagKind::Close || !tag.is_component() {
+        return None;
+    }
+    bold_title(tag, source.text)
+}
+
+fn bold_title(tag: &Tag, text: &str) -> Option<String> {
+    let names = ["title", "label", "path", "query", "body", "name", "summary", "header"];
+    let title = names.iter().find_map(|name| tag.value(text, name))?;
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!title.is_empty()).then(|| format!("**{title}** "))
+}
+
+fn flush(chunk: &mut Vec<Line<'_>>, out: &mut String) {
+    let indents = chunk.iter().filter(|line| !line.text.is_empty());
+    let indent = indents.map(|line| line.text.len() - line.text.trim_start_matches(' ').len()).min().unwrap_or(0);
+    for line in chunk.drain(..) {
+        let text = line.text.get(indent..).unwrap_or_default();
+        let apart = line.left == Left::Titles;
+        if apart || text.is_empty() {
+            blank_line(out);
+        }
+        if !text.is_empty() {
+            out.push_str(text);
+            out.push('\n');
+        }
+        if apart {
+            blank_line(out);
+        }
+    }
+}
+
+fn blank_line(out: &mut String) {
+    if !out.is_empty() && !out.ends_with("\n\n") {
+        out.push('\n');
+    }
+}
+
+/// Elements of HTML that say something to a reader of Markdown.
+const KEPT: [&str; 22] = [
+    "a", "abbr", "b", "br", "code", "dd", "dl", "dt", "em", "i", "img", "kbd", "li", "ol", "pre", "strong", "sub",
+    "sup", "table", "td", "tr", "ul",
+];
+
+/// After this many `<` that begin no tag, the others of a section are text without a look.
+const PATIENCE: usize = 100;
+
+/// Markdown without comments and without the tags of HTML that only lay it out; the title of a component is kept in
+/// bold. Code stays as it is.
+fn without_html(text: &str) -> Cow<'_, str> {
+    if !text.contains('<') && !has_three(text, |byte| byte == b'\n') {
+        return text.into();
+    }
+    let out = String::with_capacity(text.len());
+    let mut strip = Strip { text, out, misses: 0, ends: Ends::default(), no_comment_ends: false };
+    let mut fence = Fence::default();
+    let mut at = 0;
+    while at < text.len() {
+        let end = line_end(text, at);
+        let line = &text[at..end];
+        if fence.line(line) == FenceLine::Inside {
+            strip.out.push_str(line);
+            at = end;
+        } else {
+            at = strip.line(at, end);
+        }
+    }
+    strip.out.into()
+}
+
+struct Strip<'t> {
+    text: &'t str,
+    out: String,
+    misses: usize,
+    ends: Ends,
+    /// Whether a comment was met that has no end: then those behind it have none.
+    no_comment_ends: bool,
+}
+
+impl Strip<'_> {
+    /// Takes a line, and what a tag or a comment that begins on it goes on for. Gives back where it ended.
+    fn line(&mut self, start: usize, end: usize) -> usize {
+        let (mut at, mut end) = (start, end);
+        let (mut from, mut taken) = (start, false);
+        while let Some(next) = self.text[at..end].find(['<', '`']).map(|length| at + length) {
+            if self.text.as_bytes()[next] == b'`' {
+                at = code_span_end(self.text, next, end);
+                continue;
+            }
+            let Some((title, stop)) = self.unread(next) else {
+                at = next + 1;
+                continue;
+            };
+            self.out.push_str(&self.text[from..next]);
+            self.out.push_str(&title);
+            taken = true;
+            (from, at) = (stop, stop);
+            if stop > end {
+                end = line_end(self.text, stop);
+            }
+        }
+        self.out.push_str(&self.text[from..end]);
+        self.without_blank_lines(taken);
+        end
+    }
+
+    /// What stands for the comment or tag at `at` and where it ends; `None` for what is to stay.
+    fn unread(&mut self, at: usize) -> Option<(String, usize)> {
+        let rest = &self.text[at..];
+        if self.misses >= PATIENCE {
+            return None;
+        }
+        if rest.starts_with("<!--") {
+            let length = if self.no_comment_ends { None } else { rest.find("-->") };
+            self.no_comment_ends = length.is_none();
+            self.misses += usize::from(length.is_none());
+            return Some((String::new(), at + length? + "-->".len()));
+        }
+        let Some(tag) = scan_tag(self.text, at, Dialect::Html) else {
+            self.misses += 1;
+            return None;
+        };
+        if KEPT.iter().any(|kept| tag.name.eq_ignore_ascii_case(kept)) {
+            return None;
+        }
+        let silent = self.ends.of(self.text, &tag);
+        self.misses += usize::from(silent.is_none() && is_silent(&tag));
+        let end = silent.unwrap_or(tag.span.end);
+        let title = if tag.is_component() && tag.kind != TagKind::Close { bold_title(&tag, self.text) } else { None };
+        Some((title.unwrap_or_default(), end))
+    }
+
+    /// Of the lines that were emptied, and of several blank ones, one stays.
+    fn without_blank_lines(&mut self, taken: bool) {
+        let kept = self.out.trim_end_matches('\n').len();
+        let line = self.out[..kept].rfind('\n').map_or(0, |at| at + 1);
+        if taken && self.out[line..kept].trim().is_empty() {
+            self.out.truncate(line);
+            self.out.push('\n');
+        }
+        while self.out.ends_with("\n\n\n") {
+            self.out.pop();
+        }
+    }
+}
+
+/// How far the end of a code span is looked for.
+const LONGEST_SPAN: usize = 10_000;
+
+/// The end of the code span that may begin at `at`.
+pub fn code_span_end(text: &str, at: usize, end: usize) -> usize {
+    let run = text[at..end].bytes().take_while(|byte| *byte == b'`').count();
+    let ticks = &text[at..at + run];
+    let end = text.floor_char_boundary(end.min(at + run + LONGEST_SPAN));
+    let mut from = at + run;
+    while let Some(found) = text[from..end].find(ticks).map(|length| from + length) {
+        let length = text[found..end].bytes().take_while(|byte| *byte == b'`').count();
+        if length == run {
+            return found + run;
+        }
+        from = found + length;
+    }
+    at + run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_that_only_lays_out_goes() {
+        for (text, expected) in [
+            ("a <span style='x'>b</span> <kbd>c</kbd> `<div>`", "a b <kbd>c</kbd> `<div>`"),
+            ("<div\n  class=\"x\">\n\nwords\n\n</div>\n\nmore", "\n\nwords\n\nmore"),
+            ("<style>\na {}\n</style>\n\nx <!-- no\nno --> y", "\n\nx  y"),
+            ("```html\n<div>\n\n\n</div>\n```\n", "```html\n<div>\n\n\n</div>\n```\n"),
+            ("<Card title=\"T\">x</Card> 1 < 2 <a href=\"/y\">z</a>", "**T** x 1 < 2 <a href=\"/y\">z</a>"),
+        ] {
+            assert_eq!(without_html(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_fence_says_language_and_file() {
+        for (info, language, file) in [
+            ("ts title=\"a b.ts\" {1,3}", Some("ts"), Some("a b.ts")),
+            ("bash", Some("bash"), None),
+            ("js src/app.js", Some("js"), Some("src/app.js")),
+            ("", None, None),
+            ("{.python}", Some("python"), None),
+            ("json file=x.json", Some("json"), Some("x.json")),
+            ("title='x'", None, Some("x")),
+            ("ts [src/a.ts]", Some("ts"), Some("src/a.ts")),
+            ("ts{1,3} [b.ts]", Some("ts"), Some("b.ts")),
+            ("ts:line-numbers {1}", Some("ts"), None),
+            ("{ .py .annotate title=\"c.py\" linenums=\"1\" }", Some("py"), Some("c.py")),
+            ("js /word.*/ {2}", Some("js"), None),
+            ("python main.py icon=\"x\"", Some("python"), Some("main.py")),
+        ] {
+            let block = code_block(info, String::new());
+            assert_eq!((block.language.as_deref(), block.file.as_deref()), (language, file), "{info}");
+        }
+    }
+}

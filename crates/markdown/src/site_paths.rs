@@ -1,0 +1,136 @@
+//! Where a file is served.
+
+/// Files at the docs root that are for the people and programs that edit the docs, without their ending.
+const FOR_EDITORS: [&str; 6] = ["agents", "claude", "contributing", "code_of_conduct", "security", "license"];
+
+/// Whether a file is a page of the site: `.md`, `.mdx` or `.markdown`, not inside a folder that starts with a dot, and
+/// not one of the Markdown files that repositories keep at their root for those who edit the docs (`CONTRIBUTING.md`).
+pub fn is_page(path: &str) -> bool {
+    is_markdown(path) && !is_for_editors(path)
+}
+
+/// Whether a file is written as pages are, one of the site or not.
+pub fn is_markdown(path: &str) -> bool {
+    let hidden = path.split('/').any(|part| part.starts_with('.'));
+    !hidden && stem(path).is_some()
+}
+
+/// Only `.md`: nobody writes MDX but for a site.
+fn is_for_editors(path: &str) -> bool {
+    let Some((name, ending)) = path.rsplit_once('.') else { return false };
+    ending.eq_ignore_ascii_case("md") && FOR_EDITORS.iter().any(|known| name.eq_ignore_ascii_case(known))
+}
+
+/// The path a file is served at, without a leading slash: the ending goes, and `index` and `README` become their
+/// folder (`""` at the root). A `slug` in the front matter is honoured by [`crate::Site`].
+pub fn site_path(file: &str) -> String {
+    let stem = stem(file).unwrap_or(file);
+    match stem.rsplit_once('/') {
+        Some((folder, "index" | "README" | "readme")) => folder.to_owned(),
+        None if matches!(stem, "index" | "README" | "readme") => String::new(),
+        _ => stem.to_owned(),
+    }
+}
+
+/// The path a file is served at when its front matter names a `slug`: from the root when the slug has a slash, beside
+/// the file when it is one word.
+pub fn slugged(file: &str, slug: &str) -> String {
+    let slug = slug.trim();
+    let name = slug.trim_matches('/');
+    match file.rsplit_once('/') {
+        Some((folder, _)) if !slug.contains('/') && !name.is_empty() => format!("{folder}/{name}"),
+        _ => name.to_owned(),
+    }
+}
+
+/// Whether a file is a piece of other pages and none itself: its name or a folder above it starts with `_`, or it
+/// lives in `snippets/`.
+pub fn is_partial(path: &str) -> bool {
+    path.starts_with("snippets/") || path.split('/').any(|part| part.starts_with('_'))
+}
+
+pub fn stem(path: &str) -> Option<&str> {
+    let (stem, ending) = path.rsplit_once('.')?;
+    let known = ["md", "mdx", "markdown"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+    (known && !stem.is_empty() && !stem.ends_with('/')).then_some(stem)
+}
+
+/// The folder of a path, `""` at the root.
+pub fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// A path as seen from a folder; `None` when it leads out of the tree.
+pub fn joined(folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_served_without_its_ending() {
+        for (file, path) in [
+            ("guides/retries.mdx", "guides/retries"),
+            ("index.md", ""),
+            ("guides/index.mdx", "guides"),
+            ("README.md", ""),
+            ("guides/README.md", "guides"),
+            ("a.b.md", "a.b"),
+            ("reindex.md", "reindex"),
+        ] {
+            assert_eq!(site_path(file), path, "{file}");
+        }
+    }
+
+    #[test]
+    fn a_slug_replaces_the_name_or_the_whole_path() {
+        for (file, slug, path) in [
+            ("guides/a.md", "b", "guides/b"),
+            ("guides/a.md", "/b", "b"),
+            ("guides/a.md", "x/b/", "x/b"),
+            ("guides/a.md", "/", ""),
+            ("a.md", "b", "b"),
+        ] {
+            assert_eq!(slugged(file, slug), path, "{file} {slug}");
+        }
+    }
+
+    #[test]
+    fn pages_and_partials_are_told_by_their_path() {
+        for (path, page) in [
+            ("a.md", true),
+            ("a.MDX", true),
+            ("a.markdown", true),
+            ("a.txt", false),
+            (".md", false),
+            (".github/a.md", false),
+            ("x/.md", false),
+            ("README.md", true),
+            ("AGENTS.md", false),
+            ("claude.md", false),
+            ("Contributing.MD", false),
+            ("CODE_OF_CONDUCT.md", false),
+            ("SECURITY.md", false),
+            ("LICENSE.md", false),
+            ("security.mdx", true),
+            ("guides/security.md", true),
+            ("agents/index.md", true),
+        ] {
+            assert_eq!(is_page(path), page, "{path}");
+        }
+        assert!(is_partial("snippets/a.mdx") && is_partial("docs/_a.mdx") && is_partial("_inc/a.md"));
+        assert!(!is_partial("guides/snippets.mdx"));
+    }
+}

@@ -1,0 +1,138 @@
+//! A new page from a title and an outline.
+
+use std::collections::HashMap;
+
+use docent_markdown::{folder, is_page};
+use docent_site::{Routes, Tree};
+
+use super::edit::Change;
+use super::navigation::NavigationFile;
+use super::selection::page_path;
+use super::{RefactorError, Refactored, counted};
+
+/// A heading of the new page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OutlineHeading {
+    /// 2 to 6.
+    pub level: u8,
+    pub text: String,
+}
+
+/// Adds a page with this title and these headings, and nothing between them, and names it in the navigation.
+pub fn add_page(
+    tree: &dyn Tree,
+    path: &str,
+    title: &str,
+    outline: &[OutlineHeading],
+) -> Result<Refactored, RefactorError> {
+    let routes = Routes::of(tree);
+    let like = format!("index.{}", usual_ending(&routes, path));
+    let file = page_path(&routes, path, &like)?;
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut text = format!("---\ntitle: {}\n---\n", serde_json::Value::from(title.as_str()));
+    for heading in outline {
+        let level = usize::from(heading.level.clamp(2, 6));
+        let words = heading.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        text.push_str(&format!("\n{} {}\n", "#".repeat(level), escaped(&words, &file)));
+    }
+    let mut added = Refactored {
+        changes: vec![Change::Create { path: file.clone(), bytes: text.into_bytes() }],
+        ..Refactored::default()
+    };
+    let headings = match outline.len() {
+        0 => String::new(),
+        count => format!(" with {}", counted(count, "heading", "headings")),
+    };
+    let navigation = NavigationFile::of(tree);
+    let place = navigation.as_ref().and_then(|navigation| Some((navigation, navigation.add(&file)?)));
+    added.summary = match place {
+        Some((navigation, (edit, list))) => {
+            let path = navigation.navigation.path.clone();
+            added.changes.push(Change::Edit { path, edits: vec![edit] });
+            let under = list.groups.last().map_or(String::new(), |group| format!(" under “{group}”"));
+            format!("Added `{file}`, “{title}”{headings}, to the site and the navigation{under}")
+        }
+        None => {
+            added.left.push("no navigation file that can be read lists pages, so the page is in none".to_owned());
+            format!("Added `{file}`, “{title}”{headings}")
+        }
+    };
+    Ok(added)
+}
+
+/// The ending most pages have: of the same folder, else of the site.
+fn usual_ending(routes: &Routes, path: &str) -> String {
+    let beside = folder(path.trim_start_matches('/'));
+    let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
+    for file in routes.files().filter(|file| is_page(file)) {
+        let ending = file.rsplit_once('.').map_or("mdx", |(_, ending)| ending);
+        let count = counts.entry(ending).or_default();
+        count.0 += usize::from(folder(file) == beside);
+        count.1 += 1;
+    }
+    counts.into_iter().max_by_key(|(ending, count)| (*count, *ending)).map_or("mdx", |(ending, _)| ending).to_owned()
+}
+
+/// Words that are a heading and nothing else, in MDX too.
+fn escaped(words: &str, file: &str) -> String {
+    if !file.to_lowercase().ends_with(".mdx") {
+        return words.to_owned();
+    }
+    let mut code = false;
+    let mut out = String::with_capacity(words.len());
+    for c in words.chars() {
+        code ^= c == '`';
+        if !code && matches!(c, '{' | '}' | '<') {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{after, site, text};
+    use docent_markdown::parse;
+
+    #[test]
+    fn a_page_is_added_with_its_outline_and_navigation() {
+        let tree = site(&[
+            (
+                "docs.json",
+                r#"{"navigation": [{"group": "Start", "pages": ["index"]}, {"group": "Guides", "pages": ["guides/a"]}]}"#,
+            ),
+            ("index.mdx", ""),
+            ("guides/a.md", ""),
+        ]);
+        let outline = [
+            OutlineHeading { level: 2, text: "Install {it}".into() },
+            OutlineHeading { level: 3, text: "On <Linux>, by `{x}`".into() },
+        ];
+        let added = add_page(&tree, "/guides/b.mdx", "B \"b\"", &outline).expect("added");
+        assert_eq!(
+            added.summary,
+            "Added `guides/b.mdx`, “B \"b\"” with 2 headings, to the site and the navigation under “Guides”"
+        );
+        let tree = after(&tree, &added);
+        let page = text(&tree, "guides/b.mdx");
+        assert_eq!(page, "---\ntitle: \"B \\\"b\\\"\"\n---\n\n## Install \\{it\\}\n\n### On \\<Linux>, by `{x}`\n");
+        let parsed = parse("guides/b.mdx", page.as_bytes());
+        assert_eq!(parsed.problems, []);
+        assert_eq!(parsed.title.as_deref(), Some("B \"b\""));
+        assert_eq!(parsed.headings.len(), 2);
+        assert!(text(&tree, "docs.json").contains(r#"["guides/a", "guides/b"]"#));
+    }
+
+    #[test]
+    fn a_page_takes_the_ending_of_its_neighbours() {
+        let tree = site(&[("a.md", ""), ("b.md", ""), ("x/c.mdx", "")]);
+        let ending = |path: &str| add_page(&tree, path, "T", &[]).expect("added").changes[0].path().to_owned();
+        assert_eq!(ending("new"), "new.md");
+        assert_eq!(ending("x/new"), "x/new.mdx");
+        assert_eq!(ending("y/new"), "y/new.md");
+        assert_eq!(add_page(&site(&[]), "new", "T", &[]).expect("added").changes[0].path(), "new.mdx");
+        assert!(add_page(&tree, "a", "T", &[]).is_err());
+    }
+}

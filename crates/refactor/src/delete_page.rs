@@ -1,0 +1,83 @@
+//! A page goes; the navigation forgets it, and links to it are reported.
+
+use docent_markdown::{line_of, parse, text_of};
+use docent_site::{Routes, Target, Tree, linking_to};
+
+use super::edit::{Change, in_order};
+use super::navigation::NavigationFile;
+use super::selection::page_named;
+use super::{RefactorError, Refactored, counted};
+
+/// Deletes a page. Links to it stay, as only its author knows what they should say instead; each is in
+/// [`Refactored::left`].
+pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorError> {
+    let mut routes = Routes::of(tree);
+    let file = page_named(&routes, name)?;
+    let page = parse(&file, &tree.read(&file).unwrap_or_default());
+    let slug = page.front_matter.slug().map(str::to_owned);
+    if let Some(slug) = &slug {
+        routes.add_slug(slug, &file);
+    }
+    let mut deleted = Refactored { changes: vec![Change::Delete { path: file.clone() }], ..Refactored::default() };
+    let mut listed = false;
+    if let Some(navigation) = NavigationFile::of(tree) {
+        let path = &navigation.navigation.path;
+        let (edits, stay) = navigation.remove(&routes, &file);
+        if !edits.is_empty() {
+            listed = true;
+            deleted.changes.push(Change::Edit { path: path.clone(), edits: in_order(edits) });
+        }
+        if stay > 0 {
+            deleted.left.push(format!("{path} still names it outside of a list of pages"));
+        }
+        for redirect in &navigation.navigation.redirects {
+            let leads_here = routes.resolve("", &redirect.destination);
+            if matches!(leads_here, Target::Page { file: to, .. } if to == file) {
+                let line = line_of(&navigation.text, redirect.span.start);
+                deleted.left.push(format!("{path}:{line} redirects `{}` to it", redirect.source));
+            }
+        }
+    }
+    for linking in linking_to(tree, &routes, &file, slug.as_deref()) {
+        let text = text_of(&linking.bytes);
+        for link in &linking.links {
+            let line = line_of(&text, link.span.start);
+            deleted.left.push(format!("{}:{line} links to it as `{}`", linking.page.path, link.target));
+        }
+    }
+    let from_navigation = if listed { " and its entry in the navigation" } else { "" };
+    deleted.summary = match deleted.left.len() {
+        0 => format!("Deleted `{file}`{from_navigation}; nothing links to it"),
+        count => format!("Deleted `{file}`{from_navigation}; {} to it", counted(count, "place leads", "places lead")),
+    };
+    Ok(deleted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{after, site, text};
+
+    #[test]
+    fn a_page_goes_and_links_to_it_are_told() {
+        let tree = site(&[
+            (
+                "docs.json",
+                r#"{"navigation": [{"group": "G", "pages": ["a", "b"]}], "redirects": [{"source": "/x", "destination": "/a"}]}"#,
+            ),
+            ("a.md", "# A\n"),
+            ("b.md", "One.\n\n[a](/a) and [b](#b)\n"),
+        ]);
+        let deleted = delete_page(&tree, "/a").expect("deleted");
+        assert_eq!(deleted.left, ["docs.json:1 redirects `/x` to it", "b.md:3 links to it as `/a`"]);
+        assert_eq!(deleted.summary, "Deleted `a.md` and its entry in the navigation; 2 places lead to it");
+        let tree = after(&tree, &deleted);
+        assert!(!tree.contains_key("a.md"));
+        assert!(text(&tree, "docs.json").contains(r#""pages": ["b"]"#));
+    }
+
+    #[test]
+    fn a_page_that_is_not_there_cannot_go() {
+        assert_eq!(delete_page(&site(&[]), "a"), Err(RefactorError::NoSuchPage("a".into())));
+    }
+}

@@ -1,0 +1,183 @@
+//! Titles and descriptions that pages lack, from the pages' own words.
+
+use docent_markdown::{Page, is_page, parse};
+use docent_site::{Routes, Tree, is_fragment};
+
+use super::edit::Change;
+use super::field::{self, FieldContent};
+use super::selection::Selection;
+use super::{RefactorError, Refactored, counted};
+
+/// The longest description, in characters: what search engines show.
+const DESCRIPTION: usize = 160;
+/// The longest title taken from a first sentence, in characters.
+const TITLE: usize = 60;
+
+/// Adds a `title` to every selected page without one: its first heading of level one, else its first heading, else its
+/// first words, else its file's name.
+pub fn add_titles(tree: &dyn Tree, within: &[String]) -> Result<Refactored, RefactorError> {
+    let has = |page: &Page| page.front_matter.title().is_some();
+    let title = |page: &Page| {
+        let heading = page.headings.iter().find(|heading| heading.level == 1).or(page.headings.first());
+        let heading = heading.map(|heading| collapsed(&heading.text)).filter(|text| !text.is_empty());
+        heading.or_else(|| first_words(page, TITLE)).or_else(|| Some(from_name(&page.path)))
+    };
+    add(tree, within, "title", has, title)
+}
+
+/// Adds a `description` to every selected page without one: its first words.
+pub fn add_descriptions(tree: &dyn Tree, within: &[String]) -> Result<Refactored, RefactorError> {
+    let has = |page: &Page| page.front_matter.description().is_some();
+    add(tree, within, "description", has, |page| first_words(page, DESCRIPTION))
+}
+
+fn add(
+    tree: &dyn Tree,
+    within: &[String],
+    name: &str,
+    has: impl Fn(&Page) -> bool,
+    find: impl Fn(&Page) -> Option<String>,
+) -> Result<Refactored, RefactorError> {
+    let routes = Routes::of(tree);
+    let selection = Selection::of(&routes, within)?;
+    let mut added = Refactored::default();
+    for file in routes.files().filter(|file| is_page(file) && selection.has(file) && !is_fragment(file)) {
+        let Some(bytes) = tree.read(file) else { continue };
+        let page = parse(file, &bytes);
+        if has(&page) {
+            continue;
+        }
+        let Some(value) = find(&page) else {
+            added.left.push(format!("{file} has no words to take a {name} from"));
+            continue;
+        };
+        match field::set(&page, &bytes, name, &FieldContent::Text(value.clone())) {
+            Ok(Some(edit)) => {
+                added.details.push(format!("{file}: “{value}”"));
+                added.changes.push(Change::Edit { path: file.to_owned(), edits: vec![edit] });
+            }
+            Ok(None) => {}
+            Err(why) => added.left.push(format!("{file}: {why}")),
+        }
+    }
+    let many = format!("{name}s");
+    added.summary = match (added.changes.len(), added.left.len()) {
+        (0, 0) => format!("No page lacks a {name}"),
+        (0, left) => format!("Added no {name}; {} without", counted(left, "page is left", "pages are left")),
+        (count, 0) => format!("Added {}", counted(count, name, &many)),
+        (count, left) => {
+            format!(
+                "Added {}; {} without",
+                counted(count, name, &many),
+                counted(left, "page is left", "pages are left")
+            )
+        }
+    };
+    Ok(added)
+}
+
+/// The first sentences a reader meets, up to `limit` characters.
+fn first_words(page: &Page, limit: usize) -> Option<String> {
+    let paragraphs = page.sections.iter().flat_map(|section| section.text.split("\n\n"));
+    let mut paragraphs =
+        paragraphs.map(collapsed).filter(|text| text.chars().filter(|c| c.is_alphabetic()).count() >= 3);
+    let paragraph = paragraphs.next()?;
+    Some(shortened(paragraph.trim_start_matches(['-', '*', '>', '•', ' ']), limit))
+}
+
+fn collapsed(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text cut at the end of its last sentence that fits, else of its last word.
+fn shortened(text: &str, limit: usize) -> String {
+    if text.chars().count() <= limit {
+        return text.to_owned();
+    }
+    let end = text.char_indices().nth(limit).map_or(text.len(), |(at, _)| at);
+    let head = &text[..end];
+    let mut sentence = head.char_indices().filter(|(at, c)| {
+        let after = &text[at + c.len_utf8()..];
+        "。！？".contains(*c) || (".!?".contains(*c) && after.starts_with(char::is_whitespace))
+    });
+    if let Some((at, c)) = sentence.next_back().filter(|(at, _)| *at * 3 > end) {
+        return head[..at + c.len_utf8()].to_owned();
+    }
+    let last = head.char_indices().next_back().map_or(0, |(at, _)| at);
+    let word = head[..last].rfind(char::is_whitespace).filter(|at| *at > 0).unwrap_or(last);
+    format!("{}…", head[..word].trim_end_matches([' ', ',', ';', ':', '–', '-']))
+}
+
+/// `guides/set_up-webhooks.mdx` as `Set up webhooks`; the folder's name for an index.
+fn from_name(path: &str) -> String {
+    let stem = path.rsplit_once('.').map_or(path, |(stem, _)| stem);
+    let mut parts = stem.rsplit('/');
+    let name = match parts.next().unwrap_or(stem) {
+        name @ ("index" | "README" | "readme") => parts.next().unwrap_or(name),
+        name => name,
+    };
+    let words = collapsed(&name.replace(['-', '_'], " "));
+    let mut chars = words.chars();
+    chars.next().map_or_else(|| "Untitled".to_owned(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{after, site, text, touched};
+
+    #[test]
+    fn titles_come_from_the_page() {
+        let tree = site(&[
+            ("a.md", "## Sub\n\n# Main: the *best*\n"),
+            ("b.md", "---\ndescription: x\n---\n\n## Only\n"),
+            ("c.md", "Just a few words. And more of them that would make this too long for any title there is.\n"),
+            ("my-page.md", ""),
+            ("d.md", "---\ntitle: D\n---\n# Other\n"),
+            ("snippets/e.md", "x\n"),
+        ]);
+        let added = add_titles(&tree, &[]).expect("titles");
+        assert_eq!(added.summary, "Added 4 titles");
+        let tree = after(&tree, &added);
+        assert_eq!(text(&tree, "a.md"), "---\ntitle: \"Main: the best\"\n---\n\n## Sub\n\n# Main: the *best*\n");
+        assert_eq!(text(&tree, "b.md"), "---\ntitle: Only\ndescription: x\n---\n\n## Only\n");
+        assert!(
+            text(&tree, "c.md")
+                .starts_with("---\ntitle: Just a few words. And more of them that would make this…\n---\n\nJust"),
+            "{}",
+            text(&tree, "c.md")
+        );
+        assert_eq!(text(&tree, "my-page.md"), "---\ntitle: My page\n---\n\n");
+    }
+
+    #[test]
+    fn descriptions_are_the_first_words() {
+        let long = format!(
+            "{} {}",
+            "This is the first sentence, which is of middling length.",
+            "And this one goes on and on. ".repeat(9)
+        );
+        let tree = site(&[
+            ("a.mdx", "---\ntitle: A\n---\n\n# A\n\nA [link](/x) and\nmore: words.\n\nSecond.\n"),
+            ("b.mdx", &format!("---\ntitle: B\n---\n{long}\n")),
+            ("c.mdx", "---\ntitle: C\n---\n"),
+            ("d.mdx", "---\ntitle: D\ndescription: there\n---\nx\n"),
+        ]);
+        let added = add_descriptions(&tree, &[]).expect("descriptions");
+        assert_eq!(touched(&added), ["a.mdx", "b.mdx"]);
+        assert_eq!(added.left, ["c.mdx has no words to take a description from"]);
+        let tree = after(&tree, &added);
+        assert!(text(&tree, "a.mdx").starts_with("---\ntitle: A\ndescription: \"A link and more: words.\"\n---\n"));
+        let b = text(&tree, "b.mdx");
+        let line = b.lines().nth(2).expect("a description");
+        assert!(line.starts_with("description: This is the first sentence") && line.ends_with("on and on."), "{line}");
+        assert!(line.chars().count() <= DESCRIPTION + "description: ".len());
+    }
+
+    #[test]
+    fn a_text_without_spaces_is_cut_between_characters() {
+        let text = "設".repeat(200);
+        assert_eq!(shortened(&text, 10).chars().count(), 10);
+        assert_eq!(shortened("short", 10), "short");
+    }
+}

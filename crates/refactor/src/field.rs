@@ -1,0 +1,338 @@
+//! Setting a front matter field where it stands, with comments and order kept.
+
+use std::ops::Range;
+
+use docent_markdown::{FieldValue, FrontMatter, Page, Syntax, is_page, parse, text_of};
+use docent_site::{Routes, Tree, is_fragment};
+
+use super::edit::{Change, TextEdit, apply};
+use super::selection::Selection;
+use super::{RefactorError, Refactored, counted};
+
+/// What a field is set to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FieldContent {
+    /// A text. `true` and `false` are written as such, and so is a whole number unless the field is one of words.
+    Text(String),
+    Flag(bool),
+    /// A number as written.
+    Number(String),
+}
+
+/// Fields that are words even where the words are digits.
+const WORDS: [&str; 9] =
+    ["title", "description", "sidebarTitle", "sidebar_title", "version", "tag", "tags", "slug", "label"];
+
+/// Sets a front matter field on every selected page; pages without front matter get one.
+pub fn set_front_matter(
+    tree: &dyn Tree,
+    field: &str,
+    content: &FieldContent,
+    within: &[String],
+) -> Result<Refactored, RefactorError> {
+    let is_name = field.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && field.chars().all(|c| c.is_ascii_alphanumeric() || "_-.:".contains(c))
+        && !field.ends_with(':');
+    if !is_name {
+        return Err(RefactorError::BadField(field.to_owned()));
+    }
+    let routes = Routes::of(tree);
+    let selection = Selection::of(&routes, within)?;
+    let mut refactored = Refactored::default();
+    let (mut same, mut pages) = (0, 0);
+    for file in routes.files().filter(|file| is_page(file) && selection.has(file)) {
+        if !selection.is_narrowed() && is_fragment(file) {
+            continue;
+        }
+        pages += 1;
+        let Some(bytes) = tree.read(file) else { continue };
+        match set(&parse(file, &bytes), &bytes, field, content) {
+            Ok(None) => same += 1,
+            Ok(Some(edit)) => {
+                refactored.details.push(file.to_owned());
+                refactored.changes.push(Change::Edit { path: file.to_owned(), edits: vec![edit] });
+            }
+            Err(why) => refactored.left.push(format!("{file}: {why}")),
+        }
+    }
+    if pages == 0 {
+        return Err(RefactorError::NothingMatches(within.join(", ")));
+    }
+    let changed = refactored.changes.len();
+    let value = match content {
+        FieldContent::Text(text) => format!("“{text}”"),
+        FieldContent::Flag(flag) => flag.to_string(),
+        FieldContent::Number(number) => number.clone(),
+    };
+    refactored.summary = match (changed, same) {
+        (0, 0) => format!("Set `{field}` nowhere"),
+        (0, _) => format!("`{field}` is {value} already in {}", counted(same, "page", "pages")),
+        (_, 0) => format!("Set `{field}` to {value} in {}", counted(changed, "page", "pages")),
+        _ => format!("Set `{field}` to {value} in {}; {same} had it already", counted(changed, "page", "pages")),
+    };
+    Ok(refactored)
+}
+
+/// The edit that sets a field; `None` when it is set so already, an error when it could not be set without changing
+/// something else.
+pub(super) fn set(
+    page: &Page,
+    bytes: &[u8],
+    name: &str,
+    content: &FieldContent,
+) -> Result<Option<TextEdit>, &'static str> {
+    let text = text_of(bytes);
+    let front_matter = &page.front_matter;
+    let wanted = match content {
+        FieldContent::Text(text) => one_line(text),
+        FieldContent::Flag(flag) => flag.to_string(),
+        FieldContent::Number(number) => number.clone(),
+    };
+    if front_matter.value(name) == Some(&FieldValue::Text(wanted.clone())) {
+        return Ok(None);
+    }
+    if front_matter.syntax != Syntax::Yaml {
+        return Err("its front matter is not YAML, and no other is changed");
+    }
+    let newline = if text.lines().next().is_some_and(|_| text.contains("\r\n")) { "\r\n" } else { "\n" };
+    let edit = match &front_matter.body {
+        None => {
+            let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+            let gap =
+                if text[start..].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) { "" } else { newline };
+            let line = format!("{name}: {}", scalar(name, content, None));
+            TextEdit::insert(start, format!("---{newline}{line}{newline}---{newline}{gap}"))
+        }
+        Some(body) => match find(&text, body, name) {
+            Some(place) => {
+                let old = text[place.value.clone()].trim();
+                TextEdit::new(place.value, format!(" {}", scalar(name, content, Some(old))))
+            }
+            None => {
+                let at = place_for(&text, body, name);
+                let before = if at > body.start && !text[..at].ends_with('\n') { newline } else { "" };
+                let line = format!("{name}: {}", scalar(name, content, None));
+                TextEdit::insert(at, format!("{before}{line}{newline}"))
+            }
+        },
+    };
+    let after = parse(&page.path, &apply(bytes, std::slice::from_ref(&edit)));
+    match sets_only(front_matter, &after.front_matter, name, &wanted) {
+        true => Ok(Some(edit)),
+        false => Err("its front matter is written in a way I could not change without touching more"),
+    }
+}
+
+/// Whether a front matter after an edit is the one before with this field set.
+fn sets_only(before: &FrontMatter, after: &FrontMatter, name: &str, wanted: &str) -> bool {
+    let is_set = matches!(after.value(name), Some(FieldValue::Text(text)) if text == wanted);
+    let others = |front_matter: &FrontMatter| {
+        let mut others: Vec<_> = front_matter.fields.iter().filter(|field| field.name != name).cloned().collect();
+        others.sort_by(|a, b| a.name.cmp(&b.name));
+        others
+    };
+    is_set && others(before) == others(after)
+}
+
+/// Where a field's value stands: from after the colon to before a comment or the end of the line, over several lines
+/// if it has them.
+struct Place {
+    value: Range<usize>,
+    /// After its last line.
+    end: usize,
+}
+
+fn find(text: &str, body: &Range<usize>, name: &str) -> Option<Place> {
+    let mut at = body.start;
+    let mut lines = text[body.clone()].split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let start = at;
+        at += line.len();
+        let Some(after_colon) = value_of(line, name) else { continue };
+        let value_start = start + after_colon;
+        let first = line[after_colon..].trim_end_matches(['\n', '\r']);
+        let mut end = at;
+        let mut value_end = value_start + scalar_length(first);
+        // Lines further in, list items, and blank lines between them belong to the value.
+        let mut pending = at;
+        while let Some(next) = lines.peek() {
+            let is_blank = next.trim().is_empty();
+            let belongs = next.starts_with([' ', '\t']) || next.starts_with("- ") || next.trim_end() == "-";
+            if !belongs && !is_blank {
+                break;
+            }
+            pending += next.len();
+            if !is_blank {
+                end = pending;
+                value_end = pending - (next.len() - next.trim_end().len());
+            }
+            lines.next();
+        }
+        return Some(Place { value: value_start..value_end, end });
+    }
+    None
+}
+
+/// The byte after the colon when the line sets this field.
+fn value_of(line: &str, name: &str) -> Option<usize> {
+    let spellings = [name.to_owned(), format!("\"{name}\""), format!("'{name}'")];
+    spellings.iter().find_map(|spelling| {
+        let rest = line.strip_prefix(spelling.as_str())?;
+        let colon = rest.trim_start_matches([' ', '\t']).strip_prefix(':')?;
+        colon
+            .starts_with(|c: char| c.is_whitespace())
+            .then_some(())
+            .or_else(|| colon.is_empty().then_some(()))
+            .map(|()| line.len() - colon.len())
+    })
+}
+
+/// How much of the rest of a line is the value, white space before it included and a comment after it not.
+fn scalar_length(rest: &str) -> usize {
+    let lead = rest.len() - rest.trim_start().len();
+    let value = &rest[lead..];
+    let closed = match value.chars().next() {
+        Some('"') => {
+            let mut escaped = false;
+            value.char_indices().skip(1).find_map(|(at, c)| {
+                let closes = c == '"' && !escaped;
+                escaped = c == '\\' && !escaped;
+                closes.then_some(at + 1)
+            })
+        }
+        Some('\'') => {
+            let inner = value[1..].replace("''", "  ");
+            inner.find('\'').map(|at| at + 2)
+        }
+        Some('#') => return 0,
+        _ => None,
+    };
+    let end = closed.unwrap_or_else(|| value.find(" #").unwrap_or(value.len()));
+    lead + value[..end].trim_end().len()
+}
+
+/// Where a new field goes: titles first, descriptions after the title, everything else last.
+fn place_for(text: &str, body: &Range<usize>, name: &str) -> usize {
+    match name {
+        "title" => body.start,
+        "description" => find(text, body, "title").map_or(body.start, |place| place.end),
+        _ => body.end,
+    }
+}
+
+/// A value in YAML, in the quotes of the one before where it had some.
+fn scalar(name: &str, content: &FieldContent, old: Option<&str>) -> String {
+    let text = match content {
+        FieldContent::Flag(flag) => return flag.to_string(),
+        FieldContent::Number(number) => return number.clone(),
+        FieldContent::Text(text) => one_line(text),
+    };
+    let old = old.unwrap_or("");
+    let was_number = old.parse::<f64>().is_ok();
+    let is_whole = text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
+    let is_words = WORDS.contains(&name);
+    let written_plain = matches!(text.as_str(), "true" | "false")
+        || (is_whole && !is_words && !old.starts_with(['"', '\'']))
+        || (was_number && !is_words && text.parse::<f64>().is_ok_and(f64::is_finite) && !text.starts_with(['+', '.']));
+    if written_plain {
+        return text;
+    }
+    if old.starts_with('\'') && !text.chars().any(char::is_control) {
+        return format!("'{}'", text.replace('\'', "''"));
+    }
+    if !old.starts_with('"') && is_plain(&text) {
+        return text;
+    }
+    // A JSON string is a double-quoted YAML one.
+    serde_json::Value::from(text).to_string()
+}
+
+fn one_line(text: &str) -> String {
+    text.split(['\n', '\r']).map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a text can stand in YAML without quotes and be read back as this text by every reader.
+fn is_plain(text: &str) -> bool {
+    let first = text.chars().next().is_some_and(char::is_alphabetic);
+    let special = ["true", "false", "yes", "no", "on", "off", "null", "y", "n", "nan", "inf"];
+    first
+        && !text.ends_with([':', ' '])
+        && !text.contains(": ")
+        && !text.contains(" #")
+        && !text.contains(['\t', '"', '`', '{', '}', '[', ']', '\u{85}', '\u{2028}', '\u{2029}', '\u{feff}'])
+        && !text.chars().any(char::is_control)
+        && !special.contains(&text.to_lowercase().as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{after, site, text, touched};
+
+    fn set_text(before: &str, field: &str, value: &str) -> String {
+        let tree = site(&[("a.mdx", before)]);
+        let refactored = set_front_matter(&tree, field, &FieldContent::Text(value.into()), &["a".into()]).expect("set");
+        assert_eq!(refactored.left, Vec::<String>::new());
+        text(&after(&tree, &refactored), "a.mdx")
+    }
+
+    #[test]
+    fn a_field_is_set_where_it_stands() {
+        for (before, field, value, expected) in [
+            ("---\ntitle: A\n---\nx", "title", "B", "---\ntitle: B\n---\nx"),
+            ("---\ntitle: A # why\nz: 1\n---\n", "title", "B", "---\ntitle: B # why\nz: 1\n---\n"),
+            ("---\ntitle: \"A # b\" # why\n---\n", "title", "B", "---\ntitle: \"B\" # why\n---\n"),
+            ("---\ntitle: 'A''s'\n---\n", "title", "B's", "---\ntitle: 'B''s'\n---\n"),
+            (
+                "---\n# first\ntitle: A\n\n# last\n---\n",
+                "icon",
+                "key",
+                "---\n# first\ntitle: A\n\n# last\nicon: key\n---\n",
+            ),
+            ("---\nicon: x\n---\n", "title", "B", "---\ntitle: B\nicon: x\n---\n"),
+            ("---\ntitle: A\nicon: x\n---\n", "description", "D", "---\ntitle: A\ndescription: D\nicon: x\n---\n"),
+            ("---\r\ntitle: A\r\n---\r\nx", "title", "B", "---\r\ntitle: B\r\n---\r\nx"),
+            ("---\ntitle: A\ntags:\n- a\n- b\nz: 1\n---\n", "tags", "c", "---\ntitle: A\ntags: c\nz: 1\n---\n"),
+            ("---\ntitle: >\n  A\n  long\n\nz: 1\n---\n", "title", "B", "---\ntitle: B\n\nz: 1\n---\n"),
+            ("---\ntitle:\n---\n", "title", "B", "---\ntitle: B\n---\n"),
+            ("Words.\n", "title", "B", "---\ntitle: B\n---\n\nWords.\n"),
+            ("\u{feff}Words.", "title", "B", "\u{feff}---\ntitle: B\n---\n\nWords."),
+            ("---\n---\nx", "title", "B", "---\ntitle: B\n---\nx"),
+            ("---\ntitle: A\n---\n", "title", "B: \"c\" #d", "---\ntitle: \"B: \\\"c\\\" #d\"\n---\n"),
+            ("---\ntitle: A\n---\n", "title", "404", "---\ntitle: \"404\"\n---\n"),
+            ("---\ntitle: A\n---\n", "hidden", "true", "---\ntitle: A\nhidden: true\n---\n"),
+            ("---\norder: 1\n---\n", "order", "2", "---\norder: 2\n---\n"),
+            ("---\nversion: 1.0\n---\n", "version", "1.10", "---\nversion: \"1.10\"\n---\n"),
+            ("---\n\"og:title\": A\n---\n", "og:title", "B", "---\n\"og:title\": B\n---\n"),
+            ("---\nog:title: A\n---\n", "og:title", "B", "---\nog:title: B\n---\n"),
+            ("---\nname: A\n---\n", "title", "no", "---\ntitle: \"no\"\nname: A\n---\n"),
+        ] {
+            assert_eq!(set_text(before, field, value), expected, "{before:?} {field} {value}");
+        }
+    }
+
+    #[test]
+    fn what_is_set_already_is_not_touched() {
+        let tree = site(&[("a.mdx", "---\ntitle: A\n---\n"), ("b.mdx", "---\ntitle: \"A\"\n---\n"), ("c.mdx", "x")]);
+        let content = FieldContent::Text("A".into());
+        let refactored = set_front_matter(&tree, "title", &content, &["*.mdx".into()]).expect("set");
+        assert_eq!(touched(&refactored), ["c.mdx"]);
+        assert_eq!(refactored.summary, "Set `title` to “A” in 1 page; 2 had it already");
+    }
+
+    #[test]
+    fn a_front_matter_that_cannot_be_changed_safely_is_left() {
+        let tree = site(&[("a.mdx", "---\n{title: A, x: 1}\n---\n")]);
+        let refactored =
+            set_front_matter(&tree, "title", &FieldContent::Text("B".into()), &["a".into()]).expect("an outcome");
+        assert_eq!(refactored.changes, []);
+        assert_eq!(refactored.left.len(), 1);
+    }
+
+    #[test]
+    fn a_field_needs_a_name() {
+        let tree = site(&[("a.mdx", "x")]);
+        let refused = set_front_matter(&tree, "a b", &FieldContent::Flag(true), &[]);
+        assert_eq!(refused, Err(RefactorError::BadField("a b".into())));
+    }
+}

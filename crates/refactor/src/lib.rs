@@ -1,0 +1,80 @@
+//! Changes to a docs site that keep it whole: a page moves and its links, navigation and redirect follow.
+//!
+//! Each refactor is pure: it reads a [`Tree`](docent_site::Tree) and gives a [`Refactored`]: the changes and what to say about them.
+//! Nothing is written here. Changes to a file are byte-range edits, so that what is not meant stays exactly as it was.
+
+mod add_page;
+mod delete_page;
+mod descriptions;
+mod edit;
+mod field;
+mod fix_links;
+mod json;
+mod move_page;
+mod navigation;
+mod nearest;
+mod occurrences;
+mod regions;
+mod replace;
+mod selection;
+
+use thiserror::Error;
+
+pub use add_page::{OutlineHeading, add_page};
+pub use delete_page::delete_page;
+pub use descriptions::{add_descriptions, add_titles};
+pub use edit::{Change, TextEdit, apply};
+pub use field::{FieldContent, set_front_matter};
+pub use fix_links::fix_links;
+pub use move_page::move_page;
+pub use occurrences::occurrences;
+pub use replace::replace_text;
+pub use selection::Selection;
+
+/// What a refactor comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Refactored {
+    /// At most one change a file.
+    pub changes: Vec<Change>,
+    /// What is done, in a sentence.
+    pub summary: String,
+    /// What is done where, one line each.
+    pub details: Vec<String>,
+    /// What is left to people and why, one line each.
+    pub left: Vec<String>,
+}
+
+/// Why a refactor was not made. The sentence says what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum RefactorError {
+    #[error("there is no page `{0}`")]
+    NoSuchPage(String),
+    #[error("there is no page `{name}`; did you mean {}?", listed(nearest))]
+    NoSuchPageBut { name: String, nearest: Vec<String> },
+    #[error("there is a file `{0}` already; choose another path, or move or delete that one first")]
+    Occupied(String),
+    #[error("`{path}` cannot be the path of a page: {why}")]
+    BadPath { path: String, why: &'static str },
+    #[error("no page or file matches `{0}`; give a path or a glob relative to the docs root, such as `guides/**`")]
+    NothingMatches(String),
+    #[error("`{0}` is not a glob that can be read; use `*`, `**`, `?`, `[…]` and `{{a,b}}`")]
+    BadGlob(String),
+    #[error("the text to replace is empty")]
+    EmptyText,
+    #[error("`{0}` is not the name of a front matter field; use letters, digits, `_`, `-`, `.` and `:`")]
+    BadField(String),
+}
+
+fn listed(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+}
+
+/// `1 page`, `2 pages`.
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+pub(crate) mod sample;

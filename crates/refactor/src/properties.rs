@@ -1,0 +1,168 @@
+//! What holds for every refactor on any bytes: no panic, edits in order and in bounds, and everything else untouched.
+
+use docent_site::{Tree, findings, new_findings};
+use proptest::prelude::*;
+
+use super::sample::{Files, after};
+use super::*;
+
+/// Bytes that look like pages now and then.
+fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
+    let pieces = vec![
+        "---\n",
+        "---\r\n",
+        "title: ",
+        "title: A\n",
+        "description: >\n  x\n",
+        "slug: /s\n",
+        "\"a\": [\n",
+        "\n",
+        "\r\n",
+        "# ",
+        "## H {#x}\n",
+        "Acme ",
+        "`",
+        "```\n",
+        "[",
+        "](",
+        "](b)",
+        "](/b#h)",
+        "](../a.md)",
+        "](wrong)",
+        ")",
+        "![",
+        "<Card ",
+        "href=\"/b\"",
+        "title=\"Acme\"",
+        ">",
+        "/>",
+        "</Card>",
+        "{",
+        "}",
+        "é設",
+        "import X from './b.mdx'\n",
+        " ",
+        "- ",
+        "https://x.y/Acme",
+        "|",
+        "\u{feff}",
+        "<!--",
+        "-->",
+        "[r]: /b\n",
+        "$",
+        "\t",
+        "\\",
+        "\u{0}",
+    ];
+    prop_oneof![
+        1 => proptest::collection::vec(any::<u8>(), 0..80),
+        6 => proptest::collection::vec(prop::sample::select(pieces), 0..30).prop_map(|parts| parts.concat().into_bytes()),
+    ]
+}
+
+fn any_navigation() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        4 => Just(br#"{"navigation": [{"group": "Acme", "pages": ["a", "b", {"group": "x", "pages": []}]}], "redirects": []}"#.to_vec()),
+        1 => Just(b"{\n  \"navigation\": {\n    \"pages\": [\n      \"a\",\n      \"deep/c\"\n    ]\n  }\n}\n".to_vec()),
+        1 => proptest::collection::vec(any::<u8>(), 0..40),
+        1 => Just(b"{}".to_vec()),
+        1 => Just(br#"{"navigation": [1, "a"], "redirects": [{"source": "/a"}, 7]}"#.to_vec()),
+    ]
+}
+
+fn any_site() -> impl Strategy<Value = Files> {
+    (any_bytes(), any_bytes(), any_bytes(), any_navigation()).prop_map(|(a, b, c, navigation)| {
+        [("a.md", a), ("b.mdx", b), ("deep/c.mdx", c), ("docs.json", navigation)]
+            .into_iter()
+            .map(|(path, bytes)| (path.to_owned(), bytes))
+            .collect()
+    })
+}
+
+/// Every refactor on this site that can be made.
+fn all(tree: &Files) -> Vec<Refactored> {
+    let outline = [OutlineHeading { level: 2, text: "One {x} <y".into() }];
+    let made = [
+        replace_text(tree, "Acme", "Zenith: \"x\" #", &[]),
+        replace_text(tree, "Acme", "{<", &["**".into()]),
+        move_page(tree, "a", "deep/a"),
+        move_page(tree, "deep/c", "c.md"),
+        delete_page(tree, "b"),
+        fix_links(tree, &[]),
+        add_titles(tree, &[]),
+        add_descriptions(tree, &[]),
+        add_page(tree, "deep/new", "New: \"page\"", &outline),
+        set_front_matter(tree, "title", &FieldContent::Text("Z: \"z\" é".into()), &[]),
+        set_front_matter(tree, "hidden", &FieldContent::Flag(true), &[]),
+    ];
+    made.into_iter().flatten().collect()
+}
+
+#[test]
+fn a_page_cut_inside_a_character_is_read() {
+    let tree: Files = [("a.mdx".to_owned(), "</Card>```\nAcme é設``}".as_bytes().to_vec())].into();
+    let refactored = replace_text(&tree, "Acme", "Zenith", &[]).expect("a refactor");
+    assert!(refactored.changes.len() <= 1);
+}
+
+proptest! {
+    // Each case makes every refactor, so a few of them go a long way.
+    #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(48), ..ProptestConfig::default() })]
+
+    #[test]
+    fn edits_are_in_order_in_bounds_and_leave_the_rest(tree in any_site()) {
+        for refactored in all(&tree) {
+            let mut paths: Vec<&str> = refactored.changes.iter().map(Change::path).collect();
+            paths.sort_unstable();
+            paths.dedup();
+            prop_assert_eq!(paths.len(), refactored.changes.len(), "one change a file: {:?}", &refactored);
+            for change in &refactored.changes {
+                let Change::Edit { path, edits } = change else { continue };
+                let before = tree.read(path).expect("an edit is of a file that is there");
+                let bytes_after = change.bytes_after(&tree).expect("an edit leaves a file");
+                // Walk both: between edits they are the same.
+                let (mut at, mut now) = (0, 0);
+                for edit in edits {
+                    prop_assert!(edit.range.start >= at && edit.range.end <= before.len(), "{:?}", edits);
+                    let same = edit.range.start - at;
+                    prop_assert_eq!(&before[at..edit.range.start], &bytes_after[now..now + same]);
+                    now += same + edit.text.len();
+                    at = edit.range.end;
+                }
+                prop_assert_eq!(&before[at..], &bytes_after[now..]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_navigation_that_was_json_stays_json(tree in any_site()) {
+        let is_json = |files: &Files| serde_json::from_slice::<serde_json::Value>(&files["docs.json"]).is_ok();
+        prop_assume!(is_json(&tree));
+        for refactored in all(&tree) {
+            prop_assert!(is_json(&after(&tree, &refactored)), "{:?}", refactored);
+        }
+    }
+
+    #[test]
+    fn what_is_new_is_part_of_what_is_wrong(tree in any_site()) {
+        for refactored in all(&tree) {
+            let now = after(&tree, &refactored);
+            let changed: Vec<String> = refactored.changes.iter().map(|change| change.path().to_owned()).collect();
+            let wrong = findings(&now);
+            let new = new_findings(&tree, &now, &changed);
+            prop_assert!(new.iter().all(|finding| wrong.contains(finding)), "{:?} in {:?}", new, wrong);
+            prop_assert_eq!(new_findings(&now, &now, &changed), []);
+            // Looking at the changed paths alone misses nothing that looking at everything finds.
+            let everything: Vec<String> = now.keys().chain(tree.keys()).cloned().collect();
+            prop_assert_eq!(new, new_findings(&tree, &now, &everything));
+        }
+    }
+
+    #[test]
+    fn a_moved_page_leaves_no_link_broken(tree in any_site()) {
+        let Ok(moved) = move_page(&tree, "a", "deep/er/a") else { return Ok(()) };
+        let now = after(&tree, &moved);
+        let changed: Vec<String> = moved.changes.iter().map(|change| change.path().to_owned()).collect();
+        prop_assert_eq!(new_findings(&tree, &now, &changed), []);
+    }
+}

@@ -1,0 +1,217 @@
+//! What a change of words leaves alone on a page: everything that is structure rather than text.
+//!
+//! Names of elements, attributes and fields, imports, expressions that compute, the language of a code block and explicit
+//! anchors are always left. Links and URLs are left unless they are meant too.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use docent_markdown::{Format, Page, code_spans};
+use regex::Regex;
+
+/// Whether a change means links and URLs too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Links {
+    Leave,
+    Change,
+}
+
+/// Fields and attributes whose values are names to a program.
+const SYMBOLS: [&str; 29] = [
+    "icon",
+    "icontype",
+    "iconlibrary",
+    "mode",
+    "layout",
+    "type",
+    "lang",
+    "language",
+    "id",
+    "key",
+    "class",
+    "classname",
+    "style",
+    "color",
+    "rel",
+    "target",
+    "width",
+    "height",
+    "variant",
+    "size",
+    "method",
+    "as",
+    "template",
+    "theme",
+    "locale",
+    "sidebar_position",
+    "pagination_next",
+    "pagination_prev",
+    "cols",
+];
+
+/// Fields and attributes whose values are links.
+const ADDRESSES: [&str; 20] = [
+    "href",
+    "src",
+    "srcset",
+    "url",
+    "slug",
+    "canonical",
+    "image",
+    "img",
+    "og:image",
+    "og:url",
+    "twitter:image",
+    "openapi",
+    "openapi-schema",
+    "asyncapi",
+    "api",
+    "redirect",
+    "redirect_from",
+    "aliases",
+    "permalink",
+    "to",
+];
+
+macro_rules! regex {
+    ($name:ident, $pattern:literal) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
+    };
+}
+
+// Word bounds and classes of ASCII: the others are many times slower on text that is not.
+regex!(
+    URL,
+    r#"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,20}://[^\s"'`<>{}|\\^\[\]]+|(?-u:\b)www\.[^\s"'`<>{}|\\^\[\]]+|(?-u:\b[\w.+-]+@[\w-]+\.[\w.-]+\w)"#
+);
+regex!(FENCE, r"(?m)^[ \t>]*(?:```+|~~~+)[ \t]*[A-Za-z0-9_+#.-]*");
+regex!(EXPLICIT_ANCHOR, r"\{#[^}\s]*\}");
+regex!(IMPORT, r#"(?m)^import(?-u:\b)(?:[^'"`;]*?(?-u:\b)from)?\s*['"][^'"\n]*['"]"#);
+regex!(REEXPORT, r#"(?m)^export(?-u:\b)[^'"`;\n]*(?-u:\b)from\s*['"][^'"\n]*['"]"#);
+regex!(TAG, r"</?[A-Za-z][A-Za-z0-9_.:-]*");
+regex!(ATTRIBUTE, r#"([A-Za-z_@:][A-Za-z0-9_:.-]*)(\s*=\s*)("[^"]*"|'[^']*'|\{|[^\s"'{>]+)?|[^\s]"#);
+regex!(FIELD, r#"(?m)^([ \t]*(?:-[ \t]+)?["']?([A-Za-z0-9_.:/-]+?)["']?[ \t]*:)(?:[ \t]+([^\n]*)|[ \t]*\r?$)"#);
+
+/// The ranges that a change of words leaves alone, in order, merged.
+pub(super) fn left_alone(page: &Page, text: &str, links: Links) -> Vec<Range<usize>> {
+    let mut left = Vec::new();
+    front_matter(page, text, links, &mut left);
+    if links == Links::Leave {
+        left.extend(page.links.iter().map(|link| link.dest_span.clone()));
+        left.extend(URL.find_iter(text).map(|found| found.start()..found.start() + url_length(found.as_str())));
+    }
+    for code in &page.code {
+        if let Some(fence) = text.get(code.clone()).and_then(|code| FENCE.find(code)).filter(|fence| fence.start() == 0)
+        {
+            left.push(code.start..code.start + fence.end());
+        }
+    }
+    for heading in &page.headings {
+        if let Some(words) = text.get(heading.span.clone()) {
+            let anchors = EXPLICIT_ANCHOR.find_iter(words);
+            left.extend(anchors.map(|found| heading.span.start + found.start()..heading.span.start + found.end()));
+        }
+    }
+    if page.format == Format::Mdx {
+        left.extend(code_spans(&page.path, text));
+    }
+    for range in markup(page, text.len()) {
+        let Some(markup) = text.get(range.clone()) else { continue };
+        if page.format == Format::Mdx {
+            for pattern in [&*IMPORT, &*REEXPORT] {
+                left.extend(
+                    pattern.find_iter(markup).map(|found| range.start + found.start()..range.start + found.end()),
+                );
+            }
+        }
+        tags(markup, range.start, links, &mut left);
+    }
+    merged(left)
+}
+
+/// A URL without the punctuation of the sentence it stands in.
+fn url_length(url: &str) -> usize {
+    url.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_', ')']).len()
+}
+
+/// What is neither prose, code nor front matter, in order.
+fn markup(page: &Page, end: usize) -> Vec<Range<usize>> {
+    let mut taken: Vec<Range<usize>> = page.prose.iter().chain(&page.code).cloned().collect();
+    taken.extend(page.front_matter.span.clone());
+    let mut rest = Vec::new();
+    let mut at = 0;
+    for range in merged(taken) {
+        if range.start > at {
+            rest.push(at..range.start);
+        }
+        at = at.max(range.end);
+    }
+    if at < end {
+        rest.push(at..end);
+    }
+    rest
+}
+
+/// Names of elements and attributes, and values that are names or links.
+fn tags(markup: &str, offset: usize, links: Links, left: &mut Vec<Range<usize>>) {
+    for tag in TAG.find_iter(markup) {
+        left.push(offset + tag.start()..offset + tag.end());
+        let rest = &markup[tag.end()..];
+        let end = rest.find('>').map_or(rest.len(), |end| end + 1);
+        for attribute in ATTRIBUTE.captures_iter(&rest[..end]) {
+            let Some(name) = attribute.get(1) else { continue };
+            let start = offset + tag.end();
+            left.push(start + name.start()..start + name.end());
+            let (Some(value), name) = (attribute.get(3), name.as_str().to_lowercase()) else { continue };
+            let is_address = ADDRESSES.contains(&name.as_str()) && links == Links::Leave;
+            if SYMBOLS.contains(&name.as_str()) || is_address {
+                left.push(start + value.start()..start + value.end());
+            }
+        }
+    }
+}
+
+/// Names of fields, and values that are names or links.
+fn front_matter(page: &Page, text: &str, links: Links, left: &mut Vec<Range<usize>>) {
+    let (Some(span), Some(body)) = (page.front_matter.span.clone(), page.front_matter.body.clone()) else { return };
+    left.push(span.start..body.start);
+    left.push(body.end..span.end);
+    let Some(fields) = text.get(body.clone()) else { return };
+    for field in FIELD.captures_iter(fields) {
+        let (Some(name), Some(word)) = (field.get(1), field.get(2)) else { continue };
+        left.push(body.start + name.start()..body.start + name.end());
+        let Some(value) = field.get(3) else { continue };
+        let word = word.as_str().to_lowercase();
+        let is_address = ADDRESSES.contains(&word.as_str()) || is_address(value.as_str());
+        if SYMBOLS.contains(&word.as_str()) || (is_address && links == Links::Leave) {
+            left.push(body.start + value.start()..body.start + value.end());
+        }
+    }
+}
+
+fn is_address(value: &str) -> bool {
+    let value = value.trim().trim_matches(['"', '\'']);
+    let begins = ["/", "./", "../"].iter().any(|start| value.starts_with(start));
+    begins && !value.contains(' ')
+}
+
+/// Ranges in order, those that touch or overlap made one.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.retain(|range| range.start < range.end);
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// Whether a range overlaps one of these, which are in order and do not overlap each other.
+pub(super) fn overlaps(ranges: &[Range<usize>], range: &Range<usize>) -> bool {
+    let index = ranges.partition_point(|other| other.end <= range.start);
+    ranges.get(index).is_some_and(|other| other.start < range.end)
+}

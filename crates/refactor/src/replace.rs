@@ -1,0 +1,323 @@
+//! One text in the place of another, all over the site.
+//!
+//! Prose, code and front matter alike; structure never; links and URLs only where the instruction names the pages.
+//! Where a heading changes, its anchor changes with it, and links to that anchor follow.
+
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use docent_markdown::{FieldValue, Page, is_markdown, parse, text_of};
+use docent_site::{Navigation, Routes, Target, Tree, any_of, is_external, respelled};
+use regex::bytes::Regex;
+
+use super::edit::{Change, TextEdit, apply, in_order};
+use super::field::{self, FieldContent};
+use super::json;
+use super::occurrences::occurrences;
+use super::regions::{Links, left_alone, overlaps};
+use super::selection::Selection;
+use super::{RefactorError, Refactored, counted};
+
+/// Members of a navigation file that a reader sees as words.
+const LABELS: [&str; 12] = [
+    "group",
+    "tab",
+    "anchor",
+    "dropdown",
+    "name",
+    "label",
+    "title",
+    "description",
+    "text",
+    "content",
+    "product",
+    "item",
+];
+
+/// Puts `replace` in the place of `find`, by the rule of [`super::occurrences()`]. `within` narrows it to pages, files
+/// and globs, and then means links and URLs too; empty is every Markdown file and the labels of the navigation.
+pub fn replace_text(
+    tree: &dyn Tree,
+    find: &str,
+    replace: &str,
+    within: &[String],
+) -> Result<Refactored, RefactorError> {
+    if find.trim().is_empty() {
+        return Err(RefactorError::EmptyText);
+    }
+    let routes = Routes::of(tree);
+    let selection = Selection::of(&routes, within)?;
+    let work = Work {
+        tree,
+        routes: &routes,
+        find,
+        replace,
+        links: if selection.is_narrowed() { Links::Change } else { Links::Leave },
+    };
+    let mut result = Outcome::default();
+    let pattern = Regex::new(&regex::escape(find)).map_err(|_| RefactorError::EmptyText)?;
+    if find != replace {
+        for file in routes.files() {
+            let is_navigation = Navigation::FILES.contains(&file);
+            let is_meant = selection.has(file) || (is_navigation && !selection.is_narrowed());
+            if !is_meant {
+                continue;
+            }
+            let Some(bytes) = tree.read(file).filter(|bytes| pattern.is_match(bytes)) else { continue };
+            if is_markdown(file) {
+                work.page(file, &bytes, &mut result);
+            } else if file.ends_with(".json") {
+                work.json(file, &bytes, &mut result);
+            } else if let Ok(text) = std::str::from_utf8(&bytes)
+                && !text.contains('\0')
+            {
+                let edits: Vec<TextEdit> =
+                    occurrences(text, find).into_iter().map(|range| TextEdit::new(range, replace)).collect();
+                result.add(file, edits);
+            }
+        }
+    }
+    work.follow_anchors(&mut result);
+    Ok(work.told(result))
+}
+
+struct Work<'a> {
+    tree: &'a dyn Tree,
+    routes: &'a Routes,
+    find: &'a str,
+    replace: &'a str,
+    links: Links,
+}
+
+#[derive(Default)]
+struct Outcome {
+    edits: BTreeMap<String, Vec<TextEdit>>,
+    counts: BTreeMap<String, usize>,
+    /// File, then anchor before to anchor after.
+    anchors: HashMap<String, HashMap<String, String>>,
+    /// Places in links and URLs that were not meant.
+    links_left: usize,
+    followed: usize,
+    left: Vec<String>,
+}
+
+impl Outcome {
+    fn add(&mut self, file: &str, edits: Vec<TextEdit>) {
+        if !edits.is_empty() {
+            self.counts.insert(file.to_owned(), edits.len());
+            self.edits.insert(file.to_owned(), edits);
+        }
+    }
+}
+
+impl Work<'_> {
+    fn page(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
+        let text = text_of(bytes);
+        let page = self.routes.parse(file, bytes);
+        let mut alone = left_alone(&page, &text, self.links);
+        if self.links == Links::Change {
+            alone.extend(self.links_that_would_break(file, &page, &text));
+            alone.sort_by_key(|range| range.start);
+        }
+        let (left, meant): (Vec<_>, Vec<_>) =
+            occurrences(&text, self.find).into_iter().partition(|range| overlaps(&alone, range));
+        if self.links == Links::Leave {
+            result.links_left +=
+                left.iter().filter(|range| page.links.iter().any(|link| touches(&link.dest_span, range))).count();
+        }
+        let mut edits: Vec<TextEdit> = meant.into_iter().map(|range| TextEdit::new(range, self.replace)).collect();
+        if edits.is_empty() {
+            return;
+        }
+        let mut after = self.routes.parse(file, &apply(bytes, &edits));
+        if let Some(wrong) = self.field_read_otherwise(&page, &after) {
+            edits = self.with_fields_set(&page, bytes, edits, &wrong);
+            after = self.routes.parse(file, &apply(bytes, &edits));
+        }
+        if after.problems.len() > page.problems.len() || self.field_read_otherwise(&page, &after).is_some() {
+            result.left.push(format!("{file}: the page could not be read with “{}” in it, so it stays", self.replace));
+            return;
+        }
+        let anchors = changed_anchors(&page, &after);
+        if !anchors.is_empty() {
+            result.anchors.insert(file.to_owned(), anchors);
+        }
+        result.add(file, edits);
+    }
+
+    /// Destinations that lead somewhere in the site and would lead nowhere: nobody means those.
+    fn links_that_would_break(&self, file: &str, page: &Page, text: &str) -> Vec<Range<usize>> {
+        let breaks = |target: &str| {
+            let after = self.replaced(target);
+            let leads = |target: &str| match self.routes.resolve(file, target) {
+                Target::Page { .. } | Target::Asset { .. } | Target::Redirect { .. } => true,
+                Target::External | Target::Missing { .. } | Target::Unknown => false,
+            };
+            after != target && leads(target) && !leads(&after) && !is_external(&after)
+        };
+        let spans = page.links.iter().filter(|link| text.get(link.dest_span.clone()).is_some_and(breaks));
+        spans.map(|link| link.dest_span.clone()).collect()
+    }
+
+    fn replaced(&self, text: &str) -> String {
+        let edits: Vec<TextEdit> =
+            occurrences(text, self.find).into_iter().map(|range| TextEdit::new(range, self.replace)).collect();
+        String::from_utf8(apply(text.as_bytes(), &edits)).unwrap_or_else(|_| text.to_owned())
+    }
+
+    /// The fields whose text after is neither the text before nor that with the words replaced: the new words mean
+    /// something in YAML.
+    fn field_read_otherwise(&self, before: &Page, after: &Page) -> Option<Vec<(String, String)>> {
+        let same_names = before.front_matter.fields.len() == after.front_matter.fields.len();
+        let wrong: Vec<(String, String)> = before
+            .front_matter
+            .fields
+            .iter()
+            .filter_map(|field| {
+                let FieldValue::Text(text) = &field.value else { return None };
+                let wanted = self.replaced(text);
+                let is_right = match after.front_matter.value(&field.name) {
+                    Some(FieldValue::Text(now)) => *now == wanted || now == text,
+                    _ => false,
+                };
+                (!is_right).then(|| (field.name.clone(), wanted))
+            })
+            .collect();
+        (!wrong.is_empty() || !same_names).then_some(wrong)
+    }
+
+    /// The edits with the fields written anew, quoted as they need.
+    fn with_fields_set(
+        &self,
+        page: &Page,
+        bytes: &[u8],
+        edits: Vec<TextEdit>,
+        fields: &[(String, String)],
+    ) -> Vec<TextEdit> {
+        let mut anew: Vec<TextEdit> = fields
+            .iter()
+            .filter_map(|(name, wanted)| {
+                field::set(page, bytes, name, &FieldContent::Text(wanted.clone())).ok().flatten()
+            })
+            .collect();
+        let kept = edits.into_iter().filter(|edit| !anew.iter().any(|new| touches(&new.range, &edit.range)));
+        let kept: Vec<TextEdit> = kept.collect();
+        anew.extend(kept);
+        in_order(anew)
+    }
+
+    fn json(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
+        let Ok(text) = std::str::from_utf8(bytes) else { return };
+        let is_label = |string: &json::JsonString| {
+            string.member.as_deref().is_some_and(|member| LABELS.contains(&member)) && !is_external(&string.value)
+        };
+        let mut edits = Vec::new();
+        for string in json::values(text) {
+            let after = self.replaced(&string.value);
+            let is_meant = is_label(&string)
+                || (self.links == Links::Change && !self.breaks_navigation(file, &string.value, &after));
+            if after != string.value && is_meant {
+                edits.push(TextEdit::new(string.span, json::quoted(&after)));
+            }
+        }
+        result.add(file, edits);
+    }
+
+    /// Whether a navigation file would name a page that is not there instead of one that is.
+    fn breaks_navigation(&self, file: &str, before: &str, after: &str) -> bool {
+        Navigation::FILES.contains(&file)
+            && self.routes.page_named(before).is_some()
+            && self.routes.page_named(after).is_none()
+            && !before.trim().is_empty()
+    }
+
+    /// Links to anchors that changed with their headings.
+    fn follow_anchors(&self, result: &mut Outcome) {
+        let all: Vec<String> =
+            result.anchors.values().flat_map(HashMap::keys).map(|anchor| format!("#{anchor}")).collect();
+        if all.is_empty() {
+            return;
+        }
+        let pattern = any_of(all.iter().map(String::as_str));
+        for file in self.routes.files().filter(|file| is_markdown(file)) {
+            let Some(bytes) = self.tree.read(file) else { continue };
+            if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(bytes.as_slice())) {
+                continue;
+            }
+            let text = text_of(&bytes);
+            let mut follow = Vec::new();
+            for link in parse(file, &bytes).links {
+                let Target::Page { file: to, anchor: Some(anchor) } = self.routes.resolve(file, &link.target) else {
+                    continue;
+                };
+                let Some(new) = result.anchors.get(&to).and_then(|anchors| anchors.get(&anchor)) else { continue };
+                let Some(hash) = text.get(link.dest_span.clone()).and_then(|target| target.find('#')) else { continue };
+                let encoded = respelled("#", "", "", Some(new));
+                follow.push(TextEdit::new(
+                    link.dest_span.start + hash..link.dest_span.end,
+                    format!("#{}", encoded.rsplit('#').next().unwrap_or(new)),
+                ));
+            }
+            if follow.is_empty() {
+                continue;
+            }
+            result.followed += follow.len();
+            let edits = result.edits.entry(file.to_owned()).or_default();
+            edits.retain(|edit| !follow.iter().any(|link| touches(&link.range, &edit.range)));
+            edits.extend(follow);
+            *edits = in_order(std::mem::take(edits));
+        }
+    }
+
+    fn told(&self, result: Outcome) -> Refactored {
+        let places: usize = result.counts.values().sum();
+        let (find, replace) = (self.find, self.replace);
+        let mut summary = match places {
+            0 => format!("“{find}” is nowhere it could be replaced with “{replace}”"),
+            _ => format!(
+                "Replaced “{find}” with “{replace}” in {}, {}",
+                counted(places, "place", "places"),
+                counted(result.counts.len(), "file", "files")
+            ),
+        };
+        if self.find == self.replace {
+            summary = format!("“{find}” and “{replace}” are the same");
+        }
+        if result.followed > 0 {
+            summary.push_str(&format!("; {} to renamed headings followed", counted(result.followed, "link", "links")));
+        }
+        let mut left = result.left;
+        if result.links_left > 0 {
+            left.push(format!(
+                "{} in links; add `in PATH-OR-GLOB` to the instruction to change links and URLs too",
+                counted(result.links_left, "place", "places")
+            ));
+        }
+        Refactored {
+            details: result.counts.iter().map(|(file, count)| format!("{file}: {count}")).collect(),
+            changes: result.edits.into_iter().map(|(path, edits)| Change::Edit { path, edits }).collect(),
+            summary,
+            left,
+        }
+    }
+}
+
+/// Headings keep their order, so the n-th before is the n-th after.
+fn changed_anchors(before: &Page, after: &Page) -> HashMap<String, String> {
+    if before.headings.len() != after.headings.len() {
+        return HashMap::new();
+    }
+    let pairs = before.headings.iter().zip(&after.headings);
+    pairs
+        .filter(|(old, new)| old.anchor != new.anchor && !after.has_anchor(&old.anchor))
+        .map(|(old, new)| (old.anchor.clone(), new.anchor.clone()))
+        .collect()
+}
+
+fn touches(a: &Range<usize>, b: &Range<usize>) -> bool {
+    a.start < b.end && b.start < a.end
+}
+
+#[cfg(test)]
+#[path = "replace_tests.rs"]
+mod tests;

@@ -1,0 +1,190 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::sample::{Files, after, site, text, touched};
+
+fn everywhere(tree: &Files, find: &str, replace: &str) -> (Files, Refactored) {
+    within(tree, find, replace, &[])
+}
+
+fn within(tree: &Files, find: &str, replace: &str, patterns: &[&str]) -> (Files, Refactored) {
+    let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+    let refactored = replace_text(tree, find, replace, &patterns).expect("a refactor");
+    (after(tree, &refactored), refactored)
+}
+
+/// One page with `Acme` replaced by `Zenith` everywhere.
+fn page(before: &str) -> String {
+    let (tree, _) = everywhere(&site(&[("a.mdx", before)]), "Acme", "Zenith");
+    text(&tree, "a.mdx")
+}
+
+#[test]
+fn prose_code_and_front_matter_change_alike() {
+    for (before, expected) in [
+        ("Acme, **Acme** and `Acme`.\n", "Zenith, **Zenith** and `Zenith`.\n"),
+        ("# Acme\n\n- Acme\n\n> Acme\n", "# Zenith\n\n- Zenith\n\n> Zenith\n"),
+        ("```js\nnew Acme(\"Acme\")\n```\n", "```js\nnew Zenith(\"Zenith\")\n```\n"),
+        ("| Acme |\n|---|\n| Acme |\n", "| Zenith |\n|---|\n| Zenith |\n"),
+        ("---\ntitle: Acme guide\n---\nx\n", "---\ntitle: Zenith guide\n---\nx\n"),
+        (
+            "---\ntitle: \"Acme\" # Acme\ntags:\n  - Acme\n---\n",
+            "---\ntitle: \"Zenith\" # Zenith\ntags:\n  - Zenith\n---\n",
+        ),
+        ("<Card title=\"Acme\">Acme</Card>\n", "<Card title=\"Zenith\">Zenith</Card>\n"),
+        ("[Acme](/x) ![Acme](/y.png)\n", "[Zenith](/x) ![Zenith](/y.png)\n"),
+    ] {
+        assert_eq!(page(before), expected, "{before:?}");
+    }
+}
+
+#[test]
+fn structure_links_and_urls_are_left_alone() {
+    for before in [
+        "[x](/Acme) ![x](Acme.png) <https://Acme.com>\n",
+        "[x][r]\n\n[r]: /Acme \n",
+        "Visit https://example.com/Acme?q=Acme now, or www.Acme.com, or mail me@Acme.com.\n",
+        "```sh\ncurl https://example.com/Acme/v1\n```\n",
+        "```Acme\nx\n```\n",
+        "<Acme>x</Acme>\n",
+        "<Card href=\"/Acme\" icon=\"Acme\">x</Card>\n",
+        "<Acme title=\"x\" />\n",
+        "<Card Acme=\"x\" />\n",
+        "Costs {Acme.price} and {`${Acme}`}.\n\n<Card price={Acme} />\n",
+        "export const f = () => Acme\n\nx\n",
+        "import Acme from '/snippets/Acme.mdx';\n\nx\n",
+        "---\nAcme: x\nslug: /Acme\nicon: Acme\n---\nx\n",
+        "Acmes, myAcme and Acme_x.\n",
+    ] {
+        assert_eq!(page(before), before, "{before:?}");
+    }
+}
+
+#[test]
+fn pages_that_are_named_have_their_links_changed_too() {
+    let tree = site(&[
+        (
+            "a.mdx",
+            "[x](https://Acme.com/Acme) [y](/Acme) https://Acme.com <Card href=\"/Acme\" /> [z](/nowhere/Acme)\n",
+        ),
+        ("b.mdx", "[x](https://Acme.com)\n"),
+        ("Acme.mdx", ""),
+    ]);
+    let (tree, refactored) = within(&tree, "Acme", "Zenith", &["a.mdx"]);
+    assert_eq!(touched(&refactored), ["a.mdx"]);
+    // `/Acme` leads to a page and `/Zenith` would lead nowhere.
+    assert_eq!(
+        text(&tree, "a.mdx"),
+        "[x](https://Zenith.com/Zenith) [y](/Acme) https://Zenith.com <Card href=\"/Acme\" /> [z](/nowhere/Zenith)\n"
+    );
+}
+
+#[test]
+fn links_to_a_renamed_heading_follow() {
+    let tree = site(&[
+        ("a.mdx", "# Acme setup\n\n[top](#acme-setup)\n\n## Other\n"),
+        ("b.mdx", "[x](/a#acme-setup) [y](a.mdx#other) [z](/c#acme-setup)\n"),
+        ("c.mdx", "## ACME setup\n"),
+    ]);
+    let (tree, refactored) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(text(&tree, "a.mdx"), "# Zenith setup\n\n[top](#zenith-setup)\n\n## Other\n");
+    assert_eq!(text(&tree, "b.mdx"), "[x](/a#zenith-setup) [y](a.mdx#other) [z](/c#acme-setup)\n");
+    assert_eq!(
+        refactored.summary,
+        "Replaced “Acme” with “Zenith” in 1 place, 1 file; 2 links to renamed headings followed"
+    );
+}
+
+#[test]
+fn labels_of_the_navigation_change_and_its_paths_do_not() {
+    let json = r#"{"name": "Acme", "navigation": [{"group": "Acme guides", "pages": ["Acme", "x"]}], "url": "https://Acme.com"}"#;
+    let tree = site(&[("docs.json", json), ("Acme.mdx", "x"), ("x.mdx", "Acme")]);
+    let (tree, _) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(
+        text(&tree, "docs.json"),
+        r#"{"name": "Zenith", "navigation": [{"group": "Zenith guides", "pages": ["Acme", "x"]}], "url": "https://Acme.com"}"#
+    );
+    let (tree, _) = within(&tree, "Acme", "Zenith", &["docs.json"]);
+    assert!(text(&tree, "docs.json").contains("https://Zenith.com"));
+    assert!(text(&tree, "docs.json").contains(r#"["Acme", "x"]"#));
+}
+
+#[test]
+fn new_words_are_quoted_where_yaml_needs_it() {
+    let tree = site(&[("a.mdx", "---\ntitle: Acme guide\nicon: key\n---\nAcme\n")]);
+    let (tree, _) = everywhere(&tree, "Acme", "Zenith: the \"new\" #1");
+    assert_eq!(
+        text(&tree, "a.mdx"),
+        "---\ntitle: \"Zenith: the \\\"new\\\" #1 guide\"\nicon: key\n---\nZenith: the \"new\" #1\n"
+    );
+}
+
+#[test]
+fn a_page_that_would_not_be_read_any_more_stays() {
+    let tree = site(&[("a.mdx", "Acme\n"), ("b.md", "Acme\n")]);
+    let (tree, refactored) = everywhere(&tree, "Acme", "{oops");
+    assert_eq!(text(&tree, "a.mdx"), "Acme\n");
+    assert_eq!(text(&tree, "b.md"), "{oops\n");
+    assert_eq!(refactored.left.len(), 1);
+}
+
+#[test]
+fn a_place_narrows_and_other_files_can_be_named() {
+    let tree = site(&[("a.md", "Acme"), ("g/b.md", "Acme"), ("api.yaml", "x: Acme"), ("b.bin", "Acme\0")]);
+    let (_, refactored) = within(&tree, "Acme", "Zenith", &["g/**", "api.yaml", "b.bin"]);
+    assert_eq!(touched(&refactored), ["api.yaml", "g/b.md"]);
+    let (_, refactored) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(touched(&refactored), ["a.md", "g/b.md"]);
+    assert_eq!(refactored.summary, "Replaced “Acme” with “Zenith” in 2 places, 2 files");
+    let (_, refactored) = everywhere(&tree, "Nobody", "x");
+    assert_eq!(refactored.changes, []);
+    assert_eq!(replace_text(&tree, " ", "x", &[]), Err(RefactorError::EmptyText));
+}
+
+proptest! {
+    #[test]
+    fn untouched_bytes_stay(
+        bytes in prop_oneof![
+            proptest::collection::vec(any::<u8>(), 0..120),
+            proptest::collection::vec(
+                prop::sample::select(vec![
+                    "Acme", "---\n", "title: ", "\n", "# ", "`", "```\n", "[", "](", ")", "<Card ", "a=\"", ">", "/>",
+                    "{", "}", "é", "import ", "\r\n", " ", "- ", "https://", "|", "\u{feff}",
+                ]),
+                0..40,
+            ).prop_map(|parts| parts.concat().into_bytes()),
+        ]
+    ) {
+        let tree: Files = [("a.mdx".to_owned(), bytes.clone())].into();
+        let refactored = replace_text(&tree, "Acme", "Zenith", &[]).expect("a refactor");
+        for change in &refactored.changes {
+            let Change::Edit { edits, .. } = change else { panic!("only edits") };
+            let mut at = 0;
+            for edit in edits {
+                prop_assert!(edit.range.start >= at && edit.range.end <= bytes.len());
+                at = edit.range.end;
+            }
+            let after = change.bytes_after(&tree).expect("bytes");
+            let back = String::from_utf8_lossy(&after).replace("Zenith", "Acme").replace("zenith", "acme");
+            prop_assert_eq!(back, String::from_utf8_lossy(&bytes).into_owned());
+        }
+    }
+}
+
+#[test]
+fn files_for_editors_and_snippets_change_though_they_are_no_pages() {
+    let tree = site(&[
+        ("AGENTS.md", "# Acme docs\n\nSay Acme, see [the style](/style).\n"),
+        ("snippets/note.mdx", "Acme\n"),
+        ("style.md", "---\ntitle: Style\ndescription: How\n---\nAcme\n"),
+    ]);
+    let (tree, refactored) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(touched(&refactored), ["AGENTS.md", "snippets/note.mdx", "style.md"]);
+    assert_eq!(text(&tree, "AGENTS.md"), "# Zenith docs\n\nSay Zenith, see [the style](/style).\n");
+    let titles = crate::add_titles(&tree, &[]).expect("titles");
+    let descriptions = crate::add_descriptions(&tree, &[]).expect("descriptions");
+    assert_eq!((touched(&titles), touched(&descriptions)), (vec![], vec![]));
+    assert_eq!(docent_site::findings(&tree), []);
+    let moved = crate::move_page(&tree, "style", "guides/style").expect("moved");
+    assert!(text(&after(&tree, &moved), "AGENTS.md").contains("[the style](/guides/style)"));
+}

@@ -1,0 +1,208 @@
+//! Which files an instruction is about.
+
+use docent_markdown::{is_markdown, is_page, site_path};
+use docent_site::{Routes, has_page_ending};
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::RefactorError;
+
+/// Everything, or what the patterns name.
+#[derive(Debug, Clone)]
+pub struct Selection {
+    patterns: Vec<Pattern>,
+}
+
+#[derive(Debug, Clone)]
+struct Pattern {
+    written: String,
+    kind: Kind,
+}
+
+#[derive(Debug, Clone)]
+enum Kind {
+    /// A file.
+    File(String),
+    /// Everything below a folder; with the slash.
+    Folder(String),
+    Glob(GlobMatcher),
+}
+
+impl Selection {
+    /// Every Markdown file.
+    pub fn everywhere() -> Self {
+        Self { patterns: Vec::new() }
+    }
+
+    /// What the patterns name, each of them a page as people name it, a file, a folder or a glob. In a glob `*` stays
+    /// within a folder and `**` does not; a glob without a slash is tried on file names in every folder. No patterns
+    /// is everywhere. A pattern that matches nothing is an error, as it is likelier a slip than a wish.
+    pub fn of(routes: &Routes, patterns: &[String]) -> Result<Self, RefactorError> {
+        let patterns = patterns.iter().map(|pattern| read(routes, pattern)).collect::<Result<Vec<_>, _>>()?;
+        let selection = Self { patterns };
+        for pattern in &selection.patterns {
+            if !routes.files().any(|file| pattern.matches(file)) {
+                return Err(RefactorError::NothingMatches(pattern.written.clone()));
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Whether there are patterns.
+    pub fn is_narrowed(&self) -> bool {
+        !self.patterns.is_empty()
+    }
+
+    /// Whether a file is meant. Everywhere means every Markdown file, those that are no pages of the site too.
+    pub fn has(&self, file: &str) -> bool {
+        match self.patterns.as_slice() {
+            [] => is_markdown(file),
+            patterns => patterns.iter().any(|pattern| pattern.matches(file)),
+        }
+    }
+}
+
+impl Pattern {
+    fn matches(&self, file: &str) -> bool {
+        match &self.kind {
+            Kind::File(path) => path == file,
+            Kind::Folder(folder) => file.starts_with(folder.as_str()),
+            Kind::Glob(glob) => glob.is_match(file) || (is_page(file) && glob.is_match(site_path(file))),
+        }
+    }
+}
+
+fn read(routes: &Routes, written: &str) -> Result<Pattern, RefactorError> {
+    let name = written.trim().trim_start_matches("./").trim_start_matches('/');
+    let kind = if !name.contains(['*', '?', '[', '{']) {
+        let folder = format!("{}/", name.trim_end_matches('/'));
+        let page = routes.page_named(name).filter(|_| !name.ends_with('/'));
+        match page {
+            Some(file) => Kind::File(file.to_owned()),
+            None if routes.has_file(name) => Kind::File(name.to_owned()),
+            None if folder == "/" => Kind::Folder(String::new()),
+            None => Kind::Folder(folder),
+        }
+    } else {
+        let anywhere = if name.contains('/') { name.to_owned() } else { format!("**/{name}") };
+        let glob = GlobBuilder::new(&anywhere).literal_separator(true).build();
+        Kind::Glob(glob.map_err(|_| RefactorError::BadGlob(written.to_owned()))?.compile_matcher())
+    };
+    Ok(Pattern { written: written.to_owned(), kind })
+}
+
+/// The path of a page to be written, from what a person typed. `like` gives the ending when there is none, and the
+/// name when the path ends in a slash.
+pub(super) fn page_path(routes: &Routes, written: &str, like: &str) -> Result<String, RefactorError> {
+    let bad = |why| RefactorError::BadPath { path: written.to_owned(), why };
+    let name = written.trim().trim_start_matches("./").trim_start_matches('/');
+    let file_name = like.rsplit('/').next().unwrap_or(like);
+    let mut path = if name.ends_with('/') { format!("{name}{file_name}") } else { name.to_owned() };
+    if !has_page_ending(&path) {
+        let ending = file_name.rsplit_once('.').map_or("mdx", |(_, ending)| ending);
+        path = format!("{path}.{ending}");
+    }
+    if name.is_empty() {
+        return Err(bad("it is empty"));
+    }
+    if path.len() > 500 {
+        return Err(bad("it is longer than 500 bytes"));
+    }
+    if path.contains(['\\', '\0', ':', '?', '#', '*', '<', '>', '|', '"', '`', '{', '}', '%'])
+        || path.contains(char::is_control)
+    {
+        return Err(bad("use letters, digits, `-`, `_`, `.`, `/` and spaces"));
+    }
+    if path.split('/').any(|part| part.is_empty() || part.starts_with('.') || part.trim() != part) {
+        return Err(bad("no part of it may be empty, or begin with a dot or a space"));
+    }
+    if routes.has_file(&path) {
+        return Err(RefactorError::Occupied(path));
+    }
+    if let Some(other) = routes.file_at(&site_path(&path))
+        && site_path(other) == site_path(&path)
+        && other != like
+    {
+        return Err(RefactorError::Occupied(other.to_owned()));
+    }
+    Ok(path)
+}
+
+/// The page a person means, or an error that names what is near.
+pub(super) fn page_named(routes: &Routes, name: &str) -> Result<String, RefactorError> {
+    if let Some(file) = routes.page_named(name) {
+        return Ok(file.to_owned());
+    }
+    let last = site_path(name.trim().trim_matches('/'));
+    let last = last.rsplit('/').next().unwrap_or("").to_lowercase();
+    let near = routes.served().into_iter().filter(|(path, _)| {
+        !last.is_empty() && path.rsplit('/').next().is_some_and(|other| other.to_lowercase() == last)
+    });
+    let nearest: Vec<String> = near.map(|(_, file)| file.to_owned()).take(3).collect();
+    Err(match nearest.is_empty() {
+        true => RefactorError::NoSuchPage(name.to_owned()),
+        false => RefactorError::NoSuchPageBut { name: name.to_owned(), nearest },
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::site;
+
+    fn chosen(patterns: &[&str]) -> Result<Vec<String>, RefactorError> {
+        let tree = site(&[
+            ("index.mdx", ""),
+            ("guides/a.mdx", ""),
+            ("guides/deep/b.md", ""),
+            ("api.json", "{}"),
+            ("guides.mdx", ""),
+        ]);
+        let routes = Routes::of(&tree);
+        let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
+        let selection = Selection::of(&routes, &patterns)?;
+        Ok(routes.files().filter(|file| selection.has(file)).map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn patterns_are_pages_files_folders_or_globs() {
+        for (patterns, files) in [
+            (&[][..], &["guides.mdx", "guides/a.mdx", "guides/deep/b.md", "index.mdx"][..]),
+            (&["guides/a"], &["guides/a.mdx"]),
+            (&["/guides/a.mdx"], &["guides/a.mdx"]),
+            (&["guides"], &["guides.mdx"]),
+            (&["guides/"], &["guides/a.mdx", "guides/deep/b.md"]),
+            (&["guides/deep"], &["guides/deep/b.md"]),
+            (&["guides/*"], &["guides/a.mdx"]),
+            (&["guides/**"], &["guides/a.mdx", "guides/deep/b.md"]),
+            (&["*.md"], &["guides/deep/b.md"]),
+            (
+                &["**/*.{md,mdx}", "api.json"],
+                &["api.json", "guides.mdx", "guides/a.mdx", "guides/deep/b.md", "index.mdx"],
+            ),
+        ] {
+            assert_eq!(chosen(patterns).expect("a selection"), files, "{patterns:?}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_matches_nothing_is_an_error() {
+        assert_eq!(chosen(&["nope/**"]), Err(RefactorError::NothingMatches("nope/**".into())));
+        assert_eq!(chosen(&["nope"]), Err(RefactorError::NothingMatches("nope".into())));
+        assert_eq!(chosen(&["[a"]), Err(RefactorError::BadGlob("[a".into())));
+    }
+
+    #[test]
+    fn a_new_page_gets_a_path_that_can_be_served() {
+        let tree = site(&[("guides/a.mdx", "")]);
+        let routes = Routes::of(&tree);
+        let path = |written: &str| page_path(&routes, written, "x/like.md");
+        assert_eq!(path("/guides/b").as_deref(), Ok("guides/b.md"));
+        assert_eq!(path("guides/b.mdx").as_deref(), Ok("guides/b.mdx"));
+        assert_eq!(path("guides/").as_deref(), Ok("guides/like.md"));
+        assert_eq!(path("v1.2").as_deref(), Ok("v1.2.md"));
+        assert_eq!(path("guides/a"), Err(RefactorError::Occupied("guides/a.mdx".into())));
+        for bad in ["", "../x", "a/../b", "a//b", ".git/x", "a\\b", "a:b"] {
+            assert!(matches!(path(bad), Err(RefactorError::BadPath { .. })), "{bad}");
+        }
+    }
+}

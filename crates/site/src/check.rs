@@ -1,0 +1,342 @@
+//! What is wrong with a site: links and anchors that lead nowhere, pages that cannot be read, titles that are missing,
+//! navigation that names no page.
+//!
+//! [`new_findings`] compares two trees and costs what changed between them: changed pages are read, and others only
+//! when a page, a file or an anchor is gone that their text may name.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
+use std::sync::LazyLock;
+
+use docent_markdown::{Page, is_page, line_of, slug, text_of};
+use regex::Regex;
+use regex::bytes::Regex as BytesRegex;
+
+use crate::inbound::{any_of, needles};
+use crate::links::{Routes, Target, is_external, is_fragment};
+use crate::navigation::Navigation;
+use crate::site::Tree;
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Finding {
+    /// The file.
+    pub path: String,
+    /// Counted from 1.
+    pub line: usize,
+    pub kind: FindingKind,
+    /// What is wrong, in a sentence without its full stop.
+    pub message: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingKind {
+    BrokenLink,
+    BrokenAnchor,
+    /// The file could not be read as it was meant.
+    Unreadable,
+    MissingTitle,
+    /// The navigation names a page that is not there.
+    DeadNavigation,
+}
+
+impl std::fmt::Display for Finding {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}:{} {}", self.path, self.line, self.message)
+    }
+}
+
+/// Everything that is wrong with a site, in order of file and line.
+pub fn findings(tree: &dyn Tree) -> Vec<Finding> {
+    let mut check = Check::of(tree);
+    let pages: Vec<String> = check.routes.files().filter(|file| is_page(file)).map(str::to_owned).collect();
+    let mut found: Vec<Found> = pages.iter().flat_map(|file| check.page_findings(file)).collect();
+    found.extend(check.navigation_findings());
+    in_order(found)
+}
+
+/// What is wrong with these files, in order of file and line; files that are no pages of the site are skipped.
+pub fn findings_in(tree: &dyn Tree, files: &[String]) -> Vec<Finding> {
+    let mut check = Check::of(tree);
+    let mut found: Vec<Found> = files.iter().flat_map(|file| check.page_findings(file)).collect();
+    if files.iter().any(|file| Navigation::FILES.contains(&file.as_str())) {
+        found.extend(check.navigation_findings());
+    }
+    in_order(found)
+}
+
+fn in_order(found: Vec<Found>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = found.into_iter().map(|found| found.finding).collect();
+    findings.sort();
+    findings
+}
+
+/// What is wrong with `after` that was not wrong with `before`, in order of file and line. `changed` names every file
+/// in which the two differ: written, made or gone.
+pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Vec<Finding> {
+    let changed: BTreeSet<&str> = changed.iter().map(String::as_str).collect();
+    let (mut old, mut new) = (Check::of(before), Check::of(after));
+    let mut files: BTreeSet<String> =
+        changed.iter().filter(|file| is_page(file)).map(|file| (*file).to_owned()).collect();
+    files.extend(other_files_concerned(&mut old, &mut new, &changed));
+    let mut known: Vec<Found> = files.iter().flat_map(|file| old.page_findings(file)).collect();
+    let mut found: Vec<Found> = files.iter().flat_map(|file| new.page_findings(file)).collect();
+    let lists_change = changed.iter().any(|file| is_page(file) || Navigation::FILES.contains(file));
+    if lists_change {
+        known.extend(old.navigation_findings());
+        found.extend(new.navigation_findings());
+    }
+    without_known(found, known, &new.routes)
+}
+
+/// The files that did not change and may be worse off all the same: their text may name what is gone.
+fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTreeSet<&str>) -> Vec<String> {
+    let mut gone: Vec<String> = Vec::new();
+    for file in changed {
+        if !old.routes.has_file(file) {
+            continue;
+        }
+        let page = is_page(file).then(|| old.page(file)).flatten();
+        let slug_before = page.as_ref().and_then(|read| read.page.front_matter.slug().map(str::to_owned));
+        if !new.routes.has_file(file) {
+            gone.extend(needles(file, slug_before.as_deref()));
+        } else if let (Some(before), Some(after)) = (page, new.page(file)) {
+            let (before, after) = (&before.page, &after.page);
+            gone.extend(before.anchors().filter(|anchor| !after.has_anchor(anchor)).map(|anchor| format!("#{anchor}")));
+            if let Some(slug) = slug_before.filter(|slug| after.front_matter.slug() != Some(slug.as_str())) {
+                gone.extend(needles(file, Some(&slug)));
+            }
+        }
+    }
+    if changed.iter().any(|file| Navigation::FILES.contains(file)) {
+        let kept: HashSet<&str> = new.routes.redirect_sources().collect();
+        gone.extend(
+            old.routes
+                .redirect_sources()
+                .filter(|source| !kept.contains(source))
+                .map(|source| source.trim_end_matches(['*', '/']).rsplit('/').next().unwrap_or("").to_owned()),
+        );
+    }
+    if gone.is_empty() {
+        return Vec::new();
+    }
+    gone.sort();
+    gone.dedup();
+    let pattern = any_of(gone.iter().map(String::as_str));
+    let files = new.routes.files().filter(|file| is_page(file) && !changed.contains(file));
+    let may_name = |file: &&str| match (&pattern, new.tree.read(file)) {
+        (_, None) => false,
+        (None, Some(_)) => true,
+        (Some(pattern), Some(bytes)) => pattern.is_match(bytes.as_slice()),
+    };
+    files.filter(may_name).map(str::to_owned).collect()
+}
+
+/// A finding, and what stays the same of it when its page moves or what it names does.
+struct Found {
+    finding: Finding,
+    /// The words of the link and the anchor it names; empty for what is no link.
+    gist: String,
+}
+
+/// Findings less those known, each known one taken off once: the very same first; then, on the same page, one with the
+/// same words and anchor, whose target may have followed a page that moved; then one of a page that is gone, which may
+/// have become this one.
+fn without_known(found: Vec<Found>, known: Vec<Found>, routes: &Routes) -> Vec<Finding> {
+    type Key = (Option<String>, FindingKind, String);
+    let same = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.finding.message.clone());
+    let alike = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.gist.clone());
+    let moved = |found: &Found| (None, found.finding.kind, found.finding.message.clone());
+    let moved_alike = |found: &Found| (None, found.finding.kind, found.gist.clone());
+    let (mut known, gone): (Vec<Found>, Vec<Found>) =
+        known.into_iter().partition(|known| routes.has_file(&known.finding.path));
+    let mut left = found;
+    let mut take_off = |known: &mut Vec<Found>, key: &dyn Fn(&Found) -> Key| {
+        let mut counts: HashMap<Key, usize> = HashMap::new();
+        for found in known.iter() {
+            *counts.entry(key(found)).or_default() += 1;
+        }
+        let mut used: HashMap<Key, usize> = HashMap::new();
+        left.retain(|found| match counts.get_mut(&key(found)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                *used.entry(key(found)).or_default() += 1;
+                false
+            }
+            _ => true,
+        });
+        known.retain(|found| match used.get_mut(&key(found)) {
+            Some(count) if *count > 0 => {
+                *count -= 1;
+                false
+            }
+            _ => true,
+        });
+    };
+    take_off(&mut known, &same);
+    known.retain(|found| !found.gist.is_empty());
+    take_off(&mut known, &alike);
+    let mut gone = gone;
+    take_off(&mut gone, &moved);
+    gone.retain(|found| !found.gist.is_empty());
+    take_off(&mut gone, &moved_alike);
+    let mut new: Vec<Finding> = left.into_iter().map(|found| found.finding).collect();
+    new.sort();
+    new
+}
+
+/// One tree under check. Pages are read when they are needed, once.
+struct Check<'a> {
+    tree: &'a dyn Tree,
+    routes: Routes,
+    pages: HashMap<String, Option<Rc<Read>>>,
+    slugs_known: bool,
+}
+
+/// A page with its file's bytes.
+struct Read {
+    page: Page,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Check<'a> {
+    fn of(tree: &'a dyn Tree) -> Self {
+        Self { tree, routes: Routes::of(tree), pages: HashMap::new(), slugs_known: false }
+    }
+
+    fn page(&mut self, file: &str) -> Option<Rc<Read>> {
+        if let Some(page) = self.pages.get(file) {
+            return page.clone();
+        }
+        let page = self.tree.read(file).map(|bytes| Rc::new(Read { page: self.routes.parse(file, &bytes), bytes }));
+        self.pages.insert(file.to_owned(), page.clone());
+        page
+    }
+
+    fn page_findings(&mut self, file: &str) -> Vec<Found> {
+        if !is_page(file) {
+            return Vec::new();
+        }
+        let Some(read) = self.page(file) else { return Vec::new() };
+        let (page, text) = (&read.page, text_of(&read.bytes));
+        let finding =
+            |line, kind, message, gist| Found { finding: Finding { path: file.to_owned(), line, kind, message }, gist };
+        let mut found: Vec<Found> = page
+            .problems
+            .iter()
+            .map(|problem| finding(problem.line, FindingKind::Unreadable, problem.message.clone(), String::new()))
+            .collect();
+        if page.front_matter.title().is_none() && !is_fragment(file) {
+            found.push(finding(
+                1,
+                FindingKind::MissingTitle,
+                "the front matter has no `title`".to_owned(),
+                String::new(),
+            ));
+        }
+        for link in &page.links {
+            if let Some((kind, message)) = self.broken(file, &link.target) {
+                let anchor = link.target.split_once('#').map_or("", |(_, anchor)| anchor);
+                let gist = format!("{}#{anchor}", link.text);
+                found.push(finding(line_of(&text, link.span.start), kind, message, gist));
+            }
+        }
+        found
+    }
+
+    fn broken(&mut self, from: &str, target: &str) -> Option<(FindingKind, String)> {
+        let mut resolved = self.routes.resolve(from, target);
+        if matches!(resolved, Target::Missing { path: Some(_), .. }) && !self.slugs_known {
+            self.learn_slugs();
+            resolved = self.routes.resolve(from, target);
+        }
+        match resolved {
+            Target::Missing { .. } => Some((FindingKind::BrokenLink, format!("`{target}` leads nowhere"))),
+            Target::Page { file, anchor: Some(anchor) } => {
+                let Read { page, bytes } = &*self.page(&file)?;
+                let is_there = page.has_anchor(&anchor) || may_have_anchor(page, bytes, &anchor);
+                (!is_there).then(|| {
+                    (FindingKind::BrokenAnchor, format!("`{target}` names an anchor that `{file}` does not have"))
+                })
+            }
+            _ => None,
+        }
+    }
+
+    /// Reads the pages that name their own path. Put off until a link leads nowhere, as it looks at every page.
+    fn learn_slugs(&mut self) {
+        static SLUG: LazyLock<BytesRegex> = LazyLock::new(|| {
+            BytesRegex::new(r#"(?m)^["']?slug["']?[ \t]*:"#).expect("the pattern is written out above")
+        });
+        self.slugs_known = true;
+        let files: Vec<String> = self.routes.files().filter(|file| is_page(file)).map(str::to_owned).collect();
+        for file in files {
+            if self.tree.read(&file).is_some_and(|bytes| SLUG.is_match(&bytes))
+                && let Some(read) = self.page(&file)
+                && let Some(slug) = read.page.front_matter.slug()
+            {
+                self.routes.add_slug(slug, &file);
+            }
+        }
+    }
+
+    fn navigation_findings(&mut self) -> Vec<Found> {
+        let Some((path, bytes)) = Navigation::FILES.iter().find_map(|path| Some((*path, self.tree.read(path)?))) else {
+            return Vec::new();
+        };
+        let navigation = Navigation::parse(path, &bytes);
+        let text = text_of(&bytes);
+        let mut found = Vec::new();
+        for problem in &navigation.problems {
+            let (line, message) = (problem.line, problem.message.clone());
+            let finding = Finding { path: path.to_owned(), line, kind: FindingKind::Unreadable, message };
+            found.push(Found { finding, gist: String::new() });
+        }
+        for entry in &navigation.entries {
+            // An operation (`GET /users`) is named by its description, not by a file.
+            if is_external(&entry.page) || entry.page.contains(' ') {
+                continue;
+            }
+            let mut is_there = self.routes.page_named(&entry.page).is_some();
+            if !is_there && !self.slugs_known {
+                self.learn_slugs();
+                is_there = self.routes.page_named(&entry.page).is_some();
+            }
+            if !is_there && !self.routes.has_file(&entry.page) {
+                let finding = Finding {
+                    path: path.to_owned(),
+                    line: line_of(&text, entry.span.start),
+                    kind: FindingKind::DeadNavigation,
+                    message: format!("the navigation names `{}`, and there is no such page", entry.page),
+                };
+                found.push(Found { finding, gist: String::new() });
+            }
+        }
+        found
+    }
+}
+
+/// Whether a page may have an anchor that its own text does not spell out as one: from a component's title, from an
+/// imported piece, or from an API description.
+pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
+    static FROM_ELSEWHERE: LazyLock<BytesRegex> = LazyLock::new(|| {
+        BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b|@include:|8<-"#)
+            .expect("the pattern is written out above")
+    });
+    static ATTRIBUTE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#"=\s*"([^"\n]{1,200})""#).expect("the pattern is written out above"));
+    if anchor == "top" || anchor.starts_with(":~:") || FROM_ELSEWHERE.is_match(bytes) {
+        return true;
+    }
+    if ["openapi", "api", "asyncapi"].iter().any(|field| page.front_matter.get(field).is_some()) {
+        return true;
+    }
+    let wanted = slug(anchor);
+    ATTRIBUTE
+        .captures_iter(&text_of(bytes))
+        .any(|value| value.get(1).is_some_and(|value| slug(value.as_str()) == wanted))
+}
+
+#[cfg(test)]
+#[path = "check_tests.rs"]
+mod tests;

@@ -1,0 +1,148 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::sample::Files;
+
+fn told(findings: &[Finding]) -> Vec<String> {
+    findings.iter().map(Finding::to_string).collect()
+}
+
+fn titled(body: &str) -> String {
+    format!("---\ntitle: T\n---\n{body}\n")
+}
+
+fn pages(pages: &[(&str, &str)]) -> Files {
+    pages.iter().map(|(path, body)| ((*path).to_owned(), titled(body).into_bytes())).collect()
+}
+
+/// A tree that counts what is read of it.
+struct Counting {
+    files: Files,
+    read: RefCell<BTreeMap<String, usize>>,
+}
+
+impl Counting {
+    fn of(files: Files) -> Self {
+        Self { files, read: RefCell::default() }
+    }
+
+    fn files_read(&self) -> usize {
+        self.read.borrow().len()
+    }
+}
+
+impl Tree for Counting {
+    fn paths(&self) -> Vec<String> {
+        self.files.paths()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        let bytes = self.files.read(path)?;
+        *self.read.borrow_mut().entry(path.to_owned()).or_default() += 1;
+        Some(bytes)
+    }
+}
+
+#[test]
+fn everything_that_is_wrong_is_found() {
+    let mut tree = pages(&[
+        ("a.mdx", "[x](/nowhere) [y](b#gone) [z](b#there) [e](https://x.y) [i](missing.png) [self](#no)\n\n{oops"),
+        ("b.mdx", "## There"),
+        ("c.mdx", "<Accordion title=\"How to do it\">x</Accordion>"),
+        ("d.mdx", "[x](/c#how-to-do-it) [y](/chosen)"),
+    ]);
+    tree.insert("e.md".into(), b"---\nslug: chosen\n---\n# No title\n".to_vec());
+    tree.insert("snippets/s.mdx".into(), b"[relative](wherever)\n".to_vec());
+    tree.insert("docs.json".into(), b"{\"navigation\": [{\"group\": \"G\", \"pages\": [\n\"a\",\n\"zz\"]}]}".to_vec());
+    let found = findings(&tree);
+    let unreadable: Vec<&Finding> = found.iter().filter(|finding| finding.kind == FindingKind::Unreadable).collect();
+    assert_eq!(unreadable.len(), 1, "{found:?}");
+    let rest: Vec<Finding> = found.iter().filter(|finding| finding.kind != FindingKind::Unreadable).cloned().collect();
+    assert_eq!(
+        told(&rest),
+        [
+            "a.mdx:4 `/nowhere` leads nowhere",
+            "a.mdx:4 `missing.png` leads nowhere",
+            "a.mdx:4 `#no` names an anchor that `a.mdx` does not have",
+            "a.mdx:4 `b#gone` names an anchor that `b.mdx` does not have",
+            "docs.json:3 the navigation names `zz`, and there is no such page",
+            "e.md:1 the front matter has no `title`",
+        ]
+    );
+    assert_eq!(findings_in(&tree, &["b.mdx".to_owned()]), []);
+}
+
+#[test]
+fn only_what_is_new_is_told() {
+    let before =
+        pages(&[("a.mdx", "[x](/nowhere)"), ("b.mdx", "## One\n\n## Two"), ("c.mdx", "[x](/b#one) [y](/b#two)")]);
+    let mut after = before.clone();
+    after.insert("a.mdx".into(), titled("new line\n\n[x](/nowhere) [y](/nothing)").into_bytes());
+    after.insert("b.mdx".into(), titled("## One\n\n## 2").into_bytes());
+    let changed = ["a.mdx".to_owned(), "b.mdx".to_owned()];
+    assert_eq!(
+        told(&new_findings(&before, &after, &changed)),
+        ["a.mdx:6 `/nothing` leads nowhere", "c.mdx:4 `/b#two` names an anchor that `b.mdx` does not have"]
+    );
+    assert_eq!(new_findings(&before, &before, &changed), []);
+}
+
+#[test]
+fn what_a_removed_page_leaves_behind_is_told() {
+    let mut before = pages(&[("guides/a.mdx", "[own](/nowhere)"), ("b.mdx", "[x](guides/a)"), ("c.mdx", "nothing")]);
+    before.insert("docs.json".into(), br#"{"navigation": [{"group": "G", "pages": ["guides/a"]}]}"#.to_vec());
+    let mut after = before.clone();
+    let page = after.remove("guides/a.mdx").expect("a page");
+    let changed = ["guides/a.mdx".to_owned()];
+    assert_eq!(
+        told(&new_findings(&before, &after, &changed)),
+        ["b.mdx:4 `guides/a` leads nowhere", "docs.json:1 the navigation names `guides/a`, and there is no such page"]
+    );
+    // Moved, with a redirect: what was broken in it is not new under its new name.
+    after.insert("z.mdx".into(), page);
+    after.insert(
+        "docs.json".into(),
+        br#"{"navigation": [{"group": "G", "pages": ["z"]}], "redirects": [{"source": "/guides/a", "destination": "/z"}]}"#.to_vec(),
+    );
+    let changed = ["guides/a.mdx".to_owned(), "z.mdx".to_owned(), "docs.json".to_owned()];
+    assert_eq!(new_findings(&before, &after, &changed), []);
+}
+
+#[test]
+fn a_link_that_was_broken_and_followed_a_page_is_not_new() {
+    let before = pages(&[("a.mdx", "[x](/b#gone) [y](/b#gone)"), ("b.mdx", "x")]);
+    let mut after = before.clone();
+    let page = after.remove("b.mdx").expect("a page");
+    after.insert("c.mdx".into(), page);
+    after.insert("a.mdx".into(), titled("[x](/c#gone) [y](/c#lost)").into_bytes());
+    let changed = ["a.mdx".to_owned(), "b.mdx".to_owned(), "c.mdx".to_owned()];
+    assert_eq!(
+        told(&new_findings(&before, &after, &changed)),
+        ["a.mdx:4 `/c#lost` names an anchor that `c.mdx` does not have"]
+    );
+}
+
+#[test]
+fn a_small_change_costs_little() {
+    let mut files: Files = (0..500).map(|n| (format!("p{n}.mdx"), titled("words [x](/p1#h)").into_bytes())).collect();
+    files.insert("p1.mdx".into(), titled("## H").into_bytes());
+    let mut changed_files = files.clone();
+    changed_files.insert("p7.mdx".into(), titled("other words [x](/p1#h)").into_bytes());
+    let (before, after) = (Counting::of(files.clone()), Counting::of(changed_files));
+    assert_eq!(new_findings(&before, &after, &["p7.mdx".to_owned()]), []);
+    assert_eq!((before.files_read(), after.files_read()), (2, 2));
+
+    let mut lost = files.clone();
+    lost.insert("p1.mdx".into(), titled("## Other").into_bytes());
+    assert_eq!(new_findings(&files, &lost, &["p1.mdx".to_owned()]).len(), 499);
+}
+
+#[test]
+fn a_redirect_that_goes_leaves_links_broken() {
+    let mut before = pages(&[("a.mdx", "[x](/old)"), ("b.mdx", "x")]);
+    before.insert("docs.json".into(), br#"{"redirects": [{"source": "/old", "destination": "/b"}]}"#.to_vec());
+    let mut after = before.clone();
+    after.insert("docs.json".into(), b"{}".to_vec());
+    assert_eq!(told(&new_findings(&before, &after, &["docs.json".to_owned()])), ["a.mdx:4 `/old` leads nowhere"]);
+}

@@ -1,0 +1,20 @@
+//! What of a page is code, by the generator that reads it.
+
+use docent_markdown::{Code, CodeReading, Format};
+
+use crate::layout::{Generator, Layout};
+
+/// The code of a page, or of a picture or page that is written in tags, in no order. `file` is relative to the docs root.
+pub fn code_of(layout: &Layout, file: &str, bytes: &[u8]) -> Vec<Code> {
+    let reading = match Format::of(file) {
+        Format::Mdx => CodeReading::Mdx,
+        Format::Markdown if layout.reads_markdown_as_mdx() => CodeReading::Mdx,
+        Format::Markdown if layout.generator() == Generator::Plain => CodeReading::Unknown,
+        Format::Markdown => CodeReading::Markdown { templates_in_code: layout.has_templates_in_code() },
+    };
+    docent_markdown::code_of(reading, file, bytes)
+}
+
+#[cfg(test)]
+#[path = "code_tests.rs"]
+mod tests;

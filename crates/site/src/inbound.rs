@@ -1,0 +1,110 @@
+//! Which pages link to a file, found without parsing those that cannot.
+
+use aho_corasick::AhoCorasick;
+use docent_markdown::{Link, Page, is_markdown, is_page, parse, site_path};
+use regex::bytes::Regex;
+
+use crate::links::{Routes, Target};
+use crate::site::Tree;
+
+/// A page with links that are of interest.
+#[derive(Debug)]
+pub struct Linking {
+    pub page: Page,
+    pub bytes: Vec<u8>,
+    pub links: Vec<Link>,
+}
+
+/// Finds any of these texts, whatever their case and with or without `%20` and its like; `None` when one of them is
+/// empty, and so everywhere.
+pub fn any_of<'a>(needles: impl IntoIterator<Item = &'a str>) -> Option<AhoCorasick> {
+    let mut patterns = Vec::new();
+    for needle in needles {
+        if needle.is_empty() {
+            return None;
+        }
+        if needle.contains(' ') || !needle.is_ascii() {
+            patterns.push(needle.replace(' ', "%20"));
+            patterns.push(encoded(needle));
+            patterns.push(needle.to_lowercase());
+            patterns.push(needle.to_uppercase());
+        }
+        patterns.push(needle.to_owned());
+    }
+    AhoCorasick::builder().ascii_case_insensitive(true).build(&patterns).ok()
+}
+
+/// Every byte that is no ASCII and every space as `%20` and its like.
+fn encoded(text: &str) -> String {
+    let bytes = text.bytes().map(|byte| match byte {
+        b' ' | 0x80.. => format!("%{byte:02X}"),
+        byte => char::from(byte).to_string(),
+    });
+    bytes.collect()
+}
+
+/// What a link to a file has to contain: the last part of the path it is served at, and of its own.
+pub fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
+    let last = |path: &str| path.trim_matches('/').rsplit('/').next().unwrap_or("").to_owned();
+    let stem = |path: &str| {
+        let name = last(path);
+        if is_page(path) { name.rsplit_once('.').map_or(name.clone(), |(stem, _)| stem.to_owned()) } else { name }
+    };
+    let mut needles = vec![stem(file), last(&site_path(file))];
+    needles.extend(slug.map(last));
+    needles.sort();
+    needles.dedup();
+    needles
+}
+
+/// The files that link to a file, in order, the file itself left out. Those that are no pages of the site too: their
+/// links are to stay good.
+pub fn linking_to(tree: &dyn Tree, routes: &Routes, file: &str, slug: Option<&str>) -> Vec<Linking> {
+    let needles = needles(file, slug);
+    let pattern = any_of(needles.iter().map(String::as_str));
+    let mut found = Vec::new();
+    for from in routes.files().filter(|from| is_markdown(from) && *from != file) {
+        let Some(bytes) = tree.read(from) else { continue };
+        if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(bytes.as_slice())) {
+            continue;
+        }
+        let page = parse(from, &bytes);
+        let links: Vec<Link> = page
+            .links
+            .iter()
+            .filter(|link| matches!(routes.resolve(from, &link.target), Target::Page { file: to, .. } if to == file))
+            .cloned()
+            .collect();
+        if !links.is_empty() || imports(&page, &bytes).iter().any(|import| import.target.ends_with(last_part(file))) {
+            found.push(Linking { page, bytes, links });
+        }
+    }
+    found
+}
+
+fn last_part(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
+}
+
+/// A path named by an `import` or `export … from` of an MDX page.
+#[derive(Debug)]
+pub struct Import {
+    pub target: String,
+    pub range: std::ops::Range<usize>,
+}
+
+/// The imports of a page that name a file of the site.
+pub fn imports(page: &Page, bytes: &[u8]) -> Vec<Import> {
+    static IMPORT: std::sync::LazyLock<Regex> = std::sync::LazyLock::new(|| {
+        Regex::new(r#"(?m-u)^(?:import|export)\b[^'"\n]*['"]((?:\.{0,2}/)[^'"\n]+)['"]"#)
+            .expect("the pattern is written out above")
+    });
+    if page.format != docent_markdown::Format::Mdx {
+        return Vec::new();
+    }
+    let found = IMPORT.captures_iter(bytes).filter_map(|captures| captures.get(1));
+    found
+        .filter(|found| !page.code.iter().any(|code| code.contains(&found.start())))
+        .map(|found| Import { target: String::from_utf8_lossy(found.as_bytes()).into_owned(), range: found.range() })
+        .collect()
+}

@@ -1,0 +1,501 @@
+//! Pieces of pages, put in where pages use them.
+//!
+//! Every generator has its own words for it: an imported page as a component, `<Snippet file>`, a comment with
+//! `@include`, `<<<` for code, `--8<--`, `{% include %}`. All of them name a file of the tree; what they name is read,
+//! with the pieces it uses itself, and stands in their place. Depth, number and size are bounded, and a piece that
+//! comes to contain itself is cut with a problem.
+
+mod parts;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
+
+use docent_markdown::{
+    Composed, Dialect, Fence, FenceLine, Lines, Problem, Tag, TagKind, each_line, folder, joined, line_end, scan_tag,
+    text_of,
+};
+use memchr::memmem;
+use parts::Part;
+use regex::Regex;
+
+use crate::layout::{Generator, Layout};
+use crate::links::has_page_ending;
+use crate::site::Tree;
+
+/// How deep pieces may use pieces.
+const DEEPEST: usize = 8;
+
+/// How many pieces one page may use, those that are not there counted.
+const MOST: usize = 500;
+
+/// How many bytes may be looked through for parts of files.
+const MOST_LOOKED_THROUGH: usize = 8 << 20;
+
+/// How many bytes the pieces of one page may come to.
+const LARGEST: usize = 2 << 20;
+
+/// After this many tags that lead nowhere, the others of a page are text without a look: each look costs up to the
+/// longest tag there may be.
+const PATIENCE: usize = 100;
+
+/// A page with its pieces in it.
+#[derive(Debug, Default)]
+pub(crate) struct Expanded {
+    pub(crate) composed: Composed,
+    /// The files used, in order, each once; one that is not there too.
+    pub(crate) included: Vec<String>,
+    /// Lines are the page's.
+    pub(crate) problems: Vec<Problem>,
+}
+
+/// Puts the pieces a page uses into it; `None` when it uses none.
+pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
+    (SIGN.is_match(text) || imports(text).next().is_some()).then_some(())?;
+    let mut work = Work {
+        layout,
+        tree,
+        out: Expanded::default(),
+        open: vec![file.to_owned()],
+        left: LARGEST,
+        count: 0,
+        looked_through: 0,
+        misses: 0,
+        read: HashMap::new(),
+        noted: HashSet::new(),
+    };
+    work.put(file, text, None, "");
+    Some(work.out)
+}
+
+/// One of these is in every use of a piece but an import. All are looked for at once.
+static SIGN: LazyLock<Regex> =
+    LazyLock::new(|| Regex::new(r"<Snippet|@include:|<<<|8<-|\{%").expect("the pattern is written out above"));
+
+/// An import of a page, as a text begins with it.
+static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r#"\Aimport\s+(?:\*\s+as\s+)?([\w$]+)\s*(?:,[^'"\n]*)?from\s*['"]([^'"\n]+\.(?i:md|mdx|markdown))['"]"#)
+        .expect("the pattern is written out above")
+});
+
+/// The pages a text imports: the name each has there, and what is said of where it is. Looked at are lines that begin so: most
+/// texts have none, and most of what is imported is no page.
+fn imports(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let first = text.starts_with("import").then_some(0);
+    let others = memmem::find_iter(text.as_bytes(), "\nimport").map(|at| at + 1);
+    let import = |at: usize| {
+        let found = IMPORT.captures(&text[at..])?;
+        Some((found.get(1)?.as_str(), found.get(2)?.as_str()))
+    };
+    first.into_iter().chain(others).filter_map(import)
+}
+
+struct Work<'w> {
+    layout: &'w Layout,
+    tree: &'w dyn Tree,
+    out: Expanded,
+    /// The files around, the page first.
+    open: Vec<String>,
+    left: usize,
+    count: usize,
+    looked_through: usize,
+    /// Tags that looked like pieces and were none.
+    misses: usize,
+    /// Files that were asked for, those that are not there too.
+    read: HashMap<String, Option<Arc<[u8]>>>,
+    noted: HashSet<String>,
+}
+
+/// What a place in a text asks for.
+struct Wanted<'t> {
+    /// Files it may mean, the likeliest first.
+    candidates: Vec<String>,
+    part: Part<'t>,
+    form: Form,
+    /// What to put for names in braces.
+    values: Vec<(String, String)>,
+    /// Whether it is surely meant: if not, a file that is not there is no problem.
+    is_certain: bool,
+}
+
+enum Form {
+    Page,
+    /// As code, with the language and the name of the file.
+    Code {
+        language: String,
+        name: String,
+    },
+    /// As it is: it stands in code already.
+    Verbatim,
+}
+
+impl Work<'_> {
+    /// Adds a text. `origin` is the line of the page it stands for, if it is a piece; `indent` goes before its lines.
+    fn put(&mut self, file: &str, text: &str, origin: Option<usize>, indent: &str) {
+        let imports: HashMap<&str, &str> = imports(text).collect();
+        let mut fence = Fence::default();
+        let mut block = false;
+        let mut at = 0;
+        let mut number = 0;
+        // One long line of tags must not be looked through again for each of them.
+        while at < text.len() {
+            number += 1;
+            let origin = origin.unwrap_or(number);
+            let end = line_end(text, at);
+            let line = &text[at..end];
+            let inside = fence.line(line) == FenceLine::Inside;
+            if let Some(snippet) = parts::scissors(line) {
+                match snippet {
+                    parts::Scissors::Fence => block = !block,
+                    parts::Scissors::File(named) => self.snippet(file, named, line, inside, origin, indent),
+                    parts::Scissors::Mark => {}
+                }
+                at = end;
+                continue;
+            }
+            if block {
+                if !line.trim().is_empty() {
+                    self.snippet(file, line.trim(), line, inside, origin, indent);
+                }
+                at = end;
+                continue;
+            }
+            if inside {
+                self.line(line, origin, indent);
+                at = end;
+                continue;
+            }
+            if let Some(wanted) = self.code_of(file, line) {
+                self.insert(&wanted, origin, &deeper(indent, line));
+                at = end;
+                continue;
+            }
+            let stop = self.tags(file, text, at..end, &imports, origin, indent);
+            number += text[end.min(stop)..stop].matches('\n').count();
+            at = stop;
+        }
+    }
+
+    fn line(&mut self, line: &str, origin: usize, indent: &str) {
+        if self.out.composed.at_line_start() && !line.trim().is_empty() {
+            self.out.composed.push(indent, origin);
+        }
+        self.out.composed.push(line, origin);
+    }
+
+    fn snippet(&mut self, file: &str, named: &str, line: &str, inside: bool, origin: usize, indent: &str) {
+        let (path, part) = parts::snippet(named);
+        let mut candidates: Vec<String> =
+            self.layout.snippet_folders().iter().filter_map(|base| joined(base, path)).collect();
+        candidates.extend([folder(file), "", "docs", "includes"].iter().filter_map(|base| joined(base, path)));
+        let form = if inside { Form::Verbatim } else { Form::Page };
+        let is_certain = !path.contains("://");
+        self.insert(&Wanted { candidates, part, form, values: Vec::new(), is_certain }, origin, &deeper(indent, line));
+    }
+
+    /// What a line that is nothing else asks for: `<<< file` or `{% include %}`.
+    fn code_of<'t>(&mut self, file: &str, line: &'t str) -> Option<Wanted<'t>> {
+        static LIQUID: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r#"^\s*\{%-?\s*(?:include|include-markdown|include_relative|include_cached)\s+["']?([^"'\s%]+)["']?[^%\n]*%\}\s*$"#)
+                .expect("the pattern is written out above")
+        });
+        if let Some(import) = parts::code_import(line) {
+            let candidates = self.page_relative(file, import.path);
+            let form = Form::Code { language: import.language, name: import.name };
+            return Some(Wanted { candidates, part: import.part, form, values: Vec::new(), is_certain: true });
+        }
+        line.trim_start().starts_with("{%").then_some(())?;
+        let path = LIQUID.captures(line)?.get(1)?.as_str();
+        let bases = [folder(file), "_includes", "docs/_includes", "includes"];
+        let candidates: Vec<String> = bases
+            .into_iter()
+            .chain(self.layout.snippet_folders().iter().map(String::as_str))
+            .filter_map(|base| joined(base, path))
+            .collect();
+        let form = Form::Page;
+        let there = self.count < MOST && has_page_ending(path) && self.first_of(&candidates).is_some();
+        there.then_some(Wanted { candidates, part: Part::Whole, form, values: Vec::new(), is_certain: false })
+    }
+
+    /// Adds a line (and the rest of a tag that begins on it), its tags and comments that stand for pieces replaced.
+    /// Gives back where it ends.
+    fn tags(
+        &mut self,
+        file: &str,
+        text: &str,
+        line: std::ops::Range<usize>,
+        imports: &HashMap<&str, &str>,
+        origin: usize,
+        indent: &str,
+    ) -> usize {
+        let mut from = line.start;
+        let mut at = line.start;
+        let mut end = line.end;
+        while let Some(next) = text[at..end].find(['<', '`']).map(|length| at + length) {
+            if text.as_bytes()[next] == b'`' {
+                at = docent_markdown::code_span_end(text, next, end);
+                continue;
+            }
+            let Some((wanted, stop)) = self.tag_at(file, text, next, imports) else {
+                at = next + 1;
+                continue;
+            };
+            self.line(&text[from..next], origin, indent);
+            if let Some(wanted) = wanted {
+                let alone = text[line.start..next].trim().is_empty();
+                let indent = if alone { deeper("", self.open_line()) } else { indent.to_owned() };
+                self.insert(&wanted, origin, &indent);
+            }
+            (from, at) = (stop, stop);
+            if stop > end {
+                end = line_end(text, stop);
+            }
+        }
+        let rest = &text[from..end];
+        // What is left of a line whose pieces ended it is nothing.
+        if !(self.out.composed.at_line_start() && from > line.start && rest.trim().is_empty()) {
+            self.line(rest, origin, indent);
+        }
+        end
+    }
+
+    /// The line that was begun.
+    fn open_line(&self) -> &str {
+        let text = &self.out.composed.text;
+        &text[text.rfind('\n').map_or(0, |at| at + 1)..]
+    }
+
+    /// The bytes of a file of the tree, which is asked once for each.
+    fn file(&mut self, file: &str) -> Option<Arc<[u8]>> {
+        if let Some(read) = self.read.get(file) {
+            return read.clone();
+        }
+        let read: Option<Arc<[u8]>> = self.tree.read(file).map(Into::into);
+        self.read.insert(file.to_owned(), read.clone());
+        read
+    }
+
+    /// The first of these files that is there.
+    fn first_of(&mut self, candidates: &[String]) -> Option<(String, Arc<[u8]>)> {
+        candidates.iter().find_map(|file| Some((file.clone(), self.file(file)?)))
+    }
+
+    /// What the tag or comment at `at` asks for and where it ends; `None` when it asks for nothing.
+    fn tag_at<'t>(
+        &mut self,
+        file: &str,
+        text: &'t str,
+        at: usize,
+        imports: &HashMap<&str, &str>,
+    ) -> Option<(Option<Wanted<'t>>, usize)> {
+        let rest = &text[at..];
+        if let Some((path, part, length)) = parts::comment_include(rest) {
+            let candidates = self.page_relative(file, path);
+            let wanted = Wanted { candidates, part, form: Form::Page, values: Vec::new(), is_certain: true };
+            return Some((Some(wanted), at + length));
+        }
+        let name: &str =
+            rest[1..].trim_start_matches('/').split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).next()?;
+        let import = imports.get(name);
+        if name != "Snippet" && import.is_none() {
+            return None;
+        }
+        if self.misses >= PATIENCE {
+            return None;
+        }
+        let Some(tag) = scan_tag(text, at, Dialect::Jsx) else {
+            self.misses += 1;
+            return None;
+        };
+        if tag.kind == TagKind::Close {
+            // Its opening was replaced.
+            return import.map(|_| (None, tag.span.end));
+        }
+        let candidates = match import {
+            Some(path) => self.imported(file, path),
+            None => {
+                let path = tag.value(text, "file")?;
+                ["snippets", "_snippets", ""].iter().filter_map(|base| joined(base, path)).collect()
+            }
+        };
+        let values = values_of(&tag, text);
+        let end = tag.span.end;
+        Some((Some(Wanted { candidates, part: Part::Whole, form: Form::Page, values, is_certain: true }), end))
+    }
+
+    /// Where a path of VitePress leads: `@/` and `/` are the folder of the pages.
+    fn page_relative(&self, file: &str, path: &str) -> Vec<String> {
+        let source = self.layout.snippet_folders().first().map_or("", String::as_str);
+        let from_source =
+            path.strip_prefix("@/").or_else(|| path.strip_prefix("@").filter(|rest| rest.starts_with('/')));
+        match from_source.or_else(|| path.strip_prefix('/')) {
+            Some(path) => [joined(source, path), joined(self.layout.home(), path)].into_iter().flatten().collect(),
+            None => joined(folder(file), path).into_iter().collect(),
+        }
+    }
+
+    /// Where the path of an import leads.
+    fn imported(&self, file: &str, path: &str) -> Vec<String> {
+        let home = self.layout.home();
+        let below = |base: &str, path: &str| joined(base, path);
+        let source = format!("{home}/src");
+        let found = if path.starts_with('.') {
+            vec![below(folder(file), path)]
+        } else if let Some(path) = path.strip_prefix("@site/") {
+            vec![below(home, path)]
+        } else if let Some(path) = path.strip_prefix("@/").or_else(|| path.strip_prefix("~/")) {
+            vec![below(&source, path), below(home, path), below("", path)]
+        } else if let Some(path) = path.strip_prefix('/') {
+            vec![below("", path), below(home, path)]
+        } else {
+            // A name that the project's own tools resolve: what it looks like, from the places it may mean.
+            let rest = path.trim_start_matches(['@', '~', '#', '$']);
+            vec![below("", path), below(&source, rest), below(home, rest)]
+        };
+        found.into_iter().flatten().collect()
+    }
+
+    /// Adds what is wanted, or says why it cannot be.
+    fn insert(&mut self, wanted: &Wanted<'_>, origin: usize, indent: &str) {
+        self.count += 1;
+        if self.count > MOST {
+            if let Some(file) = wanted.candidates.first() {
+                self.problem(origin, || too_much(file));
+            }
+            return;
+        }
+        let Some((file, bytes)) = self.first_of(&wanted.candidates) else {
+            if let Some(file) = wanted.candidates.first().filter(|_| wanted.is_certain) {
+                self.note(file);
+                self.problem(origin, || format!("this uses `{file}`, and there is no such file"));
+            }
+            return;
+        };
+        self.note(&file);
+        if self.open.contains(&file) {
+            return self.problem(origin, || format!("`{file}` comes to contain itself; it is left out here"));
+        }
+        if wanted.part != Part::Whole {
+            self.looked_through += bytes.len() * wanted.part.readings(has_page_ending(&file));
+        }
+        let is_too_much = bytes.len() > self.left || self.looked_through > MOST_LOOKED_THROUGH;
+        if self.open.len() > DEEPEST || is_too_much {
+            return self.problem(origin, || too_much(&file));
+        }
+        let text = text_of(&bytes);
+        let text = wanted.part.of(&text, has_page_ending(&file));
+        let Some(text) = text else {
+            return self
+                .problem(origin, || format!("`{file}` has no part of this name or these lines; it is left out here"));
+        };
+        self.left -= text.len().min(self.left);
+        match &wanted.form {
+            Form::Verbatim => {
+                for line in each_line(&text) {
+                    self.line(line, origin, indent);
+                }
+                self.end_line(origin);
+            }
+            Form::Code { language, name } => {
+                let fence = "`".repeat(longest_run(&text).max(2) + 1);
+                let code =
+                    format!("\n{fence}{language} title=\"{name}\"\n{}\n{fence}\n\n", text.trim_end_matches('\n'));
+                self.end_line(origin);
+                for line in each_line(&code) {
+                    self.line(line, origin, indent);
+                }
+            }
+            Form::Page => self.page(&file, &text, &wanted.values, origin, indent),
+        }
+    }
+
+    fn page(&mut self, file: &str, text: &str, values: &[(String, String)], origin: usize, indent: &str) {
+        let (front, _) = docent_markdown::read_front_matter(text, &Lines::of(text));
+        let body = &text[front.span.map_or(0, |span| span.end)..];
+        let mut body = body.trim_matches(['\n', '\r', '\u{feff}']).to_owned();
+        for (name, value) in values {
+            for name in [format!("{{{name}}}"), format!("{{props.{name}}}")] {
+                let uses = body.matches(&name).count();
+                if uses * value.len() > self.left {
+                    self.problem(origin, || too_much(file));
+                } else if uses > 0 {
+                    self.left -= uses * value.len();
+                    body = body.replace(&name, value);
+                }
+            }
+        }
+        let alone = self.open_line().trim().is_empty();
+        // A few words inside of a line stay in it.
+        let inline = !alone && !body.contains('\n');
+        if alone && !self.out.composed.at_line_start() {
+            let begun = self.open_line().len();
+            let text = &mut self.out.composed.text;
+            text.truncate(text.len() - begun);
+        }
+        if !inline {
+            self.end_line(origin);
+            self.out.composed.push("\n", origin);
+        }
+        self.open.push(file.to_owned());
+        self.put(file, &body, Some(origin), indent);
+        self.open.pop();
+        if !inline {
+            self.end_line(origin);
+            self.out.composed.push("\n", origin);
+        }
+    }
+
+    fn end_line(&mut self, origin: usize) {
+        if !self.out.composed.at_line_start() {
+            self.out.composed.push("\n", origin);
+        }
+    }
+
+    fn note(&mut self, file: &str) {
+        if self.noted.insert(file.to_owned()) {
+            self.out.included.push(file.to_owned());
+        }
+    }
+
+    fn problem(&mut self, line: usize, message: impl FnOnce() -> String) {
+        if self.out.problems.len() < 100 {
+            self.out.problems.push(Problem { line, message: message() });
+        }
+    }
+}
+
+fn too_much(file: &str) -> String {
+    format!("`{file}` is left out here: the page uses too much of other files")
+}
+
+/// The indent of a line inside of another indent.
+fn deeper(indent: &str, line: &str) -> String {
+    let own = &line[..line.len() - line.trim_start_matches([' ', '\t']).len()];
+    format!("{indent}{own}")
+}
+
+/// The values written out in a tag.
+fn values_of(tag: &Tag, text: &str) -> Vec<(String, String)> {
+    let attributes = tag.attributes.iter().take(32);
+    attributes
+        .filter_map(|attribute| Some((attribute.name.clone(), text.get(attribute.value.clone()?)?.to_owned())))
+        .collect()
+}
+
+/// The longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
+}
+
+impl Layout {
+    fn snippet_folders(&self) -> &[String] {
+        self.snippets()
+    }
+
+    /// Whether pages of this site are MDX whatever their ending, if they look like it.
+    pub(crate) fn reads_markdown_as_mdx(&self) -> bool {
+        matches!(self.generator(), Generator::Docusaurus | Generator::Mintlify)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,187 @@
+//! `mkdocs.yml`.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use docent_markdown::{AnchorStyle, FrontMatter, joined, text_of};
+use globset::GlobSet;
+use regex::Regex;
+
+use super::patterns::ignore_globs;
+use super::roots::{Root, Rules};
+use super::yaml::{self, Yaml};
+use super::{Entries, Entry, Generator, Layout, below};
+use crate::site::Tree;
+
+pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
+
+/// How deep a navigation may nest.
+const DEEPEST: usize = 32;
+
+/// Reads the layout, if the folder has such a file.
+pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file = FILES.iter().map(|name| below(home, name)).find(|file| has(file))?;
+    let bytes = tree.read(&file)?;
+    let text = text_of(&bytes);
+    let (config, trouble) = match yaml::read(&without_tags(&text)) {
+        Ok(config) => (config, None),
+        Err(message) => (Yaml::Empty, Some(message)),
+    };
+    let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
+    let folder = joined(home, docs).unwrap_or_default();
+    let mut root = Root { folder: folder.clone(), rules: Rules::MkDocs, ..Root::default() };
+    root.excluded = excluded(&config);
+    let (suffixes, languages) = languages(&config);
+    root.suffixes = suffixes;
+
+    let mut roots = vec![root];
+    for (language, is_default) in languages {
+        let served = if is_default { String::new() } else { language.clone() };
+        let folder = below(&folder, &language);
+        roots.push(Root { folder, served, language: Some(language), rules: Rules::MkDocs, ..roots[0].clone() });
+    }
+    let mut layout = Layout::of(Generator::MkDocs, home, roots);
+    layout.anchors = anchors(&config, &text);
+    layout.templates_in_code = is_named(&config, "macros");
+    layout.snippets = snippets(&config, home, &folder);
+    if let Some(nav) = config.get("nav") {
+        let mut walk = Walk { layout: &layout, folder: &folder, entries: Entries::default() };
+        walk.items(nav, None, &[], 0);
+        layout.entries = walk.entries.by_key;
+    }
+    layout.redirects = redirects(&config, &layout, &folder);
+    if let Some(message) = trouble {
+        layout.problem(&file, format!("the configuration is not YAML: {message}"));
+    }
+    Some(layout)
+}
+
+/// The text without the tags that only the generator understands (`!!python/name:…`, `!ENV`).
+fn without_tags(text: &str) -> Cow<'_, str> {
+    static TAG: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)((?::|-|\[|,)[ \t]+)!+[A-Za-z][^\s\[\],]*").expect("the pattern is written out above")
+    });
+    TAG.replace_all(text, "$1")
+}
+
+fn excluded(config: &Yaml) -> GlobSet {
+    let lines: Vec<&str> = ["exclude_docs", "draft_docs"].iter().filter_map(|name| config.get(name)?.text()).collect();
+    ignore_globs(&lines.join("\n"))
+}
+
+/// A plug-in's options, if it is named.
+fn plugin<'y>(config: &'y Yaml, wanted: &str) -> Option<&'y Yaml> {
+    let plugins = config.get("plugins")?;
+    let listed = plugins.list().iter().find_map(|item| item.get(wanted));
+    listed.or_else(|| plugins.get(wanted))
+}
+
+/// Whether a plug-in is named, with options or without.
+fn is_named(config: &Yaml, wanted: &str) -> bool {
+    let plugins = config.get("plugins").map(Yaml::list).unwrap_or_default();
+    plugin(config, wanted).is_some() || plugins.iter().any(|item| item.text() == Some(wanted))
+}
+
+/// Languages told by the ends of file names, and those told by folders (with whether one is the default).
+fn languages(config: &Yaml) -> (Vec<String>, Vec<(String, bool)>) {
+    let Some(options) = plugin(config, "i18n") else { return Default::default() };
+    let listed = options.get("languages").map(Yaml::list).unwrap_or_default();
+    let mut languages: Vec<(String, bool)> = listed
+        .iter()
+        .filter_map(|language| {
+            let is_default = language.get("default").and_then(Yaml::text) == Some("true");
+            Some((language.get("locale")?.text()?.to_owned(), is_default))
+        })
+        .collect();
+    languages.sort_by_key(|(_, is_default)| !is_default);
+    match options.get("docs_structure").and_then(Yaml::text) {
+        Some("folder") => (Vec::new(), languages),
+        _ => (languages.into_iter().map(|(language, _)| language).collect(), Vec::new()),
+    }
+}
+
+fn anchors(config: &Yaml, text: &str) -> AnchorStyle {
+    let extensions = config.get("markdown_extensions");
+    let toc = extensions.into_iter().flat_map(Yaml::list).find_map(|item| item.get("toc"));
+    let has_own = toc.is_some_and(|toc| toc.get("slugify").is_some());
+    // What the tag of `slugify` said was taken off before the file was read.
+    if has_own && text.contains("pymdownx.slugs") { AnchorStyle::PythonUnicode } else { AnchorStyle::Python }
+}
+
+fn snippets(config: &Yaml, home: &str, docs: &str) -> Vec<String> {
+    let extensions = config.get("markdown_extensions").map(Yaml::list).unwrap_or_default();
+    let named = extensions.iter().find_map(|item| item.get("pymdownx.snippets")?.get("base_path"));
+    let named: Vec<&str> = match named {
+        Some(Yaml::Text(path)) => vec![path.as_str()],
+        Some(list) => list.list().iter().filter_map(Yaml::text).collect(),
+        None => Vec::new(),
+    };
+    let mut folders: Vec<String> =
+        named.into_iter().filter_map(|path| joined(home, path.trim_start_matches("!relative "))).collect();
+    folders.extend([home.to_owned(), docs.to_owned()]);
+    folders.dedup();
+    folders
+}
+
+struct Walk<'l> {
+    layout: &'l Layout,
+    folder: &'l str,
+    entries: Entries,
+}
+
+impl Walk<'_> {
+    fn items(&mut self, node: &Yaml, title: Option<&str>, groups: &[String], depth: usize) {
+        if depth > DEEPEST {
+            return;
+        }
+        match node {
+            Yaml::Text(path) => self.page(path, title, groups),
+            Yaml::List(items) => {
+                let mut inside = groups.to_vec();
+                inside.extend(title.map(str::to_owned));
+                for item in items {
+                    self.items(item, None, &inside, depth + 1);
+                }
+            }
+            Yaml::Map(members) => {
+                for (title, node) in members {
+                    self.items(node, Some(title), groups, depth + 1);
+                }
+            }
+            Yaml::Empty => {}
+        }
+    }
+
+    fn page(&mut self, path: &str, title: Option<&str>, groups: &[String]) {
+        if crate::links::is_external(path) || !crate::links::has_page_ending(path) {
+            return;
+        }
+        let file = below(self.folder, path.trim_start_matches("./"));
+        let Some(root) = self.layout.root(&file) else { return };
+        let key = root.path(&file, &FrontMatter::default());
+        let entry = Entry { title: title.map(str::to_owned), groups: groups.into(), ..Entry::default() };
+        self.entries.add(key, entry);
+    }
+}
+
+/// The map of the plug-in `redirects`: files that were, and where they are.
+fn redirects(config: &Yaml, layout: &Layout, folder: &str) -> Vec<(String, String)> {
+    let Some(map) = plugin(config, "redirects").and_then(|options| options.get("redirect_maps")) else {
+        return Vec::new();
+    };
+    let path = |file: &str| layout.place(&below(folder, file.split('#').next().unwrap_or(file))).site_path;
+    map.members()
+        .iter()
+        .filter_map(|(from, to)| {
+            let to = to.text()?;
+            let destination = match crate::links::is_external(to) {
+                true => to.to_owned(),
+                false => {
+                    let anchor = to.find('#').map_or("", |at| &to[at..]);
+                    format!("/{}{anchor}", path(to))
+                }
+            };
+            Some((format!("/{}", path(from)), destination))
+        })
+        .collect()
+}

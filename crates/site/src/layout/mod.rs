@@ -1,0 +1,438 @@
+//! What a docs tree's own configuration says, before any page is read: which generator serves it, from which folders,
+//! at which paths, in which order, in which versions and languages.
+//!
+//! A configuration file may be a program. What it says plainly, in literals, is read; what it computes is not guessed,
+//! and a problem says so. What a layout says of a page depends on the bytes of [`Layout::files`] and on the page's
+//! path alone: an index may keep both, and knows by comparing blobs when to ask again.
+//!
+//! One file a generator: each fills in a [`Layout`], and `roots.rs` has the rules by which a file's name becomes a path.
+
+mod docusaurus;
+mod mintlify;
+pub(crate) mod mkdocs;
+mod modules;
+mod patterns;
+mod redirects;
+mod roots;
+mod script;
+mod starlight;
+mod vitepress;
+pub(crate) mod yaml;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use docent_markdown::{AnchorStyle, FrontMatter, Problem, is_page, is_partial, site_path, stem};
+use serde::{Deserialize, Serialize};
+
+use crate::openapi::Cache;
+use crate::site::Tree;
+pub(crate) use mintlify::Operations;
+pub(crate) use redirects::plain as redirects_in;
+use roots::Root;
+
+/// What makes a site of a docs tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Generator {
+    /// None that we know: a folder of pages.
+    #[default]
+    Plain,
+    /// `docs.json` or `mint.json`.
+    Mintlify,
+    Docusaurus,
+    VitePress,
+    MkDocs,
+    /// Starlight, or another Astro site with its pages in `src/content/docs`.
+    Starlight,
+}
+
+/// Where a file is served, and what the navigation says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+pub struct Place {
+    /// Without a leading slash, relative to where the site is served; `""` is its first page.
+    pub site_path: String,
+    /// What the navigation calls the page, if it has a name of its own for it.
+    pub title: Option<String>,
+    /// Names of the tabs, groups and folders around the page in the navigation, outermost first.
+    pub groups: Vec<String>,
+    /// Its position among the pages that the navigation names one by one, counted from 0.
+    pub order: Option<u32>,
+    pub version: Option<String>,
+    pub language: Option<String>,
+    /// Whether readers are meant to find the page, as far as its file's name and the configuration tell.
+    pub listed: bool,
+}
+
+/// A problem and the file it is in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileProblem {
+    /// Relative to the docs root.
+    pub file: String,
+    pub problem: Problem,
+}
+
+/// What a docs tree's own configuration says.
+#[derive(Debug, Clone)]
+pub struct Layout {
+    generator: Generator,
+    /// The folder the configuration stands in, `""` for the root.
+    home: String,
+    /// Where pages are, the deepest folder first.
+    roots: Vec<Root>,
+    /// What the navigation says, by the key of a page (see [`Root::key`]).
+    entries: HashMap<String, Entry>,
+    /// Paths of the pages that readers are meant to find, where the navigation decides that.
+    shown: Option<HashSet<String>>,
+    /// Groups of what stands below a site path, where the navigation names folders; the longest path first.
+    folders: Vec<(String, Vec<String>)>,
+    redirects: Vec<(String, String)>,
+    anchors: AnchorStyle,
+    /// Folders from which snippets are named, besides the page's own, in order.
+    snippets: Vec<String>,
+    /// Operations of APIs that the navigation shows without a page of their own.
+    operations: Vec<mintlify::Operations>,
+    /// Descriptions of APIs that the configuration names.
+    descriptions: Vec<String>,
+    problems: Vec<FileProblem>,
+    /// Whether templates are read in the code that pages show, too.
+    templates_in_code: bool,
+    cache: Cache,
+}
+
+/// What the navigation says of one page.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+struct Entry {
+    title: Option<String>,
+    groups: Arc<[String]>,
+    order: u32,
+    version: Option<String>,
+    language: Option<String>,
+}
+
+/// Folders of a repository in which a site is configured, besides its root.
+const HOMES: [&str; 16] = [
+    "",
+    "docs",
+    "website",
+    "site",
+    "doc",
+    "documentation",
+    "www",
+    "web",
+    "docs-site",
+    "docs/website",
+    "docs/site",
+    "apps/docs",
+    "apps/website",
+    "apps/www",
+    "packages/docs",
+    "packages/website",
+];
+
+/// Files of data that every repository may have and that describe no API.
+const NO_DESCRIPTIONS: [&str; 14] = [
+    "package.json",
+    "package-lock.json",
+    "pnpm-lock.yaml",
+    "pnpm-workspace.yaml",
+    "tsconfig.json",
+    "composer.json",
+    "mkdocs.yml",
+    "mkdocs.yaml",
+    "docs.json",
+    "mint.json",
+    "versions.json",
+    "vercel.json",
+    "renovate.json",
+    "docker-compose.yml",
+];
+
+/// A page named twice by the navigation counts where a reader meets it first.
+#[derive(Debug, Default)]
+struct Entries {
+    by_key: HashMap<String, Entry>,
+    next: u32,
+}
+
+impl Entries {
+    fn add(&mut self, key: String, entry: Entry) {
+        let order = self.next;
+        self.by_key.entry(key).or_insert_with(|| {
+            self.next += 1;
+            Entry { order, ..entry }
+        });
+    }
+}
+
+impl Layout {
+    /// Of all paths of a tree, those whose bytes [`Layout::read`] looks at. When their blobs are the same, and pages
+    /// are in the same folders, so is the layout.
+    pub fn files<'p>(paths: impl Iterator<Item = &'p str>) -> Vec<&'p str> {
+        paths.filter(|path| is_configuration(path)).collect()
+    }
+
+    /// Reads the configuration of a tree. Never fails: without one that can be read, a tree is a folder of pages.
+    pub fn read(tree: &dyn Tree) -> Self {
+        Self::read_paths(tree, &tree.paths())
+    }
+
+    /// The same for a caller who has the tree's paths already.
+    pub(crate) fn read_paths(tree: &dyn Tree, paths: &[String]) -> Self {
+        let configurations = Self::files(paths.iter().map(String::as_str));
+        let mut layout = Self::of_configuration(tree, &configurations);
+        layout.roots.sort_by_key(|root| std::cmp::Reverse(root.folder.len()));
+        layout.folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
+        let holds_any = paths.iter().any(|path| is_page(path) && layout.holds_pages(path));
+        if !holds_any && layout.generator != Generator::Plain && paths.iter().any(|path| is_page(path)) {
+            // A configuration of something else: what there is to read is elsewhere.
+            let problems = std::mem::take(&mut layout.problems);
+            layout = Self { problems, ..Self::plain() };
+        }
+        redirects::read(tree, &configurations, &mut layout);
+        // Jekyll reads its templates before it reads Markdown.
+        layout.templates_in_code |= paths.iter().any(|path| path == "_config.yml");
+        layout
+    }
+
+    fn of_configuration(tree: &dyn Tree, configurations: &[&str]) -> Self {
+        if let Some(layout) = mintlify::read(tree) {
+            return layout;
+        }
+        let has = |name: &str| configurations.contains(&name);
+        for home in HOMES {
+            let found = docusaurus::read(tree, home, &has)
+                .or_else(|| vitepress::read(tree, home, &has))
+                .or_else(|| mkdocs::read(tree, home, &has))
+                .or_else(|| starlight::read(tree, home, &has));
+            if let Some(layout) = found {
+                return layout;
+            }
+        }
+        docusaurus::without_configuration(tree, configurations).unwrap_or_else(Self::plain)
+    }
+
+    fn plain() -> Self {
+        Self::of(Generator::Plain, "", vec![Root::default()])
+    }
+
+    fn of(generator: Generator, home: &str, roots: Vec<Root>) -> Self {
+        Self {
+            generator,
+            home: home.to_owned(),
+            roots,
+            entries: HashMap::new(),
+            shown: None,
+            folders: Vec::new(),
+            redirects: Vec::new(),
+            anchors: AnchorStyle::GitHub,
+            snippets: Vec::new(),
+            operations: Vec::new(),
+            descriptions: Vec::new(),
+            problems: Vec::new(),
+            templates_in_code: false,
+            cache: Cache::default(),
+        }
+    }
+
+    pub fn generator(&self) -> Generator {
+        self.generator
+    }
+
+    /// Of a page's file: where it is served and what the navigation says of it. A path that the page chooses itself
+    /// (a `slug`) is known to [`crate::read_file()`] only.
+    pub fn place(&self, file: &str) -> Place {
+        self.place_of(file, &FrontMatter::default())
+    }
+
+    /// Where a page is served, its own wishes honoured.
+    pub fn place_of(&self, file: &str, front: &FrontMatter) -> Place {
+        let Some(root) = self.root(file) else {
+            return Place { site_path: site_path(file), ..Place::default() };
+        };
+        let path = root.path(file, front);
+        let key = root.key(file, front, &path);
+        let entry = key.and_then(|key| self.entries.get(&key));
+        let groups = match entry {
+            Some(entry) => entry.groups.to_vec(),
+            None => self.groups_of_folder(root, file, &path),
+        };
+        let label = front.sidebar_title().map(|title| title.trim().to_owned());
+        let own = |value: Option<&str>| value.map(str::to_owned);
+        Place {
+            title: label.or_else(|| entry.and_then(|entry| entry.title.clone())),
+            groups,
+            order: entry.map(|entry| entry.order),
+            version: own(front.version())
+                .or_else(|| entry.and_then(|entry| entry.version.clone()))
+                .or_else(|| root.version.clone()),
+            language: own(front.language())
+                .or_else(|| entry.and_then(|entry| entry.language.clone()))
+                .or_else(|| root.language_of(file)),
+            listed: !is_partial(file) && root.lists(file) && self.is_shown(file, &path) && !front.hides(),
+            site_path: path,
+        }
+    }
+
+    /// Whether the navigation lets readers find a page, where it decides that. A page may be named by its file, by what it is
+    /// served at, and by the index that it is.
+    pub(crate) fn is_shown(&self, file: &str, path: &str) -> bool {
+        let Some(shown) = &self.shown else { return true };
+        shown.contains(path) || stem(file).is_some_and(|stem| shown.contains(stem))
+    }
+
+    fn groups_of_folder(&self, root: &Root, file: &str, path: &str) -> Vec<String> {
+        let below = |folder: &str| {
+            folder.is_empty() || path == folder || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+        };
+        match self.folders.iter().find(|(folder, _)| below(folder)) {
+            Some((_, groups)) => groups.clone(),
+            None => root.categories(file),
+        }
+    }
+
+    /// The folder of pages a file is in.
+    fn root(&self, file: &str) -> Option<&Root> {
+        self.roots.iter().find(|root| root.holds(file))
+    }
+
+    /// Paths that moved, source and destination, as the configuration writes them.
+    pub fn redirects(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.redirects.iter().map(|(source, destination)| (source.as_str(), destination.as_str()))
+    }
+
+    /// What of the configuration could not be read as it was meant.
+    pub fn problems(&self) -> &[FileProblem] {
+        &self.problems
+    }
+
+    /// Whether [`crate::read_file()`] may make pages of this file: a page of the site, or a file that could describe an
+    /// API.
+    pub fn holds_pages(&self, file: &str) -> bool {
+        match is_page(file) {
+            true => self.root(file).is_some_and(|root| root.keeps(file)),
+            false => self.may_describe_api(file),
+        }
+    }
+
+    /// Whether templates are read in the code that pages show, too.
+    pub(crate) fn has_templates_in_code(&self) -> bool {
+        self.templates_in_code
+    }
+
+    /// The folder the configuration stands in, `""` for the root.
+    pub(crate) fn home(&self) -> &str {
+        &self.home
+    }
+
+    /// Folders from which snippets are named, besides the page's own, in order.
+    pub(crate) fn snippets(&self) -> &[String] {
+        &self.snippets
+    }
+
+    /// Descriptions of APIs that were read already.
+    pub(crate) fn cache(&self) -> &Cache {
+        &self.cache
+    }
+
+    pub(crate) fn operations(&self) -> &[Operations] {
+        &self.operations
+    }
+
+    pub(crate) fn descriptions(&self) -> &[String] {
+        &self.descriptions
+    }
+
+    /// The site path that pages made of a file are below.
+    pub(crate) fn path_below(&self, file: &str) -> String {
+        let (stem, _) = file.rsplit_once('.').unwrap_or((file, ""));
+        match self.root(file) {
+            Some(root) => root.path_of_stem(stem),
+            None => stem.strip_prefix(self.home.as_str()).unwrap_or(stem).trim_matches('/').to_owned(),
+        }
+    }
+
+    /// The version and the language of a folder of pages.
+    pub(crate) fn version_and_language(&self, file: &str) -> (Option<String>, Option<String>) {
+        self.root(file).map_or((None, None), |root| (root.version.clone(), root.language_of(file)))
+    }
+
+    /// How headings get their anchors.
+    pub(crate) fn anchors(&self) -> AnchorStyle {
+        self.anchors
+    }
+
+    /// Whether a file may be the description of an API, by its name and place.
+    fn may_describe_api(&self, file: &str) -> bool {
+        let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+        let is_data = name
+            .rsplit_once('.')
+            .is_some_and(|(_, ending)| ["json", "yaml", "yml"].iter().any(|known| ending.eq_ignore_ascii_case(known)));
+        let is_other = file.split('/').any(|part| part.starts_with(['.', '_']) || part == "node_modules")
+            || NO_DESCRIPTIONS.contains(&name)
+            || name.contains("sidebars");
+        let beside = ["static", "public", "openapi", "api", "specs", "schemas", "reference"];
+        let is_inside = self.root(file).is_some_and(|root| root.keeps(file))
+            || folder == self.home
+            || beside.iter().any(|beside| {
+                let beside = below(&self.home, beside);
+                folder == beside || folder.strip_prefix(beside.as_str()).is_some_and(|rest| rest.starts_with('/'))
+            });
+        is_data && is_inside && !is_other
+    }
+
+    fn problem(&mut self, file: &str, message: impl Into<String>) {
+        let problem = Problem { line: 1, message: message.into() };
+        self.problems.push(FileProblem { file: file.to_owned(), problem });
+    }
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self::plain()
+    }
+}
+
+/// Whether a file may say how a site is laid out, by its path.
+fn is_configuration(path: &str) -> bool {
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    if mintlify::FILES.contains(&path) || docusaurus::is_category(name) {
+        return true;
+    }
+    HOMES.iter().any(|home| {
+        let inside = match home.is_empty() {
+            true => Some(folder),
+            false => folder.strip_prefix(home).and_then(|rest| match rest.is_empty() {
+                true => Some(rest),
+                false => rest.strip_prefix('/'),
+            }),
+        };
+        inside.is_some_and(|inside| {
+            is_script_of_configuration(inside, name)
+                || mkdocs::FILES.contains(&name) && inside.is_empty()
+                || redirects::is_file(inside, name)
+        })
+    })
+}
+
+/// Whether a script may belong to a configuration, by its folder in the home of one.
+fn is_script_of_configuration(folder: &str, name: &str) -> bool {
+    let is_script = name.rsplit_once('.').is_some_and(|(_, ending)| modules::ENDINGS.contains(&ending));
+    let is_other = ["package.json", "package-lock.json", "tsconfig.json"].contains(&name) || name.contains(".test.");
+    let folder_fits = folder.is_empty()
+        || ["config", "sidebars", "versioned_sidebars", ".vitepress"].contains(&folder)
+        || ["config/", "sidebars/", ".vitepress/config", ".vitepress/sidebar", ".vitepress/nav", ".vitepress/locale"]
+            .iter()
+            .any(|start| folder.starts_with(start));
+    is_script && !is_other && folder_fits
+}
+
+/// `a` and `b` with one slash between them, either of which may be empty.
+fn below(a: &str, b: &str) -> String {
+    match (a.trim_matches('/'), b.trim_matches('/')) {
+        ("", path) | (path, "") => path.to_owned(),
+        (a, b) => format!("{a}/{b}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;

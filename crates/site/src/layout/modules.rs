@@ -1,0 +1,205 @@
+//! The scripts of a configuration, names followed from one to another.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use docent_markdown::{folder, text_of};
+use regex::Regex;
+
+use super::script::{Script, returned_at, value_at};
+use crate::site::Tree;
+
+/// How far names are followed.
+const FARTHEST: usize = 24;
+
+/// How many values one configuration may come to, so that a list that names itself twice over stays small.
+const MOST_VALUES: usize = 200_000;
+
+/// A script larger than this configures nothing.
+const LARGEST: usize = 2 << 20;
+
+/// The endings of scripts, in the order a name without one is tried.
+pub(super) const ENDINGS: [&str; 8] = ["ts", "mts", "js", "mjs", "cjs", "tsx", "cts", "json"];
+
+/// Scripts of a tree, each read once.
+pub(super) struct Modules<'t> {
+    tree: &'t dyn Tree,
+    /// Which files may be looked at: no configuration reads more than the layout says it does.
+    allowed: fn(&str) -> bool,
+    texts: HashMap<String, Option<String>>,
+    left: usize,
+}
+
+impl<'t> Modules<'t> {
+    pub(super) fn new(tree: &'t dyn Tree, allowed: fn(&str) -> bool) -> Self {
+        Self { tree, allowed, texts: HashMap::new(), left: MOST_VALUES }
+    }
+
+    /// What a script exports as its default, as far as it is written out.
+    pub(super) fn default_export(&mut self, file: &str) -> Option<Script> {
+        let script = self.exported(file, "default")?;
+        Some(self.resolved(script, file, 0))
+    }
+
+    /// The inside of the first call of this name in a script, as far as it is written out.
+    pub(super) fn argument_of(&mut self, file: &str, function: &str) -> Option<Script> {
+        let text = self.text(file)?;
+        let call = format!("{function}(");
+        let at = text
+            .match_indices(&call)
+            .map(|(at, _)| at)
+            .find(|at| !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.'))?;
+        let (script, _) = value_at(&text, at);
+        match self.resolved(script, file, 0) {
+            Script::Call(_, arguments) => arguments.into_iter().next(),
+            _ => None,
+        }
+    }
+
+    fn text(&mut self, file: &str) -> Option<String> {
+        if let Some(known) = self.texts.get(file) {
+            return known.clone();
+        }
+        let text = if (self.allowed)(file) {
+            self.tree.read(file).filter(|bytes| bytes.len() <= LARGEST).map(|bytes| text_of(&bytes).into_owned())
+        } else {
+            None
+        };
+        self.texts.insert(file.to_owned(), text.clone());
+        text
+    }
+
+    fn exported(&mut self, file: &str, name: &str) -> Option<Script> {
+        static DEFAULT: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(r"(?m)^\s*(?:export\s+default\b|module\.exports\s*=|export\s*=)")
+                .expect("the pattern is written out above")
+        });
+        let text = self.text(file)?;
+        if file.ends_with(".json") {
+            return Some(value_at(&text, 0).0);
+        }
+        if name != "default" {
+            return self.defined(file, name);
+        }
+        DEFAULT.find(&text).map(|found| value_at(&text, found.end()).0)
+    }
+
+    /// What a name of a script stands for.
+    fn defined(&mut self, file: &str, name: &str) -> Option<Script> {
+        let plain = name.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$');
+        plain.then_some(())?;
+        let text = self.text(file)?;
+        let name = regex::escape(name);
+        let constant =
+            Regex::new(&format!(r"(?m)^[ \t]*(?:export\s+)?(?:const|let|var)\s+{name}(?:\s*:[^\n=]*)?\s*=")).ok()?;
+        if let Some(found) = constant.find(&text) {
+            return Some(value_at(&text, found.end()).0);
+        }
+        let function =
+            Regex::new(&format!(r"(?m)^[ \t]*(?:export\s+)?(?:default\s+)?(?:async\s+)?function\s+{name}\s*\("))
+                .ok()?;
+        function.find(&text).and_then(|found| returned_at(&text, found.end()))
+    }
+
+    /// What a name stands for, in this script or in one it imports, and the script it stands in.
+    fn look_up(&mut self, file: &str, name: &str) -> Option<(Script, String)> {
+        if let Some(script) = self.defined(file, name) {
+            return Some((script, file.to_owned()));
+        }
+        let (from, exported) = self.imported(file, name)?;
+        let script = self.exported(&from, &exported)?;
+        Some((script, from))
+    }
+
+    fn imported(&mut self, file: &str, name: &str) -> Option<(String, String)> {
+        static IMPORT: LazyLock<Regex> = LazyLock::new(|| {
+            Regex::new(
+                r#"(?m)^[ \t]*import\s+(?:type\s+)?(?:([\w$]+)\s*,?\s*)?(?:\{([^}]*)\}\s*)?from\s*['"]([^'"]+)['"]"#,
+            )
+            .expect("the pattern is written out above")
+        });
+        let text = self.text(file)?;
+        for import in IMPORT.captures_iter(&text) {
+            let exported = if import.get(1).is_some_and(|default| default.as_str() == name) {
+                Some("default".to_owned())
+            } else {
+                import.get(2).and_then(|names| {
+                    names.as_str().split(',').find_map(|part| {
+                        let (exported, local) = part.split_once(" as ").unwrap_or((part, part));
+                        (local.trim() == name).then(|| exported.trim().to_owned())
+                    })
+                })
+            };
+            if let Some(exported) = exported {
+                return Some((self.file_of(file, import.get(3)?.as_str())?, exported));
+            }
+        }
+        None
+    }
+
+    /// The script that a path names when it stands in `from`.
+    fn file_of(&mut self, from: &str, path: &str) -> Option<String> {
+        path.starts_with('.').then_some(())?;
+        let joined = docent_markdown::joined(folder(from), path)?;
+        let stem = joined.strip_suffix(".js").unwrap_or(&joined).to_owned();
+        let candidates = std::iter::once(joined.clone())
+            .chain(ENDINGS.iter().map(|ending| format!("{stem}.{ending}")))
+            .chain(ENDINGS.iter().map(|ending| format!("{joined}/index.{ending}")));
+        candidates.into_iter().find(|candidate| self.text(candidate).is_some())
+    }
+
+    /// A value with the names in it replaced by what they stand for.
+    fn resolved(&mut self, script: Script, file: &str, depth: usize) -> Script {
+        if depth > FARTHEST || self.left == 0 {
+            return Script::Computed;
+        }
+        self.left -= 1;
+        match script {
+            Script::Name(name) => match self.look_up(file, &name) {
+                Some((script, from)) => self.resolved(script, &from, depth + 1),
+                None => Script::Computed,
+            },
+            Script::Call(name, arguments) if name == "require" => {
+                let path = arguments.first().and_then(Script::text).map(str::to_owned);
+                let Some(from) = path.and_then(|path| self.file_of(file, &path)) else { return Script::Computed };
+                let script = self.exported(&from, "default").unwrap_or(Script::Computed);
+                self.resolved(script, &from, depth + 1)
+            }
+            Script::Call(name, arguments) => {
+                // A function of nothing is what it returns. What one does with its arguments is not followed.
+                if arguments.is_empty()
+                    && let Some((script, from)) = self.look_up(file, &name)
+                {
+                    return self.resolved(script, &from, depth + 1);
+                }
+                let arguments = arguments.into_iter().map(|value| self.resolved(value, file, depth + 1)).collect();
+                Script::Call(name, arguments)
+            }
+            Script::List(items) => {
+                let mut all = Vec::with_capacity(items.len());
+                for item in items {
+                    match item {
+                        Script::Spread(inner) => match self.resolved(*inner, file, depth + 1) {
+                            Script::List(items) => all.extend(items),
+                            _ => all.push(Script::Computed),
+                        },
+                        item => all.push(self.resolved(item, file, depth + 1)),
+                    }
+                }
+                Script::List(all)
+            }
+            Script::Object(members) => {
+                let mut all = Vec::with_capacity(members.len());
+                for (name, value) in members {
+                    let value = self.resolved(value, file, depth + 1);
+                    match (name.as_str(), value) {
+                        ("...", Script::Object(members)) => all.extend(members),
+                        (_, value) => all.push((name, value)),
+                    }
+                }
+                Script::Object(all)
+            }
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Redirects that the host of a site is told of: `_redirects`, `netlify.toml`, `vercel.json`.
+
+use docent_markdown::text_of;
+
+use super::Layout;
+use crate::navigation_json;
+use crate::site::Tree;
+
+/// How many redirects are kept.
+const MOST: usize = 50_000;
+
+/// Whether a file may hold redirects, by its folder in the home of a site.
+pub(super) fn is_file(folder: &str, name: &str) -> bool {
+    match name {
+        "_redirects" => ["", "public", "static"].contains(&folder),
+        "netlify.toml" | "vercel.json" => folder.is_empty(),
+        _ => false,
+    }
+}
+
+/// Adds what these files say to a layout; those of the folder its configuration is in, and of the root.
+pub(super) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout) {
+    let mut files: Vec<&str> = configurations
+        .iter()
+        .copied()
+        .filter(|file| {
+            let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+            let inside = match folder.strip_prefix(layout.home.as_str()) {
+                Some(rest) if !layout.home.is_empty() => rest.trim_start_matches('/'),
+                _ => folder,
+            };
+            is_file(inside, name)
+        })
+        .collect();
+    files.sort_unstable();
+    for file in files {
+        let Some(bytes) = tree.read(file) else { continue };
+        let text = text_of(&bytes);
+        let found = match file.rsplit('/').next() {
+            Some("_redirects") => Ok(plain(&text)),
+            Some("netlify.toml") => netlify(&text),
+            _ => vercel(&text),
+        };
+        match found {
+            Ok(found) => layout.redirects.extend(found),
+            Err(message) => layout.problem(file, message),
+        }
+    }
+    layout.redirects.truncate(MOST);
+}
+
+/// `/from /to 301`, a line each. A line that serves another page in place (200) is none.
+pub(crate) fn plain(text: &str) -> Vec<(String, String)> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines
+        .filter_map(|line| {
+            let mut words = line.split_whitespace();
+            let from = words.next()?;
+            // What stands between may be parameters of the query.
+            let to = words.find(|word| word.starts_with('/') || word.contains("://"))?;
+            let moves = words.next().is_none_or(|status| status.starts_with('3'));
+            moves.then(|| (from.to_owned(), to.to_owned()))
+        })
+        .collect()
+}
+
+fn netlify(text: &str) -> Result<Vec<(String, String)>, String> {
+    let table: toml::Table =
+        toml::from_str(text).map_err(|error| format!("this file is not TOML: {}", error.message()))?;
+    let redirects = table.get("redirects").and_then(toml::Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let found = redirects.iter().filter_map(|redirect| {
+        let status = redirect.get("status").and_then(toml::Value::as_integer).unwrap_or(301);
+        let text = |name: &str| redirect.get(name).and_then(toml::Value::as_str).map(str::to_owned);
+        (300..400).contains(&status).then_some((text("from")?, text("to")?))
+    });
+    Ok(found.collect())
+}
+
+fn vercel(text: &str) -> Result<Vec<(String, String)>, String> {
+    let json = navigation_json::read(text).map_err(|_| "this file is not JSON".to_owned())?;
+    let redirects = json.get("redirects").map(navigation_json::Json::list).unwrap_or_default();
+    let found = redirects.iter().filter_map(|redirect| {
+        Some((redirect.get("source")?.text()?.to_owned(), redirect.get("destination")?.text()?.to_owned()))
+    });
+    Ok(found.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_hosts_say_what_moved() {
+        let moved = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        assert_eq!(
+            plain("# note\n/a /b 301\n/c  id=:id  /d/:id\n/e /f 200\n/g https://x.y/\n"),
+            [moved("/a", "/b"), moved("/c", "/d/:id"), moved("/g", "https://x.y/")]
+        );
+        let toml = "[[redirects]]\nfrom = \"/a\"\nto = \"/b\"\n[[redirects]]\nfrom = '/c'\nto = '/d'\nstatus = 200\n";
+        assert_eq!(netlify(toml), Ok(vec![moved("/a", "/b")]));
+        assert_eq!(
+            vercel(r#"{"redirects": [{"source": "/a", "destination": "/b"}, {}]}"#),
+            Ok(vec![moved("/a", "/b")])
+        );
+        assert!(netlify("[").is_err() && vercel("[").is_err());
+    }
+}

@@ -1,0 +1,462 @@
+//! The literals of a JavaScript or TypeScript file, read as values.
+//!
+//! No program is run. What is not plainly written (a condition, a sum, a call of something we do not know) is
+//! [`Script::Computed`], and reading goes on behind it.
+
+use docent_markdown::token_end;
+
+/// How deep values may nest.
+const DEEPEST: usize = 48;
+
+/// A value as it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Script {
+    Text(String),
+    /// A number, a flag, `null`: its word.
+    Word(String),
+    List(Vec<Script>),
+    /// Members in order. A spread has the name `...`.
+    Object(Vec<(String, Script)>),
+    /// `...value` in a list.
+    Spread(Box<Script>),
+    /// The name of something defined elsewhere.
+    Name(String),
+    Call(String, Vec<Script>),
+    /// What only running the program would tell.
+    Computed,
+}
+
+impl Script {
+    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Object(members) => members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub(super) fn list(&self) -> &[Self] {
+        match self {
+            Self::List(items) => items,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn members(&self) -> &[(String, Self)] {
+        match self {
+            Self::Object(members) => members,
+            _ => &[],
+        }
+    }
+
+    pub(super) fn is(&self, word: &str) -> bool {
+        matches!(self, Self::Word(known) if known == word)
+    }
+
+    /// The text of a member.
+    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
+        self.get(name).and_then(Self::text)
+    }
+}
+
+/// The value that starts at `at`, and where it ends.
+pub(super) fn value_at(text: &str, at: usize) -> (Script, usize) {
+    let mut reader = Reader { text, at };
+    let value = reader.primary(0).unwrap_or(Script::Computed);
+    (value, reader.at)
+}
+
+/// The value of the first `return` at or after `at`.
+pub(super) fn returned_at(text: &str, at: usize) -> Option<Script> {
+    let mut from = at;
+    loop {
+        let found = from + text.get(from..)?.find("return")?;
+        let end = found + "return".len();
+        let alone = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'_');
+        let bytes = text.as_bytes();
+        if alone(found.checked_sub(1).and_then(|before| bytes.get(before))) && alone(bytes.get(end)) {
+            return Some(value_at(text, end).0);
+        }
+        from = end;
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn rest(&self) -> &str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn eat(&mut self, wanted: u8) -> bool {
+        let found = self.peek() == Some(wanted);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn skip_space(&mut self) {
+        loop {
+            let rest = self.rest();
+            let after = rest.trim_start();
+            let space = rest.len() - after.len();
+            let comment = if after.starts_with("//") {
+                after.find('\n').unwrap_or(after.len())
+            } else if after.starts_with("/*") {
+                after.find("*/").map_or(after.len(), |length| length + 2)
+            } else {
+                0
+            };
+            self.at += space + comment;
+            if comment == 0 {
+                return;
+            }
+        }
+    }
+
+    /// A value inside of a list, an object or a call: up to the sign that ends it.
+    fn value(&mut self, depth: usize) -> Option<Script> {
+        let value = self.primary(depth)?;
+        self.skip_space();
+        if self.at_end_of_value() {
+            return Some(value);
+        }
+        let is_typed = ["as ", "satisfies "].iter().any(|word| self.rest().starts_with(word));
+        self.skip_expression()?;
+        Some(if is_typed { value } else { Script::Computed })
+    }
+
+    fn at_end_of_value(&self) -> bool {
+        matches!(self.peek(), None | Some(b',' | b']' | b'}' | b')' | b';'))
+    }
+
+    fn primary(&mut self, depth: usize) -> Option<Script> {
+        self.skip_space();
+        if depth > DEEPEST {
+            return None;
+        }
+        match self.peek()? {
+            quote @ (b'"' | b'\'') => self.string(quote),
+            b'`' => self.template(),
+            b'[' => self.list(b']', depth).map(Script::List),
+            b'{' => self.object(depth),
+            b'(' => self.parenthesised(depth),
+            byte if byte.is_ascii_digit() || byte == b'-' || byte == b'.' => Some(Script::Word(self.word())),
+            byte if is_name_start(byte) => self.named(depth),
+            _ => {
+                self.skip_expression()?;
+                Some(Script::Computed)
+            }
+        }
+    }
+
+    fn word(&mut self) -> String {
+        let rest = self.rest();
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || "_$.-+".contains(c))).unwrap_or(rest.len());
+        let word = rest[..end].to_owned();
+        self.at += end.max(1);
+        word
+    }
+
+    fn string(&mut self, quote: u8) -> Option<Script> {
+        let mut text = String::new();
+        let mut chars = self.rest()[1..].char_indices();
+        while let Some((at, c)) = chars.next() {
+            match c {
+                '\n' => return None,
+                '\\' => match chars.next()?.1 {
+                    'n' => text.push('\n'),
+                    't' => text.push('\t'),
+                    other => text.push(other),
+                },
+                c if c as u32 == u32::from(quote) => {
+                    self.at += at + 2;
+                    return Some(Script::Text(text));
+                }
+                c => text.push(c),
+            }
+        }
+        None
+    }
+
+    fn template(&mut self) -> Option<Script> {
+        let end = token_end(self.text.as_bytes(), self.at, self.text.len())?;
+        let inside = self.text.get(self.at + 1..end.checked_sub(1)?)?;
+        self.at = end;
+        Some(if inside.contains("${") { Script::Computed } else { Script::Text(inside.replace("\\`", "`")) })
+    }
+
+    fn list(&mut self, close: u8, depth: usize) -> Option<Vec<Script>> {
+        self.at += 1;
+        let mut items = Vec::new();
+        loop {
+            self.skip_space();
+            if self.eat(close) {
+                return Some(items);
+            }
+            if self.eat(b',') {
+                continue;
+            }
+            if self.rest().starts_with("...") {
+                self.at += 3;
+                items.push(Script::Spread(Box::new(self.value(depth + 1)?)));
+            } else {
+                items.push(self.value(depth + 1)?);
+            }
+            self.skip_space();
+            if !self.eat(b',') && self.peek() != Some(close) {
+                return None;
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Option<Script> {
+        self.at += 1;
+        let mut members = Vec::new();
+        loop {
+            self.skip_space();
+            if self.eat(b'}') {
+                return Some(Script::Object(members));
+            }
+            if self.eat(b',') {
+                continue;
+            }
+            if self.rest().starts_with("...") {
+                self.at += 3;
+                members.push(("...".to_owned(), self.value(depth + 1)?));
+            } else {
+                members.push(self.member(depth)?);
+            }
+            self.skip_space();
+            if !self.eat(b',') && self.peek() != Some(b'}') {
+                return None;
+            }
+        }
+    }
+
+    fn member(&mut self, depth: usize) -> Option<(String, Script)> {
+        let name = match self.peek()? {
+            quote @ (b'"' | b'\'') => match self.string(quote)? {
+                Script::Text(text) => text,
+                _ => return None,
+            },
+            byte if is_name_start(byte) || byte.is_ascii_digit() => self.word(),
+            _ => String::new(),
+        };
+        self.skip_space();
+        if !name.is_empty() && self.eat(b':') {
+            return Some((name, self.value(depth + 1)?));
+        }
+        if !name.is_empty() && matches!(self.peek(), Some(b',' | b'}')) {
+            return Some((name.clone(), Script::Name(name)));
+        }
+        // A method, or a name that is computed.
+        self.skip_expression()?;
+        Some((name, Script::Computed))
+    }
+
+    /// `(value)`, or the parameters of an arrow function.
+    fn parenthesised(&mut self, depth: usize) -> Option<Script> {
+        let start = self.at;
+        let inside = self.list(b')', depth);
+        let end = match inside {
+            Some(_) => self.at,
+            None => balanced_end(self.text, start)?,
+        };
+        self.at = end;
+        self.skip_space();
+        // The type of what an arrow function returns.
+        if self.peek() == Some(b':')
+            && let Some(arrow) = self.rest().find("=>").filter(|length| *length < 200)
+        {
+            self.at += arrow;
+        }
+        if self.rest().starts_with("=>") {
+            self.at += 2;
+            return self.body(depth);
+        }
+        match inside?.as_slice() {
+            [value] => Some(value.clone()),
+            _ => Some(Script::Computed),
+        }
+    }
+
+    /// What a function gives: the body of an arrow function, or its first `return`.
+    fn body(&mut self, depth: usize) -> Option<Script> {
+        self.skip_space();
+        if self.peek() != Some(b'{') {
+            return self.primary(depth + 1);
+        }
+        let start = self.at;
+        let end = balanced_end(self.text, start)?;
+        self.at = end;
+        Some(returned_at(&self.text[..end], start).unwrap_or(Script::Computed))
+    }
+
+    fn named(&mut self, depth: usize) -> Option<Script> {
+        let name = self.word();
+        match name.as_str() {
+            "true" | "false" | "null" | "undefined" => return Some(Script::Word(name)),
+            "async" => return self.primary(depth + 1),
+            "function" => {
+                let open = self.rest().find('(').map(|length| self.at + length)?;
+                self.at = balanced_end(self.text, open)?;
+                let brace = self.rest().find('{').map(|length| self.at + length)?;
+                self.at = brace;
+                return self.body(depth);
+            }
+            "new" | "await" | "typeof" | "void" => {
+                self.skip_expression()?;
+                return Some(Script::Computed);
+            }
+            _ => {}
+        }
+        self.skip_space();
+        if self.peek() == Some(b'<') && self.rest().find(">(").is_some_and(|length| length < 200) {
+            self.at += self.rest().find(">(")? + 1;
+        }
+        if self.rest().starts_with("=>") {
+            self.at += 2;
+            return self.body(depth);
+        }
+        match self.peek() {
+            Some(b'(') => self.list(b')', depth).map(|arguments| Script::Call(name, arguments)),
+            Some(b'`' | b'[') => {
+                self.skip_expression()?;
+                Some(Script::Computed)
+            }
+            _ => Some(Script::Name(name)),
+        }
+    }
+
+    /// Goes to the sign that ends the value we are in.
+    fn skip_expression(&mut self) -> Option<()> {
+        let bytes = self.text.as_bytes();
+        let mut depth = 0_usize;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' if depth == 0 => return Some(()),
+                b')' | b']' | b'}' => depth -= 1,
+                b',' | b';' if depth == 0 => return Some(()),
+                _ => {
+                    self.at = token_end(bytes, self.at, bytes.len())?;
+                    continue;
+                }
+            }
+            self.at += 1;
+        }
+        (depth == 0).then_some(())
+    }
+}
+
+fn is_name_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte == b'$'
+}
+
+/// The end of the brackets that open at `at`.
+fn balanced_end(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let mut depth = 0_usize;
+    let mut ix = at;
+    while ix < bytes.len() {
+        match bytes[ix] {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return Some(ix + 1);
+                }
+            }
+            _ => {
+                ix = token_end(bytes, ix, bytes.len())?;
+                continue;
+            }
+        }
+        ix += 1;
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(text: &str) -> Script {
+        Script::Text(text.to_owned())
+    }
+
+    #[test]
+    fn literals_are_values() {
+        let source = r#"{
+  // where
+  base: '/a/', "cleanUrls": true, n: 12, t: `plain`,
+  items: [{ text: "It\'s", link: '/x' }, , ] as const,
+  nested: ({ a: null }), f() { return 1 }, shorthand,
+}"#;
+        let (read, end) = value_at(source, 0);
+        assert_eq!(end, source.len());
+        assert_eq!(read.text_of("base"), Some("/a/"));
+        assert!(read.get("cleanUrls").is_some_and(|flag| flag.is("true")));
+        assert_eq!(read.text_of("t"), Some("plain"));
+        assert_eq!(read.get("items").map(|items| items.list()[0].text_of("text")), Some(Some("It's")));
+        assert!(read.get("nested").and_then(|nested| nested.get("a")).is_some_and(|a| a.is("null")));
+        assert_eq!(read.get("f"), Some(&Script::Computed));
+        assert_eq!(read.get("shorthand"), Some(&Script::Name("shorthand".to_owned())));
+    }
+
+    #[test]
+    fn what_is_computed_is_told_from_what_is_written() {
+        let (read, _) =
+            value_at("[a ? 'x' : 'y', 'a' + b, `${c}`, items.map((x) => x), 'z', ...rest, call({ k: 1 })]", 0);
+        let Script::List(items) = read else { panic!("no list") };
+        assert_eq!(items[0], Script::Computed);
+        assert_eq!(items[1], Script::Computed);
+        assert_eq!(items[2], Script::Computed);
+        assert!(matches!(&items[3], Script::Call(name, _) if name == "items.map"));
+        assert_eq!(items[4], text("z"));
+        assert_eq!(items[5], Script::Spread(Box::new(Script::Name("rest".to_owned()))));
+        assert!(matches!(&items[6], Script::Call(name, _) if name == "call"));
+    }
+
+    #[test]
+    fn a_function_is_what_it_returns() {
+        for source in [
+            "() => ['a']",
+            "async () => (['a'])",
+            "(x: number): string[] => { const y = 1; return ['a'] }",
+            "function name(x) { return [ 'a' ] }",
+        ] {
+            assert_eq!(value_at(source, 0).0, Script::List(vec![text("a")]), "{source}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_script_is_read(source in "[a-c'\"`\\[\\]{}(),:;.=>$/* \n]{0,80}") {
+            let (_, end) = value_at(&source, 0);
+            prop_assert!(end <= source.len() + 1);
+        }
+    }
+
+    #[test]
+    fn deep_scripts_are_read() {
+        for unit in ["[", "{a:", "(", "a(", "...", "()=>", "`${", "function("] {
+            value_at(&unit.repeat(100_000), 0);
+        }
+    }
+}

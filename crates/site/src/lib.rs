@@ -1,0 +1,47 @@
+//! A docs tree as a site: which files are its pages, where they are served, what a link on one of them leads to, what its
+//! navigation says, in which versions and languages.
+//!
+//! [`Layout`] reads what the tree's own configuration says, [`Routes`] knows which address, anchor and file belong
+//! together, and [`read_file()`] reads a file as the pages it makes: snippets put in where they are used, the generator's
+//! additions to Markdown said in plain Markdown, descriptions of APIs as a page for each operation.
+//!
+//! ```text
+//! Layout::read(tree) ──▶ place(file): where it is served, in which group
+//!        │
+//! read_file(layout, file, bytes, tree)
+//!    include ──▶ translate ──▶ openapi ──▶ parse ──▶ SitePage { place, page, text }
+//! ```
+//!
+//! What an agent may change asks two more things: [`code_of()`] tells what of a page is run by a build or a browser, and
+//! [`SiteData`] whether an edit of a configuration is one of navigation and redirects alone.
+//!
+//! This crate is pure. It refuses to know git, search indexes, models and HTTP; files come in through [`Tree`].
+
+mod check;
+mod code;
+mod inbound;
+mod include;
+mod layout;
+mod links;
+mod navigation;
+mod navigation_json;
+mod navigation_merge;
+mod openapi;
+mod read_file;
+#[cfg(test)]
+mod sample;
+mod site;
+mod site_data;
+
+pub use check::{Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
+pub use code::code_of;
+pub use inbound::{Import, Linking, any_of, imports, linking_to, needles};
+pub use layout::{FileProblem, Generator, Layout, Place};
+pub use links::{Routes, Target, has_page_ending, is_external, is_fragment, parts, respelled};
+pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
+pub use navigation_json::{Json, Value};
+pub use navigation_merge::{NavigationMerge, merge_navigation};
+pub use openapi::is_api_description;
+pub use read_file::{FileRead, SitePage, read_file};
+pub use site::{Site, Tree};
+pub use site_data::SiteData;

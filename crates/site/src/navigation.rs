@@ -1,0 +1,294 @@
+//! The site's table of contents, from `docs.json` or `mint.json`.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use docent_markdown::{Lines, Problem, text_of};
+
+use crate::navigation_json::{self, Json, Value};
+
+/// The navigation file of a site, with the byte ranges a tool needs to edit it in place.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Navigation {
+    /// The file, for example `docs.json`.
+    pub path: String,
+    /// Pages in the order a reader meets them.
+    pub entries: Vec<NavigationEntry>,
+    /// The arrays that list pages, in order of the file: every `pages`, empty ones too, and any other that names a page
+    /// outright. An outer list comes before those inside it.
+    pub lists: Vec<PageList>,
+    pub redirects: Vec<Redirect>,
+    /// The array of redirects, brackets included, if the file has one.
+    pub redirects_span: Option<Range<usize>>,
+    /// The outermost object, braces included: where a new `redirects` member can go. `None` when the file is no object.
+    pub object_span: Option<Range<usize>>,
+    pub problems: Vec<Problem>,
+}
+
+/// One page named by the navigation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NavigationEntry {
+    /// The page as named, without leading or trailing slash, for example `guides/retries`.
+    pub page: String,
+    /// The JSON string, quotes included.
+    pub span: Range<usize>,
+    /// The list it stands in: an index into [`Navigation::lists`]. `None` for one outside of a list (a `root` page).
+    pub list: Option<usize>,
+    /// Names of the tabs, anchors and groups around it, outermost first.
+    pub groups: Arc<[String]>,
+    pub version: Option<String>,
+    pub language: Option<String>,
+}
+
+/// An array of pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageList {
+    /// The array, brackets included.
+    pub span: Range<usize>,
+    /// Names of the tabs, anchors and groups around it, outermost first.
+    pub groups: Arc<[String]>,
+    pub version: Option<String>,
+    pub language: Option<String>,
+    /// The spans of all its items in order, groups inside it too.
+    pub items: Vec<Range<usize>>,
+}
+
+/// A path that moved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Redirect {
+    pub source: String,
+    pub destination: String,
+    /// The JSON string, quotes included.
+    pub source_span: Range<usize>,
+    /// The JSON string, quotes included.
+    pub destination_span: Range<usize>,
+    /// The whole object, braces included.
+    pub span: Range<usize>,
+}
+
+impl Navigation {
+    /// The files a navigation is looked for in, first one wins.
+    pub const FILES: [&'static str; 2] = ["docs.json", "mint.json"];
+
+    /// Members that hold more of the table of contents.
+    pub const HOLDERS: [&'static str; 12] = [
+        "pages",
+        "groups",
+        "tabs",
+        "anchors",
+        "dropdowns",
+        "products",
+        "versions",
+        "languages",
+        "menu",
+        "items",
+        "global",
+        "navigation",
+    ];
+
+    /// Members that name what is in a node for readers.
+    const LABELS: [&'static str; 6] = ["tab", "anchor", "dropdown", "product", "item", "group"];
+
+    /// How many bytes of a name are kept.
+    const LONGEST_LABEL: usize = 120;
+
+    /// How many names of groups are kept of those around a page, the outermost of them.
+    pub const MOST_GROUPS: usize = 10;
+
+    /// The names of what is around a node's pages, those the node has for readers too: one list for all of its pages.
+    pub fn groups(around: &Arc<[String]>, node: &Json) -> Arc<[String]> {
+        let labels: Vec<String> = Self::LABELS.iter().filter_map(|name| Self::name(node, name)).collect();
+        if labels.is_empty() {
+            return Arc::clone(around);
+        }
+        around.iter().cloned().chain(labels).take(Self::MOST_GROUPS).collect()
+    }
+
+    /// A name that a node has, no longer than a reader would read.
+    pub fn name(node: &Json, member: &str) -> Option<String> {
+        let name = node.get(member)?.text()?;
+        Some(name[..name.floor_char_boundary(Self::LONGEST_LABEL)].to_owned())
+    }
+
+    /// Reads a navigation file. Never fails: a file that is not JSON is an empty navigation with a problem.
+    pub fn parse(path: &str, bytes: &[u8]) -> Self {
+        let text = text_of(bytes);
+        let mut navigation = Self { path: path.to_owned(), ..Self::default() };
+        let root = match navigation_json::read(&text) {
+            Ok(root) => root,
+            Err(at) => {
+                let line = Lines::of(&text).number(at);
+                navigation.problems.push(Problem { line, message: format!("{path} is not JSON from here on") });
+                return navigation;
+            }
+        };
+        if matches!(root.value, Value::Object(_)) {
+            navigation.object_span = Some(root.span.clone());
+        }
+        if let Some(contents) = root.get("navigation") {
+            navigation.walk(contents, "navigation", &Place::default());
+        }
+        if let Some(redirects) = root.get("redirects") {
+            navigation.redirects_span = matches!(redirects.value, Value::List(_)).then(|| redirects.span.clone());
+            navigation.redirects = redirects.list().iter().filter_map(redirect).collect();
+        }
+        navigation
+    }
+
+    /// Reads one node of the table of contents: a list of pages and groups, or an object that holds such.
+    fn walk(&mut self, node: &Json, member: &str, place: &Place) {
+        match &node.value {
+            Value::List(items) => {
+                let list = self.lists.len();
+                if member == "pages" || items.iter().any(|item| item.text().is_some()) {
+                    self.lists.push(PageList {
+                        span: node.span.clone(),
+                        groups: place.groups.clone(),
+                        version: place.version.clone(),
+                        language: place.language.clone(),
+                        items: items.iter().map(|item| item.span.clone()).collect(),
+                    });
+                }
+                for item in items {
+                    match item.text() {
+                        Some(page) => self.entry_of(page, item, Some(list), place),
+                        None => self.walk(item, member, place),
+                    }
+                }
+            }
+            Value::Object(members) => {
+                let inside = place.inside(node);
+                for (name, value) in members {
+                    match name.as_str() {
+                        "root" => {
+                            if let Some(page) = value.text() {
+                                self.entry_of(page, value, None, &inside);
+                            }
+                        }
+                        _ if Self::HOLDERS.contains(&name.as_str()) => self.walk(value, name, &inside),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn entry_of(&mut self, page: &str, json: &Json, list: Option<usize>, place: &Place) {
+        self.entries.push(NavigationEntry {
+            page: page.trim_matches('/').to_owned(),
+            span: json.span.clone(),
+            list,
+            groups: place.groups.clone(),
+            version: place.version.clone(),
+            language: place.language.clone(),
+        });
+    }
+
+    /// The entry of a page by its site path.
+    pub fn entry(&self, site_path: &str) -> Option<&NavigationEntry> {
+        self.entries.iter().find(|entry| entry.page == site_path)
+    }
+}
+
+/// What is around a node.
+#[derive(Debug, Clone, Default)]
+struct Place {
+    groups: Arc<[String]>,
+    version: Option<String>,
+    language: Option<String>,
+}
+
+impl Place {
+    fn inside(&self, node: &Json) -> Self {
+        Self {
+            groups: Navigation::groups(&self.groups, node),
+            version: Navigation::name(node, "version").or_else(|| self.version.clone()),
+            language: Navigation::name(node, "language").or_else(|| self.language.clone()),
+        }
+    }
+}
+
+fn redirect(json: &Json) -> Option<Redirect> {
+    let (source, destination) = (json.get("source")?, json.get("destination")?);
+    Some(Redirect {
+        source: source.text()?.to_owned(),
+        destination: destination.text()?.to_owned(),
+        source_span: source.span.clone(),
+        destination_span: destination.span.clone(),
+        span: json.span.clone(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCS: &str = r#"{
+  "navigation": {
+    "versions": [
+      { "version": "v2", "tabs": [
+        { "tab": "Guides", "groups": [
+          { "group": "Start", "root": "start/index", "pages": ["index", { "group": "Deep", "pages": ["/deep/a"] }] }
+        ] }
+      ] },
+      { "version": "v1", "pages": ["old"] }
+    ]
+  },
+  "redirects": [{ "source": "/a", "destination": "/b" }, { "source": 1 }]
+}"#;
+
+    #[test]
+    fn pages_are_listed_in_reading_order_with_what_is_around_them() {
+        let navigation = Navigation::parse("docs.json", DOCS.as_bytes());
+        let entries: Vec<_> = navigation
+            .entries
+            .iter()
+            .map(|entry| (entry.page.as_str(), entry.groups.join("/"), entry.version.as_deref()))
+            .collect();
+        assert_eq!(
+            entries,
+            [
+                ("start/index", "Guides/Start".to_owned(), Some("v2")),
+                ("index", "Guides/Start".to_owned(), Some("v2")),
+                ("deep/a", "Guides/Start/Deep".to_owned(), Some("v2")),
+                ("old", String::new(), Some("v1")),
+            ]
+        );
+        let deep = navigation.entry("deep/a").expect("an entry");
+        assert_eq!(&DOCS[deep.span.clone()], "\"/deep/a\"");
+        let list = &navigation.lists[deep.list.expect("a list")];
+        assert_eq!(&DOCS[list.span.clone()], "[\"/deep/a\"]");
+        assert_eq!(navigation.redirects.len(), 1);
+        assert_eq!(&DOCS[navigation.redirects[0].destination_span.clone()], "\"/b\"");
+        assert!(DOCS[navigation.redirects_span.expect("redirects")].starts_with("[{"));
+    }
+
+    #[test]
+    fn no_name_around_pages_is_longer_than_a_reader_would_read() {
+        let long = "v".repeat(1_000);
+        let groups =
+            format!(r#"{{"group": "{long}", "version": "{long}", "language": "{long}", "pages": ["#).repeat(12);
+        let text = format!(r#"{{"navigation": [{groups}"a"{}]}}"#, "]}".repeat(12));
+        let navigation = Navigation::parse("docs.json", text.as_bytes());
+        let entry = navigation.entry("a").expect("an entry");
+        assert_eq!(entry.groups.len(), Navigation::MOST_GROUPS);
+        let names = entry.groups.iter().chain(&entry.version).chain(&entry.language);
+        assert!(names.clone().all(|name| name.len() == Navigation::LONGEST_LABEL), "{:?}", names.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn the_older_form_is_a_list() {
+        let text = br#"{"navigation": [{"group": "A", "pages": ["x", "y"]}], "tabs": [{"name": "B", "url": "b"}]}"#;
+        let navigation = Navigation::parse("mint.json", text);
+        let pages: Vec<&str> = navigation.entries.iter().map(|entry| entry.page.as_str()).collect();
+        assert_eq!(pages, ["x", "y"]);
+    }
+
+    #[test]
+    fn a_file_that_is_no_json_is_an_empty_navigation_with_a_problem() {
+        let navigation = Navigation::parse("docs.json", b"{\n\"navigation\": [,]\n}");
+        assert_eq!(navigation.entries, []);
+        assert_eq!(navigation.problems[0].line, 2);
+    }
+}

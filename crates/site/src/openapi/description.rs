@@ -1,0 +1,198 @@
+//! A description of an API, read.
+
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use docent_markdown::{Problem, text_of};
+use regex::bytes::Regex;
+use serde_json::Value;
+
+/// The methods that operations are described for, in the order their pages come.
+pub(crate) const METHODS: [&str; 8] = ["get", "post", "put", "patch", "delete", "options", "head", "trace"];
+
+/// How many references may lead to references.
+const LONGEST_CHAIN: usize = 16;
+
+/// How many descriptions are kept for the pages that show their operations.
+const KEPT: usize = 4;
+
+/// A description of an API.
+#[derive(Debug)]
+pub(crate) struct Description {
+    root: Value,
+}
+
+/// One operation of it.
+#[derive(Debug)]
+pub(crate) struct Operation<'d> {
+    /// `GET /users/{id}`, or `WEBHOOK name`.
+    pub(crate) key: String,
+    pub(crate) method: &'static str,
+    pub(crate) path: &'d str,
+    pub(crate) value: &'d Value,
+    /// What holds for all operations of the path.
+    pub(crate) around: &'d Value,
+    pub(crate) tag: Option<&'d str>,
+}
+
+impl Operation<'_> {
+    /// Whether its authors keep it from readers.
+    pub(crate) fn is_hidden(&self) -> bool {
+        ["x-hidden", "x-internal", "x-excluded"].iter().any(|name| is_true(self.value.get(name)))
+    }
+}
+
+/// Whether a value says yes; what was YAML may say it as a word.
+pub(crate) fn is_true(value: Option<&Value>) -> bool {
+    matches!(value, Some(Value::Bool(true))) || value.and_then(Value::as_str) == Some("true")
+}
+
+/// Whether a file looks like a description, before it is read.
+pub(crate) fn may_be(bytes: &[u8]) -> bool {
+    static SIGN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"(?m-u)(?:^["']?(?:openapi|swagger)["']?[ \t]*:|"(?:openapi|swagger)"\s*:\s*")"#)
+            .expect("the pattern is written out above")
+    });
+    SIGN.is_match(bytes)
+}
+
+impl Description {
+    /// Reads a file; `None` when it is something else.
+    pub(super) fn read(bytes: &[u8]) -> Result<Option<Self>, Problem> {
+        may_be(bytes).then_some(()).map_or(Ok(None), |()| {
+            let text = text_of(bytes);
+            let text = text.trim_start_matches('\u{feff}');
+            let root = if text.trim_start().starts_with('{') { json(text)? } else { yaml(text)? };
+            let is_one = ["openapi", "swagger"].iter().any(|name| root.get(name).is_some())
+                && ["paths", "webhooks"].iter().any(|name| root.get(name).is_some_and(Value::is_object));
+            Ok(is_one.then_some(Self { root }))
+        })
+    }
+
+    pub(crate) fn title(&self) -> Option<&str> {
+        self.root.get("info")?.get("title")?.as_str()
+    }
+
+    pub(crate) fn is_swagger(&self) -> bool {
+        self.root.get("swagger").is_some()
+    }
+
+    /// The operations in order of the file, those of one path in order of their methods; webhooks after them.
+    pub(crate) fn operations(&self) -> Vec<Operation<'_>> {
+        let mut found = Vec::new();
+        for (group, webhooks) in [("paths", false), ("webhooks", true), ("x-webhooks", true)] {
+            let Some(paths) = self.root.get(group).and_then(Value::as_object) else { continue };
+            found.extend(paths.iter().flat_map(|(path, around)| self.operations_of(path, around, webhooks)));
+        }
+        found
+    }
+
+    fn operations_of<'d>(
+        &'d self,
+        path: &'d str,
+        around: &'d Value,
+        webhooks: bool,
+    ) -> impl Iterator<Item = Operation<'d>> {
+        let around = self.resolved(around);
+        METHODS.into_iter().filter_map(move |method| {
+            let value = around.get(method).map(|value| self.resolved(value)).filter(|value| value.is_object())?;
+            let key = if webhooks { format!("WEBHOOK {path}") } else { format!("{} {path}", method.to_uppercase()) };
+            let tag = value.get("tags").and_then(|tags| tags.get(0)).and_then(Value::as_str);
+            Some(Operation { key, method, path, value, around, tag })
+        })
+    }
+
+    /// The operation that is called `GET /users/{id}` or `WEBHOOK name`.
+    pub(crate) fn operation(&self, key: &str) -> Option<Operation<'_>> {
+        let (method, path) = key.split_once(' ')?;
+        let groups: &[(&str, bool)] = match method {
+            "WEBHOOK" => &[("webhooks", true), ("x-webhooks", true)],
+            _ => &[("paths", false)],
+        };
+        groups.iter().find_map(|(group, webhooks)| {
+            let (path, around) = self.root.get(*group)?.as_object()?.get_key_value(path)?;
+            self.operations_of(path, around, *webhooks).find(|operation| operation.key == key)
+        })
+    }
+
+    /// A value, or what it refers to inside of this file.
+    pub(crate) fn resolved<'d>(&'d self, value: &'d Value) -> &'d Value {
+        let mut value = value;
+        for _ in 0..LONGEST_CHAIN {
+            match reference(value).and_then(|pointer| self.at(pointer)) {
+                Some(next) => value = next,
+                None => break,
+            }
+        }
+        value
+    }
+
+    fn at(&self, pointer: &str) -> Option<&Value> {
+        let pointer = pointer.strip_prefix('#')?;
+        if pointer.contains('%') {
+            let pointer = pointer.replace("%7B", "{").replace("%7D", "}").replace("%20", " ").replace("%2F", "/");
+            return self.root.pointer(&pointer);
+        }
+        // Nearly all lead through objects by plain names, and are followed often.
+        let plain = pointer.strip_prefix('/').filter(|pointer| !pointer.contains('~'));
+        let found =
+            plain.and_then(|names| names.split('/').try_fold(&self.root, |value, name| value.as_object()?.get(name)));
+        found.or_else(|| self.root.pointer(pointer))
+    }
+}
+
+/// Where a value refers to, if it is a reference.
+pub(crate) fn reference(value: &Value) -> Option<&str> {
+    value.get("$ref")?.as_str()
+}
+
+fn json(text: &str) -> Result<Value, Problem> {
+    serde_json::from_str(text).map_err(|error| Problem {
+        line: error.line().max(1),
+        message: format!("this description of an API is not JSON: {error}"),
+    })
+}
+
+fn yaml(text: &str) -> Result<Value, Problem> {
+    let options = serde_saphyr::options! {
+        strict_booleans: true,
+        duplicate_keys: serde_saphyr::options::DuplicateKeyPolicy::FirstWins,
+        with_snippet: false,
+    };
+    serde_saphyr::from_str_with_options(text, options).map_err(|error: serde_saphyr::Error| {
+        let sentence = error.to_string().lines().next().unwrap_or_default().to_owned();
+        Problem { line: 1, message: format!("this description of an API is not YAML: {sentence}") }
+    })
+}
+
+/// Descriptions that were read, with the bytes they were read from: many pages may show operations of one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cache(Arc<Mutex<Vec<Kept>>>);
+
+type Read = Result<Option<Arc<Description>>, Problem>;
+
+#[derive(Debug)]
+struct Kept {
+    file: String,
+    bytes: Vec<u8>,
+    read: Read,
+}
+
+impl Cache {
+    /// The description in a file; `None` when it is something else.
+    pub(crate) fn get(&self, file: &str, bytes: &[u8]) -> Read {
+        let find = |kept: &[Kept]| {
+            kept.iter().find(|kept| kept.file == file && kept.bytes == bytes).map(|kept| kept.read.clone())
+        };
+        if let Some(read) = find(&self.0.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return read;
+        }
+        let read = Description::read(bytes).map(|read| read.map(Arc::new));
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|kept| kept.file != file);
+        if kept.len() >= KEPT {
+            kept.remove(0);
+        }
+        kept.push(Kept { file: file.to_owned(), bytes: bytes.to_vec(), read: read.clone() });
+        read
+    }
+}

@@ -1,0 +1,256 @@
+//! Descriptions of APIs (OpenAPI 3, Swagger 2) as pages, one for each operation.
+//!
+//! An operation's page is written as Markdown and read as any page is, so that it has sections, tables and anchors like
+//! the others. It is served below the folder that the navigation names for it, else below `api-reference` where
+//! `docs.json` is used, else below the description's own name: `…/tag/summary`, both as slugs. An operation that a page
+//! shows by its front matter (`openapi: GET /users`) is that page's and has no other.
+
+mod description;
+mod markdown;
+mod schema;
+
+use std::collections::{HashMap, HashSet};
+
+use docent_markdown::{Format, Lines, Problem, is_page, joined, parse_as, slug, text_of};
+
+use crate::layout::{Generator, Layout, Operations, Place};
+use crate::read_file::{FileRead, SitePage, title_from};
+use crate::site::Tree;
+pub(crate) use description::{Cache, METHODS};
+use description::{Description, Operation};
+use markdown::Written;
+
+/// How many pages one description may make.
+const MOST_PAGES: usize = 5_000;
+
+/// How many files are looked into for an operation that a page shows without naming its description.
+const MOST_LOOKED_INTO: usize = 8;
+
+/// A description larger than this is not read.
+const LARGEST: usize = 32 << 20;
+
+/// How many bytes the pages of one description may come to, about, for each byte of its own; and, whatever its size, at
+/// least and at most. Few descriptions come to four times their size, and what refers to itself could come to any.
+const WRITTEN_PER_BYTE: usize = 8;
+const LEAST_WRITTEN: usize = 8 << 20;
+const MOST_WRITTEN: usize = 64 << 20;
+
+/// A schema that is looked into costs as much time as this many bytes that are written.
+const BYTES_A_LOOK: usize = 8;
+
+/// Whether a file describes an API, in a form that is read here.
+pub fn is_api_description(bytes: &[u8]) -> bool {
+    bytes.len() <= LARGEST && matches!(Description::read(bytes), Ok(Some(_)))
+}
+
+/// The pages of a description; none when the file is something else.
+pub(crate) fn read(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
+    if bytes.len() > LARGEST || !description::may_be(bytes) {
+        return FileRead::default();
+    }
+    let description = match layout.cache().get(file, bytes) {
+        Ok(Some(description)) => description,
+        Ok(None) => return FileRead::default(),
+        Err(problem) => return FileRead { problems: vec![problem], ..FileRead::default() },
+    };
+    let mut read = FileRead::default();
+    let operations = description.operations();
+    let claims = claims(layout, file, tree);
+    read.included = claims.iter().map(|claim| claim.page.clone()).collect();
+    read.included.dedup();
+    let shown: HashSet<&str> = claims.iter().map(|claim| claim.operation.as_str()).collect();
+    let listed = Listed::of(layout, file);
+    let follows_navigation = !layout.operations().is_empty();
+    let mut paths = HashMap::new();
+    let most_written = (WRITTEN_PER_BYTE * bytes.len()).clamp(LEAST_WRITTEN, MOST_WRITTEN);
+    let mut written_bytes = 0;
+    for operation in operations.iter().filter(|operation| !shown.contains(operation.key.as_str())) {
+        let entry = listed.entry(&operation.key);
+        if follows_navigation && entry.is_none() {
+            continue;
+        }
+        if read.pages.len() == MOST_PAGES {
+            let message = format!("this describes more than {MOST_PAGES} operations; the rest have no page");
+            read.problems.push(Problem { line: 1, message });
+            break;
+        }
+        if written_bytes > most_written {
+            let message = "the operations of this say too much all in all; the rest have no page";
+            read.problems.push(Problem { line: 1, message: message.to_owned() });
+            break;
+        }
+        let written = markdown::page(&description, operation);
+        written_bytes += written.markdown.len() + BYTES_A_LOOK * written.looked_into;
+        let place = place(layout, file, &description, operation, entry, &written, &mut paths);
+        read.pages.push(page(layout, file, place, &written));
+    }
+    read
+}
+
+/// What the navigation says of the operations of one description.
+struct Listed<'l> {
+    /// Of each operation, and where in the navigation that is said.
+    named: HashMap<&'l str, (usize, &'l Operations)>,
+    /// Of all of them.
+    all: Option<(usize, &'l Operations)>,
+}
+
+impl<'l> Listed<'l> {
+    fn of(layout: &'l Layout, file: &str) -> Self {
+        let mut listed = Self { named: HashMap::new(), all: None };
+        for (at, entry) in layout.operations().iter().enumerate() {
+            if entry.file.as_deref().is_some_and(|named| named != file) {
+                continue;
+            }
+            match &entry.operation {
+                Some(operation) => drop(listed.named.entry(operation).or_insert((at, entry))),
+                None => drop(listed.all.get_or_insert((at, entry))),
+            }
+        }
+        listed
+    }
+
+    /// What comes first in the navigation of what it says of an operation.
+    fn entry(&self, key: &str) -> Option<&'l Operations> {
+        let found = self.named.get(key).copied().into_iter().chain(self.all).min_by_key(|(at, _)| *at);
+        found.map(|(_, entry)| entry)
+    }
+}
+
+fn place(
+    layout: &Layout,
+    file: &str,
+    description: &Description,
+    operation: &Operation<'_>,
+    entry: Option<&Operations>,
+    written: &Written,
+    taken: &mut HashMap<String, usize>,
+) -> Place {
+    let folder = match (entry.and_then(|entry| entry.directory.as_deref()), layout.generator()) {
+        (Some(directory), _) => directory.trim_matches('/').to_owned(),
+        (None, Generator::Mintlify) => "api-reference".to_owned(),
+        (None, _) => layout.path_below(file),
+    };
+    let parts = [folder.as_str(), &slug(operation.tag.unwrap_or_default()), &slug(&written.title)];
+    let path = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("/");
+    let mut site_path = path.clone();
+    while taken.contains_key(&site_path) {
+        let count = taken.entry(path.clone()).or_insert(1);
+        *count += 1;
+        site_path = format!("{path}-{count}");
+    }
+    taken.insert(site_path.clone(), 1);
+    let mut groups = match entry {
+        Some(entry) => entry.groups.to_vec(),
+        None => description.title().map(str::to_owned).into_iter().collect(),
+    };
+    groups.extend(operation.tag.map(str::to_owned));
+    let (version, language) = layout.version_and_language(file);
+    Place {
+        site_path,
+        title: None,
+        groups,
+        order: None,
+        version: entry.and_then(|entry| entry.version.clone()).or(version),
+        language: entry.and_then(|entry| entry.language.clone()).or(language),
+        listed: !operation.is_hidden(),
+    }
+}
+
+fn page(layout: &Layout, file: &str, place: Place, written: &Written) -> SitePage {
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let mut text = format!("---\ntitle: {}\n", quoted(&written.title));
+    if let Some(summary) = &written.summary {
+        text.push_str(&format!("description: {}\n", quoted(summary)));
+    }
+    text.push_str("---\n\n");
+    text.push_str(&written.markdown);
+    let mut page = parse_as(file, text.as_bytes(), Format::Markdown, layout.anchors());
+    page.title = page.title.take().or_else(|| Some(title_from(&place.site_path)));
+    page.problems.clear();
+    SitePage { place, aliases: Vec::new(), page, text }
+}
+
+/// A page that shows an operation.
+struct Claim {
+    page: String,
+    operation: String,
+}
+
+/// The pages that show operations of this description, or of whichever has them.
+fn claims(layout: &Layout, file: &str, tree: &dyn Tree) -> Vec<Claim> {
+    let mut pages: Vec<String> =
+        tree.paths().into_iter().filter(|path| is_page(path) && layout.holds_pages(path)).collect();
+    pages.sort_unstable();
+    let claims = pages.into_iter().filter_map(|page| {
+        let bytes = tree.read(&page)?;
+        let text = text_of(&bytes);
+        let Wanted { file: named, operation } = wanted_by(&text)?;
+        named.is_none_or(|named| named == file).then_some(Claim { page, operation })
+    });
+    claims.collect()
+}
+
+/// An operation as a front matter names it.
+struct Wanted {
+    file: Option<String>,
+    /// `GET /users`, or `WEBHOOK name`.
+    operation: String,
+}
+
+/// What the front matter of a page shows, if it shows an operation.
+fn wanted_by(text: &str) -> Option<Wanted> {
+    text[..docent_markdown::front_matter_end(text)].contains("openapi").then_some(())?;
+    let (front, _) = docent_markdown::read_front_matter(text, &Lines::of(text));
+    let words: Vec<&str> = front.get("openapi")?.split_whitespace().collect();
+    let (file, method, path) = match words.as_slice() {
+        [method, path] => (None, method, path),
+        [file, method, path] => (joined("", file), method, path),
+        _ => return None,
+    };
+    let operation = format!("{} {path}", method.to_uppercase());
+    Some(Wanted { file, operation })
+}
+
+/// An operation that a page shows.
+pub(crate) struct Shown {
+    pub(crate) markdown: String,
+    pub(crate) title: Option<String>,
+    /// The description it is in.
+    pub(crate) file: Option<String>,
+    pub(crate) problem: Option<Problem>,
+}
+
+/// The operation that a page shows by its front matter.
+pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn Tree) -> Option<Shown> {
+    let Wanted { file, operation } = wanted_by(text)?;
+    let mut files: Vec<String> = match &file {
+        Some(file) => vec![file.clone()],
+        None => layout.descriptions().to_vec(),
+    };
+    if files.is_empty() && file.is_none() {
+        let named = |file: &String| ["openapi", "swagger", "api"].iter().any(|name| file.to_lowercase().contains(name));
+        files =
+            tree.paths().into_iter().filter(|file| !is_page(file) && named(file) && layout.holds_pages(file)).collect();
+        files.sort_unstable();
+        files.truncate(MOST_LOOKED_INTO);
+    }
+    for file in &files {
+        let Some(bytes) = tree.read(file).filter(|bytes| bytes.len() <= LARGEST) else { continue };
+        let Ok(Some(description)) = layout.cache().get(file, &bytes) else { continue };
+        let Some(found) = description.operation(&operation) else { continue };
+        let written = markdown::page(&description, &found);
+        let markdown = match format {
+            Format::Mdx => markdown::escaped(&written.markdown),
+            Format::Markdown => written.markdown,
+        };
+        return Some(Shown { markdown, title: Some(written.title), file: Some(file.clone()), problem: None });
+    }
+    let message = format!("the front matter shows `{operation}`, and no description of an API has that");
+    let problem = (!files.is_empty()).then_some(Problem { line: 1, message });
+    // Were the first of them there, or had it the operation, the page would be another.
+    Some(Shown { markdown: String::new(), title: None, file: files.into_iter().next(), problem })
+}
+
+#[cfg(test)]
+mod tests;

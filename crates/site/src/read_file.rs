@@ -1,0 +1,136 @@
+//! A file to the pages it makes.
+//!
+//! A page of Markdown goes a short way: what it uses of other files is put in, what its generator adds to Markdown is
+//! said in plain Markdown, and the outcome is parsed. Lines are kept account of, so that a problem names a line of the
+//! file all the same.
+
+use docent_markdown::{
+    Attributes, Format, MOST_PROBLEMS, Page, Problem, is_page, is_partial, parse_as, text_of, translate,
+};
+
+use crate::include::{self, Expanded};
+use crate::layout::{Generator, Layout, Place};
+use crate::openapi;
+use crate::site::Tree;
+
+/// What is wrong with a page that its site's owners may have forgotten.
+const NOT_NAMED: &str = "no navigation names the page, so readers do not find it: name it in docs.json, or say `hidden: true` here \
+                         if that is meant; `\"seo\": {\"indexing\": \"all\"}` in docs.json shows all pages";
+
+/// What a file comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileRead {
+    /// A page of Markdown makes one, a description of an API one for each operation, and any other file none.
+    pub pages: Vec<SitePage>,
+    /// Other files that were looked at, in order, each once: those that were put in where they are used, and pages that
+    /// show an operation themselves. One that is named and does not exist is among them: were it there, the pages would
+    /// be others.
+    pub included: Vec<String>,
+    /// All that is wrong with the file, what its pages say of themselves included; lines are the file's.
+    pub problems: Vec<Problem>,
+}
+
+/// A page as it is served.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SitePage {
+    /// Where it is, all said and done: the page's own wishes (a `slug`, a label, `draft`) are honoured.
+    pub place: Place,
+    /// Paths that led here before, as the page itself writes them.
+    pub aliases: Vec<String>,
+    /// Its title is never missing: without one of its own it is what the navigation or the path calls it.
+    pub page: Page,
+    /// What was read, with everything put in: the spans of `page` are ranges of this.
+    pub text: String,
+}
+
+/// Reads one file as the pages it makes, other files put in where they are used. Never fails and never panics.
+/// `file` is relative to the docs root.
+pub fn read_file(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
+    if !layout.holds_pages(file) {
+        return FileRead::default();
+    }
+    match is_page(file) {
+        true => read_page(layout, file, bytes, tree),
+        false => openapi::read(layout, file, bytes, tree),
+    }
+}
+
+fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
+    let original = text_of(bytes);
+    let mut expanded = include::expand(layout, file, &original, tree);
+    let text: &str = expanded.as_ref().map_or(&original, |expanded| &expanded.composed.text);
+    let body = docent_markdown::front_matter_end(text);
+    let attributes = match layout.generator() {
+        Generator::MkDocs | Generator::Plain if Format::of(file) == Format::Markdown => Attributes::Are,
+        _ => Attributes::AreNot,
+    };
+    let origin = |line: usize| expanded.as_ref().map_or(line, |expanded| expanded.composed.origin(line));
+    let translated = translate(text, body, attributes, origin);
+    let line_of = |line: usize| translated.as_ref().map_or_else(|| origin(line), |composed| composed.origin(line));
+    let text = translated.as_ref().map_or(text, |composed| composed.text.as_str());
+
+    let format = format_of(layout, file, &text[body.min(text.len())..]);
+    let shown = openapi::shown_by(layout, text, format, tree);
+    let whole: String = match &shown {
+        Some(shown) => format!("{text}\n\n{}", shown.markdown),
+        None => text.to_owned(),
+    };
+    let mut page = parse_as(file, whole.as_bytes(), format, layout.anchors());
+    for problem in &mut page.problems {
+        problem.line = line_of(problem.line);
+    }
+    if matches!(original, std::borrow::Cow::Owned(_)) {
+        page.problems.insert(0, Problem { line: 1, message: "the file is not UTF-8: save it as UTF-8".to_owned() });
+    }
+
+    let mut included = Vec::new();
+    if let Some(Expanded { included: files, problems, .. }) = &mut expanded {
+        included.append(files);
+        page.problems.append(problems);
+    }
+    if let Some(shown) = shown {
+        included.extend(shown.file);
+        page.problems.extend(shown.problem);
+        page.title = page.title.take().or(shown.title);
+    }
+    let place = layout.place_of(file, &page.front_matter);
+    if !is_partial(file) && !page.front_matter.hides() && !layout.is_shown(file, &place.site_path) {
+        page.problems.push(Problem { line: 1, message: NOT_NAMED.to_owned() });
+    }
+    page.problems.sort_by_key(|problem| problem.line);
+    page.problems.truncate(MOST_PROBLEMS);
+
+    page.title = page.title.take().or_else(|| place.title.clone()).or_else(|| Some(title_from(&place.site_path)));
+    let aliases = page.front_matter.aliases().into_iter().map(str::to_owned).collect();
+    let problems = page.problems.clone();
+    FileRead { pages: vec![SitePage { place, aliases, page, text: whole }], included, problems }
+}
+
+/// Some generators read every page as MDX. A page that looks like Markdown alone is read as that, which forgives more.
+fn format_of(layout: &Layout, file: &str, body: &str) -> Format {
+    let own = Format::of(file);
+    if own == Format::Mdx || !layout.reads_markdown_as_mdx() {
+        return own;
+    }
+    let is_mdx = body.lines().any(|line| {
+        let line = line.trim_start();
+        (line.starts_with("import ") && line.contains(" from ")) || line.starts_with("export ") || {
+            let name = line.trim_start_matches("</").trim_start_matches('<');
+            name.len() < line.len() && name.starts_with(|c: char| c.is_ascii_uppercase())
+        }
+    });
+    if is_mdx { Format::Mdx } else { own }
+}
+
+/// A title for a page that has none: the last part of its path, in words.
+pub(crate) fn title_from(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or_default().replace(['-', '_'], " ");
+    let mut chars = name.chars();
+    match chars.next() {
+        Some(first) => first.to_uppercase().chain(chars).collect(),
+        None => "Home".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,287 @@
+//! Files of data that say how a site's pages hang together, and whether an edit of one changes anything else.
+
+use std::sync::LazyLock;
+
+use docent_markdown::{each_line, runs_script, text_of};
+use regex::Regex;
+
+use crate::layout::redirects_in;
+use crate::layout::yaml::{self, Yaml};
+use crate::navigation::Navigation;
+use crate::navigation_json::{self, Json, Value};
+
+/// A kind of file that holds navigation or redirects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SiteData {
+    /// `docs.json`, `mint.json`: navigation and redirects among other settings.
+    Mintlify,
+    /// `mkdocs.yml`: `nav` and `redirect_maps` among other settings.
+    MkDocs,
+    /// `_redirects`: a line each.
+    Redirects,
+    /// Nothing but navigation: `_meta.json`, `_category_.json`, sidebars.
+    Json,
+    /// The same in YAML: `_category_.yml`, `_toc.yml`.
+    Yaml,
+}
+
+/// The members of [`SiteData::Mintlify`] that are navigation or redirects.
+const MINTLIFY: [&str; 5] = ["navigation", "redirects", "tabs", "anchors", "versions"];
+
+impl SiteData {
+    /// What a file is by its path, relative to the docs root.
+    pub fn of(file: &str) -> Option<Self> {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        Some(match name {
+            _ if Navigation::FILES.contains(&file) => Self::Mintlify,
+            "mkdocs.yml" | "mkdocs.yaml" => Self::MkDocs,
+            "_redirects" => Self::Redirects,
+            "_meta.json" | "meta.json" | "_category_.json" | "versions.json" | "redirects.json" | "navigation.json"
+            | "nav.json" | "toc.json" => Self::Json,
+            _ if name.ends_with(".json") && name.contains("sidebar") => Self::Json,
+            "_category_.yml" | "_category_.yaml" | "_toc.yml" | "_toc.yaml" | "toc.yml" => Self::Yaml,
+            _ => return None,
+        })
+    }
+
+    /// Whether a site can do without the file.
+    pub fn may_go(self) -> bool {
+        matches!(self, Self::Json | Self::Yaml)
+    }
+
+    /// Why an edit is more than one of navigation and redirects, if it is. What can't be read surely is. A file that was not
+    /// there had nothing in it.
+    pub fn more_than_navigation(self, before: Option<&[u8]>, after: &[u8]) -> Option<&'static str> {
+        let (before, after) = (before.map(text_of), text_of(after));
+        let before = before.as_deref();
+        let changed = match self {
+            Self::Mintlify => mintlify(before.unwrap_or("{}"), &after),
+            Self::MkDocs => mkdocs(before.unwrap_or_default(), &after),
+            Self::Redirects => redirects(before.unwrap_or_default(), &after),
+            Self::Json => json(&after).map(|json| strings_of_json(&json)),
+            Self::Yaml => without_references(before.unwrap_or_default(), &after)
+                .and_then(|()| yaml::read(&after).map_err(|_| "it is not YAML"))
+                .map(|yaml| strings_of_yaml(&yaml)),
+        };
+        match changed {
+            Err(why) => Some(why),
+            Ok(strings) if strings.iter().any(|text| runs_script(text)) => {
+                Some("it holds an address that runs a script")
+            }
+            Ok(_) => None,
+        }
+    }
+}
+
+/// The strings of the parts that may differ, or why others do.
+type Judged = Result<Vec<String>, &'static str>;
+
+const OTHERS: &str = "other parts of it differ, too";
+
+fn json(text: &str) -> Result<Json, &'static str> {
+    navigation_json::read(text).map_err(|_| "it is not JSON")
+}
+
+fn mintlify(before: &str, after: &str) -> Judged {
+    let (before, after) = (json(before)?, json(after)?);
+    let (Value::Object(old), Value::Object(new)) = (&before.value, &after.value) else { return Err("it is no object") };
+    let is_other = |member: &&(String, Json)| !MINTLIFY.contains(&member.0.as_str());
+    let (mut old_others, mut new_others) = (old.iter().filter(is_other), new.iter().filter(is_other));
+    loop {
+        match (old_others.next(), new_others.next()) {
+            (None, None) => break,
+            (Some(old), Some(new)) if old.0 == new.0 && is_same(&old.1, &new.1) => {}
+            _ => return Err(OTHERS),
+        }
+    }
+    Ok(new.iter().filter(|member| !is_other(member)).flat_map(|(_, json)| strings_of_json(json)).collect())
+}
+
+fn is_same(a: &Json, b: &Json) -> bool {
+    match (&a.value, &b.value) {
+        (Value::List(a), Value::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && is_same(&a.1, &b.1))
+        }
+        (a, b) => a == b,
+    }
+}
+
+fn strings_of_json(json: &Json) -> Vec<String> {
+    match &json.value {
+        Value::Text(text) => vec![text.clone()],
+        Value::Other(_) => Vec::new(),
+        Value::List(items) => items.iter().flat_map(strings_of_json).collect(),
+        Value::Object(members) => members.iter().flat_map(|(_, json)| strings_of_json(json)).collect(),
+    }
+}
+
+fn strings_of_yaml(yaml: &Yaml) -> Vec<String> {
+    match yaml {
+        Yaml::Text(text) => vec![text.clone()],
+        Yaml::Empty => Vec::new(),
+        Yaml::List(items) => items.iter().flat_map(strings_of_yaml).collect(),
+        Yaml::Map(members) => members.iter().flat_map(|(_, yaml)| strings_of_yaml(yaml)).collect(),
+    }
+}
+
+/// The file is not read as a whole: its tags and references mean something to the generator alone. The blocks that may
+/// differ are cut out by their indentation, what is left has to be the same, and each block has to be YAML by itself, so
+/// that none reaches beyond its last line.
+fn mkdocs(before: &str, after: &str) -> Judged {
+    let ((old_blocks, old_rest), (blocks, rest)) = (blocks(before), blocks(after));
+    if old_rest.trim_end() != rest.trim_end() {
+        return Err(OTHERS);
+    }
+    let mut strings = Vec::new();
+    for block in &blocks {
+        without_references(&old_blocks.concat(), block)?;
+        let yaml = yaml::read(block).map_err(|_| "its navigation is not YAML")?;
+        (yaml.members().len() == 1).then_some(()).ok_or("its navigation is not one value")?;
+        strings.extend(strings_of_yaml(&yaml));
+    }
+    Ok(strings)
+}
+
+/// The blocks `nav:` and `redirect_maps:` of a configuration, and its other lines.
+fn blocks(text: &str) -> (Vec<String>, String) {
+    let (mut blocks, mut rest) = (Vec::<String>::new(), String::new());
+    let mut open: Option<usize> = None;
+    for line in each_line(text) {
+        let words = line.trim_start_matches(' ');
+        let indent = line.len() - words.len();
+        let is_empty = words.trim().is_empty() || words.starts_with('#');
+        // A list may stand in the column of its key.
+        let is_item = words.starts_with("- ") || words.trim_end() == "-";
+        let goes_on = |column: usize| is_empty || indent > column || (column == 0 && indent == 0 && is_item);
+        match (open.filter(|column| goes_on(*column)), blocks.last_mut()) {
+            (Some(_), Some(block)) => block.push_str(line),
+            _ => {
+                let begins = (indent == 0 && words.starts_with("nav:"))
+                    || (indent > 0 && words.split('#').next().is_some_and(|key| key.trim_end() == "redirect_maps:"));
+                open = begins.then_some(indent);
+                match begins {
+                    true => blocks.push(line.to_owned()),
+                    false => rest.push_str(line),
+                }
+                // The place of a map inside a plug-in's options counts: under another plug-in it is another.
+                if begins && indent > 0 {
+                    rest.push_str(&format!("{}\0\n", &line[..indent]));
+                }
+            }
+        }
+    }
+    (blocks, rest)
+}
+
+/// Refuses new lines with tags, anchors and references, which mean something elsewhere.
+fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
+    static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?:^|[\s\[{,:-])[&*!][^\s]|<<[ \t]*:").expect("the pattern is written out above")
+    });
+    let is_new = |line: &&str| !each_line(before).any(|old| old.trim() == line.trim());
+    match each_line(after).filter(|line| REFERENCE.is_match(line)).any(|line| is_new(&line)) {
+        true => Err("its navigation holds a tag or a reference"),
+        false => Ok(()),
+    }
+}
+
+/// Lines that are no redirects (those that serve another page in place, for one) have to be the same.
+fn redirects(before: &str, after: &str) -> Judged {
+    let is_other = |line: &&str| {
+        let line = line.trim();
+        !line.is_empty() && !line.starts_with('#') && redirects_in(line).is_empty()
+    };
+    let others = |text: &str| each_line(text).filter(is_other).map(|line| line.trim().to_owned()).collect::<Vec<_>>();
+    match others(before) == others(after) {
+        true => Ok(redirects_in(after).into_iter().map(|(_, to)| to).collect()),
+        false => Err(OTHERS),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn judged(file: &str, before: &str, after: &str) -> Option<&'static str> {
+        SiteData::of(file).expect("a file of data").more_than_navigation(Some(before.as_bytes()), after.as_bytes())
+    }
+
+    #[test]
+    fn only_the_navigation_and_redirects_of_docs_json_may_differ() {
+        let before = r##"{"name": "A", "colors": {"primary": "#fff"}, "navigation": ["index"]}"##;
+        for (after, is_more) in [
+            (
+                r##"{ "name": "A", "colors": { "primary": "#fff" }, "navigation": ["index", "b"], "redirects": [{"source": "/a", "destination": "/b"}] }"##,
+                false,
+            ),
+            (r##"{"name": "A", "colors": {"primary": "#fff"}}"##, false),
+            (r##"{"name": "A", "colors": {"primary": "#000"}, "navigation": ["index"]}"##, true),
+            (r##"{"name": "A", "colors": {"primary": "#fff"}, "navigation": ["index"], "api": {}}"##, true),
+            (r##"{"name": "A", "colors": {"primary": "#fff"}, "name": "B", "navigation": ["index"]}"##, true),
+            (r##"{"name": "A", "colors": {"primary": "#fff"}, "navigation": {"href": "javascript:f()"}}"##, true),
+            ("{", true),
+        ] {
+            assert_eq!(judged("docs.json", before, after).is_some(), is_more, "{after}");
+        }
+        let new = |after: &str| SiteData::Mintlify.more_than_navigation(None, after.as_bytes());
+        assert_eq!((new(r#"{"navigation": []}"#), new(r#"{"name": "A"}"#)), (None, Some(OTHERS)));
+    }
+
+    #[test]
+    fn only_the_navigation_and_redirects_of_mkdocs_yml_may_differ() {
+        let before = "site_name: T\nnav:\n  - Home: index.md\n\nplugins:\n  - redirects:\n      redirect_maps:\n        a.md: b.md\n  - macros\nhooks: !ENV [H]\n";
+        for (old, new, is_more) in [
+            ("index.md\n", "index.md\n  - Next & last: b.md\n", false),
+            ("nav:\n  - Home: index.md\n", "nav:\n- Home: index.md\n- B: b.md\n", false),
+            ("a.md: b.md\n", "a.md: b.md\n        'c.md': d.md\n", false),
+            ("index.md\n", "javascript:f()\n", true),
+            ("index.md\n", "index.md\nhooks:\n  - h.py\n", true),
+            ("Home: index.md\n", "Home: \"index.md\n", true),
+            ("Home: index.md\n", "Home: *a\n", true),
+            ("Home: index.md\n", "Home: !ENV A\n", true),
+            ("Home: index.md\n", "Home: [a, b\n", true),
+            ("- macros", "- macros\n  - exec", true),
+            ("a.md: b.md\n", "a.md: b.md\n      other: x\n", true),
+            ("site_name: T", "site_name: U", true),
+            ("!ENV [H]", "[h.py]", true),
+            ("index.md\n", "index.md\n---\nhooks: [h.py]\n", true),
+        ] {
+            let after = before.replacen(old, new, 1);
+            assert_ne!(after, before, "{old}");
+            assert_eq!(judged("mkdocs.yml", before, &after).is_some(), is_more, "{after}");
+        }
+        assert_eq!(judged("mkdocs.yml", "site_name: T\n", "site_name: T\nnav:\n  - index.md\n"), None);
+    }
+
+    #[test]
+    fn other_data_is_navigation_as_a_whole() {
+        assert_eq!(judged("guides/_meta.json", "{}", r#"{"index": "Home"}"#), None);
+        assert!(judged("guides/_meta.json", "{}", r#"{"a": {"href": "javascript:f()"}}"#).is_some());
+        assert!(judged("sidebars.json", "{}", "module.exports = {}").is_some());
+        assert_eq!(judged("_toc.yml", "", "format: jb-book\nroot: index\n"), None);
+        assert!(judged("_toc.yml", "", "root: !!python/name:os.system index\n").is_some());
+        let before = "/a /b 301\n/api/* https://api.test/:splat 200\n";
+        assert_eq!(judged("_redirects", before, &format!("{before}/c /d\n")), None);
+        assert!(judged("_redirects", before, &format!("{before}/c https://x.y 200\n")).is_some());
+        for file in ["package.json", "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "sidebars.js"] {
+            assert_eq!(SiteData::of(file), None, "{file}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_follows_the_navigation_cannot_be_changed_from_inside(entry in "([a-z:'\"\\[\\]{}|>#&*!,-]|- | |\n|\n  ){0,24}") {
+            let before = "nav:\n  - index.md\nhooks: [h.py]\n";
+            let after = format!("nav:\n  - index.md\n  - {entry}\nhooks: [h.py]\n");
+            if judged("mkdocs.yml", before, &after).is_none() && let Ok(read) = yaml::read(&after) {
+                let names: Vec<&str> = read.members().iter().map(|(name, _)| name.as_str()).collect();
+                prop_assert_eq!(names, ["nav", "hooks"]);
+                let hooks = yaml::read("[h.py]").ok();
+                prop_assert_eq!(read.get("hooks"), hooks.as_ref());
+            }
+        }
+    }
+}
