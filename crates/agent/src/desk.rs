@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use docent_refactor::{Change, Refactored};
-use docent_site::{Routes, Tree};
+use docent_site::{Site, Tree};
 
 use crate::docs_search::DocsSearch;
 use crate::files::Files;
@@ -174,7 +174,7 @@ impl Desk<'_> {
             };
             return format!("there is no file `{path}`, and no repository of that name: {there}");
         }
-        match Routes::of(self.tree()).page_named(path) {
+        match Site::read(self.tree()).page_named(path) {
             Some(page) => format!("there is no file `{path}`; the page is `{page}`"),
             None => format!("there is no file `{path}`; `list` shows what there is"),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use docent_markdown::{folder, is_page};
-use docent_site::{Routes, Tree};
+use docent_site::{Site, Tree};
 
 use super::edit::Change;
 use super::navigation::NavigationFile;
@@ -25,9 +25,9 @@ pub fn add_page(
     title: &str,
     outline: &[OutlineHeading],
 ) -> Result<Refactored, RefactorError> {
-    let routes = Routes::of(tree);
-    let like = format!("index.{}", usual_ending(&routes, path));
-    let file = page_path(&routes, path, &like)?;
+    let site = Site::read(tree);
+    let like = format!("index.{}", usual_ending(&site, path));
+    let file = page_path(&site, path, &like)?;
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = format!("---\ntitle: {}\n---\n", serde_json::Value::from(title.as_str()));
     for heading in outline {
@@ -61,10 +61,10 @@ pub fn add_page(
 }
 
 /// The ending most pages have: of the same folder, else of the site.
-fn usual_ending(routes: &Routes, path: &str) -> String {
+fn usual_ending(site: &Site, path: &str) -> String {
     let beside = folder(path.trim_start_matches('/'));
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
-    for file in routes.files().filter(|file| is_page(file)) {
+    for file in site.files().filter(|file| is_page(file)) {
         let ending = file.rsplit_once('.').map_or("mdx", |(_, ending)| ending);
         let count = counts.entry(ending).or_default();
         count.0 += usize::from(folder(file) == beside);

@@ -1,7 +1,7 @@
 //! A page goes; the navigation forgets it, and links to it are reported.
 
 use docent_markdown::{line_of, parse, text_of};
-use docent_site::{Routes, Target, Tree, linking_to};
+use docent_site::{Site, Target, Tree, linking_to};
 
 use super::edit::{Change, in_order};
 use super::navigation::NavigationFile;
@@ -11,18 +11,15 @@ use super::{RefactorError, Refactored, counted};
 /// Deletes a page. Links to it stay, as only its author knows what they should say instead; each is in
 /// [`Refactored::left`].
 pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorError> {
-    let mut routes = Routes::of(tree);
-    let file = page_named(&routes, name)?;
+    let site = Site::read(tree);
+    let file = page_named(&site, name)?;
     let page = parse(&file, &tree.read(&file).unwrap_or_default());
     let slug = page.front_matter.slug().map(str::to_owned);
-    if let Some(slug) = &slug {
-        routes.add_slug(slug, &file);
-    }
     let mut deleted = Refactored { changes: vec![Change::Delete { path: file.clone() }], ..Refactored::default() };
     let mut listed = false;
     if let Some(navigation) = NavigationFile::of(tree) {
         let path = &navigation.navigation.path;
-        let (edits, stay) = navigation.remove(&routes, &file);
+        let (edits, stay) = navigation.remove(&site, &file);
         if !edits.is_empty() {
             listed = true;
             deleted.changes.push(Change::Edit { path: path.clone(), edits: in_order(edits) });
@@ -31,14 +28,14 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
             deleted.left.push(format!("{path} still names it outside of a list of pages"));
         }
         for redirect in &navigation.navigation.redirects {
-            let leads_here = routes.resolve("", &redirect.destination);
+            let leads_here = site.resolve("", &redirect.destination);
             if matches!(leads_here, Target::Page { file: to, .. } if to == file) {
                 let line = line_of(&navigation.text, redirect.span.start);
                 deleted.left.push(format!("{path}:{line} redirects `{}` to it", redirect.source));
             }
         }
     }
-    for linking in linking_to(tree, &routes, &file, slug.as_deref()) {
+    for linking in linking_to(tree, &site, &file, slug.as_deref()) {
         let text = text_of(&linking.bytes);
         for link in &linking.links {
             let line = line_of(&text, link.span.start);

@@ -1,7 +1,7 @@
 //! Titles and descriptions that pages lack, from the pages' own words.
 
 use docent_markdown::{Page, is_page, parse};
-use docent_site::{Routes, Tree, is_fragment};
+use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::Change;
 use super::field::{self, FieldContent};
@@ -38,10 +38,10 @@ fn add(
     has: impl Fn(&Page) -> bool,
     find: impl Fn(&Page) -> Option<String>,
 ) -> Result<Refactored, RefactorError> {
-    let routes = Routes::of(tree);
-    let selection = Selection::of(&routes, within)?;
+    let site = Site::read(tree);
+    let selection = Selection::of(&site, within)?;
     let mut added = Refactored::default();
-    for file in routes.files().filter(|file| is_page(file) && selection.has(file) && !is_fragment(file)) {
+    for file in site.files().filter(|file| is_page(file) && selection.has(file) && !is_fragment(file)) {
         let Some(bytes) = tree.read(file) else { continue };
         let page = parse(file, &bytes);
         if has(&page) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use docent_markdown::{FieldValue, FrontMatter, Page, Syntax, is_page, parse, text_of};
-use docent_site::{Routes, Tree, is_fragment};
+use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::{Change, TextEdit, apply};
 use super::selection::Selection;
@@ -36,11 +36,11 @@ pub fn set_front_matter(
     if !is_name {
         return Err(RefactorError::BadField(field.to_owned()));
     }
-    let routes = Routes::of(tree);
-    let selection = Selection::of(&routes, within)?;
+    let site = Site::read(tree);
+    let selection = Selection::of(&site, within)?;
     let mut refactored = Refactored::default();
     let (mut same, mut pages) = (0, 0);
-    for file in routes.files().filter(|file| is_page(file) && selection.has(file)) {
+    for file in site.files().filter(|file| is_page(file) && selection.has(file)) {
         if !selection.is_narrowed() && is_fragment(file) {
             continue;
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use docent_markdown::{Page, is_page, line_of, text_of};
-use docent_site::{Routes, Target, Tree, may_have_anchor, respelled};
+use docent_site::{Site, Target, Tree, Wanted, may_have_anchor, respelled};
 
 use super::edit::{Change, TextEdit, in_order};
 use super::nearest::{self, Nearest};
@@ -15,23 +15,19 @@ const LISTED: usize = 50;
 
 /// Fixes broken links and anchors on the selected pages.
 pub fn fix_links(tree: &dyn Tree, within: &[String]) -> Result<Refactored, RefactorError> {
-    let mut routes = Routes::of(tree);
-    let selection = Selection::of(&routes, within)?;
+    let site = Site::read(tree);
+    let selection = Selection::of(&site, within)?;
     let mut pages: BTreeMap<String, Page> = BTreeMap::new();
-    for file in routes.files().filter(|file| is_page(file)) {
+    for file in site.files().filter(|file| is_page(file)) {
         if let Some(bytes) = tree.read(file) {
-            pages.insert(file.to_owned(), routes.parse(file, &bytes));
+            pages.insert(file.to_owned(), site.parse(file, &bytes));
         }
     }
-    for (file, page) in &pages {
-        if let Some(slug) = page.front_matter.slug() {
-            routes.add_slug(slug, file);
-        }
-    }
-    let served = routes.served();
+    let served = site.served();
     let paths: Vec<&str> = served.keys().copied().collect();
-    let assets: Vec<&str> = routes.files().filter(|file| !is_page(file)).collect();
-    let mut site = Site { tree, routes: &routes, pages: &pages, served: &served, paths, assets, known: HashMap::new() };
+    let assets: Vec<&str> = site.files().filter(|file| !is_page(file)).collect();
+    let mut mending =
+        Mending { tree, site: &site, pages: &pages, served: &served, paths, assets, known: HashMap::new() };
 
     let mut fixed = Refactored::default();
     let mut left = 0;
@@ -39,7 +35,7 @@ pub fn fix_links(tree: &dyn Tree, within: &[String]) -> Result<Refactored, Refac
         let mut edits: Vec<TextEdit> = Vec::new();
         let mut wrong = Vec::new();
         for link in &page.links {
-            match site.repair(file, &link.target) {
+            match mending.repair(file, &link.target) {
                 Repair::Sound => {}
                 Repair::Instead(target) => {
                     if !edits.iter().any(|edit| edit.range == link.dest_span) {
@@ -101,9 +97,9 @@ enum Repair {
     Unclear(String),
 }
 
-struct Site<'a> {
+struct Mending<'a> {
     tree: &'a dyn Tree,
-    routes: &'a Routes,
+    site: &'a Site,
     pages: &'a BTreeMap<String, Page>,
     served: &'a BTreeMap<&'a str, &'a str>,
     paths: Vec<&'a str>,
@@ -112,10 +108,10 @@ struct Site<'a> {
     known: HashMap<String, Nearest<'a>>,
 }
 
-impl<'a> Site<'a> {
+impl<'a> Mending<'a> {
     fn repair(&mut self, from: &str, target: &str) -> Repair {
-        match self.routes.resolve(from, target) {
-            Target::External | Target::Unknown | Target::Asset { .. } | Target::Redirect { .. } => Repair::Sound,
+        match self.site.resolve(from, target) {
+            Target::External | Target::NotUnderstood | Target::Asset { .. } | Target::Redirect { .. } => Repair::Sound,
             Target::Page { anchor: None, .. } => Repair::Sound,
             Target::Page { file, anchor: Some(anchor) } => match self.anchor(&file, &anchor) {
                 Anchor::There => Repair::Sound,
@@ -133,7 +129,12 @@ impl<'a> Site<'a> {
                             Anchor::Instead(anchor) => Some(anchor),
                             Anchor::There | Anchor::Unclear(_) => None,
                         });
-                        Repair::Instead(self.routes.respelled(target, from, &file, anchor.as_deref()))
+                        Repair::Instead(self.site.link(&Wanted {
+                            from,
+                            to: &file,
+                            anchor: anchor.as_deref(),
+                            like: target,
+                        }))
                     }
                     Nearest::Several(names) => {
                         let names: Vec<String> = names.iter().map(|name| format!("`/{name}`")).collect();

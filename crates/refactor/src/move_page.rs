@@ -1,7 +1,7 @@
 //! A page moves; links to it and from it, the navigation and a redirect follow.
 
 use docent_markdown::{Page, parse, site_path};
-use docent_site::{Routes, Target, Tree, imports, linking_to, parts, respelled};
+use docent_site::{Site, Target, Tree, Wanted, imports, linking_to, parts, respelled};
 
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::NavigationFile;
@@ -10,36 +10,38 @@ use super::{RefactorError, Refactored, counted};
 
 /// Moves a page. `from` names it as people do; `to` may lack the ending, and may be a folder when it ends in a slash.
 pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
-    let mut routes = Routes::of(tree);
-    let from = page_named(&routes, from)?;
+    let site = Site::read(tree);
+    let from = page_named(&site, from)?;
     let bytes = tree.read(&from).unwrap_or_default();
     let page = parse(&from, &bytes);
-    let to = match page_path(&routes, to, &from) {
+    let to = match page_path(&site, to, &from) {
         Err(RefactorError::Occupied(path)) if path == from => {
             return Ok(Refactored { summary: format!("`{from}` is there already"), ..Refactored::default() });
         }
         path => path?,
     };
     let slug = page.front_matter.slug().map(str::to_owned);
-    if let Some(slug) = &slug {
-        routes.add_slug(slug, &from);
-    }
     let mut moved = Refactored::default();
-    let own = moved_edits(&page, &bytes, &routes, &to);
+    let own = moved_edits(&page, &bytes, &site, &to);
     moved.changes.push(Change::Delete { path: from.clone() });
     moved.changes.push(Change::Create { path: to.clone(), bytes: apply(&bytes, &own) });
 
     let (mut links, mut pages) = (0, 0);
-    for linking in linking_to(tree, &routes, &from, slug.as_deref()) {
+    for linking in linking_to(tree, &site, &from, slug.as_deref()) {
         let path = linking.page.path.clone();
         let mut edits: Vec<TextEdit> = linking
             .links
             .iter()
             .filter(|link| !names_slug(&link.target, slug.as_deref()))
-            .map(|link| TextEdit::new(link.dest_span.clone(), routes.respelled(&link.target, &path, &to, None)))
+            .map(|link| {
+                TextEdit::new(
+                    link.dest_span.clone(),
+                    site.link(&Wanted { from: &path, to: &to, anchor: None, like: &link.target }),
+                )
+            })
             .collect();
         for import in imports(&linking.page, &linking.bytes) {
-            if matches!(routes.resolve(&path, &import.target), Target::Page { file, .. } if file == from) {
+            if matches!(site.resolve(&path, &import.target), Target::Page { file, .. } if file == from) {
                 edits.push(TextEdit::new(import.range, respelled(&import.target, &path, &to, None)));
             }
         }
@@ -67,7 +69,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     let changes_path = slug.is_none() && site_path(&from) != site_path(&to);
     match NavigationFile::of(tree) {
         Some(file) => {
-            let mut edits = file.rename(&routes, &from, &to);
+            let mut edits = file.rename(&site, &from, &to);
             if !edits.is_empty() {
                 followers.push("the navigation".to_owned());
             }
@@ -95,7 +97,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
 }
 
 /// What changes inside the page itself: relative links when its folder changes, and links to itself.
-fn moved_edits(page: &Page, bytes: &[u8], routes: &Routes, to: &str) -> Vec<TextEdit> {
+fn moved_edits(page: &Page, bytes: &[u8], site: &Site, to: &str) -> Vec<TextEdit> {
     let from = page.path.as_str();
     let slug = page.front_matter.slug();
     let follow = |target: &str| {
@@ -103,7 +105,7 @@ fn moved_edits(page: &Page, bytes: &[u8], routes: &Routes, to: &str) -> Vec<Text
         if path.is_empty() || names_slug(target, slug) {
             return None;
         }
-        let file = match routes.resolve(from, target) {
+        let file = match site.resolve(from, target) {
             Target::Page { file, .. } | Target::Asset { file } => file,
             _ => return None,
         };
@@ -111,7 +113,7 @@ fn moved_edits(page: &Page, bytes: &[u8], routes: &Routes, to: &str) -> Vec<Text
         if path.starts_with('/') && file != to {
             return None;
         }
-        let spelled = routes.respelled(target, to, file, None);
+        let spelled = site.link(&Wanted { from: to, to: file, anchor: None, like: target });
         (spelled != target).then_some(spelled)
     };
     let mut edits = Vec::new();

@@ -1,7 +1,7 @@
 //! Edits of the navigation file in place: its formatting stays.
 
 use docent_markdown::{is_page, site_path, text_of};
-use docent_site::{Navigation, PageList, Redirect, Routes, Tree};
+use docent_site::{Navigation, PageList, Redirect, Site, Tree};
 
 use super::edit::{TextEdit, in_order};
 use super::json::quoted;
@@ -23,14 +23,14 @@ impl NavigationFile {
     }
 
     /// The entries that name a file: their indexes.
-    fn entries_of<'a>(&'a self, routes: &'a Routes, file: &'a str) -> impl Iterator<Item = usize> + 'a {
+    fn entries_of<'a>(&'a self, site: &'a Site, file: &'a str) -> impl Iterator<Item = usize> + 'a {
         let entries = self.navigation.entries.iter().enumerate();
-        entries.filter(move |(_, entry)| routes.page_named(&entry.page) == Some(file)).map(|(index, _)| index)
+        entries.filter(move |(_, entry)| site.page_named(&entry.page) == Some(file)).map(|(index, _)| index)
     }
 
     /// Names `to` where `from` was named.
-    pub(super) fn rename(&self, routes: &Routes, from: &str, to: &str) -> Vec<TextEdit> {
-        let edits = self.entries_of(routes, from).map(|index| {
+    pub(super) fn rename(&self, site: &Site, from: &str, to: &str) -> Vec<TextEdit> {
+        let edits = self.entries_of(site, from).map(|index| {
             let span = self.navigation.entries[index].span.clone();
             let written = self.text[span.clone()].trim_matches('"');
             let name = if is_page(written) { to.to_owned() } else { entry_name(to) };
@@ -41,11 +41,11 @@ impl NavigationFile {
     }
 
     /// Takes a file out of the lists it is in. The second value counts the entries that are in no list and stay.
-    pub(super) fn remove(&self, routes: &Routes, file: &str) -> (Vec<TextEdit>, usize) {
+    pub(super) fn remove(&self, site: &Site, file: &str) -> (Vec<TextEdit>, usize) {
         let mut edits = Vec::new();
         let mut stay = 0;
         let mut gone: Vec<std::ops::Range<usize>> = Vec::new();
-        for index in self.entries_of(routes, file) {
+        for index in self.entries_of(site, file) {
             let entry = &self.navigation.entries[index];
             if entry.list.is_some() { gone.push(entry.span.clone()) } else { stay += 1 }
         }
@@ -231,7 +231,7 @@ mod tests {
     use crate::edit::apply;
     use crate::sample::site;
 
-    fn edited(json: &str, edit: impl Fn(&NavigationFile, &Routes) -> Vec<TextEdit>) -> String {
+    fn edited(json: &str, edit: impl Fn(&NavigationFile, &Site) -> Vec<TextEdit>) -> String {
         let tree = site(&[
             ("docs.json", json),
             ("index.mdx", ""),
@@ -241,7 +241,7 @@ mod tests {
             ("api/x.mdx", ""),
         ]);
         let file = NavigationFile::of(&tree).expect("a navigation");
-        let edits = edit(&file, &Routes::of(&tree));
+        let edits = edit(&file, &Site::read(&tree));
         let after = String::from_utf8(apply(json.as_bytes(), &in_order(edits))).expect("text");
         serde_json::from_str::<serde_json::Value>(&after).unwrap_or_else(|why| panic!("{why} in {after}"));
         after
@@ -271,13 +271,13 @@ mod tests {
 
     #[test]
     fn a_page_is_renamed_where_it_is_named() {
-        let after = edited(NAVIGATION, |file, routes| file.rename(routes, "guides/a.mdx", "guides/start.mdx"));
+        let after = edited(NAVIGATION, |file, site| file.rename(site, "guides/a.mdx", "guides/start.mdx"));
         assert_eq!(after, NAVIGATION.replace("guides/a", "guides/start"));
     }
 
     #[test]
     fn a_page_is_taken_out_with_its_comma() {
-        let remove = |page: &'static str| edited(NAVIGATION, move |file, routes| file.remove(routes, page).0);
+        let remove = |page: &'static str| edited(NAVIGATION, move |file, site| file.remove(site, page).0);
         assert_eq!(remove("guides/a.mdx"), NAVIGATION.replace("\"guides/a\",\n        ", ""));
         assert_eq!(remove("guides/b.mdx"), NAVIGATION.replace("\"guides/b\",\n        ", ""));
         assert_eq!(remove("api/x.mdx"), NAVIGATION.replace("[\"api/x\"]", "[]"));

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use docent_markdown::{FieldValue, Page, is_markdown, parse, text_of};
-use docent_site::{Navigation, Routes, Target, Tree, any_of, is_external, respelled};
+use docent_site::{Navigation, Site, Target, Tree, any_of, is_external, respelled};
 use regex::bytes::Regex;
 
 use super::edit::{Change, TextEdit, apply, in_order};
@@ -45,11 +45,11 @@ pub fn replace_text(
     if find.trim().is_empty() {
         return Err(RefactorError::EmptyText);
     }
-    let routes = Routes::of(tree);
-    let selection = Selection::of(&routes, within)?;
+    let site = Site::read(tree);
+    let selection = Selection::of(&site, within)?;
     let work = Work {
         tree,
-        routes: &routes,
+        site: &site,
         find,
         replace,
         links: if selection.is_narrowed() { Links::Change } else { Links::Leave },
@@ -57,7 +57,7 @@ pub fn replace_text(
     let mut result = Outcome::default();
     let pattern = Regex::new(&regex::escape(find)).map_err(|_| RefactorError::EmptyText)?;
     if find != replace {
-        for file in routes.files() {
+        for file in site.files() {
             let is_navigation = Navigation::FILES.contains(&file);
             let is_meant = selection.has(file) || (is_navigation && !selection.is_narrowed());
             if !is_meant {
@@ -83,7 +83,7 @@ pub fn replace_text(
 
 struct Work<'a> {
     tree: &'a dyn Tree,
-    routes: &'a Routes,
+    site: &'a Site,
     find: &'a str,
     replace: &'a str,
     links: Links,
@@ -113,7 +113,7 @@ impl Outcome {
 impl Work<'_> {
     fn page(&self, file: &str, bytes: &[u8], result: &mut Outcome) {
         let text = text_of(bytes);
-        let page = self.routes.parse(file, bytes);
+        let page = self.site.parse(file, bytes);
         let mut alone = left_alone(&page, &text, self.links);
         if self.links == Links::Change {
             alone.extend(self.links_that_would_break(file, &page, &text));
@@ -129,10 +129,10 @@ impl Work<'_> {
         if edits.is_empty() {
             return;
         }
-        let mut after = self.routes.parse(file, &apply(bytes, &edits));
+        let mut after = self.site.parse(file, &apply(bytes, &edits));
         if let Some(wrong) = self.field_read_otherwise(&page, &after) {
             edits = self.with_fields_set(&page, bytes, edits, &wrong);
-            after = self.routes.parse(file, &apply(bytes, &edits));
+            after = self.site.parse(file, &apply(bytes, &edits));
         }
         if after.problems.len() > page.problems.len() || self.field_read_otherwise(&page, &after).is_some() {
             result.left.push(format!("{file}: the page could not be read with “{}” in it, so it stays", self.replace));
@@ -149,9 +149,9 @@ impl Work<'_> {
     fn links_that_would_break(&self, file: &str, page: &Page, text: &str) -> Vec<Range<usize>> {
         let breaks = |target: &str| {
             let after = self.replaced(target);
-            let leads = |target: &str| match self.routes.resolve(file, target) {
+            let leads = |target: &str| match self.site.resolve(file, target) {
                 Target::Page { .. } | Target::Asset { .. } | Target::Redirect { .. } => true,
-                Target::External | Target::Missing { .. } | Target::Unknown => false,
+                Target::External | Target::Missing { .. } | Target::NotUnderstood => false,
             };
             after != target && leads(target) && !leads(&after) && !is_external(&after)
         };
@@ -226,8 +226,8 @@ impl Work<'_> {
     /// Whether a navigation file would name a page that is not there instead of one that is.
     fn breaks_navigation(&self, file: &str, before: &str, after: &str) -> bool {
         Navigation::FILES.contains(&file)
-            && self.routes.page_named(before).is_some()
-            && self.routes.page_named(after).is_none()
+            && self.site.page_named(before).is_some()
+            && self.site.page_named(after).is_none()
             && !before.trim().is_empty()
     }
 
@@ -239,7 +239,7 @@ impl Work<'_> {
             return;
         }
         let pattern = any_of(all.iter().map(String::as_str));
-        for file in self.routes.files().filter(|file| is_markdown(file)) {
+        for file in self.site.files().filter(|file| is_markdown(file)) {
             let Some(bytes) = self.tree.read(file) else { continue };
             if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(bytes.as_slice())) {
                 continue;
@@ -247,7 +247,7 @@ impl Work<'_> {
             let text = text_of(&bytes);
             let mut follow = Vec::new();
             for link in parse(file, &bytes).links {
-                let Target::Page { file: to, anchor: Some(anchor) } = self.routes.resolve(file, &link.target) else {
+                let Target::Page { file: to, anchor: Some(anchor) } = self.site.resolve(file, &link.target) else {
                     continue;
                 };
                 let Some(new) = result.anchors.get(&to).and_then(|anchors| anchors.get(&anchor)) else { continue };

@@ -1,7 +1,7 @@
 //! Which files an instruction is about.
 
 use docent_markdown::{is_markdown, is_page, site_path};
-use docent_site::{Routes, has_page_ending};
+use docent_site::{Site, has_page_ending};
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::RefactorError;
@@ -36,11 +36,11 @@ impl Selection {
     /// What the patterns name, each of them a page as people name it, a file, a folder or a glob. In a glob `*` stays
     /// within a folder and `**` does not; a glob without a slash is tried on file names in every folder. No patterns
     /// is everywhere. A pattern that matches nothing is an error, as it is likelier a slip than a wish.
-    pub fn of(routes: &Routes, patterns: &[String]) -> Result<Self, RefactorError> {
-        let patterns = patterns.iter().map(|pattern| read(routes, pattern)).collect::<Result<Vec<_>, _>>()?;
+    pub fn of(site: &Site, patterns: &[String]) -> Result<Self, RefactorError> {
+        let patterns = patterns.iter().map(|pattern| read(site, pattern)).collect::<Result<Vec<_>, _>>()?;
         let selection = Self { patterns };
         for pattern in &selection.patterns {
-            if !routes.files().any(|file| pattern.matches(file)) {
+            if !site.files().any(|file| pattern.matches(file)) {
                 return Err(RefactorError::NothingMatches(pattern.written.clone()));
             }
         }
@@ -71,14 +71,14 @@ impl Pattern {
     }
 }
 
-fn read(routes: &Routes, written: &str) -> Result<Pattern, RefactorError> {
+fn read(site: &Site, written: &str) -> Result<Pattern, RefactorError> {
     let name = written.trim().trim_start_matches("./").trim_start_matches('/');
     let kind = if !name.contains(['*', '?', '[', '{']) {
         let folder = format!("{}/", name.trim_end_matches('/'));
-        let page = routes.page_named(name).filter(|_| !name.ends_with('/'));
+        let page = site.page_named(name).filter(|_| !name.ends_with('/'));
         match page {
             Some(file) => Kind::File(file.to_owned()),
-            None if routes.has_file(name) => Kind::File(name.to_owned()),
+            None if site.has_file(name) => Kind::File(name.to_owned()),
             None if folder == "/" => Kind::Folder(String::new()),
             None => Kind::Folder(folder),
         }
@@ -92,7 +92,7 @@ fn read(routes: &Routes, written: &str) -> Result<Pattern, RefactorError> {
 
 /// The path of a page to be written, from what a person typed. `like` gives the ending when there is none, and the
 /// name when the path ends in a slash.
-pub(super) fn page_path(routes: &Routes, written: &str, like: &str) -> Result<String, RefactorError> {
+pub(super) fn page_path(site: &Site, written: &str, like: &str) -> Result<String, RefactorError> {
     let bad = |why| RefactorError::BadPath { path: written.to_owned(), why };
     let name = written.trim().trim_start_matches("./").trim_start_matches('/');
     let file_name = like.rsplit('/').next().unwrap_or(like);
@@ -115,10 +115,10 @@ pub(super) fn page_path(routes: &Routes, written: &str, like: &str) -> Result<St
     if path.split('/').any(|part| part.is_empty() || part.starts_with('.') || part.trim() != part) {
         return Err(bad("no part of it may be empty, or begin with a dot or a space"));
     }
-    if routes.has_file(&path) {
+    if site.has_file(&path) {
         return Err(RefactorError::Occupied(path));
     }
-    if let Some(other) = routes.file_at(&site_path(&path))
+    if let Some(other) = site.file_at(&site_path(&path))
         && site_path(other) == site_path(&path)
         && other != like
     {
@@ -128,13 +128,13 @@ pub(super) fn page_path(routes: &Routes, written: &str, like: &str) -> Result<St
 }
 
 /// The page a person means, or an error that names what is near.
-pub(super) fn page_named(routes: &Routes, name: &str) -> Result<String, RefactorError> {
-    if let Some(file) = routes.page_named(name) {
+pub(super) fn page_named(site: &Site, name: &str) -> Result<String, RefactorError> {
+    if let Some(file) = site.page_named(name) {
         return Ok(file.to_owned());
     }
     let last = site_path(name.trim().trim_matches('/'));
     let last = last.rsplit('/').next().unwrap_or("").to_lowercase();
-    let near = routes.served().into_iter().filter(|(path, _)| {
+    let near = site.served().into_iter().filter(|(path, _)| {
         !last.is_empty() && path.rsplit('/').next().is_some_and(|other| other.to_lowercase() == last)
     });
     let nearest: Vec<String> = near.map(|(_, file)| file.to_owned()).take(3).collect();
@@ -157,10 +157,10 @@ mod tests {
             ("api.json", "{}"),
             ("guides.mdx", ""),
         ]);
-        let routes = Routes::of(&tree);
+        let site = Site::read(&tree);
         let patterns: Vec<String> = patterns.iter().map(|pattern| (*pattern).to_owned()).collect();
-        let selection = Selection::of(&routes, &patterns)?;
-        Ok(routes.files().filter(|file| selection.has(file)).map(str::to_owned).collect())
+        let selection = Selection::of(&site, &patterns)?;
+        Ok(site.files().filter(|file| selection.has(file)).map(str::to_owned).collect())
     }
 
     #[test]
@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn a_new_page_gets_a_path_that_can_be_served() {
         let tree = site(&[("guides/a.mdx", "")]);
-        let routes = Routes::of(&tree);
-        let path = |written: &str| page_path(&routes, written, "x/like.md");
+        let site = Site::read(&tree);
+        let path = |written: &str| page_path(&site, written, "x/like.md");
         assert_eq!(path("/guides/b").as_deref(), Ok("guides/b.md"));
         assert_eq!(path("guides/b.mdx").as_deref(), Ok("guides/b.mdx"));
         assert_eq!(path("guides/").as_deref(), Ok("guides/like.md"));

@@ -1,52 +1,21 @@
 //! Reads a folder as a docs site and says what it found: `read_docs FOLDER [PART-OF-A-PATH]`. With the second argument
 //! the pages whose file has it in its path are shown.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use docent_site::{Layout, Tree, read_file};
 
-struct Folder {
-    root: PathBuf,
-    files: BTreeSet<String>,
-}
-
-impl Folder {
-    fn open(root: PathBuf) -> std::io::Result<Self> {
-        let mut files = BTreeSet::new();
-        let mut folders = vec![root.clone()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder)? {
-                let entry = entry?;
-                let kind = entry.file_type()?;
-                if kind.is_dir() && entry.file_name() != ".git" {
-                    folders.push(entry.path());
-                } else if kind.is_file() {
-                    files.extend(entry.path().strip_prefix(&root).ok().and_then(Path::to_str).map(str::to_owned));
-                }
-            }
-        }
-        Ok(Self { root, files })
-    }
-}
-
-impl Tree for Folder {
-    fn paths(&self) -> Vec<String> {
-        self.files.iter().cloned().collect()
-    }
-
-    fn read(&self, path: &str) -> Option<Vec<u8>> {
-        std::fs::read(self.root.join(self.files.get(path)?)).ok()
-    }
-}
+#[path = "folder/mod.rs"]
+mod folder;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let root = arguments.next().ok_or("which folder?")?;
     let shown = arguments.next();
-    let tree = Folder::open(PathBuf::from(root))?;
+    let tree = folder::Folder::open(PathBuf::from(root), "")?;
 
     let started = Instant::now();
     let layout = Layout::read(&tree);

@@ -12,10 +12,11 @@ use docent_markdown::{Page, is_page, line_of, slug, text_of};
 use regex::Regex;
 use regex::bytes::Regex as BytesRegex;
 
+use crate::follow::{is_external, is_fragment};
 use crate::inbound::{any_of, needles};
-use crate::links::{Routes, Target, is_external, is_fragment};
+use crate::model::{Site, Target};
 use crate::navigation::Navigation;
-use crate::site::Tree;
+use crate::tree::Tree;
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,7 +50,7 @@ impl std::fmt::Display for Finding {
 /// Everything that is wrong with a site, in order of file and line.
 pub fn findings(tree: &dyn Tree) -> Vec<Finding> {
     let mut check = Check::of(tree);
-    let pages: Vec<String> = check.routes.files().filter(|file| is_page(file)).map(str::to_owned).collect();
+    let pages: Vec<String> = check.site.files().filter(|file| is_page(file)).map(str::to_owned).collect();
     let mut found: Vec<Found> = pages.iter().flat_map(|file| check.page_findings(file)).collect();
     found.extend(check.navigation_findings());
     in_order(found)
@@ -86,19 +87,19 @@ pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> 
         known.extend(old.navigation_findings());
         found.extend(new.navigation_findings());
     }
-    without_known(found, known, &new.routes)
+    without_known(found, known, &new.site)
 }
 
 /// The files that did not change and may be worse off all the same: their text may name what is gone.
 fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTreeSet<&str>) -> Vec<String> {
     let mut gone: Vec<String> = Vec::new();
     for file in changed {
-        if !old.routes.has_file(file) {
+        if !old.site.has_file(file) {
             continue;
         }
         let page = is_page(file).then(|| old.page(file)).flatten();
         let slug_before = page.as_ref().and_then(|read| read.page.front_matter.slug().map(str::to_owned));
-        if !new.routes.has_file(file) {
+        if !new.site.has_file(file) {
             gone.extend(needles(file, slug_before.as_deref()));
         } else if let (Some(before), Some(after)) = (page, new.page(file)) {
             let (before, after) = (&before.page, &after.page);
@@ -109,9 +110,9 @@ fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTr
         }
     }
     if changed.iter().any(|file| Navigation::FILES.contains(file)) {
-        let kept: HashSet<&str> = new.routes.redirect_sources().collect();
+        let kept: HashSet<&str> = new.site.redirect_sources().collect();
         gone.extend(
-            old.routes
+            old.site
                 .redirect_sources()
                 .filter(|source| !kept.contains(source))
                 .map(|source| source.trim_end_matches(['*', '/']).rsplit('/').next().unwrap_or("").to_owned()),
@@ -123,7 +124,7 @@ fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTr
     gone.sort();
     gone.dedup();
     let pattern = any_of(gone.iter().map(String::as_str));
-    let files = new.routes.files().filter(|file| is_page(file) && !changed.contains(file));
+    let files = new.site.files().filter(|file| is_page(file) && !changed.contains(file));
     let may_name = |file: &&str| match (&pattern, new.tree.read(file)) {
         (_, None) => false,
         (None, Some(_)) => true,
@@ -142,14 +143,14 @@ struct Found {
 /// Findings less those known, each known one taken off once: the very same first; then, on the same page, one with the
 /// same words and anchor, whose target may have followed a page that moved; then one of a page that is gone, which may
 /// have become this one.
-fn without_known(found: Vec<Found>, known: Vec<Found>, routes: &Routes) -> Vec<Finding> {
+fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Finding> {
     type Key = (Option<String>, FindingKind, String);
     let same = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.finding.message.clone());
     let alike = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.gist.clone());
     let moved = |found: &Found| (None, found.finding.kind, found.finding.message.clone());
     let moved_alike = |found: &Found| (None, found.finding.kind, found.gist.clone());
     let (mut known, gone): (Vec<Found>, Vec<Found>) =
-        known.into_iter().partition(|known| routes.has_file(&known.finding.path));
+        known.into_iter().partition(|known| site.has_file(&known.finding.path));
     let mut left = found;
     let mut take_off = |known: &mut Vec<Found>, key: &dyn Fn(&Found) -> Key| {
         let mut counts: HashMap<Key, usize> = HashMap::new();
@@ -188,9 +189,8 @@ fn without_known(found: Vec<Found>, known: Vec<Found>, routes: &Routes) -> Vec<F
 /// One tree under check. Pages are read when they are needed, once.
 struct Check<'a> {
     tree: &'a dyn Tree,
-    routes: Routes,
+    site: Site,
     pages: HashMap<String, Option<Rc<Read>>>,
-    slugs_known: bool,
 }
 
 /// A page with its file's bytes.
@@ -201,14 +201,14 @@ struct Read {
 
 impl<'a> Check<'a> {
     fn of(tree: &'a dyn Tree) -> Self {
-        Self { tree, routes: Routes::of(tree), pages: HashMap::new(), slugs_known: false }
+        Self { tree, site: Site::read(tree), pages: HashMap::new() }
     }
 
     fn page(&mut self, file: &str) -> Option<Rc<Read>> {
         if let Some(page) = self.pages.get(file) {
             return page.clone();
         }
-        let page = self.tree.read(file).map(|bytes| Rc::new(Read { page: self.routes.parse(file, &bytes), bytes }));
+        let page = self.tree.read(file).map(|bytes| Rc::new(Read { page: self.site.parse(file, &bytes), bytes }));
         self.pages.insert(file.to_owned(), page.clone());
         page
     }
@@ -245,12 +245,7 @@ impl<'a> Check<'a> {
     }
 
     fn broken(&mut self, from: &str, target: &str) -> Option<(FindingKind, String)> {
-        let mut resolved = self.routes.resolve(from, target);
-        if matches!(resolved, Target::Missing { path: Some(_), .. }) && !self.slugs_known {
-            self.learn_slugs();
-            resolved = self.routes.resolve(from, target);
-        }
-        match resolved {
+        match self.site.resolve(from, target) {
             Target::Missing { .. } => Some((FindingKind::BrokenLink, format!("`{target}` leads nowhere"))),
             Target::Page { file, anchor: Some(anchor) } => {
                 let Read { page, bytes } = &*self.page(&file)?;
@@ -260,23 +255,6 @@ impl<'a> Check<'a> {
                 })
             }
             _ => None,
-        }
-    }
-
-    /// Reads the pages that name their own path. Put off until a link leads nowhere, as it looks at every page.
-    fn learn_slugs(&mut self) {
-        static SLUG: LazyLock<BytesRegex> = LazyLock::new(|| {
-            BytesRegex::new(r#"(?m)^["']?slug["']?[ \t]*:"#).expect("the pattern is written out above")
-        });
-        self.slugs_known = true;
-        let files: Vec<String> = self.routes.files().filter(|file| is_page(file)).map(str::to_owned).collect();
-        for file in files {
-            if self.tree.read(&file).is_some_and(|bytes| SLUG.is_match(&bytes))
-                && let Some(read) = self.page(&file)
-                && let Some(slug) = read.page.front_matter.slug()
-            {
-                self.routes.add_slug(slug, &file);
-            }
         }
     }
 
@@ -297,12 +275,7 @@ impl<'a> Check<'a> {
             if is_external(&entry.page) || entry.page.contains(' ') {
                 continue;
             }
-            let mut is_there = self.routes.page_named(&entry.page).is_some();
-            if !is_there && !self.slugs_known {
-                self.learn_slugs();
-                is_there = self.routes.page_named(&entry.page).is_some();
-            }
-            if !is_there && !self.routes.has_file(&entry.page) {
+            if self.site.page_named(&entry.page).is_none() && !self.site.has_file(&entry.page) {
                 let finding = Finding {
                     path: path.to_owned(),
                     line: line_of(&text, entry.span.start),

@@ -50,9 +50,9 @@ fn everything_that_is_wrong_is_found() {
         ("a.mdx", "[x](/nowhere) [y](b#gone) [z](b#there) [e](https://x.y) [i](missing.png) [self](#no)\n\n{oops"),
         ("b.mdx", "## There"),
         ("c.mdx", "<Accordion title=\"How to do it\">x</Accordion>"),
-        ("d.mdx", "[x](/c#how-to-do-it) [y](/chosen)"),
+        ("d.mdx", "[x](/c#how-to-do-it) [y](/e)"),
     ]);
-    tree.insert("e.md".into(), b"---\nslug: chosen\n---\n# No title\n".to_vec());
+    tree.insert("e.md".into(), b"# No title\n".to_vec());
     tree.insert("snippets/s.mdx".into(), b"[relative](wherever)\n".to_vec());
     tree.insert("docs.json".into(), b"{\"navigation\": [{\"group\": \"G\", \"pages\": [\n\"a\",\n\"zz\"]}]}".to_vec());
     let found = findings(&tree);

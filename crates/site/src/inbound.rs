@@ -4,8 +4,8 @@ use aho_corasick::AhoCorasick;
 use docent_markdown::{Link, Page, is_markdown, is_page, parse, site_path};
 use regex::bytes::Regex;
 
-use crate::links::{Routes, Target};
-use crate::site::Tree;
+use crate::model::{Site, Target};
+use crate::tree::Tree;
 
 /// A page with links that are of interest.
 #[derive(Debug)]
@@ -59,11 +59,11 @@ pub fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
 
 /// The files that link to a file, in order, the file itself left out. Those that are no pages of the site too: their
 /// links are to stay good.
-pub fn linking_to(tree: &dyn Tree, routes: &Routes, file: &str, slug: Option<&str>) -> Vec<Linking> {
+pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) -> Vec<Linking> {
     let needles = needles(file, slug);
     let pattern = any_of(needles.iter().map(String::as_str));
     let mut found = Vec::new();
-    for from in routes.files().filter(|from| is_markdown(from) && *from != file) {
+    for from in site.files().filter(|from| is_markdown(from) && *from != file) {
         let Some(bytes) = tree.read(from) else { continue };
         if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(bytes.as_slice())) {
             continue;
@@ -72,7 +72,7 @@ pub fn linking_to(tree: &dyn Tree, routes: &Routes, file: &str, slug: Option<&st
         let links: Vec<Link> = page
             .links
             .iter()
-            .filter(|link| matches!(routes.resolve(from, &link.target), Target::Page { file: to, .. } if to == file))
+            .filter(|link| matches!(site.resolve(from, &link.target), Target::Page { file: to, .. } if to == file))
             .cloned()
             .collect();
         if !links.is_empty() || imports(&page, &bytes).iter().any(|import| import.target.ends_with(last_part(file))) {

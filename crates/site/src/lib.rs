@@ -1,8 +1,8 @@
 //! A docs tree as a site: which files are its pages, where they are served, what a link on one of them leads to, what its
 //! navigation says, in which versions and languages.
 //!
-//! [`Layout`] reads what the tree's own configuration says, [`Routes`] knows which address, anchor and file belong
-//! together, and [`read_file()`] reads a file as the pages it makes: snippets put in where they are used, the generator's
+//! [`Layout`] reads what the tree's own configuration says, [`Site`] knows which address, anchor and file belong
+//! together and what a link leads to, and [`read_file()`] reads a file as the pages it makes: snippets put in where they are used, the generator's
 //! additions to Markdown said in plain Markdown, descriptions of APIs as a page for each operation.
 //!
 //! ```text
@@ -19,10 +19,12 @@
 
 mod check;
 mod code;
+mod follow;
+mod generators;
 mod inbound;
 mod include;
 mod layout;
-mod links;
+mod model;
 mod navigation;
 mod navigation_json;
 mod navigation_merge;
@@ -30,18 +32,19 @@ mod openapi;
 mod read_file;
 #[cfg(test)]
 mod sample;
-mod site;
 mod site_data;
+mod tree;
 
 pub use check::{Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
 pub use code::code_of;
+pub use follow::{Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
 pub use inbound::{Import, Linking, any_of, imports, linking_to, needles};
 pub use layout::{FileProblem, Generator, Layout, Place};
-pub use links::{Routes, Target, has_page_ending, is_external, is_fragment, parts, respelled};
+pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
 pub use navigation_json::{Json, Value};
 pub use navigation_merge::{NavigationMerge, merge_navigation};
 pub use openapi::is_api_description;
 pub use read_file::{FileRead, SitePage, read_file};
-pub use site::{Site, Tree};
 pub use site_data::SiteData;
+pub use tree::{Tree, from_root};

@@ -11,7 +11,7 @@ use docent_markdown::{
 use crate::include::{self, Expanded};
 use crate::layout::{Generator, Layout, Place};
 use crate::openapi;
-use crate::site::Tree;
+use crate::tree::Tree;
 
 /// What is wrong with a page that its site's owners may have forgotten.
 const NOT_NAMED: &str = "no navigation names the page, so readers do not find it: name it in docs.json, or say `hidden: true` here \

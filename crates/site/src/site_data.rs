@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use docent_markdown::{each_line, runs_script, text_of};
 use regex::Regex;
 
-use crate::layout::redirects_in;
-use crate::layout::yaml::{self, Yaml};
+use crate::generators::redirects::plain as redirects_in;
+use crate::generators::yaml::{self, Yaml};
 use crate::navigation::Navigation;
 use crate::navigation_json::{self, Json, Value};
 

@@ -1,7 +1,7 @@
 //! `check_docs`: what is wrong with the docs.
 
 use docent_refactor::Selection;
-use docent_site::{Finding, Routes, findings, findings_in, new_findings};
+use docent_site::{Finding, Site, findings, findings_in, new_findings};
 use serde::Deserialize;
 
 use super::{Offered, Tool, flag, object, within};
@@ -35,13 +35,13 @@ struct Input {
 }
 
 fn run(Input { all, within }: Input, desk: &Desk<'_>) -> Answer {
-    let routes = Routes::of(desk.tree());
-    let selection = Selection::of(&routes, &desk.patterns(&within)?).map_err(|why| why.to_string())?;
+    let site = Site::read(desk.tree());
+    let selection = Selection::of(&site, &desk.patterns(&within)?).map_err(|why| why.to_string())?;
     let mut found = match (all, selection.is_narrowed()) {
         (false, _) => new_findings(desk.files.base(), desk.tree(), &desk.files.changed()),
         (true, false) => findings(desk.tree()),
         (true, true) => {
-            let files: Vec<String> = routes.files().filter(|file| selection.has(file)).map(str::to_owned).collect();
+            let files: Vec<String> = site.files().filter(|file| selection.has(file)).map(str::to_owned).collect();
             findings_in(desk.tree(), &files)
         }
     };

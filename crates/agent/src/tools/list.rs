@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use docent_refactor::Selection;
-use docent_site::Routes;
+use docent_site::Site;
 use serde::Deserialize;
 
 use super::{Offered, Tool, number, object, within};
@@ -65,9 +65,9 @@ enum Line<'a> {
 pub(super) fn listed(desk: &Desk<'_>, wanted: &Wanted) -> Answer {
     let place = desk.place(&wanted.within)?;
     let tree = place.tree;
-    let routes = Routes::of(tree);
-    let selection = Selection::of(&routes, &place.patterns).map_err(|why| why.to_string())?;
-    let files: Vec<&str> = routes.files().filter(|file| !selection.is_narrowed() || selection.has(file)).collect();
+    let site = Site::read(tree);
+    let selection = Selection::of(&site, &place.patterns).map_err(|why| why.to_string())?;
+    let files: Vec<&str> = site.files().filter(|file| !selection.is_narrowed() || selection.has(file)).collect();
     let lines = lines(&files, &folder_of(&place.patterns, &files), wanted.depth.unwrap_or(usize::MAX));
     let shown = lines.iter().skip(wanted.from).take(PAGE).map(|line| match line {
         Line::File(file) => match tree.read(file) {

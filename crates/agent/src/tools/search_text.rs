@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use docent_refactor::Selection;
-use docent_site::Routes;
+use docent_site::Site;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
@@ -55,9 +55,9 @@ fn run(Input { pattern, within, ignore_case, context_lines }: Input, desk: &Desk
     let around = context_lines.unwrap_or(0).min(AROUND);
     let place = desk.place(&within)?;
     let tree = place.tree;
-    let routes = Routes::of(tree);
-    let selection = Selection::of(&routes, &place.patterns).map_err(|why| why.to_string())?;
-    let files: Vec<&str> = routes.files().filter(|file| !selection.is_narrowed() || selection.has(file)).collect();
+    let site = Site::read(tree);
+    let selection = Selection::of(&site, &place.patterns).map_err(|why| why.to_string())?;
+    let files: Vec<&str> = site.files().filter(|file| !selection.is_narrowed() || selection.has(file)).collect();
     let read = |file: &str| {
         let bytes = tree.read(file).filter(|bytes| bytes.len() <= LARGEST && !bytes.contains(&0))?;
         String::from_utf8(bytes).ok()

@@ -18,9 +18,9 @@ use memchr::memmem;
 use parts::Part;
 use regex::Regex;
 
+use crate::follow::has_page_ending;
 use crate::layout::{Generator, Layout};
-use crate::links::has_page_ending;
-use crate::site::Tree;
+use crate::tree::Tree;
 
 /// How deep pieces may use pieces.
 const DEEPEST: usize = 8;

@@ -8,7 +8,7 @@ mod json;
 mod outline;
 mod sequence;
 
-use crate::layout::mkdocs;
+use crate::generators::mkdocs;
 use crate::navigation::Navigation;
 
 /// What became of two changes of one file.

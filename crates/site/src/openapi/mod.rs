@@ -13,9 +13,10 @@ use std::collections::{HashMap, HashSet};
 
 use docent_markdown::{Format, Lines, Problem, is_page, joined, parse_as, slug, text_of};
 
-use crate::layout::{Generator, Layout, Operations, Place};
+use crate::generators::mintlify::Operations;
+use crate::layout::{Generator, Layout, Place};
 use crate::read_file::{FileRead, SitePage, title_from};
-use crate::site::Tree;
+use crate::tree::Tree;
 pub(crate) use description::{Cache, METHODS};
 use description::{Description, Operation};
 use markdown::Written;

@@ -10,7 +10,7 @@ const DEEPEST: usize = 48;
 
 /// A value as it is written.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Script {
+pub(crate) enum Script {
     Text(String),
     /// A number, a flag, `null`: its word.
     Word(String),
@@ -27,53 +27,53 @@ pub(super) enum Script {
 }
 
 impl Script {
-    pub(super) fn get(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Object(members) => members.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value),
             _ => None,
         }
     }
 
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) => Some(text),
             _ => None,
         }
     }
 
-    pub(super) fn list(&self) -> &[Self] {
+    pub(crate) fn list(&self) -> &[Self] {
         match self {
             Self::List(items) => items,
             _ => &[],
         }
     }
 
-    pub(super) fn members(&self) -> &[(String, Self)] {
+    pub(crate) fn members(&self) -> &[(String, Self)] {
         match self {
             Self::Object(members) => members,
             _ => &[],
         }
     }
 
-    pub(super) fn is(&self, word: &str) -> bool {
+    pub(crate) fn is(&self, word: &str) -> bool {
         matches!(self, Self::Word(known) if known == word)
     }
 
     /// The text of a member.
-    pub(super) fn text_of(&self, name: &str) -> Option<&str> {
+    pub(crate) fn text_of(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Self::text)
     }
 }
 
 /// The value that starts at `at`, and where it ends.
-pub(super) fn value_at(text: &str, at: usize) -> (Script, usize) {
+pub(crate) fn value_at(text: &str, at: usize) -> (Script, usize) {
     let mut reader = Reader { text, at };
     let value = reader.primary(0).unwrap_or(Script::Computed);
     (value, reader.at)
 }
 
 /// The value of the first `return` at or after `at`.
-pub(super) fn returned_at(text: &str, at: usize) -> Option<Script> {
+pub(crate) fn returned_at(text: &str, at: usize) -> Option<Script> {
     let mut from = at;
     loop {
         let found = from + text.get(from..)?.find("return")?;

@@ -2,15 +2,15 @@
 
 use docent_markdown::text_of;
 
-use super::Layout;
+use crate::layout::Layout;
 use crate::navigation_json;
-use crate::site::Tree;
+use crate::tree::Tree;
 
 /// How many redirects are kept.
 const MOST: usize = 50_000;
 
 /// Whether a file may hold redirects, by its folder in the home of a site.
-pub(super) fn is_file(folder: &str, name: &str) -> bool {
+pub(crate) fn is_file(folder: &str, name: &str) -> bool {
     match name {
         "_redirects" => ["", "public", "static"].contains(&folder),
         "netlify.toml" | "vercel.json" => folder.is_empty(),
@@ -19,7 +19,7 @@ pub(super) fn is_file(folder: &str, name: &str) -> bool {
 }
 
 /// Adds what these files say to a layout; those of the folder its configuration is in, and of the root.
-pub(super) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout) {
+pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout) {
     let mut files: Vec<&str> = configurations
         .iter()
         .copied()

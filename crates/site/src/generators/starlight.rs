@@ -1,25 +1,50 @@
 //! `astro.config.*`, for Starlight.
 
+use docent_markdown::{FrontMatter, slug, stem};
+
+use super::Rules;
 use super::modules::{ENDINGS, Modules};
-use super::roots::{Root, Rules};
+use super::roots::{Root, RootKind, index_path};
 use super::script::Script;
 use super::vitepress::{site_path_of, unwrapped};
-use super::{Entries, Entry, Generator, Layout, below, is_configuration};
-use crate::links::is_external;
-use crate::site::Tree;
+use crate::follow::is_external;
+use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
+use crate::tree::{Tree, at_home};
 
 /// How deep a sidebar may nest.
 const DEEPEST: usize = 32;
 
+#[derive(Debug)]
+pub(crate) struct Starlight;
+
+impl Rules for Starlight {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
+        if let Some(slug) = front.slug() {
+            return slug.trim_matches('/').to_owned();
+        }
+        let parts: Vec<String> = stem(inside).unwrap_or(inside).split('/').map(slug).collect();
+        below(&root.served, &index_path(&parts.join("/"), &["index"]))
+    }
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+}
+
 /// Reads the layout, if the folder has such a configuration.
-pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = ENDINGS.iter().map(|ending| below(home, &format!("astro.config.{ending}"))).find(|file| has(file))?;
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file =
+        ENDINGS.iter().map(|ending| at_home(tree, home, &format!("astro.config.{ending}"))).find(|file| has(file))?;
     let mut modules = Modules::new(tree, is_configuration);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
     // The call may stand where the configuration is computed; it is what counts.
     let starlight = modules.argument_of(&file, "starlight").unwrap_or(Script::Computed);
 
-    let content = below(home, "src/content/docs");
+    let content = at_home(tree, home, "src/content/docs");
     let mut roots = Vec::new();
     let mut languages = Vec::new();
     let mut language = None;
@@ -32,14 +57,14 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
             roots.push(Root {
                 folder: below(&content, name),
                 served: name.clone(),
-                rules: Rules::Starlight,
+                generator: Generator::Starlight,
                 language: Some(own),
                 ..Root::default()
             });
         }
     }
-    roots.push(Root { folder: content, rules: Rules::Starlight, language, ..Root::default() });
-    roots.push(Root { folder: below(home, "src/pages"), rules: Rules::VitePress, ..Root::default() });
+    roots.push(Root { folder: content, generator: Generator::Starlight, language, ..Root::default() });
+    roots.push(Root { folder: at_home(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() });
     let mut layout = Layout::of(Generator::Starlight, home, roots);
 
     let mut walk = Walk { entries: Entries::default(), folders: Vec::new(), languages: &languages, computed: false };

@@ -3,18 +3,19 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_markdown::{joined, text_of};
+use docent_markdown::{FrontMatter, joined, site_path, slugged, text_of};
 
+use super::Rules;
 use super::roots::Root;
-use super::{Entries, Entry, FileProblem, Generator, Layout};
-use crate::links::is_external;
+use crate::follow::is_external;
+use crate::layout::{Entries, Entry, FileProblem, Generator, Layout, below};
 use crate::navigation::Navigation;
 use crate::navigation_json::{self, Json, Value};
 use crate::openapi::METHODS;
-use crate::site::Tree;
+use crate::tree::Tree;
 
 /// The files a configuration is looked for in, first one wins.
-pub(super) const FILES: [&str; 2] = Navigation::FILES;
+pub(crate) const FILES: [&str; 2] = Navigation::FILES;
 
 /// What is longer, in bytes, names no file or folder.
 const LONGEST_PATH: usize = 512;
@@ -33,8 +34,24 @@ pub(crate) struct Operations {
     pub(crate) language: Option<String>,
 }
 
+#[derive(Debug)]
+pub(crate) struct Mintlify;
+
+impl Rules for Mintlify {
+    fn read(&self, tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        home.is_empty().then(|| read(tree)).flatten()
+    }
+
+    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
+        match front.slug() {
+            Some(slug) => below(&root.served, &slugged(inside, slug)),
+            None => below(&root.served, &site_path(inside)),
+        }
+    }
+}
+
 /// Reads the layout of a tree, if it has such a file.
-pub(super) fn read(tree: &dyn Tree) -> Option<Layout> {
+fn read(tree: &dyn Tree) -> Option<Layout> {
     let (file, bytes) = FILES.iter().find_map(|file| Some((*file, tree.read(file)?)))?;
     let navigation = Navigation::parse(file, &bytes);
     let mut layout = Layout::of(Generator::Mintlify, "", vec![Root::default()]);

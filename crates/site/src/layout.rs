@@ -5,19 +5,7 @@
 //! and a problem says so. What a layout says of a page depends on the bytes of [`Layout::files`] and on the page's
 //! path alone: an index may keep both, and knows by comparing blobs when to ask again.
 //!
-//! One file a generator: each fills in a [`Layout`], and `roots.rs` has the rules by which a file's name becomes a path.
-
-mod docusaurus;
-mod mintlify;
-pub(crate) mod mkdocs;
-mod modules;
-mod patterns;
-mod redirects;
-mod roots;
-mod script;
-mod starlight;
-mod vitepress;
-pub(crate) mod yaml;
+//! Each generator fills in a [`Layout`] (see `generators`).
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -25,11 +13,11 @@ use std::sync::Arc;
 use docent_markdown::{AnchorStyle, FrontMatter, Problem, is_page, is_partial, site_path, stem};
 use serde::{Deserialize, Serialize};
 
+use crate::generators::mintlify::{self, Operations};
+use crate::generators::roots::Root;
+use crate::generators::{self, ALL, mkdocs, redirects, rules};
 use crate::openapi::Cache;
-use crate::site::Tree;
-pub(crate) use mintlify::Operations;
-pub(crate) use redirects::plain as redirects_in;
-use roots::Root;
+use crate::tree::Tree;
 
 /// What makes a site of a docs tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -74,39 +62,39 @@ pub struct FileProblem {
 /// What a docs tree's own configuration says.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    generator: Generator,
+    pub(crate) generator: Generator,
     /// The folder the configuration stands in, `""` for the root.
-    home: String,
+    pub(crate) home: String,
     /// Where pages are, the deepest folder first.
-    roots: Vec<Root>,
+    pub(crate) roots: Vec<Root>,
     /// What the navigation says, by the key of a page (see [`Root::key`]).
-    entries: HashMap<String, Entry>,
+    pub(crate) entries: HashMap<String, Entry>,
     /// Paths of the pages that readers are meant to find, where the navigation decides that.
-    shown: Option<HashSet<String>>,
+    pub(crate) shown: Option<HashSet<String>>,
     /// Groups of what stands below a site path, where the navigation names folders; the longest path first.
-    folders: Vec<(String, Vec<String>)>,
-    redirects: Vec<(String, String)>,
-    anchors: AnchorStyle,
+    pub(crate) folders: Vec<(String, Vec<String>)>,
+    pub(crate) redirects: Vec<(String, String)>,
+    pub(crate) anchors: AnchorStyle,
     /// Folders from which snippets are named, besides the page's own, in order.
-    snippets: Vec<String>,
+    pub(crate) snippets: Vec<String>,
     /// Operations of APIs that the navigation shows without a page of their own.
-    operations: Vec<mintlify::Operations>,
+    pub(crate) operations: Vec<mintlify::Operations>,
     /// Descriptions of APIs that the configuration names.
-    descriptions: Vec<String>,
-    problems: Vec<FileProblem>,
+    pub(crate) descriptions: Vec<String>,
+    pub(crate) problems: Vec<FileProblem>,
     /// Whether templates are read in the code that pages show, too.
-    templates_in_code: bool,
-    cache: Cache,
+    pub(crate) templates_in_code: bool,
+    pub(crate) cache: Cache,
 }
 
 /// What the navigation says of one page.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-struct Entry {
-    title: Option<String>,
-    groups: Arc<[String]>,
-    order: u32,
-    version: Option<String>,
-    language: Option<String>,
+pub(crate) struct Entry {
+    pub(crate) title: Option<String>,
+    pub(crate) groups: Arc<[String]>,
+    pub(crate) order: u32,
+    pub(crate) version: Option<String>,
+    pub(crate) language: Option<String>,
 }
 
 /// Folders of a repository in which a site is configured, besides its root.
@@ -149,13 +137,13 @@ const NO_DESCRIPTIONS: [&str; 14] = [
 
 /// A page named twice by the navigation counts where a reader meets it first.
 #[derive(Debug, Default)]
-struct Entries {
-    by_key: HashMap<String, Entry>,
-    next: u32,
+pub(crate) struct Entries {
+    pub(crate) by_key: HashMap<String, Entry>,
+    pub(crate) next: u32,
 }
 
 impl Entries {
-    fn add(&mut self, key: String, entry: Entry) {
+    pub(crate) fn add(&mut self, key: String, entry: Entry) {
         let order = self.next;
         self.by_key.entry(key).or_insert_with(|| {
             self.next += 1;
@@ -178,7 +166,8 @@ impl Layout {
 
     /// The same for a caller who has the tree's paths already.
     pub(crate) fn read_paths(tree: &dyn Tree, paths: &[String]) -> Self {
-        let configurations = Self::files(paths.iter().map(String::as_str));
+        let outside = tree.paths_outside();
+        let configurations = Self::files(paths.iter().chain(&outside).map(String::as_str));
         let mut layout = Self::of_configuration(tree, &configurations);
         layout.roots.sort_by_key(|root| std::cmp::Reverse(root.folder.len()));
         layout.folders.sort_by_key(|(folder, _)| std::cmp::Reverse(folder.len()));
@@ -195,27 +184,21 @@ impl Layout {
     }
 
     fn of_configuration(tree: &dyn Tree, configurations: &[&str]) -> Self {
-        if let Some(layout) = mintlify::read(tree) {
-            return layout;
-        }
         let has = |name: &str| configurations.contains(&name);
-        for home in HOMES {
-            let found = docusaurus::read(tree, home, &has)
-                .or_else(|| vitepress::read(tree, home, &has))
-                .or_else(|| mkdocs::read(tree, home, &has))
-                .or_else(|| starlight::read(tree, home, &has));
-            if let Some(layout) = found {
+        let above = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
+        for home in HOMES.into_iter().chain(above) {
+            if let Some(layout) = ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has)) {
                 return layout;
             }
         }
-        docusaurus::without_configuration(tree, configurations).unwrap_or_else(Self::plain)
+        generators::without_configuration(tree, configurations).unwrap_or_else(Self::plain)
     }
 
-    fn plain() -> Self {
+    pub(crate) fn plain() -> Self {
         Self::of(Generator::Plain, "", vec![Root::default()])
     }
 
-    fn of(generator: Generator, home: &str, roots: Vec<Root>) -> Self {
+    pub(crate) fn of(generator: Generator, home: &str, roots: Vec<Root>) -> Self {
         Self {
             generator,
             home: home.to_owned(),
@@ -291,7 +274,7 @@ impl Layout {
     }
 
     /// The folder of pages a file is in.
-    fn root(&self, file: &str) -> Option<&Root> {
+    pub(crate) fn root(&self, file: &str) -> Option<&Root> {
         self.roots.iter().find(|root| root.holds(file))
     }
 
@@ -380,7 +363,7 @@ impl Layout {
         is_data && is_inside && !is_other
     }
 
-    fn problem(&mut self, file: &str, message: impl Into<String>) {
+    pub(crate) fn problem(&mut self, file: &str, message: impl Into<String>) {
         let problem = Problem { line: 1, message: message.into() };
         self.problems.push(FileProblem { file: file.to_owned(), problem });
     }
@@ -392,10 +375,17 @@ impl Default for Layout {
     }
 }
 
+/// How many folders above the docs root are looked at for a configuration.
+fn depth(root: &str) -> usize {
+    root.split('/').filter(|part| !part.is_empty()).count().min(3)
+}
+
 /// Whether a file may say how a site is laid out, by its path.
-fn is_configuration(path: &str) -> bool {
+pub(crate) fn is_configuration(path: &str) -> bool {
+    // Above the docs root, the folders are those of a site around it.
+    let path = path.trim_start_matches("../");
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if mintlify::FILES.contains(&path) || docusaurus::is_category(name) {
+    if mintlify::FILES.contains(&path) || generators::is_category(name) {
         return true;
     }
     HOMES.iter().any(|home| {
@@ -416,7 +406,7 @@ fn is_configuration(path: &str) -> bool {
 
 /// Whether a script may belong to a configuration, by its folder in the home of one.
 fn is_script_of_configuration(folder: &str, name: &str) -> bool {
-    let is_script = name.rsplit_once('.').is_some_and(|(_, ending)| modules::ENDINGS.contains(&ending));
+    let is_script = name.rsplit_once('.').is_some_and(|(_, ending)| generators::SCRIPTS.contains(&ending));
     let is_other = ["package.json", "package-lock.json", "tsconfig.json"].contains(&name) || name.contains(".test.");
     let folder_fits = folder.is_empty()
         || ["config", "sidebars", "versioned_sidebars", ".vitepress"].contains(&folder)
@@ -427,7 +417,7 @@ fn is_script_of_configuration(folder: &str, name: &str) -> bool {
 }
 
 /// `a` and `b` with one slash between them, either of which may be empty.
-fn below(a: &str, b: &str) -> String {
+pub(crate) fn below(a: &str, b: &str) -> String {
     match (a.trim_matches('/'), b.trim_matches('/')) {
         ("", path) | (path, "") => path.to_owned(),
         (a, b) => format!("{a}/{b}"),
@@ -435,4 +425,5 @@ fn below(a: &str, b: &str) -> String {
 }
 
 #[cfg(test)]
+#[path = "layout_tests.rs"]
 mod tests;

@@ -6,7 +6,7 @@ use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 const MOST: usize = 1_000;
 
 /// Globs as scripts write them, relative to a folder of pages.
-pub(super) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
+pub(crate) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
     let mut set = GlobSetBuilder::new();
     for pattern in patterns.take(MOST) {
         let pattern = pattern.trim_start_matches("./");
@@ -18,7 +18,7 @@ pub(super) fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
 }
 
 /// Globs as `.gitignore` writes them: without a slash they match a name anywhere, and a folder stands for all in it.
-pub(super) fn ignore_globs(lines: &str) -> GlobSet {
+pub(crate) fn ignore_globs(lines: &str) -> GlobSet {
     let patterns: Vec<String> = lines
         .lines()
         .map(str::trim)

@@ -2,16 +2,17 @@
 
 use std::collections::HashMap;
 
-use docent_markdown::{joined, text_of};
+use docent_markdown::{FrontMatter, stem, text_of};
 
+use super::Rules;
 use super::modules::{ENDINGS, Modules};
 use super::patterns::globs;
-use super::roots::{Root, Rules, id_key};
+use super::roots::{Root, RootKind, id_key};
 use super::script::Script;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
-use super::{Entries, Entry, Generator, Layout, below, is_configuration};
-use crate::site::Tree;
+use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
+use crate::tree::{Tree, at_home, joined_in};
 
 /// How deep a sidebar may nest.
 const DEEPEST: usize = 32;
@@ -20,14 +21,33 @@ const DEEPEST: usize = 32;
 const NEVER: [&str; 4] = ["**/_*.{js,jsx,ts,tsx,md,mdx}", "**/_*/**", "**/*.test.{js,jsx,ts,tsx}", "**/__tests__/**"];
 
 /// Whether a file names a folder of pages.
-pub(super) fn is_category(name: &str) -> bool {
+pub(crate) fn is_category(name: &str) -> bool {
     matches!(name, "_category_.json" | "_category_.yml" | "_category_.yaml")
 }
 
+#[derive(Debug)]
+pub(crate) struct Docusaurus;
+
+impl Rules for Docusaurus {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
+        address(root, inside, front)
+    }
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+}
+
 /// Reads the layout, if the folder has such a configuration.
-pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file =
-        ENDINGS.iter().map(|ending| below(home, &format!("docusaurus.config.{ending}"))).find(|file| has(file))?;
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file = ENDINGS
+        .iter()
+        .map(|ending| at_home(tree, home, &format!("docusaurus.config.{ending}")))
+        .find(|file| has(file))?;
     let mut modules = Modules::new(tree, is_configuration);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
     let mut site = Site {
@@ -47,14 +67,15 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     let pages = |served: &str, folder: String, language: Option<String>| Root {
         folder,
         served: served.to_owned(),
-        rules: Rules::VitePress,
+        generator: Generator::Docusaurus,
+        kind: RootKind::Pages,
         language,
         excluded: globs(NEVER.into_iter()),
         ..Root::default()
     };
-    layout.roots.push(pages("", below(home, "src/pages"), None));
+    layout.roots.push(pages("", at_home(tree, home, "src/pages"), None));
     for language in languages {
-        let folder = below(home, &format!("i18n/{language}/docusaurus-plugin-content-pages"));
+        let folder = at_home(tree, home, &format!("i18n/{language}/docusaurus-plugin-content-pages"));
         layout.roots.push(pages(&language, folder, Some(language.clone())));
     }
     label_folders(tree, &mut layout);
@@ -68,12 +89,68 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
 }
 
 /// The layout of a folder of pages whose configuration is elsewhere: what names its folders tells whose it is.
-pub(super) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
+pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
     configurations.iter().any(|file| is_category(name_of(file))).then_some(())?;
-    let root = Root { rules: Rules::Docusaurus, excluded: globs(NEVER.into_iter()), ..Root::default() };
+    let root = Root { generator: Generator::Docusaurus, excluded: globs(NEVER.into_iter()), ..Root::default() };
     let mut layout = Layout::of(Generator::Docusaurus, "", vec![root]);
     label_folders(tree, &mut layout);
     Some(layout)
+}
+
+/// Where a page is served.
+fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
+    let blog = root.kind == RootKind::Blog;
+    let whole = id(inside, None);
+    let id = if blog { dated(&whole) } else { whole };
+    let (folder, name) = id.rsplit_once('/').unwrap_or(("", &id));
+    let named = match (front.slug(), front.get("id")) {
+        (Some(slug), _) if slug.starts_with('/') || blog => slug.to_owned(),
+        (Some(slug), _) => docent_markdown::joined(folder, slug).unwrap_or_else(|| slug.to_owned()),
+        (None, Some(id)) if !blog => below(folder, id),
+        _ => {
+            let above = folder.rsplit('/').next().unwrap_or_default();
+            let is_folder = ["index", "readme"].iter().any(|known| name.eq_ignore_ascii_case(known))
+                || (!folder.is_empty() && name.eq_ignore_ascii_case(above) && !blog);
+            if is_folder { folder.to_owned() } else { id.clone() }
+        }
+    };
+    below(&root.served, &named)
+}
+
+/// The id of a page: its path without ending and without the numbers that only order it.
+pub(crate) fn id(inside: &str, own: Option<&str>) -> String {
+    let parts: Vec<&str> = stem(inside).unwrap_or(inside).split('/').map(without_number).collect();
+    let id = parts.join("/");
+    match own {
+        Some(own) => below(id.rsplit_once('/').map_or("", |(folder, _)| folder), own),
+        None => id,
+    }
+}
+
+/// `01-intro` and `1. intro` without their number. Dates and versions keep theirs.
+pub(crate) fn without_number(name: &str) -> &str {
+    let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let rest = &name[digits..];
+    let after = rest.trim_start();
+    let Some(separator) = after.chars().next().filter(|c| digits > 0 && "-_.".contains(*c)) else { return name };
+    let named = after[separator.len_utf8()..].trim_start();
+    // `7.0-notes` and `2021-11-foo` are a version and a date.
+    let more_digits = named.len() - named.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let looks_like_version =
+        more_digits > 0 && named[more_digits..].starts_with(['-', '_', '.']) || named.len() == more_digits;
+    if named.is_empty() || looks_like_version { name } else { named }
+}
+
+/// `2021-08-26-welcome` as `2021/08/26/welcome`.
+fn dated(id: &str) -> String {
+    let id = id.strip_suffix("/index").unwrap_or(id);
+    let bytes = id.as_bytes();
+    let is_date = bytes.len() > 11
+        && bytes[..11].iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 | 10 => matches!(byte, b'-' | b'/'),
+            _ => byte.is_ascii_digit(),
+        });
+    if is_date { format!("{}/{}/{}/{}", &id[..4], &id[5..7], &id[8..10], &id[11..]) } else { id.to_owned() }
 }
 
 fn name_of(file: &str) -> &str {
@@ -94,7 +171,7 @@ fn label_folders(tree: &dyn Tree, layout: &mut Layout) {
             Err(message) => layout.problem(&file, format!("this file cannot be read: {message}")),
         }
     }
-    for root in layout.roots.iter_mut().filter(|root| root.rules == Rules::Docusaurus) {
+    for root in layout.roots.iter_mut().filter(|root| root.kind == RootKind::Docs) {
         let inside = labels
             .iter()
             .filter(|(folder, _)| root.folder.is_empty() || folder.starts_with(&format!("{}/", root.folder)));
@@ -181,7 +258,12 @@ impl Site<'_> {
     fn blog(&mut self, options: &Script) {
         let folder = options.text_of("path").unwrap_or("blog");
         let served = options.text_of("routeBasePath").unwrap_or("blog").trim_matches('/');
-        let root = Root { rules: Rules::DocusaurusBlog, excluded: globs(NEVER.into_iter()), ..Root::default() };
+        let root = Root {
+            generator: Generator::Docusaurus,
+            kind: RootKind::Blog,
+            excluded: globs(NEVER.into_iter()),
+            ..Root::default()
+        };
         let plugin = translated("blog", options);
         for (language, home) in self.homes(&plugin, folder) {
             let prefix = self.prefix(language.as_deref());
@@ -191,11 +273,10 @@ impl Site<'_> {
 
     /// Where a plug-in's pages are in the default language and in the others.
     fn homes(&self, plugin: &str, folder: &str) -> Vec<(Option<String>, String)> {
-        let own = joined(self.home, folder).map(|folder| (self.default.clone(), folder));
-        let others = self
-            .languages
-            .iter()
-            .map(|language| (Some(language.clone()), below(self.home, &format!("i18n/{language}/{plugin}"))));
+        let own = joined_in(self.tree.root(), self.home, folder).map(|folder| (self.default.clone(), folder));
+        let others = self.languages.iter().map(|language| {
+            (Some(language.clone()), at_home(self.tree, self.home, &format!("i18n/{language}/{plugin}")))
+        });
         own.into_iter().chain(others).collect()
     }
 
@@ -232,7 +313,7 @@ impl Site<'_> {
                 self.layout.roots.push(Root {
                     folder: home,
                     served: below(&below(&prefix, &served), &version.path),
-                    rules: Rules::Docusaurus,
+                    generator: Generator::Docusaurus,
                     version: version.label.clone(),
                     language,
                     navigation: navigation.clone(),
@@ -247,7 +328,7 @@ impl Site<'_> {
 
     fn versions(&mut self, id: &str, options: &Script) -> Vec<Version> {
         let file = if id == "default" { "versions.json".to_owned() } else { format!("{id}_versions.json") };
-        let read = self.tree.read(&below(self.home, &file));
+        let read = self.tree.read(&at_home(self.tree, self.home, &file));
         let names: Vec<String> = read.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         if names.is_empty() {
             return vec![Version { name: None, label: None, path: String::new() }];
@@ -278,7 +359,11 @@ impl Site<'_> {
             Some(name) => {
                 let folder =
                     if id == "default" { "versioned_sidebars".to_owned() } else { format!("{id}_versioned_sidebars") };
-                self.modules.default_export(&below(self.home, &format!("{folder}/version-{name}-sidebars.json")))
+                self.modules.default_export(&at_home(
+                    self.tree,
+                    self.home,
+                    &format!("{folder}/version-{name}-sidebars.json"),
+                ))
             }
             None => self.current_sidebars(options),
         };
@@ -297,10 +382,12 @@ impl Site<'_> {
             Some(Script::Word(_)) => return None,
             _ => None,
         };
-        if let Some(file) = named.and_then(|path| joined(self.home, &path)) {
+        if let Some(file) = named.and_then(|path| joined_in(self.tree.root(), self.home, &path)) {
             return self.modules.default_export(&file);
         }
-        ENDINGS.iter().find_map(|ending| self.modules.default_export(&below(self.home, &format!("sidebars.{ending}"))))
+        ENDINGS.iter().find_map(|ending| {
+            self.modules.default_export(&at_home(self.tree, self.home, &format!("sidebars.{ending}")))
+        })
     }
 }
 
@@ -389,5 +476,35 @@ impl Walk<'_> {
     fn page(&mut self, id: &str, title: Option<&str>, groups: &[String]) {
         let entry = Entry { title: title.map(str::to_owned), groups: groups.into(), ..Entry::default() };
         self.entries.add(id_key(self.navigation, id), entry);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_order_go_and_others_stay() {
+        for (name, without) in [
+            ("01-intro", "intro"),
+            ("1. intro", "intro"),
+            ("2_a", "a"),
+            ("10 - b", "b"),
+            ("7.0-notes", "7.0-notes"),
+            ("2021-11-foo", "2021-11-foo"),
+            ("2021-11-02-foo", "2021-11-02-foo"),
+            ("404", "404"),
+            ("3d", "3d"),
+            ("1-", "1-"),
+        ] {
+            assert_eq!(without_number(name), without, "{name}");
+        }
+    }
+
+    #[test]
+    fn blog_posts_are_served_by_their_date() {
+        assert_eq!(dated("2021-08-26-welcome/index"), "2021/08/26/welcome");
+        assert_eq!(dated("2021-08-26-welcome"), "2021/08/26/welcome");
+        assert_eq!(dated("a/2021"), "a/2021");
     }
 }

@@ -3,24 +3,41 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, FrontMatter, joined, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, text_of};
 use globset::GlobSet;
 use regex::Regex;
 
+use super::Rules;
 use super::patterns::ignore_globs;
-use super::roots::{Root, Rules};
+use super::roots::{Root, index_path};
 use super::yaml::{self, Yaml};
-use super::{Entries, Entry, Generator, Layout, below};
-use crate::site::Tree;
+use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::tree::{Tree, at_home, joined_in};
 
 pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
 
 /// How deep a navigation may nest.
 const DEEPEST: usize = 32;
 
+#[derive(Debug)]
+pub(crate) struct MkDocs;
+
+impl Rules for MkDocs {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        let (stem, language) = root.without_language(inside);
+        let path = index_path(stem, &["index", "README"]);
+        let prefix = language.filter(|language| root.suffixes.first() != Some(language));
+        below(&root.served, &below(prefix.map_or("", String::as_str), &path))
+    }
+}
+
 /// Reads the layout, if the folder has such a file.
-pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let file = FILES.iter().map(|name| below(home, name)).find(|file| has(file))?;
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file = FILES.iter().map(|name| at_home(tree, home, name)).find(|file| has(file))?;
     let bytes = tree.read(&file)?;
     let text = text_of(&bytes);
     let (config, trouble) = match yaml::read(&without_tags(&text)) {
@@ -28,8 +45,8 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
         Err(message) => (Yaml::Empty, Some(message)),
     };
     let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
-    let folder = joined(home, docs).unwrap_or_default();
-    let mut root = Root { folder: folder.clone(), rules: Rules::MkDocs, ..Root::default() };
+    let folder = joined_in(tree.root(), home, docs).unwrap_or_default();
+    let mut root = Root { folder: folder.clone(), generator: Generator::MkDocs, ..Root::default() };
     root.excluded = excluded(&config);
     let (suffixes, languages) = languages(&config);
     root.suffixes = suffixes;
@@ -38,12 +55,12 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
     for (language, is_default) in languages {
         let served = if is_default { String::new() } else { language.clone() };
         let folder = below(&folder, &language);
-        roots.push(Root { folder, served, language: Some(language), rules: Rules::MkDocs, ..roots[0].clone() });
+        roots.push(Root { folder, served, language: Some(language), generator: Generator::MkDocs, ..roots[0].clone() });
     }
     let mut layout = Layout::of(Generator::MkDocs, home, roots);
     layout.anchors = anchors(&config, &text);
     layout.templates_in_code = is_named(&config, "macros");
-    layout.snippets = snippets(&config, home, &folder);
+    layout.snippets = snippets(tree, &config, home, &folder);
     if let Some(nav) = config.get("nav") {
         let mut walk = Walk { layout: &layout, folder: &folder, entries: Entries::default() };
         walk.items(nav, None, &[], 0);
@@ -108,7 +125,7 @@ fn anchors(config: &Yaml, text: &str) -> AnchorStyle {
     if has_own && text.contains("pymdownx.slugs") { AnchorStyle::PythonUnicode } else { AnchorStyle::Python }
 }
 
-fn snippets(config: &Yaml, home: &str, docs: &str) -> Vec<String> {
+fn snippets(tree: &dyn Tree, config: &Yaml, home: &str, docs: &str) -> Vec<String> {
     let extensions = config.get("markdown_extensions").map(Yaml::list).unwrap_or_default();
     let named = extensions.iter().find_map(|item| item.get("pymdownx.snippets")?.get("base_path"));
     let named: Vec<&str> = match named {
@@ -116,8 +133,10 @@ fn snippets(config: &Yaml, home: &str, docs: &str) -> Vec<String> {
         Some(list) => list.list().iter().filter_map(Yaml::text).collect(),
         None => Vec::new(),
     };
-    let mut folders: Vec<String> =
-        named.into_iter().filter_map(|path| joined(home, path.trim_start_matches("!relative "))).collect();
+    let mut folders: Vec<String> = named
+        .into_iter()
+        .filter_map(|path| joined_in(tree.root(), home, path.trim_start_matches("!relative ")))
+        .collect();
     folders.extend([home.to_owned(), docs.to_owned()]);
     folders.dedup();
     folders
@@ -153,7 +172,7 @@ impl Walk<'_> {
     }
 
     fn page(&mut self, path: &str, title: Option<&str>, groups: &[String]) {
-        if crate::links::is_external(path) || !crate::links::has_page_ending(path) {
+        if crate::follow::is_external(path) || !crate::follow::has_page_ending(path) {
             return;
         }
         let file = below(self.folder, path.trim_start_matches("./"));
@@ -174,7 +193,7 @@ fn redirects(config: &Yaml, layout: &Layout, folder: &str) -> Vec<(String, Strin
         .iter()
         .filter_map(|(from, to)| {
             let to = to.text()?;
-            let destination = match crate::links::is_external(to) {
+            let destination = match crate::follow::is_external(to) {
                 true => to.to_owned(),
                 false => {
                     let anchor = to.find('#').map_or("", |at| &to[at..]);

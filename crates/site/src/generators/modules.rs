@@ -7,7 +7,7 @@ use docent_markdown::{folder, text_of};
 use regex::Regex;
 
 use super::script::{Script, returned_at, value_at};
-use crate::site::Tree;
+use crate::tree::Tree;
 
 /// How far names are followed.
 const FARTHEST: usize = 24;
@@ -19,10 +19,10 @@ const MOST_VALUES: usize = 200_000;
 const LARGEST: usize = 2 << 20;
 
 /// The endings of scripts, in the order a name without one is tried.
-pub(super) const ENDINGS: [&str; 8] = ["ts", "mts", "js", "mjs", "cjs", "tsx", "cts", "json"];
+pub(crate) const ENDINGS: [&str; 8] = ["ts", "mts", "js", "mjs", "cjs", "tsx", "cts", "json"];
 
 /// Scripts of a tree, each read once.
-pub(super) struct Modules<'t> {
+pub(crate) struct Modules<'t> {
     tree: &'t dyn Tree,
     /// Which files may be looked at: no configuration reads more than the layout says it does.
     allowed: fn(&str) -> bool,
@@ -31,18 +31,18 @@ pub(super) struct Modules<'t> {
 }
 
 impl<'t> Modules<'t> {
-    pub(super) fn new(tree: &'t dyn Tree, allowed: fn(&str) -> bool) -> Self {
+    pub(crate) fn new(tree: &'t dyn Tree, allowed: fn(&str) -> bool) -> Self {
         Self { tree, allowed, texts: HashMap::new(), left: MOST_VALUES }
     }
 
     /// What a script exports as its default, as far as it is written out.
-    pub(super) fn default_export(&mut self, file: &str) -> Option<Script> {
+    pub(crate) fn default_export(&mut self, file: &str) -> Option<Script> {
         let script = self.exported(file, "default")?;
         Some(self.resolved(script, file, 0))
     }
 
     /// The inside of the first call of this name in a script, as far as it is written out.
-    pub(super) fn argument_of(&mut self, file: &str, function: &str) -> Option<Script> {
+    pub(crate) fn argument_of(&mut self, file: &str, function: &str) -> Option<Script> {
         let text = self.text(file)?;
         let call = format!("{function}(");
         let at = text

@@ -1,35 +1,58 @@
 //! `.vitepress/config.*`.
 
-use docent_markdown::{AnchorStyle, joined};
+use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
+use super::Rules;
 use super::modules::{ENDINGS, Modules};
 use super::patterns::globs;
-use super::roots::{Root, Rules};
+use super::roots::{Root, index_path};
 use super::script::Script;
-use super::{Entries, Entry, Generator, Layout, below, is_configuration};
-use crate::links::is_external;
-use crate::site::Tree;
+use crate::follow::is_external;
+use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
+use crate::tree::{Tree, at_home, joined_in};
 
 /// How deep a sidebar may nest.
 const DEEPEST: usize = 32;
 
+#[derive(Debug)]
+pub(crate) struct VitePress;
+
+impl Rules for VitePress {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        let rewritten = root.rewritten(inside);
+        below(&root.served, &index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"]))
+    }
+
+    // A page of every value of a parameter: there is none to read.
+    fn hides(&self, inside: &str) -> bool {
+        inside.contains('[')
+    }
+}
+
 /// Reads the layout, if the folder has such a configuration.
-pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = ENDINGS
         .iter()
         .flat_map(|ending| [format!(".vitepress/config.{ending}"), format!(".vitepress/config/index.{ending}")])
-        .map(|name| below(home, &name))
+        .map(|name| at_home(tree, home, &name))
         .find(|file| has(file))?;
     let mut modules = Modules::new(tree, is_configuration);
     let config = modules.default_export(&file).map_or(Script::Computed, unwrapped);
     let themed = |config: &Script, name: &str| config.get("themeConfig").and_then(|theme| theme.get(name)).cloned();
 
-    let source = config.text_of("srcDir").and_then(|folder| joined(home, folder)).unwrap_or_else(|| home.to_owned());
+    let source = config
+        .text_of("srcDir")
+        .and_then(|folder| joined_in(tree.root(), home, folder))
+        .unwrap_or_else(|| home.to_owned());
     let excluded = config.get("srcExclude").map(Script::list).unwrap_or_default();
     let rewrites = config.get("rewrites").map(Script::members).unwrap_or_default();
     let mut root = Root {
         folder: source.clone(),
-        rules: Rules::VitePress,
+        generator: Generator::VitePress,
         excluded: globs(excluded.iter().filter_map(Script::text)),
         rewrites: rewrites.iter().filter_map(|(from, to)| Some((from.clone(), to.text()?.to_owned()))).collect(),
         language: config.text_of("lang").map(str::to_owned),
@@ -80,7 +103,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> O
 }
 
 /// The object inside of the calls around it: `defineConfig({…})`, `withPlugin({…})`.
-pub(super) fn unwrapped(script: Script) -> Script {
+pub(crate) fn unwrapped(script: Script) -> Script {
     match script {
         Script::Call(_, arguments) => {
             let object = arguments.into_iter().map(unwrapped).find(|argument| matches!(argument, Script::Object(_)));
@@ -147,7 +170,7 @@ impl Walk {
 }
 
 /// A link of a navigation as a site path.
-pub(super) fn site_path_of(link: &str) -> String {
+pub(crate) fn site_path_of(link: &str) -> String {
     let link = link.trim_matches('/');
     let stem = [".md", ".html"].iter().find_map(|ending| link.strip_suffix(ending)).unwrap_or(link);
     match stem.rsplit_once('/') {

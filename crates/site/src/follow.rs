@@ -1,200 +1,98 @@
-//! What a link's target names, and how to write a target that names something else.
-//!
-//! A target is read as a browser on the site would read it: absolute from the site's root, relative from the page's
-//! own folder, with or without the file's ending. [`Routes`] knows the site by the names of its files alone, so that
-//! nothing has to be parsed to follow a link.
+//! How links are read and written.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use docent_markdown::{folder, is_page, joined, site_path};
 
-use docent_markdown::{Field, FieldValue, Format, FrontMatter, Page, folder, is_page, joined, parse_as, site_path};
+use crate::model::{Site, Target};
 
-use crate::layout::Layout;
-use crate::site::Tree;
-
-/// What a target names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// Something outside of the site: another host, a mail address.
-    External,
-    /// A page, this one included, and the anchor on it.
-    Page { file: String, anchor: Option<String> },
-    /// A file that is no page.
-    Asset { file: String },
-    /// A path that the site's configuration redirects elsewhere.
-    Redirect { destination: String },
-    /// Nothing in this site. The path as read, relative to the site's root; `None` when it leads out of the root.
-    Missing { path: Option<String>, anchor: Option<String> },
-    /// Something only the running site knows, such as an expression.
-    Unknown,
+/// A link as it stands on a page, none that leaves the site and none to the page itself.
+#[derive(Debug)]
+pub struct Written<'a> {
+    /// The file it stands in.
+    pub from: &'a str,
+    /// As it is written.
+    pub target: &'a str,
+    /// Its path, decoded, without query and anchor.
+    pub path: String,
+    /// Decoded and without `#`.
+    pub anchor: Option<String>,
 }
 
-/// Where everything of a site is, by name.
-#[derive(Debug, Clone, Default)]
-pub struct Routes {
-    layout: Layout,
-    files: BTreeSet<String>,
-    /// Site path to file.
-    served: HashMap<String, String>,
-    /// A page's own path without its ending to its file: how pages that lie beside each other name each other, whatever
-    /// the site path.
-    named: HashMap<String, String>,
-    /// Source and destination, without leading slash.
-    redirects: Vec<(String, String)>,
-}
-
-impl Routes {
-    /// The routes of a tree. Reads its configuration and nothing else: a page that names its own path (`slug`) is known
-    /// only after [`Routes::add_slug`].
-    pub fn of(tree: &dyn Tree) -> Self {
-        let paths = tree.paths();
-        let layout = Layout::read_paths(tree, &paths);
-        let files: BTreeSet<String> = paths.into_iter().collect();
-        let mut served = HashMap::with_capacity(files.len());
-        let mut named = HashMap::with_capacity(files.len());
-        for file in files.iter().filter(|file| is_page(file)) {
-            if layout.holds_pages(file) {
-                served.entry(layout.place(file).site_path).or_insert_with(|| file.clone());
-            }
-            named.entry(site_path(file)).or_insert_with(|| file.clone());
-        }
-        let redirects = layout.redirects();
-        let redirects =
-            redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned())).collect();
-        Self { layout, files, served, named, redirects }
-    }
-
-    /// Says that a page is served at a path of its own choice.
-    pub fn add_slug(&mut self, slug: &str, file: &str) {
-        self.served.entry(trimmed(slug).to_owned()).or_insert_with(|| file.to_owned());
-        let field = Field { name: "slug".to_owned(), value: FieldValue::Text(slug.to_owned()) };
-        let front = FrontMatter { fields: vec![field], ..FrontMatter::default() };
-        self.served.entry(self.layout.place_of(file, &front).site_path).or_insert_with(|| file.to_owned());
-    }
-
-    /// What the configuration of the tree says.
-    pub fn layout(&self) -> &Layout {
-        &self.layout
-    }
-
-    /// Reads a page, its headings anchored as this site does it.
-    pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
-        parse_as(file, bytes, Format::of(file), self.layout.anchors())
-    }
-
-    /// [`respelled`], where an absolute target without an ending is the path the file is served at.
-    pub fn respelled(&self, target: &str, from: &str, file: &str, anchor: Option<&str>) -> String {
-        let path = self.layout.place(file).site_path;
-        let is_absolute = target.starts_with('/') && is_page(file);
-        let (written, _) = parts(target);
-        if !is_absolute || has_page_ending(written) || path == site_path(file) || !self.layout.holds_pages(file) {
-            return respelled(target, from, file, anchor);
-        }
-        respelled(target, "", &format!("{path}.md"), anchor)
-    }
-
-    /// Whether the tree holds this very file.
-    pub fn has_file(&self, path: &str) -> bool {
-        self.files.contains(path)
-    }
-
-    /// The file served at a site path; leading and trailing slashes do not matter.
-    pub fn file_at(&self, site_path: &str) -> Option<&str> {
-        let path = trimmed(site_path);
-        self.served.get(path).or_else(|| self.named.get(path)).map(String::as_str)
-    }
-
-    /// Every file in order.
-    pub fn files(&self) -> impl Iterator<Item = &str> {
-        self.files.iter().map(String::as_str)
-    }
-
-    /// Every site path with its file, in order.
-    pub fn served(&self) -> BTreeMap<&str, &str> {
-        self.served.iter().map(|(path, file)| (path.as_str(), file.as_str())).collect()
-    }
-
-    /// The paths that are redirected, without leading slash.
-    pub fn redirect_sources(&self) -> impl Iterator<Item = &str> {
-        self.redirects.iter().map(|(source, _)| source.as_str())
-    }
-
-    /// The file a person means by a path: with or without ending, with or without leading slash, or the path it is
-    /// served at.
-    pub fn page_named(&self, name: &str) -> Option<&str> {
-        let name = trimmed(name.trim().trim_start_matches("./"));
-        match self.files.get(name) {
-            Some(file) if is_page(file) => Some(file),
-            _ => self.file_at(name).or_else(|| self.file_at(&site_path(name))),
-        }
-    }
-
-    /// What `target` names when it stands in `from`, a file.
-    pub fn resolve(&self, from: &str, target: &str) -> Target {
-        let target = target.trim();
-        if is_external(target) {
-            return Target::External;
-        }
+impl<'a> Written<'a> {
+    /// `None` for what only the running site knows: expressions and templates.
+    pub(crate) fn read(from: &'a str, target: &'a str) -> Option<Self> {
         if target.contains(['{', '}', '$', '<', '>', '`']) || target.contains("%}") {
-            return Target::Unknown;
+            return None;
         }
         let (path, anchor) = parts(target);
-        if path.is_empty() {
-            return match target.is_empty() {
-                true => Target::Missing { path: None, anchor: None },
-                false => Target::Page { file: from.to_owned(), anchor },
-            };
-        }
-        let path = decoded(path);
-        if is_fragment(from) && !path.starts_with('/') {
-            // It stands wherever the fragment is put.
-            return Target::Unknown;
-        }
-        let mut first_try = None;
-        for base in bases(from) {
-            let joined = joined(if path.starts_with('/') { "" } else { &base }, &path);
-            if let Some(found) = joined.as_deref().and_then(|path| self.find(path, anchor.as_deref())) {
-                return found;
-            }
-            first_try.get_or_insert(joined);
-            if path.starts_with('/') {
-                break;
-            }
-        }
-        Target::Missing { path: first_try.flatten(), anchor }
+        Some(Self { from, target, path: decoded(path), anchor })
     }
 
-    fn find(&self, path: &str, anchor: Option<&str>) -> Option<Target> {
-        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
-        if let Some(file) = self.files.get(path) {
-            return Some(if is_page(file) { page(file) } else { Target::Asset { file: file.clone() } });
-        }
-        let index = matches!(path.rsplit('/').next(), Some("index" | "README")).then(|| site_path(path));
-        if let Some(file) = self.file_at(path).or_else(|| self.file_at(&index?)) {
-            return Some(page(file));
-        }
-        // Sites serve these folders from the root.
-        let asset = ["public", "static"].iter().find_map(|folder| self.files.get(&format!("{folder}/{path}")));
-        if let Some(file) = asset {
-            return Some(Target::Asset { file: file.clone() });
-        }
-        let redirect = self.redirects.iter().find(|(source, _)| redirects(source, path))?;
-        Some(Target::Redirect { destination: redirect.1.clone() })
+    pub(crate) fn is_absolute(&self) -> bool {
+        self.path.starts_with('/')
     }
 }
 
-/// Whether a redirect's source, which may hold `:name`, `:name*` and `*`, is meant for a path.
-fn redirects(source: &str, path: &str) -> bool {
-    let mut parts = path.split('/');
-    for wanted in source.split('/') {
-        if wanted == "*" || (wanted.starts_with(':') && wanted.ends_with('*')) {
-            return true;
+/// A link that is to be written.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    /// The file it will stand in.
+    pub from: &'a str,
+    /// The file it is to lead to, a page or not.
+    pub to: &'a str,
+    /// `None`: as `like` has it.
+    pub anchor: Option<&'a str>,
+    /// A link whose style it takes: absolute or relative, with or without ending, its query and its anchor.
+    pub like: &'a str,
+}
+
+/// A link whose rules are not known more closely: absolute from the root, relative from the file's folder, with or without
+/// ending, by the names of files and by addresses.
+pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
+    if is_fragment(link.from) && !link.is_absolute() {
+        // It stands wherever the fragment is put.
+        return Target::NotUnderstood;
+    }
+    let mut first_try = None;
+    for base in bases(link.from) {
+        let joined = joined(if link.is_absolute() { "" } else { &base }, &link.path);
+        if let Some(found) = joined.as_deref().and_then(|path| find(site, path, link.anchor.as_deref())) {
+            return found;
         }
-        match parts.next() {
-            Some(part) if wanted == part || (wanted.starts_with(':') && !part.is_empty()) => {}
-            _ => return false,
+        first_try.get_or_insert(joined);
+        if link.is_absolute() {
+            break;
         }
     }
-    parts.next().is_none()
+    Target::Missing { path: first_try.flatten(), anchor: link.anchor.clone() }
+}
+
+fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
+    if site.has_file(path) {
+        return Some(if is_page(path) { page(path) } else { Target::Asset { file: path.to_owned() } });
+    }
+    let index = matches!(path.rsplit('/').next(), Some("index" | "README")).then(|| site_path(path));
+    if let Some(file) = site.file_at_or_named(path).or_else(|| site.file_at_or_named(&index?)) {
+        return Some(page(file));
+    }
+    // Sites serve these folders from the root.
+    let mut assets = ["public", "static"].iter().map(|folder| format!("{folder}/{path}"));
+    if let Some(file) = assets.find(|file| site.has_file(file)) {
+        return Some(Target::Asset { file });
+    }
+    Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })
+}
+
+/// [`respelled`], where an absolute link without an ending is the address of the file.
+pub(crate) fn respelled_by_names(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    let (written, _) = parts(like);
+    match site.address(to) {
+        Some(path) if like.starts_with('/') && !has_page_ending(written) && path != site_path(to) => {
+            respelled(like, "", &format!("{path}.md"), anchor)
+        }
+        _ => respelled(like, from, to, anchor),
+    }
 }
 
 /// Whether a file is a piece of other pages rather than a page of its own: in a folder `snippets`, or named with a
@@ -257,10 +155,6 @@ fn bases(from: &str) -> Vec<String> {
     std::iter::once(folder).chain(above).collect()
 }
 
-fn trimmed(path: &str) -> &str {
-    path.trim_matches('/')
-}
-
 /// Whether a name ends as a page's file does.
 pub fn has_page_ending(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
@@ -321,11 +215,13 @@ fn encoded(path: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
     use super::*;
 
-    fn site() -> BTreeMap<String, Vec<u8>> {
+    fn sample() -> BTreeMap<String, Vec<u8>> {
         let files = [
             ("index.mdx", ""),
             ("guides/index.md", ""),
@@ -348,7 +244,7 @@ mod tests {
 
     #[test]
     fn targets_are_read_as_a_browser_would() {
-        let routes = Routes::of(&site());
+        let site = Site::read(&sample());
         let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
         for (from, target, expected) in [
             ("index.mdx", "/guides/retries", page("guides/retries.mdx", None)),
@@ -373,11 +269,11 @@ mod tests {
             ("index.mdx", "https://example.com/guides", Target::External),
             ("index.mdx", "//example.com", Target::External),
             ("index.mdx", "mailto:a@example.com", Target::External),
-            ("index.mdx", "{base}/x", Target::Unknown),
-            ("snippets/note.mdx", "retries", Target::Unknown),
+            ("index.mdx", "{base}/x", Target::NotUnderstood),
+            ("snippets/note.mdx", "retries", Target::NotUnderstood),
             ("snippets/note.mdx", "/guides/retries", page("guides/retries.mdx", None)),
         ] {
-            assert_eq!(routes.resolve(from, target), expected, "{target} in {from}");
+            assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
         }
     }
 
@@ -392,7 +288,7 @@ mod tests {
         .into_iter()
         .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
         .collect();
-        let routes = Routes::of(&tree);
+        let site = Site::read(&tree);
         for (from, target, expected) in [
             ("docs/a.md", "in/b.md", page("docs/in/b.md", None)),
             ("docs/a.md", "in/b", page("docs/in/b.md", None)),
@@ -400,27 +296,31 @@ mod tests {
             ("docs/in/b.md", "/old", Target::Redirect { destination: "/a".into() }),
             ("README.md", "docs/a.md", page("docs/a.md", None)),
         ] {
-            assert_eq!(routes.resolve(from, target), expected, "{target} in {from}");
+            assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
         }
-        assert_eq!(routes.served().into_iter().collect::<Vec<_>>(), [("a", "docs/a.md"), ("in/b", "docs/in/b.md")]);
+        assert_eq!(site.served().into_iter().collect::<Vec<_>>(), [("a", "docs/a.md"), ("in/b", "docs/in/b.md")]);
         for (target, spelled) in
             [("/x", "/in/b"), ("/x/#y", "/in/b/#y"), ("/x.md", "/docs/in/b.md"), ("x.md", "in/b.md")]
         {
-            assert_eq!(routes.respelled(target, "docs/a.md", "docs/in/b.md", None), spelled, "{target}");
+            assert_eq!(
+                site.link(&Wanted { from: "docs/a.md", to: "docs/in/b.md", anchor: None, like: target }),
+                spelled,
+                "{target}"
+            );
         }
     }
 
     #[test]
     fn a_page_is_named_in_many_ways() {
-        let routes = Routes::of(&site());
+        let site = Site::read(&sample());
         for name in
             ["guides/retries", "/guides/retries", "guides/retries.mdx", "./guides/retries.mdx", "guides/retries.md"]
         {
-            assert_eq!(routes.page_named(name), Some("guides/retries.mdx"), "{name}");
+            assert_eq!(site.page_named(name), Some("guides/retries.mdx"), "{name}");
         }
-        assert_eq!(routes.page_named("guides"), Some("guides/index.md"));
-        assert_eq!(routes.page_named("/"), Some("index.mdx"));
-        assert_eq!(routes.page_named("images/a.png"), None);
+        assert_eq!(site.page_named("guides"), Some("guides/index.md"));
+        assert_eq!(site.page_named("/"), Some("index.mdx"));
+        assert_eq!(site.page_named("images/a.png"), None);
     }
 
     #[test]
@@ -447,15 +347,15 @@ mod tests {
             file in prop::sample::select(vec!["index.mdx", "guides/index.md", "guides/retries.mdx", "guides/my page.md"]),
             target in prop::sample::select(vec!["/x", "x", "./x", "../x", "/x.md", "x.mdx", "../x/"]),
         ) {
-            let routes = Routes::of(&site());
+            let site = Site::read(&sample());
             let spelled = respelled(target, from, file, None);
-            prop_assert_eq!(routes.resolve(from, &spelled), page(file, None), "{}", spelled);
+            prop_assert_eq!(site.resolve(from, &spelled), page(file, None), "{}", spelled);
         }
 
         #[test]
         fn any_target_is_read_without_a_panic(from in "\\PC{0,12}", target in "\\PC{0,24}") {
-            let routes = Routes::of(&site());
-            routes.resolve(&from, &target);
+            let site = Site::read(&sample());
+            site.resolve(&from, &target);
             respelled(&target, &from, "guides/retries.mdx", Some("x"));
         }
     }

@@ -1,0 +1,72 @@
+//! The generators we know, one file each behind one trait.
+
+mod docusaurus;
+pub(crate) mod mintlify;
+pub(crate) mod mkdocs;
+mod modules;
+mod patterns;
+mod plain;
+pub(crate) mod redirects;
+pub(crate) mod roots;
+mod script;
+mod starlight;
+mod vitepress;
+pub(crate) mod yaml;
+
+use docent_markdown::FrontMatter;
+use roots::Root;
+
+use crate::follow::{Wanted, Written, by_names};
+use crate::layout::{Generator, Layout};
+use crate::model::{Site, Target};
+use crate::tree::Tree;
+
+/// What sets one generator apart from the others.
+pub(crate) trait Rules: Sync {
+    /// The layout of a tree that this generator builds, by its configuration in the folder `home`. `has` tells whether the
+    /// tree has a file that [`Layout::files`] names.
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout>;
+
+    /// Where a page is served, without leading slash and as a directory without trailing one: `""` is the first page.
+    /// `inside` is the file's path in the root's folder. Pages of [`roots::RootKind::Pages`] are not asked for.
+    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String;
+
+    /// Whether front matter may choose a page's address, so that all of it has to be read to know the site.
+    fn reads_front_matter(&self) -> bool {
+        false
+    }
+
+    /// Whether a Markdown file in the folder of a root makes no page, by its path in it.
+    fn hides(&self, _inside: &str) -> bool {
+        false
+    }
+
+    /// What a link leads to, as this generator and then a browser read it.
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        by_names(site, link)
+    }
+
+    /// A link as this site writes it. What `like` is to say: the style of a link that stood there before.
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        crate::follow::respelled_by_names(site, wanted)
+    }
+}
+
+/// In the order in which their configurations are looked for.
+pub(crate) const ALL: [Generator; 5] =
+    [Generator::Mintlify, Generator::Docusaurus, Generator::VitePress, Generator::MkDocs, Generator::Starlight];
+
+/// The rules of a generator.
+pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
+    match generator {
+        Generator::Plain => &plain::Plain,
+        Generator::Mintlify => &mintlify::Mintlify,
+        Generator::Docusaurus => &docusaurus::Docusaurus,
+        Generator::VitePress => &vitepress::VitePress,
+        Generator::MkDocs => &mkdocs::MkDocs,
+        Generator::Starlight => &starlight::Starlight,
+    }
+}
+
+pub(crate) use docusaurus::{is_category, without_configuration};
+pub(crate) use modules::ENDINGS as SCRIPTS;

@@ -1,0 +1,199 @@
+//! A docs tree as one model: which file is served where, and what a link leads to.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use docent_markdown::{Format, FrontMatter, Lines, Page, is_page, parse_as, read_front_matter, site_path, text_of};
+
+use crate::follow::{Wanted, Written, is_external};
+use crate::generators::rules;
+use crate::layout::{Generator, Layout};
+use crate::tree::Tree;
+
+/// What a link leads to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// Something outside of the site: another host, a mail address.
+    External,
+    /// A page, this one included, and the anchor on it.
+    Page { file: String, anchor: Option<String> },
+    /// A file that is no page.
+    Asset { file: String },
+    /// A path that the site's configuration redirects elsewhere.
+    Redirect { destination: String },
+    /// Nothing in this site. The path as read, relative to the docs root where it names a file and an address where it names
+    /// one; `None` when it leads out of either.
+    Missing { path: Option<String>, anchor: Option<String> },
+    /// What only the running site or its build knows, such as an expression, or what these rules do not cover.
+    NotUnderstood,
+}
+
+/// A docs tree as a site.
+#[derive(Debug, Clone, Default)]
+pub struct Site {
+    layout: Layout,
+    files: BTreeSet<String>,
+    /// Files of the repository outside of the docs root, which begin with `../`.
+    outside: BTreeSet<String>,
+    /// A page's file to the address it is served at.
+    addresses: HashMap<String, String>,
+    /// The other way round.
+    served: HashMap<String, String>,
+    /// A page's own path without its ending to its file: how pages that lie beside each other name each other, whatever
+    /// the address.
+    named: HashMap<String, String>,
+    /// Source and destination, without leading slash.
+    redirects: Vec<(String, String)>,
+}
+
+impl Site {
+    /// Reads the configuration of a tree and, where front matter may choose an address, that of every page.
+    pub fn read(tree: &dyn Tree) -> Self {
+        let paths = tree.paths();
+        let layout = Layout::read_paths(tree, &paths);
+        let reads_front_matter = rules(layout.generator()).reads_front_matter();
+        let files: BTreeSet<String> = paths.into_iter().collect();
+        let (mut addresses, mut served, mut named) = (HashMap::new(), HashMap::<String, String>::new(), HashMap::new());
+        for file in files.iter().filter(|file| is_page(file)) {
+            named.entry(site_path(file)).or_insert_with(|| file.clone());
+            if !layout.holds_pages(file) {
+                continue;
+            }
+            let front = match reads_front_matter {
+                true => tree.read(file).map(|bytes| front_matter(&bytes)).unwrap_or_default(),
+                false => FrontMatter::default(),
+            };
+            let address = layout.place_of(file, &front).site_path;
+            // Of an index and a README in one folder, the index is what is served.
+            match served.get(&address) {
+                Some(taken) if !is_readme(taken) || is_readme(file) => {}
+                _ => drop(served.insert(address.clone(), file.clone())),
+            }
+            addresses.insert(file.clone(), address);
+        }
+        let redirects = layout.redirects();
+        let redirects =
+            redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned())).collect();
+        let outside = tree.paths_outside().into_iter().collect();
+        Self { layout, files, outside, addresses, served, named, redirects }
+    }
+
+    /// What the configuration of the tree says.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    pub fn generator(&self) -> Generator {
+        self.layout.generator()
+    }
+
+    /// Reads a page, its headings anchored as this site does it.
+    pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
+        parse_as(file, bytes, Format::of(file), self.layout.anchors())
+    }
+
+    /// Whether the tree holds this very file.
+    pub fn has_file(&self, path: &str) -> bool {
+        self.files.contains(path)
+    }
+
+    /// Whether the repository holds this very file, inside of the docs root or outside.
+    pub(crate) fn has_any(&self, path: &str) -> bool {
+        self.files.contains(path) || self.outside.contains(path)
+    }
+
+    /// Every file in order.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(String::as_str)
+    }
+
+    /// Where a page is served, without leading slash; `None` when the file is no page of the site.
+    pub fn address(&self, file: &str) -> Option<&str> {
+        self.addresses.get(file).map(String::as_str)
+    }
+
+    /// The file served at an address; leading and trailing slashes do not matter.
+    pub fn file_at(&self, address: &str) -> Option<&str> {
+        self.served.get(trimmed(address)).map(String::as_str)
+    }
+
+    /// The file served at an address, or else the page that has this name without its ending.
+    pub fn file_at_or_named(&self, name: &str) -> Option<&str> {
+        self.file_at(name).or_else(|| self.named.get(trimmed(name)).map(String::as_str))
+    }
+
+    /// Every address with its file, in order.
+    pub fn served(&self) -> BTreeMap<&str, &str> {
+        self.served.iter().map(|(path, file)| (path.as_str(), file.as_str())).collect()
+    }
+
+    /// The addresses that are redirected, without leading slash.
+    pub(crate) fn redirect_sources(&self) -> impl Iterator<Item = &str> {
+        self.redirects.iter().map(|(source, _)| source.as_str())
+    }
+
+    /// Where the configuration redirects an address to, as it writes it.
+    pub(crate) fn redirect(&self, address: &str) -> Option<&str> {
+        let redirect = self.redirects.iter().find(|(source, _)| redirects(source, trimmed(address)))?;
+        Some(&redirect.1)
+    }
+
+    /// The file a person means by a path: with or without ending, with or without leading slash, or the path it is
+    /// served at.
+    pub fn page_named(&self, name: &str) -> Option<&str> {
+        let name = trimmed(name.trim().trim_start_matches("./"));
+        match self.files.get(name) {
+            Some(file) if is_page(file) => Some(file),
+            _ => self.file_at_or_named(name).or_else(|| self.file_at_or_named(&site_path(name))),
+        }
+    }
+
+    /// What `target` leads to when it stands in `from`, a file.
+    pub fn resolve(&self, from: &str, target: &str) -> Target {
+        let target = target.trim();
+        if is_external(target) {
+            return Target::External;
+        }
+        let Some(link) = Written::read(from, target) else { return Target::NotUnderstood };
+        if link.path.is_empty() {
+            return match target.is_empty() {
+                true => Target::Missing { path: None, anchor: None },
+                false => Target::Page { file: from.to_owned(), anchor: link.anchor },
+            };
+        }
+        rules(self.generator()).follow(self, &link)
+    }
+
+    /// A link from one file to another as this site writes it, in the style of `like`.
+    pub fn link(&self, wanted: &Wanted<'_>) -> String {
+        rules(self.generator()).write(self, wanted)
+    }
+}
+
+/// The front matter of a page.
+fn front_matter(bytes: &[u8]) -> FrontMatter {
+    let text = text_of(bytes);
+    read_front_matter(&text, &Lines::of(&text)).0
+}
+
+fn is_readme(file: &str) -> bool {
+    file.rsplit('/').next().is_some_and(|name| name.to_ascii_lowercase().starts_with("readme."))
+}
+
+/// Whether a redirect's source, which may hold `:name`, `:name*` and `*`, is meant for a path.
+fn redirects(source: &str, path: &str) -> bool {
+    let mut parts = path.split('/');
+    for wanted in source.split('/') {
+        if wanted == "*" || (wanted.starts_with(':') && wanted.ends_with('*')) {
+            return true;
+        }
+        match parts.next() {
+            Some(part) if wanted == part || (wanted.starts_with(':') && !part.is_empty()) => {}
+            _ => return false,
+        }
+    }
+    parts.next().is_none()
+}
+
+fn trimmed(path: &str) -> &str {
+    path.trim_matches('/')
+}

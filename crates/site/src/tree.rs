@@ -1,0 +1,94 @@
+//! The files of a docs tree.
+
+use std::collections::BTreeMap;
+
+/// Read access to a docs tree at one moment. Paths are relative to the docs root, `/`-separated, without a leading
+/// slash.
+///
+/// A docs root narrows the pages, not the sight: a site may be configured above it. What the repository holds outside of the
+/// docs root has paths that begin with `../`, as many as lead out of it, and can be read by them.
+pub trait Tree {
+    /// Every file inside of the docs root, in any order.
+    fn paths(&self) -> Vec<String>;
+
+    /// A file's bytes; `None` when there is no such file.
+    fn read(&self, path: &str) -> Option<Vec<u8>>;
+
+    /// The docs root's own path in its repository, `""` when it is all of it.
+    fn root(&self) -> &str {
+        ""
+    }
+
+    /// Every file of the repository outside of the docs root, in any order.
+    fn paths_outside(&self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+impl Tree for BTreeMap<String, Vec<u8>> {
+    fn paths(&self) -> Vec<String> {
+        self.keys().cloned().collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.get(path).cloned()
+    }
+}
+
+/// A path as seen from a folder, both relative to the docs root `root` and perhaps outside of it; `None` when it leads out
+/// of the repository. What is inside comes out without `../`.
+pub(crate) fn joined_in(root: &str, folder: &str, path: &str) -> Option<String> {
+    let mut parts: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
+    let above = parts.len();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." => {
+                parts.pop()?;
+            }
+            part => parts.push(part),
+        }
+    }
+    let shared = parts.iter().zip(root.split('/')).take_while(|(a, b)| **a == *b).count().min(above);
+    let mut out = vec![".."; above - shared];
+    out.extend(&parts[shared..]);
+    Some(out.join("/"))
+}
+
+/// A path of the folder a site is configured in, as seen from the docs root.
+pub(crate) fn at_home(tree: &dyn Tree, home: &str, path: &str) -> String {
+    joined_in(tree.root(), home, path).unwrap_or_else(|| path.to_owned())
+}
+
+/// A path relative to the repository as one relative to the docs root: `docs/a.md` is `a.md` in `docs`, and `../mkdocs.yml` is
+/// what `mkdocs.yml` is called there.
+pub fn from_root(root: &str, path: &str) -> String {
+    let up = "../".repeat(root.split('/').filter(|part| !part.is_empty()).count());
+    joined_in(root, &up, path).unwrap_or_else(|| path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_outside_of_the_root_begin_with_dots() {
+        for (root, folder, path, expected) in [
+            ("", "a", "../b.md", Some("b.md")),
+            ("", "a", "../../b.md", None),
+            ("docs", "", "../mkdocs.yml", Some("../mkdocs.yml")),
+            ("docs", "..", "docs", Some("")),
+            ("docs", "..", "docs/a.md", Some("a.md")),
+            ("docs", "..", "../x", None),
+            ("web/docs", "..", "blog/a.md", Some("../blog/a.md")),
+            ("web/docs", "../..", "web", Some("..")),
+            ("web/docs", "a/b", "../../../../x.md", Some("../../x.md")),
+            ("docs", "", "a/./b//c", Some("a/b/c")),
+        ] {
+            assert_eq!(joined_in(root, folder, path).as_deref(), expected, "{root} {folder} {path}");
+        }
+        assert_eq!(from_root("docs", "docs/a.md"), "a.md");
+        assert_eq!(from_root("web/docs", "web/x.json"), "../x.json");
+        assert_eq!(from_root("", "a.md"), "a.md");
+    }
+}
