@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use docent_refactor::{Change, Refactored};
-use docent_site::{Site, Tree};
+use docent_site::{Site, SiteData, Tree};
 
 use crate::docs_search::DocsSearch;
 use crate::files::Files;
@@ -126,6 +126,12 @@ impl Desk<'_> {
         self.files.read(path).is_some()
     }
 
+    /// A file of the docs. Of what is outside of the docs root, a model sees the site's navigation alone.
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        let is_seen = !path.starts_with("../") || SiteData::of(path).is_some();
+        is_seen.then(|| self.files.read(path)).flatten()
+    }
+
     fn has_below(&self, folder: &str) -> bool {
         holds(self.tree(), folder)
     }
@@ -153,7 +159,7 @@ impl Desk<'_> {
             },
             None => {
                 let path = self.inside(written);
-                match self.files.read(&path) {
+                match self.read(&path) {
                     Some(bytes) => Ok((path, bytes)),
                     None => Err(self.no_such_file(&path)),
                 }
@@ -183,7 +189,7 @@ impl Desk<'_> {
     /// A file of the docs that is to be worked on: its path and its bytes.
     pub(crate) fn bytes(&self, written: &str) -> Result<(String, Vec<u8>), String> {
         let path = self.path(written)?;
-        match self.files.read(&path) {
+        match self.read(&path) {
             Some(bytes) => Ok((path, bytes)),
             None => Err(self.no_such_file(&path)),
         }

@@ -92,11 +92,16 @@ impl<'b> Writable<'b> {
     pub(crate) fn check(&self, path: &str, after: Option<&[u8]>) -> Result<(), String> {
         let refused = |why: &dyn std::fmt::Display| format!("`{path}`: {why}");
         let before = self.base.read(path);
-        check_path(path).map_err(|why| refused(&why))?;
+        // Outside of the docs root there may be the navigation of the site, and nothing else for agents.
+        let inside = match path.trim_start_matches("../") {
+            inside if inside.len() < path.len() && before.is_some() && SiteData::of(path).is_some() => inside,
+            _ => path,
+        };
+        check_path(inside).map_err(|why| refused(&why))?;
         if before.is_none() {
             check_new_name(path).map_err(|why| refused(&why))?;
         }
-        if before.as_deref() == after || self.allowed.has(path) {
+        if before.as_deref() == after || (inside == path && self.allowed.has(path)) {
             return Ok(());
         }
         let judged = match self.kind(path, before.as_deref(), after) {

@@ -4,6 +4,7 @@ use std::fmt;
 
 use docent_markdown::is_page;
 use docent_search::{Source, SourceFile};
+use docent_site::from_root;
 use docent_types::{BoxError, Project};
 use docent_workspace::{Base, GitError, Mirror, TreeFile};
 
@@ -71,6 +72,21 @@ impl Source for Docs {
         Ok(readable.filter_map(source).collect())
     }
 
+    fn files_outside(&self) -> Result<Vec<SourceFile>, BoxError> {
+        if self.root.is_empty() {
+            return Ok(Vec::new());
+        }
+        let files = self.base.files("")?;
+        let outside = files.iter().filter(|file| file.mode.is_file() && below(&file.path, &self.root).is_none());
+        let source =
+            |file: &TreeFile| SourceFile { path: from_root(&self.root, &file.path), blob: file.blob.to_string() };
+        Ok(outside.map(source).collect())
+    }
+
+    fn root(&self) -> &str {
+        &self.root
+    }
+
     fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError> {
         Ok(self.base.blob(file.blob.parse()?)?)
     }
@@ -85,7 +101,13 @@ pub(crate) fn below<'a>(path: &'a str, root: &str) -> Option<&'a str> {
     if root.is_empty() { Some(path) } else { path.strip_prefix(root)?.strip_prefix('/') }
 }
 
-/// The path in the repository of a path below the docs root.
+/// The path in the repository of a path as it is seen from the docs root: below it, or outside and with `../` in front. One
+/// that leads out of the repository is none, and what is asked for it says so.
 pub(crate) fn inside(path: &str, root: &str) -> String {
-    if root.is_empty() { path.to_owned() } else { format!("{root}/{path}") }
+    let (mut folder, mut rest) = (root, path);
+    while let Some(above) = rest.strip_prefix("../").filter(|_| !folder.is_empty()) {
+        folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
+        rest = above;
+    }
+    if folder.is_empty() { rest.to_owned() } else { format!("{folder}/{rest}") }
 }

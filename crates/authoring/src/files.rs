@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use docent_agent::{Files, Refused, refused_change, secrets};
-use docent_site::{Finding, Tree, new_findings};
+use docent_site::{Finding, Tree, from_root, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
 
 use crate::docs::{below, inside};
@@ -26,7 +26,7 @@ impl Draft {
     /// A draft with nothing changed yet.
     pub(crate) fn new(overlay: Overlay, root: &str) -> Result<Self, GitError> {
         let base = overlay.base().clone();
-        let before = Before { files: base.files(root)?, base, root: root.to_owned() };
+        let before = Before::new(base, root)?;
         Ok(Self { overlay, before, touched: HashSet::new(), root: root.to_owned(), trouble: Mutex::new(None) })
     }
 
@@ -91,6 +91,14 @@ impl Tree for Draft {
         }
     }
 
+    fn root(&self) -> &str {
+        &self.root
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.before.paths_outside()
+    }
+
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         let read = if self.touched.contains(path) {
             self.overlay.read(&inside(path, &self.root))
@@ -115,7 +123,7 @@ impl Files for Draft {
     }
 
     fn changed(&self) -> Vec<String> {
-        self.overlay.changed().filter_map(|(path, _)| below(path, &self.root).map(str::to_owned)).collect()
+        self.overlay.changed().map(|(path, _)| from_root(&self.root, path)).collect()
     }
 
     fn change(&mut self, changes: Vec<(String, Option<Vec<u8>>)>) -> Result<(), Refused> {
@@ -147,7 +155,7 @@ impl Files for Draft {
 
 /// The docs as they were.
 #[derive(Debug)]
-struct Before {
+pub(crate) struct Before {
     base: Base,
     /// In order of path.
     files: Listing,
@@ -155,10 +163,18 @@ struct Before {
 }
 
 impl Before {
+    pub(crate) fn new(base: Base, root: &str) -> Result<Self, GitError> {
+        Ok(Self { files: base.files(root)?, base, root: root.to_owned() })
+    }
+
     /// The bytes of a file, found in the listing: a look into the trees for each of thousands of files would cost more
     /// than reading them.
     fn find(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
+        let is_outside = path.starts_with("../");
         let path = inside(path, &self.root);
+        if is_outside {
+            return self.base.read(&path);
+        }
         let Ok(at) = self.files.binary_search_by(|file| file.path.as_str().cmp(&path)) else { return Ok(None) };
         let file = &self.files[at];
         if file.mode.is_file() { self.base.blob(file.blob).map(Some) } else { Ok(None) }
@@ -169,6 +185,17 @@ impl Tree for Before {
     fn paths(&self) -> Vec<String> {
         let readable = self.files.iter().filter(|file| file.mode.is_file());
         readable.filter_map(|file| below(&file.path, &self.root).map(str::to_owned)).collect()
+    }
+
+    fn root(&self) -> &str {
+        &self.root
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        let all = if self.root.is_empty() { Ok(Listing::default()) } else { self.base.files("") };
+        let files = all.unwrap_or_default();
+        let outside = files.iter().filter(|file| file.mode.is_file() && below(&file.path, &self.root).is_none());
+        outside.map(|file| from_root(&self.root, &file.path)).collect()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {

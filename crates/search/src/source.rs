@@ -10,6 +10,14 @@ pub trait Source: Sync {
     fn commit(&self) -> &str;
     /// Every file inside the docs root, pages and not.
     fn files(&self) -> Result<Vec<SourceFile>, BoxError>;
+    /// Every file of the repository outside of the docs root, with a path that begins with `../`: sites are configured there.
+    fn files_outside(&self) -> Result<Vec<SourceFile>, BoxError> {
+        Ok(Vec::new())
+    }
+    /// The docs root's own path in its repository, `""` when it is all of it.
+    fn root(&self) -> &str {
+        ""
+    }
     /// A file's bytes.
     fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError>;
     /// A file that need not be one of the docs; `path` goes from the root of the repository. `None` when there is none,

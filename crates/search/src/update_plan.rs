@@ -20,6 +20,8 @@ pub(crate) struct Listing<'s> {
     source: &'s dyn Source,
     /// In order of path.
     files: Vec<SourceFile>,
+    /// The configuration outside of the docs root, in order of path.
+    outside: Vec<SourceFile>,
     failed: Mutex<Option<SearchError>>,
 }
 
@@ -29,12 +31,16 @@ impl<'s> Listing<'s> {
         if !files.is_sorted_by(|a, b| a.path <= b.path) {
             files.sort_by(|a, b| a.path.cmp(&b.path));
         }
-        Ok(Self { source, files, failed: Mutex::default() })
+        let mut outside = source.files_outside().map_err(failed("the list of files"))?;
+        outside.retain(|file| !Layout::files([file.path.as_str()].into_iter()).is_empty());
+        outside.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Self { source, files, outside, failed: Mutex::default() })
     }
 
     pub(crate) fn file(&self, path: &str) -> Option<&SourceFile> {
-        let at = self.files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
-        self.files.get(at)
+        let files = if path.starts_with("../") { &self.outside } else { &self.files };
+        let at = files.binary_search_by(|file| file.path.as_str().cmp(path)).ok()?;
+        files.get(at)
     }
 
     /// A file's blob; empty when it is not there.
@@ -73,6 +79,14 @@ impl<'s> Listing<'s> {
 impl Tree for Listing<'_> {
     fn paths(&self) -> Vec<String> {
         self.files.iter().map(|file| file.path.clone()).collect()
+    }
+
+    fn root(&self) -> &str {
+        self.source.root()
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.outside.iter().map(|file| file.path.clone()).collect()
     }
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
@@ -180,7 +194,7 @@ impl Plan {
 
 /// The files the layout is read from, with their blobs.
 fn inputs(listing: &Listing<'_>) -> Vec<(String, String)> {
-    let mut paths = Layout::files(listing.files.iter().map(|file| file.path.as_str()));
+    let mut paths = Layout::files(listing.files.iter().chain(&listing.outside).map(|file| file.path.as_str()));
     paths.sort_unstable();
     paths.into_iter().map(|path| (path.to_owned(), listing.blob(path).to_owned())).collect()
 }

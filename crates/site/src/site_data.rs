@@ -29,8 +29,9 @@ pub enum SiteData {
 const MINTLIFY: [&str; 5] = ["navigation", "redirects", "tabs", "anchors", "versions"];
 
 impl SiteData {
-    /// What a file is by its path, relative to the docs root.
+    /// What a file is by its path, relative to the docs root and perhaps outside of it.
     pub fn of(file: &str) -> Option<Self> {
+        let file = file.trim_start_matches("../");
         let name = file.rsplit('/').next().unwrap_or(file);
         Some(match name {
             _ if Navigation::FILES.contains(&file) => Self::Mintlify,
