@@ -18,6 +18,10 @@ pub(crate) fn system(setting: &Setting) -> String {
     if setting.search {
         system.push_str(SEARCH);
     }
+    if !setting.site.is_empty() {
+        system.push_str(SITE);
+        system.push_str(setting.site.trim_end());
+    }
     if !setting.context.is_empty() {
         let names: Vec<String> = setting.context.iter().map(|name| format!("`@{name}/`")).collect();
         system.push_str(&CONTEXT.replace("{}", &names.join(", ")));
@@ -46,8 +50,7 @@ what you are going to change. Make calls that do not depend on each other togeth
 `set_front_matter`. Links, the navigation and redirects follow them.
 - Change as little as the instruction needs. Do not reformat, reorder or rewrite what it is not about.
 - Write as the pages around do: their terms, their tone, their language, their components, their depth of headings.
-- Every page starts with front matter that has a `title`, and a `description` where its neighbours have one. A new page \
-belongs in the navigation (`docs.json` or `mint.json`).
+- Write front matter, links and navigation entries as this site has them.
 - You write documents: pages, snippets, pictures and other plain files that pages show, navigation and redirects. \
 Configuration, scripts, build files and new code on pages (imports, expressions, HTML that runs) are refused; leave them \
 to people.
@@ -77,6 +80,11 @@ Use `str_replace_based_edit_tool` to view and edit files; paths are relative to 
 
 const SEARCH: &str = " `search_docs` finds what the published docs say on a subject.";
 
+const SITE: &str = "
+
+The site you write for, as its configuration and its pages have it:
+";
+
 const CONTEXT: &str = "
 
 Beside the docs you can read these repositories, as sources for what is true of the product: {}. `list`, `search_text` \
@@ -85,7 +93,7 @@ and reading take their paths. They cannot be changed.";
 const OWNERS: &str = "
 
 The owners of this repository ask everybody who works on it to follow the files below. Follow them as to style, terms, \
-structure and procedure. Where they contradict what is said above or the instruction you are given, those come first.";
+structure and procedure. One in a folder is about what is below that folder. Where they contradict what is said above or the instruction you are given, those come first.";
 
 /// The system prompt for taking notes.
 pub(crate) const NOTES: &str = "\

@@ -13,6 +13,8 @@ pub struct Setting {
     pub context_tokens: u32,
     /// What the owners of the docs ask of everybody who works on them, the most general first.
     pub guidance: Vec<Guidance>,
+    /// What the site is like to write for, as a list in Markdown; empty when nothing is known.
+    pub site: String,
     /// The names of the repositories that may be read beside the docs, as [`crate::ToolContext::context`] has them.
     pub context: Vec<String>,
     /// Whether the published docs can be searched.
@@ -26,6 +28,7 @@ impl Default for Setting {
             editor: Editor::default(),
             context_tokens: 128_000,
             guidance: Vec::new(),
+            site: String::new(),
             context: Vec::new(),
             search: false,
         }

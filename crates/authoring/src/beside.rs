@@ -1,6 +1,6 @@
 //! What a turn may read beside the docs: other repositories, and what the docs' owners ask of agents.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,6 +19,10 @@ pub(crate) type Trees = BTreeMap<String, Arc<dyn Tree + Send + Sync>>;
 
 /// How long a job waits for a repository that it could do without.
 const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The most of all files of guidance together, in bytes, and how many are looked at.
+const ALL_GUIDANCE: usize = 96 << 10;
+const MOST_GUIDANCE: usize = 24;
 
 /// The most of one file of guidance that is used, in bytes.
 const GUIDANCE: usize = 32 << 10;
@@ -88,26 +92,36 @@ impl Tree for Beside {
     }
 }
 
-/// What the owners of the docs ask of agents, at one commit: the `AGENTS.md` of the repository, of the docs and of
-/// `.docent`, in this order.
+/// What the owners of the docs ask of agents, at one commit: `AGENTS.md` and `CLAUDE.md` of the repository and of the docs, those
+/// of `.mintlify` and `.docent`, and the `AGENTS.md` of folders of the docs, in this order. The same text twice counts once.
 ///
 /// # Errors
 /// The mirror failed. A file that cannot be read as one is no guidance.
 pub(crate) fn guidance(base: &Base, docs_root: &str) -> Result<Vec<Guidance>, GitError> {
-    const NAME: &str = "AGENTS.md";
-    let mut paths = vec![NAME.to_owned(), inside(NAME, docs_root), format!(".docent/{NAME}")];
-    paths.dedup();
-    let mut found = Vec::new();
+    const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+    let mut paths: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    paths.extend(NAMES.iter().map(|name| inside(name, docs_root)));
+    paths.push(".mintlify/AGENTS.md".to_owned());
+    paths.push(inside(".mintlify/AGENTS.md", docs_root));
+    paths.push(".docent/AGENTS.md".to_owned());
+    let listed = base.files(docs_root)?;
+    let nested = listed.iter().filter(|file| file.mode.is_file() && file.path.ends_with("/AGENTS.md"));
+    paths.extend(nested.map(|file| file.path.clone()));
+    let mut seen = HashSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
+    paths.truncate(MOST_GUIDANCE);
+    let (mut found, mut left) = (Vec::new(), ALL_GUIDANCE);
     for path in paths {
         let bytes = match base.read(&path) {
             Ok(Some(bytes)) => bytes,
             Ok(None) | Err(GitError::Path { .. }) => continue,
             Err(error) => return Err(error),
         };
-        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(GUIDANCE)]);
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(GUIDANCE).min(left)]);
         // A character that was cut in two is the last, and gone with that.
         let text = text.trim_end_matches('\u{fffd}').trim();
-        if !text.is_empty() {
+        if !text.is_empty() && !found.iter().any(|known: &Guidance| known.text == text) {
+            left -= text.len().min(left);
             found.push(Guidance { path, text: text.to_owned() });
         }
     }

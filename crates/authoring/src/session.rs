@@ -8,13 +8,14 @@ use std::sync::Arc;
 use docent_agent::{self as agent, Call, Finish, Setting, Step, ToolContext, ToolResult, Transcript};
 use docent_jobs::{EntryBody, Halted, Handle, Shown, crash};
 use docent_llm::Model;
+use docent_site::described;
 use docent_types::{Halt, Project};
 use docent_workspace::{CommitId, GitError, Mirror, Overlay};
 use tracing::info;
 
 use crate::author::{Author, hear, write_down};
 use crate::beside::{Trees, guidance, open_beside};
-use crate::files::Draft;
+use crate::files::{Before, Draft};
 use crate::notes;
 use crate::progress::{Progress, Turn};
 use crate::record::Record;
@@ -206,12 +207,16 @@ impl Session<'_> {
         // What nobody has agreed to yet is no guidance: an agent could have written it in the turn before.
         let agreed = parse(turn.agreed.as_ref().unwrap_or(&turn.base))?;
         let (mirror, root) = (self.mirror().await?, self.project.docs_root.clone());
-        let guidance = match self.author.works(move || guidance(&mirror.base(agreed)?, &root)).await {
+        let read = move || {
+            let base = mirror.base(agreed)?;
+            Ok::<_, GitError>((guidance(&base, &root)?, described(&Before::new(base, &root)?)))
+        };
+        let (guidance, site) = match self.author.works(read).await {
             Err(GitError::NoSuchCommit { .. }) => {
                 self.restart("the commit it began from is gone from the repository")?;
                 return Ok(None);
             }
-            guidance => guidance?,
+            read => read?,
         };
         let model = self.model.describe();
         Ok(Some(Setting {
@@ -219,6 +224,7 @@ impl Session<'_> {
             editor: model.editor,
             context_tokens: model.context_tokens,
             guidance,
+            site,
             context: turn.context.keys().cloned().collect(),
             search: self.search().is_some(),
         }))

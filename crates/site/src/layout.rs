@@ -34,6 +34,20 @@ pub enum Generator {
     Starlight,
 }
 
+impl Generator {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "no generator",
+            Self::Mintlify => "Mintlify",
+            Self::Docusaurus => "Docusaurus",
+            Self::VitePress => "VitePress",
+            Self::MkDocs => "MkDocs",
+            Self::Starlight => "Astro Starlight",
+        }
+    }
+}
+
 /// Where a file is served, and what the navigation says of it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Place {

@@ -19,6 +19,7 @@
 
 mod check;
 mod code;
+mod described;
 mod follow;
 mod generators;
 mod inbound;
@@ -37,6 +38,7 @@ mod tree;
 
 pub use check::{Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
 pub use code::code_of;
+pub use described::described;
 pub use follow::{Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
 pub use inbound::{Import, Linking, any_of, imports, linking_to, needles};
 pub use layout::{FileProblem, Generator, Layout, Place};

@@ -1,0 +1,213 @@
+//! What somebody who writes for a site has to know of it: how its pages are written, linked and listed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use docent_markdown::{Page, is_page, is_partial};
+
+use crate::follow::{has_page_ending, parts};
+use crate::layout::Generator;
+use crate::model::{Site, Target};
+use crate::navigation::Navigation;
+use crate::tree::Tree;
+
+/// How many pages are looked at, evenly taken.
+const LOOKED_AT: usize = 200;
+/// How many names of a kind are told.
+const TOLD: usize = 12;
+
+/// A few lines of Markdown, a list item each. Everything in it is counted on the pages of the tree or said by its
+/// configuration.
+pub fn described(tree: &dyn Tree) -> String {
+    let site = Site::read(tree);
+    let pages = looked_at(&site, tree);
+    let mut lines = vec![generator(&site)];
+    lines.extend(written(&pages));
+    lines.extend(links(&site, &pages));
+    lines.push(navigation(&site, tree));
+    lines.extend(several(&site));
+    lines.iter().map(|line| format!("- {line}\n")).collect()
+}
+
+/// A name out of the repository, fit to be quoted: on one line, and no longer than anybody would write it.
+fn name(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control() && *c != '`').take(100).collect()
+}
+
+fn looked_at(site: &Site, tree: &dyn Tree) -> Vec<Page> {
+    let files: Vec<&str> = site.files().filter(|file| site.address(file).is_some() && !is_partial(file)).collect();
+    let step = files.len().div_ceil(LOOKED_AT).max(1);
+    let read = files.iter().step_by(step).filter_map(|file| Some(site.parse(file, &tree.read(file)?)));
+    read.collect()
+}
+
+fn generator(site: &Site) -> String {
+    match site.generator() {
+        Generator::Plain => {
+            "No generator is known to build this site: its pages are read as files, as a forge shows them.".to_owned()
+        }
+        generator => format!("The site is built by {}. Write what it understands.", generator.name()),
+    }
+}
+
+fn written(pages: &[Page]) -> Vec<String> {
+    let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut fields: BTreeMap<&str, usize> = BTreeMap::new();
+    for page in pages {
+        *endings.entry(page.path.rsplit('.').next().unwrap_or_default()).or_default() += 1;
+        for name in page.front_matter.fields.iter().map(|field| field.name.as_str()).collect::<BTreeSet<_>>() {
+            *fields.entry(name).or_default() += 1;
+        }
+    }
+    let mut lines = Vec::new();
+    if let Some((ending, _)) = endings.iter().max_by_key(|(_, count)| **count) {
+        lines.push(format!("Pages are `.{ending}` files."));
+    }
+    // What one page in twenty has is in use; what fewer have is somebody's exception.
+    let mut used: Vec<(&str, usize)> = fields.into_iter().filter(|(_, count)| count * 20 >= pages.len()).collect();
+    used.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let told: Vec<String> = used
+        .iter()
+        .take(TOLD)
+        .map(|(field, count)| format!("`{}` ({} %)", name(field), count * 100 / pages.len().max(1)))
+        .collect();
+    lines.push(match told.is_empty() {
+        true => "Pages have no front matter; do not add any.".to_owned(),
+        false => format!("Front matter, and on how many of the pages: {}. Use no other fields.", told.join(", ")),
+    });
+    lines
+}
+
+/// The commonest way to write a link to another page, with one that stands on a page.
+fn links(site: &Site, pages: &[Page]) -> Option<String> {
+    let mut ways: BTreeMap<&'static str, (usize, String)> = BTreeMap::new();
+    for page in pages {
+        for link in &page.links {
+            let (path, _) = parts(&link.target);
+            let leads =
+                matches!(site.resolve(&page.path, &link.target), Target::Page { file, .. } if file != page.path);
+            if !leads || path.is_empty() {
+                continue;
+            }
+            let way = match (path.starts_with('/'), has_page_ending(path)) {
+                (true, true) => "from the root of the site, with the file's ending",
+                (true, false) => "from the root of the site, without an ending",
+                (false, true) => "relative, with the file's ending",
+                (false, false) => "relative, without the file's ending",
+            };
+            let known =
+                ways.entry(way).or_insert_with(|| (0, format!("`{}` on `{}`", name(&link.target), name(&page.path))));
+            known.0 += 1;
+        }
+    }
+    let all: usize = ways.values().map(|(count, _)| count).sum();
+    let (way, (count, example)) = ways.into_iter().max_by_key(|(_, (count, _))| *count)?;
+    Some(format!("Links to other pages are written {way} ({count} of {all} that were looked at), such as {example}."))
+}
+
+fn navigation(site: &Site, tree: &dyn Tree) -> String {
+    let has = |name: &&str| site.has_any(name);
+    match site.generator() {
+        Generator::Mintlify => {
+            let file = Navigation::FILES.iter().find(|file| has(file)).unwrap_or(&Navigation::FILES[0]);
+            format!(
+                "The navigation is in `{file}`, which names pages by their path without ending; a page that it does not name is hidden."
+            )
+        }
+        _ => {
+            let known = [
+                "SUMMARY.md",
+                "src/SUMMARY.md",
+                "mkdocs.yml",
+                "../mkdocs.yml",
+                "sidebars.js",
+                "sidebars.ts",
+                "_toc.yml",
+                "toc.yml",
+            ];
+            let named = known.iter().find(|file| has(file) && (!file.ends_with("mkdocs.yml") || has_nav(tree, file)));
+            match named {
+                Some(file) => format!("The navigation is in `{file}`; a new page belongs there too."),
+                None => "No navigation file names each page: it follows from the folders, or from a configuration that is not for you to edit.".to_owned(),
+            }
+        }
+    }
+}
+
+fn has_nav(tree: &dyn Tree, file: &str) -> bool {
+    tree.read(file).is_some_and(|bytes| String::from_utf8_lossy(&bytes).lines().any(|line| line.starts_with("nav:")))
+}
+
+/// Versions and languages, where there are several.
+fn several(site: &Site) -> Vec<String> {
+    let (mut versions, mut languages) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
+    for file in site.files().filter(|file| is_page(file)) {
+        let place = site.layout().place(file);
+        place.version.into_iter().for_each(|version| *versions.entry(version).or_default() += 1);
+        place.language.into_iter().for_each(|language| *languages.entry(language).or_default() += 1);
+    }
+    let told = |what: &str, found: BTreeMap<String, usize>, which: &str| {
+        let names: Vec<String> =
+            found.iter().take(TOLD).map(|(found, count)| format!("`{}` (pages: {count})", name(found))).collect();
+        (found.len() > 1).then(|| format!("There are several {what}: {}. {which}", names.join(", ")))
+    };
+    let versions = told(
+        "versions",
+        versions,
+        "Change the current one alone unless the instruction names another, and say which you changed.",
+    );
+    let languages = told(
+        "languages",
+        languages,
+        "Write in that of the page you change; translations are left to people unless the instruction asks for them.",
+    );
+    versions.into_iter().chain(languages).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::site;
+
+    #[test]
+    fn a_mkdocs_site_is_told_as_it_is() {
+        let tree = site(&[
+            ("mkdocs.yml", "site_name: T\nnav:\n  - index.md\n"),
+            ("docs/index.md", "# Home\n\n[Guide](guides/a.md) and [other](guides/b.md)\n"),
+            ("docs/guides/a.md", "---\ntags: [x]\n---\n# A\n\n[up](../index.md)\n"),
+            ("docs/guides/b.md", "---\ntags: [x]\n---\n# B\n"),
+        ]);
+        assert_eq!(
+            described(&tree),
+            "- The site is built by MkDocs. Write what it understands.\n\
+             - Pages are `.md` files.\n\
+             - Front matter, and on how many of the pages: `tags` (66 %). Use no other fields.\n\
+             - Links to other pages are written relative, with the file's ending (3 of 3 that were looked at), such as \
+             `../index.md` on `docs/guides/a.md`.\n\
+             - The navigation is in `mkdocs.yml`; a new page belongs there too.\n"
+        );
+    }
+
+    #[test]
+    fn folders_of_pages_have_no_front_matter_and_no_navigation() {
+        let tree = site(&[("a.md", "# A\n"), ("b.md", "# B\n\n[a](a.md)\n")]);
+        let told = described(&tree);
+        assert!(told.contains("No generator is known"), "{told}");
+        assert!(told.contains("Pages have no front matter"), "{told}");
+        assert!(told.contains("No navigation file"), "{told}");
+    }
+
+    #[test]
+    fn versions_and_languages_are_told() {
+        let tree = site(&[
+            (
+                "docs.json",
+                r#"{"navigation": {"versions": [{"version": "v2", "pages": ["v2/a"]}, {"version": "v1", "pages": ["v1/a"]}]}}"#,
+            ),
+            ("v1/a.mdx", "---\ntitle: A\n---\n"),
+            ("v2/a.mdx", "---\ntitle: A\n---\n"),
+        ]);
+        let told = described(&tree);
+        assert!(told.contains("There are several versions: `v1` (pages: 1), `v2` (pages: 1)."), "{told}");
+        assert!(told.contains("`docs.json`, which names pages by their path without ending"), "{told}");
+    }
+}
