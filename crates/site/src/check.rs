@@ -247,7 +247,7 @@ impl<'a> Check<'a> {
     fn broken(&mut self, from: &str, target: &str) -> Option<(FindingKind, String)> {
         match self.site.resolve(from, target) {
             Target::Missing { .. } => Some((FindingKind::BrokenLink, format!("`{target}` leads nowhere"))),
-            Target::Page { file, anchor: Some(anchor) } => {
+            Target::Page { file, anchor: Some(anchor) } if self.site.layout().knows_anchors() => {
                 let Read { page, bytes } = &*self.page(&file)?;
                 let is_there = page.has_anchor(&anchor) || may_have_anchor(page, bytes, &anchor);
                 (!is_there).then(|| {

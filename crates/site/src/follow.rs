@@ -198,7 +198,7 @@ fn relative(folder: &str, path: &str) -> String {
 }
 
 /// A path with what would end a Markdown destination or an attribute written as `%20` and its like.
-fn encoded(path: &str) -> String {
+pub(crate) fn encoded(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     for c in path.chars() {
         if c.is_control() || " ()<>\"'\\{}".contains(c) {

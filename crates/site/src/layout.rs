@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
-use crate::generators::{self, ALL, mkdocs, redirects, rules};
+use crate::generators::{self, ALL, mkdocs, redirects, rules, starlight, vitepress};
 use crate::openapi::Cache;
 use crate::tree::Tree;
 
@@ -89,6 +89,10 @@ pub struct Layout {
     pub(crate) folders: Vec<(String, Vec<String>)>,
     pub(crate) redirects: Vec<(String, String)>,
     pub(crate) anchors: AnchorStyle,
+    /// Whether anchors are made by a program of the site's own.
+    pub(crate) anchors_computed: bool,
+    pub(crate) vitepress: vitepress::Options,
+    pub(crate) starlight: starlight::Options,
     /// Folders from which snippets are named, besides the page's own, in order.
     pub(crate) snippets: Vec<String>,
     /// Operations of APIs that the navigation shows without a page of their own.
@@ -222,6 +226,9 @@ impl Layout {
             folders: Vec::new(),
             redirects: Vec::new(),
             anchors: AnchorStyle::GitHub,
+            anchors_computed: false,
+            vitepress: vitepress::Options::default(),
+            starlight: starlight::Options::default(),
             snippets: Vec::new(),
             operations: Vec::new(),
             descriptions: Vec::new(),
@@ -358,6 +365,12 @@ impl Layout {
         self.anchors
     }
 
+    /// Whether the anchors of headings are those that [`crate::Site::parse`] makes. They are not where a site's own program
+    /// makes them.
+    pub fn knows_anchors(&self) -> bool {
+        !self.anchors_computed
+    }
+
     /// Whether a file may be the description of an API, by its name and place.
     fn may_describe_api(&self, file: &str) -> bool {
         let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
@@ -427,7 +440,9 @@ fn is_script_of_configuration(folder: &str, name: &str) -> bool {
         || ["config/", "sidebars/", ".vitepress/config", ".vitepress/sidebar", ".vitepress/nav", ".vitepress/locale"]
             .iter()
             .any(|start| folder.starts_with(start));
-    is_script && !is_other && folder_fits
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
+    let is_collection = starlight::COLLECTIONS.contains(&below(folder, stem).as_str());
+    is_script && !is_other && (folder_fits || is_collection)
 }
 
 /// `a` and `b` with one slash between them, either of which may be empty.

@@ -31,13 +31,13 @@ pub enum Target {
 #[derive(Debug, Clone, Default)]
 pub struct Site {
     layout: Layout,
-    files: BTreeSet<String>,
+    pub(crate) files: BTreeSet<String>,
     /// Files of the repository outside of the docs root, which begin with `../`.
     outside: BTreeSet<String>,
     /// A page's file to the address it is served at.
     addresses: HashMap<String, String>,
     /// The other way round.
-    served: HashMap<String, String>,
+    pub(crate) served: HashMap<String, String>,
     /// A page's own path without its ending to its file: how pages that lie beside each other name each other, whatever
     /// the address.
     named: HashMap<String, String>,
@@ -52,6 +52,8 @@ impl Site {
         let layout = Layout::read_paths(tree, &paths);
         let reads_front_matter = rules(layout.generator()).reads_front_matter();
         let files: BTreeSet<String> = paths.into_iter().collect();
+        let outside: BTreeSet<String> = tree.paths_outside().into_iter().collect();
+        let has_any = |path: &str| files.contains(path) || outside.contains(path);
         let (mut addresses, mut served, mut named) = (HashMap::new(), HashMap::<String, String>::new(), HashMap::new());
         for file in files.iter().filter(|file| is_page(file)) {
             named.entry(site_path(file)).or_insert_with(|| file.clone());
@@ -62,6 +64,10 @@ impl Site {
                 true => tree.read(file).map(|bytes| front_matter(&bytes)).unwrap_or_default(),
                 false => FrontMatter::default(),
             };
+            let inside = layout.root(file).and_then(|root| Some((root, root.inside(file)?)));
+            if inside.is_some_and(|(root, inside)| !rules(layout.generator()).builds(root, inside, &front, &has_any)) {
+                continue;
+            }
             let address = layout.place_of(file, &front).site_path;
             // Of an index and a README in one folder, the index is what is served.
             match served.get(&address) {
@@ -73,7 +79,6 @@ impl Site {
         let redirects = layout.redirects();
         let redirects =
             redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned())).collect();
-        let outside = tree.paths_outside().into_iter().collect();
         Self { layout, files, outside, addresses, served, named, redirects }
     }
 

@@ -9,8 +9,8 @@ mod plain;
 pub(crate) mod redirects;
 pub(crate) mod roots;
 mod script;
-mod starlight;
-mod vitepress;
+pub(crate) mod starlight;
+pub(crate) mod vitepress;
 pub(crate) mod yaml;
 
 use docent_markdown::FrontMatter;
@@ -39,6 +39,12 @@ pub(crate) trait Rules: Sync {
     /// Whether a Markdown file in the folder of a root makes no page, by its path in it.
     fn hides(&self, _inside: &str) -> bool {
         false
+    }
+
+    /// Whether a file in the folder of a root makes a page once all is published; drafts do not. `has` tells which files
+    /// there are.
+    fn builds(&self, _root: &Root, _inside: &str, _front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+        true
     }
 
     /// What a link leads to, as this generator and then a browser read it.

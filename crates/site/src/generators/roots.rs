@@ -27,6 +27,8 @@ pub(crate) struct Root {
     pub(crate) labels: std::collections::HashMap<String, String>,
     /// Paths of files that are served elsewhere: from, to, relative to the folder.
     pub(crate) rewrites: Vec<(String, String)>,
+    /// Languages of what is served below a path, and that path.
+    pub(crate) languages: Vec<(String, String)>,
     /// Languages that file names may end in (`page.fr.md`), the default one first.
     pub(crate) suffixes: Vec<String>,
 }
@@ -93,6 +95,14 @@ impl Root {
 
     pub(crate) fn language_of(&self, file: &str) -> Option<String> {
         let suffix = self.inside(file).and_then(|inside| self.without_language(inside).1);
+        if !self.languages.is_empty() {
+            let path = self.path(file, &FrontMatter::default());
+            let below =
+                |folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+            if let Some((_, language)) = self.languages.iter().find(|(folder, _)| below(folder)) {
+                return Some(language.clone());
+            }
+        }
         suffix.or(self.language.as_ref()).or(self.suffixes.first()).cloned()
     }
 

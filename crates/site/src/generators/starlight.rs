@@ -1,18 +1,78 @@
 //! `astro.config.*`, for Starlight.
+//!
+//! A link is a plain URL: relative to the page's own, which ends in a slash unless the site says otherwise, and with the
+//! site's base where it is absolute.
 
-use docent_markdown::{FrontMatter, slug, stem};
+mod links;
+
+use docent_markdown::{FrontMatter, slug, stem, text_of};
 
 use super::Rules;
 use super::modules::{ENDINGS, Modules};
 use super::roots::{Root, RootKind, index_path};
 use super::script::Script;
 use super::vitepress::{site_path_of, unwrapped};
-use crate::follow::is_external;
+use crate::follow::{Wanted, Written, is_external};
 use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
+use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home};
 
 /// How deep a sidebar may nest.
 const DEEPEST: usize = 32;
+
+/// Where collections of pages are defined.
+pub(crate) const COLLECTIONS: [&str; 2] = ["src/content.config", "src/content/config"];
+
+/// Integrations and plugins that neither add pages nor change links.
+const HARMLESS: [&str; 18] = [
+    "starlight",
+    "sitemap",
+    "mdx",
+    "markdoc",
+    "tailwind",
+    "react",
+    "vue",
+    "svelte",
+    "preact",
+    "solid",
+    "solidJs",
+    "alpinejs",
+    "partytown",
+    "icon",
+    "robotsTxt",
+    "starlightLinksValidator",
+    "starlightLlmsTxt",
+    "starlightImageZoom",
+];
+
+/// What the configuration says of addresses and links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// The path all pages are below, without slashes around it; `None` when it is computed.
+    base: Option<String>,
+    slashes: Slashes,
+    /// Whether pages are files of their own and no folders.
+    builds_files: bool,
+    /// Whether pages are served at paths that only the build knows.
+    addresses_computed: bool,
+    /// Whether a plugin may make other links of those of a page.
+    changes_links: bool,
+    /// Whether an integration may add pages.
+    adds_pages: bool,
+    /// Paths of the languages that have a folder, and that of the default one: its pages stand in for pages of others.
+    languages: Vec<String>,
+    default_language: String,
+}
+
+/// How URLs of pages end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Slashes {
+    Always,
+    Never,
+    /// Served as folders, and found both ways.
+    #[default]
+    Either,
+}
 
 #[derive(Debug)]
 pub(crate) struct Starlight;
@@ -22,16 +82,32 @@ impl Rules for Starlight {
         read(tree, home, has)
     }
 
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
+    fn address(&self, _root: &Root, inside: &str, front: &FrontMatter) -> String {
         if let Some(slug) = front.slug() {
-            return slug.trim_matches('/').to_owned();
+            return index_path(slug.trim_matches('/'), &["index"]);
         }
         let parts: Vec<String> = stem(inside).unwrap_or(inside).split('/').map(slug).collect();
-        below(&root.served, &index_path(&parts.join("/"), &["index"]))
+        index_path(&parts.join("/"), &["index"])
     }
 
     fn reads_front_matter(&self) -> bool {
         true
+    }
+
+    fn hides(&self, inside: &str) -> bool {
+        inside.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
+    }
+
+    fn builds(&self, _root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+        front.get("draft") != Some("true")
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        links::follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        links::write(site, wanted)
     }
 }
 
@@ -45,27 +121,28 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let starlight = modules.argument_of(&file, "starlight").unwrap_or(Script::Computed);
 
     let content = at_home(tree, home, "src/content/docs");
-    let mut roots = Vec::new();
-    let mut languages = Vec::new();
-    let mut language = None;
+    let mut root = Root { folder: content, generator: Generator::Starlight, ..Root::default() };
     for (name, locale) in starlight.get("locales").map(Script::members).unwrap_or_default() {
-        let own = locale.text_of("lang").unwrap_or(name).to_owned();
+        let language = locale.text_of("lang").unwrap_or(name).to_owned();
         if name == "root" {
-            language = Some(own);
+            root.language = Some(language);
         } else {
-            languages.push(name.clone());
-            roots.push(Root {
-                folder: below(&content, name),
-                served: name.clone(),
-                generator: Generator::Starlight,
-                language: Some(own),
-                ..Root::default()
-            });
+            root.languages.push((name.clone(), language));
         }
     }
-    roots.push(Root { folder: content, generator: Generator::Starlight, language, ..Root::default() });
-    roots.push(Root { folder: at_home(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() });
-    let mut layout = Layout::of(Generator::Starlight, home, roots);
+    let languages: Vec<String> = root.languages.iter().map(|(name, _)| name.clone()).collect();
+    let pages = Root { folder: at_home(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
+    let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
+    layout.starlight = options(&config, &starlight, &languages);
+    let collections =
+        COLLECTIONS.iter().flat_map(|name| ENDINGS.map(|ending| at_home(tree, home, &format!("{name}.{ending}"))));
+    layout.starlight.addresses_computed = collections
+        .filter(|file| has(file))
+        .filter_map(|file| tree.read(&file))
+        .any(|bytes| text_of(&bytes).contains("generateId"));
+    if layout.starlight.addresses_computed {
+        layout.problem(&file, "the addresses of pages are computed; they are taken to be those of their files");
+    }
 
     let mut walk = Walk { entries: Entries::default(), folders: Vec::new(), languages: &languages, computed: false };
     match starlight.get("sidebar") {
@@ -87,6 +164,48 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         );
     }
     Some(layout)
+}
+
+fn options(config: &Script, starlight: &Script, languages: &[String]) -> Options {
+    let is_computed = matches!(config, Script::Computed);
+    let harmless = |plugin: &Script| match plugin {
+        Script::Call(name, _) => HARMLESS.contains(&name.as_str()),
+        other => other.is("null") || other.is("false") || other.is("undefined"),
+    };
+    let all_harmless = |list: Option<&Script>| match list {
+        None => true,
+        Some(Script::List(items)) => items.iter().all(harmless),
+        Some(_) => false,
+    };
+    let plain = |list: Option<&Script>| list.is_none_or(|list| matches!(list, Script::List(items) if items.is_empty()));
+    let markdown = config.get("markdown");
+    let own = ["remarkPlugins", "rehypePlugins", "processor"];
+    let has_own = markdown.is_some_and(|markdown| {
+        !matches!(markdown, Script::Object(_)) || own.iter().any(|name| !plain(markdown.get(name)))
+    });
+    let adds_pages =
+        is_computed || !all_harmless(config.get("integrations")) || !all_harmless(starlight.get("plugins"));
+    Options {
+        base: match config.get("base") {
+            None if is_computed => None,
+            None => Some(String::new()),
+            Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
+        },
+        slashes: match config.text_of("trailingSlash") {
+            Some("always") => Slashes::Always,
+            Some("never") => Slashes::Never,
+            _ => Slashes::Either,
+        },
+        builds_files: config.get("build").and_then(|build| build.text_of("format")) == Some("file"),
+        addresses_computed: false,
+        changes_links: has_own || adds_pages,
+        adds_pages,
+        languages: languages.to_vec(),
+        default_language: match starlight.text_of("defaultLocale") {
+            None | Some("root") => String::new(),
+            Some(name) => name.to_owned(),
+        },
+    }
 }
 
 struct Walk<'l> {

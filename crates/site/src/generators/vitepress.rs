@@ -1,4 +1,9 @@
 //! `.vitepress/config.*`.
+//!
+//! A link is a URL as a browser reads it on the page that it stands on, with or without `.md` or `.html`. So where files are
+//! rewritten, links go by where they are rewritten to, and the folder of a page's file says nothing.
+
+mod links;
 
 use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
@@ -7,12 +12,24 @@ use super::modules::{ENDINGS, Modules};
 use super::patterns::globs;
 use super::roots::{Root, index_path};
 use super::script::Script;
-use crate::follow::is_external;
+use crate::follow::{Wanted, Written, is_external};
 use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
+use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 
 /// How deep a sidebar may nest.
 const DEEPEST: usize = 32;
+
+/// What the configuration says of addresses and links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// The path all pages are below, without slashes around it; `None` when it is computed.
+    base: Option<String>,
+    /// Whether files are served at paths that only the build knows.
+    addresses_computed: bool,
+    /// Whether the build goes on with links that lead nowhere, at least with some.
+    accepts_dead_links: bool,
+}
 
 #[derive(Debug)]
 pub(crate) struct VitePress;
@@ -24,12 +41,25 @@ impl Rules for VitePress {
 
     fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
         let rewritten = root.rewritten(inside);
-        below(&root.served, &index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"]))
+        index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"])
     }
 
-    // A page of every value of a parameter: there is none to read.
     fn hides(&self, inside: &str) -> bool {
-        inside.contains('[')
+        // A page of every value of a parameter: there is none to read.
+        let is_route = inside.split('[').skip(1).any(|rest| {
+            rest.split_once(']').is_some_and(|(name, _)| {
+                !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+            })
+        });
+        is_route || !inside.ends_with(".md") || inside.split('/').rev().skip(1).any(|folder| folder == "dist")
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        links::follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        links::write(site, wanted)
     }
 }
 
@@ -49,44 +79,42 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         .and_then(|folder| joined_in(tree.root(), home, folder))
         .unwrap_or_else(|| home.to_owned());
     let excluded = config.get("srcExclude").map(Script::list).unwrap_or_default();
-    let rewrites = config.get("rewrites").map(Script::members).unwrap_or_default();
+    let rewrites = config.get("rewrites").map(rewrites).unwrap_or(Some(Vec::new()));
     let mut root = Root {
         folder: source.clone(),
         generator: Generator::VitePress,
         excluded: globs(excluded.iter().filter_map(Script::text)),
-        rewrites: rewrites.iter().filter_map(|(from, to)| Some((from.clone(), to.text()?.to_owned()))).collect(),
+        rewrites: rewrites.clone().unwrap_or_default(),
         language: config.text_of("lang").map(str::to_owned),
         ..Root::default()
     };
 
-    let locales = config.get("locales").cloned();
-    let mut roots = Vec::new();
     let mut sidebars = vec![themed(&config, "sidebar")];
-    for (name, locale) in locales.iter().flat_map(Script::members) {
-        let language = locale.text_of("lang").unwrap_or(name).to_owned();
+    for (name, locale) in config.get("locales").map(Script::members).unwrap_or_default() {
+        let language = locale.text_of("lang");
         sidebars.push(themed(locale, "sidebar"));
         if name == "root" {
-            if locale.text_of("lang").is_some() {
-                root.language = Some(language);
-            }
+            root.language = language.map(str::to_owned).or(root.language);
         } else if !is_external(name) {
             let name = name.trim_matches('/');
-            roots.push(Root {
-                folder: below(&source, name),
-                served: name.to_owned(),
-                language: Some(language),
-                ..root.clone()
-            });
+            root.languages.push((name.to_owned(), language.unwrap_or(name).to_owned()));
         }
     }
-    // Rules that name whole paths hold for the folder they are written for.
-    for locale in &mut roots {
-        locale.rewrites = Vec::new();
-    }
-    roots.push(root);
 
-    let mut layout = Layout::of(Generator::VitePress, home, roots);
+    let mut layout = Layout::of(Generator::VitePress, home, vec![root]);
     layout.anchors = AnchorStyle::VitePress;
+    layout.anchors_computed = config
+        .get("markdown")
+        .and_then(|markdown| markdown.get("anchor"))
+        .is_some_and(|anchor| ["slugify", "getTokensText"].iter().any(|name| anchor.get(name).is_some()));
+    layout.vitepress = Options {
+        base: match config.get("base") {
+            None => Some(String::new()),
+            Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
+        },
+        addresses_computed: rewrites.is_none(),
+        accepts_dead_links: config.get("ignoreDeadLinks").is_some_and(|option| !option.is("false")),
+    };
     layout.snippets = vec![source];
     let mut walk = Walk { entries: Entries::default(), computed: matches!(config, Script::Computed) };
     for sidebar in sidebars.iter().flatten() {
@@ -99,7 +127,23 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             "the sidebar is computed in part; pages that it does not name in so many words go without their group",
         );
     }
+    if rewrites.is_none() {
+        layout.problem(&file, "the rewrites are computed; pages are taken to be served where their files are");
+    }
     Some(layout)
+}
+
+/// Rules of paths, from and to; `None` when there is one that is computed or has a pattern of its own.
+fn rewrites(option: &Script) -> Option<Vec<(String, String)>> {
+    let Script::Object(members) = option else { return None };
+    let plain = |text: &str| {
+        let text = text.replace("(.*)", "*");
+        !text.contains(['(', ')', '{', '}', '?', '+', '^', '\\'])
+    };
+    members
+        .iter()
+        .map(|(from, to)| Some((from.clone(), to.text()?.to_owned())).filter(|(from, to)| plain(from) && plain(to)))
+        .collect()
 }
 
 /// The object inside of the calls around it: `defineConfig({…})`, `withPlugin({…})`.

@@ -1,0 +1,234 @@
+//! Links of Starlight sites.
+
+use docent_markdown::{folder, joined};
+
+use super::{Options, Slashes};
+use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names};
+use crate::layout::below;
+use crate::model::{Site, Target};
+
+/// Endings of what may be a page in `src/pages`.
+const SOURCES: [&str; 6] = ["astro", "html", "ts", "js", "md", "mdx"];
+
+/// Pages and links of one site.
+struct Links<'s> {
+    site: &'s Site,
+    options: &'s Options,
+    home: &'s str,
+}
+
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let links = Links::of(site);
+    let Some(address) = site.address(link.from) else {
+        let is_inside = link.from.starts_with(&format!("{}/", below(links.home, "src")));
+        return match (is_inside, link.is_absolute()) {
+            (false, _) => by_names(site, link),
+            (true, true) => links.absolute(link),
+            // It stands on whatever page the file is put into.
+            (true, false) => Target::NotUnderstood,
+        };
+    };
+    if link.path.starts_with(['~', '@']) {
+        // An alias that the configuration of TypeScript explains.
+        return Target::NotUnderstood;
+    }
+    if link.is_absolute() {
+        return links.absolute(link);
+    }
+    let beside = joined(folder(link.from), &link.path);
+    if has_page_ending(&link.path) && links.options.changes_links {
+        // Only a plugin makes a link of it, and then by the file.
+        let page = beside.filter(|file| site.address(file).is_some());
+        return page.map_or(Target::NotUnderstood, |file| Target::Page { file, anchor: link.anchor.clone() });
+    }
+    if let Some(file) = beside.filter(|file| site.has_any(file) && !has_page_ending(file)) {
+        return Target::Asset { file };
+    }
+    match joined(&links.folder_of(address), &link.path) {
+        Some(name) => links.served(link, &name),
+        // Behind the base, or above it.
+        None if links.options.base.as_deref() != Some("") => Target::NotUnderstood,
+        None => links.served(link, link.path.trim_start_matches("../")),
+    }
+}
+
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    let links = Links::of(site);
+    let (path, _) = parts(like);
+    let suffix = suffix(like, anchor);
+    let (Some(own), Some(base)) = (site.address(from), &links.options.base) else {
+        return respelled_by_names(site, wanted);
+    };
+    let base = if base.is_empty() { String::new() } else { format!("/{base}") };
+    let Some(address) = site.address(to) else {
+        let public = format!("{}/", below(links.home, "public"));
+        return match to.strip_prefix(&public) {
+            Some(served) => format!("{base}/{}{suffix}", escaped(served)),
+            None => respelled(if path.starts_with('/') { "x" } else { like }, from, to, anchor),
+        };
+    };
+    if path.is_empty() && from == to && !like.is_empty() {
+        return suffix;
+    }
+    if has_page_ending(path) && links.options.changes_links && !path.starts_with('/') {
+        return respelled(like, from, to, anchor);
+    }
+    // What stands in for a page of another language is named in that language.
+    let like_name = path.strip_prefix('/').map(|path| path.strip_prefix(base.trim_start_matches('/')).unwrap_or(path));
+    let address = match like_name.and_then(|name| links.language_of(name.trim_matches('/'))) {
+        Some(language) if links.stands_in(language, address) => below(language, &links.without_default(address)),
+        _ => address.to_owned(),
+    };
+    let has_slash = match links.options.slashes {
+        Slashes::Always => true,
+        Slashes::Never => false,
+        Slashes::Either => path.is_empty() || path.ends_with('/'),
+    };
+    let is_relative = !path.is_empty() && !path.starts_with('/') && !has_page_ending(path);
+    let written = match is_relative {
+        true => relative(&links.folder_of(own), &address, has_slash, path.starts_with("./")),
+        false => {
+            let slash = if has_slash && !address.is_empty() { "/" } else { "" };
+            let between = if address.is_empty() && !base.is_empty() && !has_slash { "" } else { "/" };
+            format!("{base}{between}{address}{slash}")
+        }
+    };
+    format!("{}{suffix}", escaped(&written))
+}
+
+impl<'s> Links<'s> {
+    fn of(site: &'s Site) -> Self {
+        Self { site, options: &site.layout().starlight, home: site.layout().home() }
+    }
+
+    /// The folder that a relative URL on a page starts from.
+    fn folder_of(&self, address: &str) -> String {
+        match self.options.slashes == Slashes::Never || self.options.builds_files {
+            true => folder(address).to_owned(),
+            false => address.to_owned(),
+        }
+    }
+
+    fn absolute(&self, link: &Written<'_>) -> Target {
+        let Some(path) = joined("", &link.path) else { return Target::NotUnderstood };
+        let Some(base) = self.options.base.as_deref() else { return Target::NotUnderstood };
+        let inside = match path.strip_prefix(base) {
+            Some("") => Some(""),
+            Some(rest) if base.is_empty() => Some(rest),
+            Some(rest) => rest.strip_prefix('/'),
+            None => None,
+        };
+        match inside {
+            Some(name) => self.served(link, name),
+            // The host serves something else there, or nothing, or a plugin adds the base.
+            None => Target::NotUnderstood,
+        }
+    }
+
+    /// What is served at a path, relative to the base.
+    fn served(&self, link: &Written<'_>, name: &str) -> Target {
+        if self.options.addresses_computed {
+            return Target::NotUnderstood;
+        }
+        let name = name.trim_matches('/');
+        let name = name.strip_suffix("/index.html").unwrap_or(if name == "index.html" { "" } else { name });
+        let without_ending = name.strip_suffix(".html").filter(|_| self.options.builds_files);
+        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
+        let exact = |name: &str| self.site.served.get(name).map(String::as_str);
+        if let Some(file) = exact(name).or_else(|| exact(without_ending?)) {
+            return page(file);
+        }
+        let public = below(self.home, &below("public", name));
+        if self.site.has_any(&public) {
+            return Target::Asset { file: public };
+        }
+        if let Some(file) = self.page_of_source(name) {
+            return Target::Asset { file };
+        }
+        if let Some(destination) = self.site.redirect(name) {
+            return Target::Redirect { destination: destination.to_owned() };
+        }
+        // Where a translation is missing, the page of the default language stands in.
+        let language = self.language_of(name);
+        let rest = language.map(|language| name[language.len()..].trim_matches('/'));
+        if let Some(file) = rest.and_then(|rest| exact(&below(&self.options.default_language, rest))) {
+            return page(file);
+        }
+        // `/x/` in a site whose default language has no folder of its own.
+        let is_made = name.rsplit('/').next().is_some_and(|last| last.contains('.') && !last.ends_with(".html"));
+        if is_made
+            || self.options.adds_pages
+            || self.has_routes()
+            || has_page_ending(name) && self.options.changes_links
+        {
+            return Target::NotUnderstood;
+        }
+        Target::Missing { path: Some(name.to_owned()), anchor: link.anchor.clone() }
+    }
+
+    /// The file in `src/pages` that makes what is served at a path.
+    fn page_of_source(&self, name: &str) -> Option<String> {
+        let pages = below(self.home, "src/pages");
+        let stems = [below(&pages, name), below(&pages, &below(name, "index"))];
+        let files = stems.iter().flat_map(|stem| SOURCES.iter().map(move |ending| format!("{stem}.{ending}")));
+        let named = SOURCES[2..4].iter().map(|ending| format!("{}.{ending}", stems[0]));
+        files.chain(named).find(|file| self.site.has_any(file))
+    }
+
+    /// Whether there are files in `src/pages` that make a page of every value of a parameter.
+    fn has_routes(&self) -> bool {
+        let pages = format!("{}/", below(self.home, "src/pages"));
+        self.site.files().any(|file| file.starts_with(&pages) && file.contains('['))
+    }
+
+    /// The language whose folder a path is in.
+    fn language_of(&self, name: &str) -> Option<&'s str> {
+        let languages = self.options.languages.iter().map(String::as_str);
+        languages
+            .into_iter()
+            .find(|language| name.strip_prefix(language).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
+    }
+
+    fn without_default(&self, address: &str) -> String {
+        address.strip_prefix(self.options.default_language.as_str()).unwrap_or(address).trim_matches('/').to_owned()
+    }
+
+    /// Whether a page of the default language is what another language shows at the same path.
+    fn stands_in(&self, language: &str, address: &str) -> bool {
+        let own = self.language_of(address).unwrap_or("");
+        own == self.options.default_language
+            && language != own
+            && !self.site.served.contains_key(&below(language, &self.without_default(address)))
+            && self.page_of_source(&below(language, &self.without_default(address))).is_none()
+    }
+}
+
+/// The way from a folder to a page.
+fn relative(folder: &str, address: &str, has_slash: bool, dotted: bool) -> String {
+    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let to: Vec<&str> = address.split('/').filter(|part| !part.is_empty()).collect();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    // Without a slash the last name has to stand there.
+    let shared = if !has_slash && shared == to.len() { shared.saturating_sub(1) } else { shared };
+    let mut out = "../".repeat(from.len() - shared);
+    out.push_str(&to[shared..].join("/"));
+    if has_slash && !out.is_empty() && !out.ends_with('/') {
+        out.push('/');
+    }
+    if out.is_empty() || (dotted && !out.starts_with("../")) { format!("./{out}") } else { out }
+}
+
+/// The query and the anchor of a link, or the anchor that it is to have.
+fn suffix(like: &str, anchor: Option<&str>) -> String {
+    let (_, suffix) = like.split_at(like.find(['#', '?']).unwrap_or(like.len()));
+    match anchor {
+        Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
+        None => suffix.to_owned(),
+    }
+}
+
+/// An address as one of a URL.
+fn escaped(path: &str) -> String {
+    encoded(&path.replace('%', "%25")).replace('#', "%23").replace('?', "%3F")
+}

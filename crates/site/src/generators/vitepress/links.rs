@@ -1,0 +1,256 @@
+//! Links of VitePress sites.
+
+use docent_markdown::{folder, is_page, joined, stem};
+
+use super::Options;
+use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names};
+use crate::generators::roots::{Root, index_path};
+use crate::layout::below;
+use crate::model::{Site, Target};
+
+/// Endings of files that no page has, as VitePress knows them. Behind any other, and without one, a link is to a page.
+const ASSETS: &str = "3g2,3gp,aac,ai,apng,au,avif,bin,bmp,cer,class,conf,crl,css,csv,dll,doc,eps,epub,exe,gif,gz,ics,ief,jar,\
+    jpe,jpeg,jpg,js,json,jsonld,m4a,man,mid,midi,mjs,mov,mp2,mp3,mp4,mpe,mpeg,mpg,mpp,oga,ogg,ogv,ogx,opus,otf,p10,p7c,p7m,\
+    p7s,pdf,png,ps,qt,roff,rtf,rtx,ser,svg,t,tif,tiff,tr,ts,tsv,ttf,txt,vtt,wav,weba,webm,webp,woff,woff2,xhtml,xml,yaml,\
+    yml,zip";
+
+/// Endings of files that builds make: feeds, maps of the site, archives.
+const MADE: [&str; 9] = ["css", "gz", "js", "json", "jsonld", "mjs", "txt", "xml", "zip"];
+
+/// Pages and links of one site.
+struct Links<'s> {
+    site: &'s Site,
+    root: &'s Root,
+    options: &'s Options,
+}
+
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let Some(links) = Links::of(site) else { return by_names(site, link) };
+    let Some(inside) = links.root.inside(link.from) else { return by_names(site, link) };
+    if site.address(link.from).is_none() && !link.is_absolute() {
+        // It stands on whatever page the file is put into.
+        return Target::NotUnderstood;
+    }
+    if asset_ending(&link.path).is_some() {
+        return links.asset(link, inside);
+    }
+    if links.options.addresses_computed || matches!(link.path.rsplit('/').next(), Some("." | "..")) {
+        return Target::NotUnderstood;
+    }
+    let rewritten = links.root.rewritten(inside);
+    let Some(name) = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path) else {
+        return Target::Missing { path: None, anchor: link.anchor.clone() };
+    };
+    links.page(link, &name).unwrap_or_else(|| match links.without_base(link, &name) {
+        Some(inside) => links.page(link, inside).unwrap_or_else(|| links.nothing(link, inside)),
+        None => links.nothing(link, &name),
+    })
+}
+
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    let Some(links) = Links::of(site).filter(|links| !links.options.addresses_computed) else {
+        return respelled_by_names(site, wanted);
+    };
+    let (Some(inside), true) = (links.root.inside(from), site.address(from).is_some()) else {
+        return respelled_by_names(site, wanted);
+    };
+    let (path, _) = parts(like);
+    let suffix = suffix(like, anchor);
+    let base = links.base_of(path);
+    if site.address(to).is_none() {
+        let public = below(&links.root.folder, "public/x");
+        let served = to.strip_prefix(public.trim_end_matches('x'));
+        let path = match (served, links.root.inside(to)) {
+            (Some(served), _) => served,
+            (None, Some(inside)) if path.starts_with('/') => inside,
+            _ => return respelled(like, from, to, anchor),
+        };
+        return format!("{base}/{}{suffix}", escaped(path));
+    }
+    if path.is_empty() && from == to && !like.is_empty() {
+        return suffix;
+    }
+    let target = links.stem(to);
+    let is_absolute = path.starts_with('/');
+    let ending = if has_page_ending(path) || path.is_empty() {
+        ".md"
+    } else if path.ends_with(".html") {
+        ".html"
+    } else if asset_ending(&target).is_some() {
+        // Without an ending of its own it would be taken for a file.
+        ".md"
+    } else {
+        ""
+    };
+    // The index of a folder is named by the folder and a slash.
+    let is_folder = ending.is_empty() && index_path(&target, &["index"]) != target;
+    let target = if is_folder { target.trim_end_matches("index").to_owned() } else { format!("{target}{ending}") };
+    let written = match is_absolute {
+        true => format!("{base}/{target}"),
+        false => relative(folder(&links.root.rewritten(inside)), &target, path.starts_with("./")),
+    };
+    format!("{}{suffix}", escaped(&written))
+}
+
+impl<'s> Links<'s> {
+    fn of(site: &'s Site) -> Option<Self> {
+        let layout = site.layout();
+        Some(Self { site, root: layout.roots.first()?, options: &layout.vitepress })
+    }
+
+    /// The path of a page below the site's root, after it was rewritten, without its ending: an index is `folder/index`.
+    fn stem(&self, file: &str) -> String {
+        let rewritten = self.root.rewritten(self.root.inside(file).unwrap_or(file));
+        stem(&rewritten).unwrap_or(&rewritten).to_owned()
+    }
+
+    /// The page of such a path.
+    fn page_of(&self, stem: &str) -> Option<&'s str> {
+        // `a.md` and `a/index.md` are two pages, and their addresses are one but for a slash.
+        let file = below(&self.root.folder, &format!("{stem}.md"));
+        let own = self.site.address(&file).and_then(|_| self.site.files.get(&file)).map(String::as_str);
+        own.into_iter().chain(self.site.file_at(&index_path(stem, &["index"]))).find(|file| self.stem(file) == stem)
+    }
+
+    /// What a path leads to, relative to where the site is served.
+    fn page(&self, link: &Written<'_>, name: &str) -> Option<Target> {
+        let is_folder = link.path.ends_with('/') || name.is_empty();
+        let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
+        let index = below(name, "index");
+        let (named, other) = if is_folder { (index.as_str(), name) } else { (name, index.as_str()) };
+        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
+        if let Some(file) = self.page_of(named) {
+            return Some(page(file));
+        }
+        let html = below(&self.root.folder, &format!("public/{named}.html"));
+        if self.site.has_file(&html) {
+            return Some(Target::Asset { file: html });
+        }
+        // A folder without its slash, or a page with one: the build stops there, and where it is told not to, readers get there.
+        let file = self.page_of(other).filter(|_| self.options.accepts_dead_links)?;
+        Some(page(file))
+    }
+
+    /// What a path that leads to no page leads to.
+    fn nothing(&self, link: &Written<'_>, name: &str) -> Target {
+        if let Some(destination) = self.site.redirect(name) {
+            return Target::Redirect { destination: destination.to_owned() };
+        }
+        let file = below(&self.root.folder, &format!("{}.md", name.trim_end_matches(".md").trim_end_matches(".html")));
+        let is_kept_out = self.site.has_file(&file) && !is_page(&file);
+        if is_kept_out || self.is_of_route(name) || (self.options.base.is_none() && link.is_absolute()) {
+            return Target::NotUnderstood;
+        }
+        Target::Missing { path: Some(name.to_owned()), anchor: link.anchor.clone() }
+    }
+
+    /// Whether a path may be one of the pages that are made for each value of a parameter.
+    fn is_of_route(&self, name: &str) -> bool {
+        let name = name.trim_end_matches(".md").trim_end_matches(".html");
+        self.site.files().filter(|file| file.contains('[')).filter_map(|file| self.root.inside(file)).any(|inside| {
+            let rewritten = self.root.rewritten(inside);
+            let Some(route) = stem(&rewritten) else { return false };
+            let route = index_path(route, &["index"]);
+            let (wanted, given) = (route.split('/'), name.split('/'));
+            wanted.clone().count() == given.clone().count()
+                && wanted.zip(given).all(|(wanted, given)| fits(wanted, given))
+        })
+    }
+
+    fn asset(&self, link: &Written<'_>, inside: &str) -> Target {
+        let source = &self.root.folder;
+        let rewritten = self.root.rewritten(inside);
+        let is_there = |path: &String| self.site.has_any(path);
+        let served = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path);
+        let mut files = Vec::new();
+        if !link.is_absolute() {
+            // Images are read from beside the file.
+            files.extend(joined(folder(link.from), &link.path));
+        }
+        for served in
+            served.iter().map(String::as_str).chain(served.as_deref().and_then(|name| self.without_base(link, name)))
+        {
+            files.push(below(source, &below("public", served)));
+            files.push(below(source, served));
+        }
+        if let Some(file) = files.iter().find(|file| is_there(file)) {
+            return Target::Asset { file: file.clone() };
+        }
+        let made = asset_ending(&link.path).is_some_and(|ending| MADE.contains(&ending.as_str()));
+        match served {
+            Some(path) if !made => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+            _ => Target::NotUnderstood,
+        }
+    }
+
+    /// A path without the site's base, which links in HTML have and links in Markdown are given.
+    fn without_base<'n>(&self, link: &Written<'_>, name: &'n str) -> Option<&'n str> {
+        let base = self.options.base.as_deref().filter(|base| !base.is_empty() && link.is_absolute())?;
+        let inside = name.strip_prefix(base)?;
+        if inside.is_empty() { Some(inside) } else { inside.strip_prefix('/') }
+    }
+
+    /// The base that an absolute link begins with, with its slash.
+    fn base_of(&self, path: &str) -> String {
+        match self.options.base.as_deref().filter(|base| !base.is_empty()) {
+            Some(base)
+                if path
+                    .strip_prefix('/')
+                    .and_then(|path| path.strip_prefix(base))
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) =>
+            {
+                format!("/{base}")
+            }
+            _ => String::new(),
+        }
+    }
+}
+
+/// The ending of a path that is no page's.
+fn asset_ending(path: &str) -> Option<String> {
+    let (_, ending) = path.rsplit('/').next()?.rsplit_once('.')?;
+    let ending = ending.to_ascii_lowercase();
+    ASSETS.split(',').any(|known| known == ending).then_some(ending)
+}
+
+/// Whether a part of a path fits one of a route: `v[major]` and `v2`.
+fn fits(wanted: &str, given: &str) -> bool {
+    match (wanted.split_once('['), wanted.rsplit_once(']')) {
+        (Some((start, _)), Some((_, end))) => {
+            given.len() >= start.len() + end.len() && given.starts_with(start) && given.ends_with(end)
+        }
+        _ => wanted == given,
+    }
+}
+
+/// The way from a folder to a path; one that ends with a slash is a folder.
+fn relative(folder: &str, path: &str, dotted: bool) -> String {
+    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let (to_folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let to: Vec<&str> = to_folder.split('/').filter(|part| !part.is_empty()).collect();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let mut out = "../".repeat(from.len() - shared);
+    for part in &to[shared..] {
+        out.push_str(part);
+        out.push('/');
+    }
+    out.push_str(name);
+    // A name with a colon would be read as a scheme.
+    let needs_dot = out.is_empty() || name.contains(':') || (dotted && !out.starts_with("../"));
+    if needs_dot { format!("./{out}") } else { out }
+}
+
+/// The query and the anchor of a link, or the anchor that it is to have.
+fn suffix(like: &str, anchor: Option<&str>) -> String {
+    let (_, suffix) = like.split_at(like.find(['#', '?']).unwrap_or(like.len()));
+    match anchor {
+        Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
+        None => suffix.to_owned(),
+    }
+}
+
+/// A path of files as one of a URL.
+fn escaped(path: &str) -> String {
+    encoded(&path.replace('%', "%25")).replace('#', "%23").replace('?', "%3F")
+}
