@@ -43,6 +43,9 @@ impl AnchorStyle {
 }
 
 fn vitepress_slug(text: &str) -> String {
+    // What stands for an emoji is none of the words.
+    let words: Vec<&str> = text.split(' ').filter(|word| !is_emoji_name(word)).collect();
+    let text = words.join(" ");
     let mut out = String::with_capacity(text.len());
     for c in text.nfkd().filter(|c| !('\u{300}'..='\u{36f}').contains(c) && !c.is_control()) {
         let is_sign =
@@ -56,6 +59,14 @@ fn vitepress_slug(text: &str) -> String {
     out.truncate(out.trim_end_matches('-').len());
     // An element's name may not begin with a digit.
     if out.starts_with(|c: char| c.is_ascii_digit()) { format!("_{out}") } else { out }
+}
+
+/// `:tada:`.
+fn is_emoji_name(word: &str) -> bool {
+    word.len() > 2
+        && word.strip_prefix(':').and_then(|word| word.strip_suffix(':')).is_some_and(|name| {
+            name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_+-".contains(&byte))
+        })
 }
 
 fn python_slug(text: &str, keeps: impl Fn(char) -> bool) -> String {
@@ -149,6 +160,7 @@ mod tests {
             (AnchorStyle::VitePress, "What's new in 2.0?", "what-s-new-in-2-0"),
             (AnchorStyle::VitePress, "1. Über `ref()`", "_1-uber-ref"),
             (AnchorStyle::VitePress, "快速 开始", "快速-开始"),
+            (AnchorStyle::VitePress, "Party :tada: time", "party-time"),
             (AnchorStyle::Python, "What's new in 2.0?", "whats-new-in-20"),
             (AnchorStyle::Python, "Über - uns", "uber-uns"),
             (AnchorStyle::Python, "快速", "_1"),

@@ -33,7 +33,7 @@ pub struct Site {
     layout: Layout,
     pub(crate) files: BTreeSet<String>,
     /// Files of the repository outside of the docs root, which begin with `../`.
-    outside: BTreeSet<String>,
+    pub(crate) outside: BTreeSet<String>,
     /// A page's file to the address it is served at.
     addresses: HashMap<String, String>,
     /// The other way round.

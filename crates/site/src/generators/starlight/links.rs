@@ -65,7 +65,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         let public = format!("{}/", below(links.home, "public"));
         return match to.strip_prefix(&public) {
             Some(served) => format!("{base}/{}{suffix}", escaped(served)),
-            None => respelled(if path.starts_with('/') { "x" } else { like }, from, to, anchor),
+            None if path.is_empty() || path.starts_with('/') => format!("{}{suffix}", respelled("x", from, to, None)),
+            None => respelled(like, from, to, anchor),
         };
     };
     if path.is_empty() && from == to && !like.is_empty() {
@@ -155,11 +156,14 @@ impl<'s> Links<'s> {
         if let Some(file) = rest.and_then(|rest| exact(&below(&self.options.default_language, rest))) {
             return page(file);
         }
-        // `/x/` in a site whose default language has no folder of its own.
-        let is_made = name.rsplit('/').next().is_some_and(|last| last.contains('.') && !last.ends_with(".html"));
+        // A name with an ending may be a file that the build makes: a feed, a map of the site.
+        let is_made = name
+            .rsplit('/')
+            .next()
+            .is_some_and(|last| last.contains('.') && !last.ends_with(".html") && !has_page_ending(last));
         if is_made
             || self.options.adds_pages
-            || self.has_routes()
+            || self.is_of_route(name)
             || has_page_ending(name) && self.options.changes_links
         {
             return Target::NotUnderstood;
@@ -176,10 +180,12 @@ impl<'s> Links<'s> {
         files.chain(named).find(|file| self.site.has_any(file))
     }
 
-    /// Whether there are files in `src/pages` that make a page of every value of a parameter.
-    fn has_routes(&self) -> bool {
+    /// Whether a file in `src/pages` may make what is served at a path as the page of one value of a parameter.
+    fn is_of_route(&self, name: &str) -> bool {
         let pages = format!("{}/", below(self.home, "src/pages"));
-        self.site.files().any(|file| file.starts_with(&pages) && file.contains('['))
+        let outside = self.site.outside.iter().map(String::as_str);
+        let mut routes = self.site.files().chain(outside).filter_map(|file| file.strip_prefix(&pages)?.split_once('['));
+        routes.any(|(start, _)| name.starts_with(start))
     }
 
     /// The language whose folder a path is in.
@@ -232,3 +238,7 @@ fn suffix(like: &str, anchor: Option<&str>) -> String {
 fn escaped(path: &str) -> String {
     encoded(&path.replace('%', "%25")).replace('#', "%23").replace('?', "%3F")
 }
+
+#[cfg(test)]
+#[path = "links_tests.rs"]
+mod tests;

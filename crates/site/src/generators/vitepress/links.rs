@@ -64,6 +64,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         let path = match (served, links.root.inside(to)) {
             (Some(served), _) => served,
             (None, Some(inside)) if path.starts_with('/') => inside,
+            _ if path.is_empty() => return respelled(&format!("x{like}"), from, to, anchor),
             _ => return respelled(like, from, to, anchor),
         };
         return format!("{base}/{}{suffix}", escaped(path));
@@ -137,7 +138,8 @@ impl<'s> Links<'s> {
         if let Some(destination) = self.site.redirect(name) {
             return Target::Redirect { destination: destination.to_owned() };
         }
-        let file = below(&self.root.folder, &format!("{}.md", name.trim_end_matches(".md").trim_end_matches(".html")));
+        let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
+        let file = below(&self.root.folder, &format!("{name}.md"));
         let is_kept_out = self.site.has_file(&file) && !is_page(&file);
         if is_kept_out || self.is_of_route(name) || (self.options.base.is_none() && link.is_absolute()) {
             return Target::NotUnderstood;
@@ -147,7 +149,6 @@ impl<'s> Links<'s> {
 
     /// Whether a path may be one of the pages that are made for each value of a parameter.
     fn is_of_route(&self, name: &str) -> bool {
-        let name = name.trim_end_matches(".md").trim_end_matches(".html");
         self.site.files().filter(|file| file.contains('[')).filter_map(|file| self.root.inside(file)).any(|inside| {
             let rewritten = self.root.rewritten(inside);
             let Some(route) = stem(&rewritten) else { return false };
@@ -254,3 +255,7 @@ fn suffix(like: &str, anchor: Option<&str>) -> String {
 fn escaped(path: &str) -> String {
     encoded(&path.replace('%', "%25")).replace('#', "%23").replace('?', "%3F")
 }
+
+#[cfg(test)]
+#[path = "links_tests.rs"]
+mod tests;
