@@ -120,10 +120,20 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         links.right += 1;
                         continue;
                     }
-                    let there = built_page.written.contains(target)
-                        && path_exists(&files, &resolved(&url, path).trim_matches('/').to_owned());
-                    let was_rewritten = !built_page.written.contains(target) && !target.is_empty();
-                    links.count(!there && !was_rewritten, || format!("{file}: `{target}` is said to lead nowhere"));
+                    let exists = |path: &str| {
+                        let path = path.trim_matches('/').strip_prefix(base.as_str());
+                        path.is_some_and(|path| path_exists(&files, path.trim_matches('/')))
+                    };
+                    let there = built_page.written.contains(target) && exists(&resolved(&url, path));
+                    // A generator may make an address of what it does not serve.
+                    let name = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
+                    let leads_nowhere = |(to, _): &(String, Option<String>)| to.ends_with(name) && !exists(to);
+                    let was_rewritten =
+                        !built_page.written.contains(target) && !built_page.links.iter().any(leads_nowhere);
+                    // A link that names nothing is the page itself to a browser, and a mistake to its author.
+                    links.count(target.is_empty() || !there && !was_rewritten, || {
+                        format!("{file}: `{target}` is said to lead nowhere")
+                    });
                 }
             }
         }
@@ -209,6 +219,7 @@ fn read_html(folder: &Path, file: &str, url: &str) -> Built {
                 value.replace("&amp;", "&").replace("&#x27;", "'").replace("&quot;", "\"").replace("&#39;", "'");
             match attribute.name.to_ascii_lowercase().as_str() {
                 "id" | "name" => drop(built.ids.insert(value)),
+                "src" => drop(built.written.insert(value)),
                 "href" if !is_external(&value) => {
                     let (path, anchor) = parts(&value);
                     let path = key(&decoded(&resolved(url, path)));
