@@ -29,6 +29,11 @@ pub enum AnchorStyle {
     Python,
     /// The same with letters of all languages kept.
     PythonUnicode,
+    /// Of the PyMdown extensions, in small letters: like GitHub's.
+    Pymdown,
+    /// The same with letters as they are.
+    PymdownCased,
+    MdBook,
 }
 
 impl AnchorStyle {
@@ -38,6 +43,10 @@ impl AnchorStyle {
             Self::VitePress => vitepress_slug(text),
             Self::Python => python_slug(text, |c| c.is_ascii()),
             Self::PythonUnicode => python_slug(text, |_| true),
+            Self::Pymdown => pymdown_slug(&text.to_lowercase()),
+            Self::PymdownCased => pymdown_slug(text),
+            // Dashes in prose are made typographic before.
+            Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")),
         }
     }
 }
@@ -67,6 +76,11 @@ fn is_emoji_name(word: &str) -> bool {
         && word.strip_prefix(':').and_then(|word| word.strip_suffix(':')).is_some_and(|name| {
             name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_+-".contains(&byte))
         })
+}
+
+fn pymdown_slug(text: &str) -> String {
+    let kept = text.trim().nfc().filter(|c| c.is_alphanumeric() || "_- ".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
 }
 
 fn python_slug(text: &str, keeps: impl Fn(char) -> bool) -> String {
@@ -101,11 +115,17 @@ impl Anchors {
 
     /// The anchor for a heading with these words.
     pub fn for_heading(&mut self, text: &str) -> String {
+        if let (AnchorStyle::Python, Some(name)) = (self.style, text.strip_prefix("::: ")) {
+            // An object of the source code that is documented here; its anchor is its name.
+            return self.explicit(name.trim());
+        }
         let slug = self.style.slug(text);
         let (base, joint) = match self.style {
-            AnchorStyle::GitHub | AnchorStyle::VitePress => (slug.clone(), '-'),
+            AnchorStyle::GitHub | AnchorStyle::VitePress | AnchorStyle::MdBook => (slug.clone(), '-'),
             // `setup_1` is counted on: the next one is `setup_2`.
-            AnchorStyle::Python | AnchorStyle::PythonUnicode => (counted_off(&slug).to_owned(), '_'),
+            AnchorStyle::Python | AnchorStyle::PythonUnicode | AnchorStyle::Pymdown | AnchorStyle::PymdownCased => {
+                (counted_off(&slug).to_owned(), '_')
+            }
         };
         let mut anchor = slug;
         if joint == '_' && anchor.is_empty() {
@@ -118,6 +138,11 @@ impl Anchors {
         }
         self.taken.insert(anchor.clone(), 0);
         anchor
+    }
+
+    /// Whether a heading may end in a list of attributes, which is not part of its words.
+    pub(crate) fn reads_attributes(&self) -> bool {
+        !matches!(self.style, AnchorStyle::GitHub | AnchorStyle::VitePress)
     }
 
     /// Notes an anchor the author wrote out, and gives it back.
@@ -166,6 +191,11 @@ mod tests {
             (AnchorStyle::Python, "快速", "_1"),
             (AnchorStyle::PythonUnicode, "快速 开始", "快速-开始"),
             (AnchorStyle::PythonUnicode, "Über uns", "über-uns"),
+            (AnchorStyle::Pymdown, "A & B: Über", "a--b-über"),
+            (AnchorStyle::PymdownCased, "A & B", "A--B"),
+            (AnchorStyle::Python, "::: mkdocs.plugins.Event", "mkdocs.plugins.Event"),
+            (AnchorStyle::MdBook, "A & B -- `--flag`", "a--b----flag"),
+            (AnchorStyle::MdBook, "`::`", ""),
         ] {
             assert_eq!(Anchors::of(style).for_heading(text), anchor, "{text}");
         }

@@ -264,6 +264,8 @@ impl Reading<'_> {
             && let Some(cut) = text.rfind('{').filter(|at| text[*at..].contains(id))
         {
             text.truncate(cut);
+        } else if id.is_none() && self.anchors.reads_attributes() {
+            text.truncate(without_attributes(&text).len());
         }
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let anchor = match id {
@@ -522,10 +524,25 @@ fn original<'a>(text: &'a str, words: &'a str, range: &Range<usize>) -> std::bor
     }
 }
 
-/// The id in `## Words {#id}`.
+/// The id in `## Words {#id}` and in `## Words { id="id" }`.
 fn explicit_id(line: &str) -> Option<&str> {
     let line = line.trim_end().trim_end_matches('#').trim_end();
     let (_, attributes) = line.strip_suffix('}')?.rsplit_once('{')?;
-    let id = attributes.trim_start_matches(':').split_whitespace().find_map(|word| word.strip_prefix('#'))?;
+    let mut words = attributes.trim_start_matches(':').split_whitespace();
+    let id =
+        words.find_map(|word| word.strip_prefix('#').or_else(|| word.strip_prefix("id=")))?.trim_matches(['"', '\'']);
     (!id.is_empty()).then_some(id)
+}
+
+/// The words of a heading without the list of attributes at their end (`{ .wide data-toc-label="Short" }`).
+fn without_attributes(words: &str) -> &str {
+    let attributes = words.trim_end().strip_suffix('}').and_then(|rest| rest.rsplit_once('{'));
+    let Some((before, attributes)) = attributes else { return words };
+    let attributes = attributes.trim_start_matches(':').trim();
+    let is_list = attributes.starts_with('.') || attributes.split_once('=').is_some_and(|(name, _)| is_name(name));
+    if is_list { before } else { words }
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c))
 }
