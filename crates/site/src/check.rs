@@ -14,6 +14,7 @@ use regex::bytes::Regex as BytesRegex;
 
 use crate::follow::{is_external, is_fragment};
 use crate::inbound::{any_of, needles};
+use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
 use crate::tree::Tree;
@@ -226,7 +227,8 @@ impl<'a> Check<'a> {
             .iter()
             .map(|problem| finding(problem.line, FindingKind::Unreadable, problem.message.clone(), String::new()))
             .collect();
-        if page.front_matter.title().is_none() && !is_fragment(file) {
+        let has_front_matter = self.site.generator() != Generator::MdBook;
+        if has_front_matter && page.front_matter.title().is_none() && !is_fragment(file) {
             found.push(finding(
                 1,
                 FindingKind::MissingTitle,

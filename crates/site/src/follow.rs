@@ -186,7 +186,7 @@ pub fn respelled(target: &str, from: &str, file: &str, anchor: Option<&str>) -> 
 }
 
 /// The way from a folder to a path; `.` to the folder itself.
-fn relative(folder: &str, path: &str) -> String {
+pub(crate) fn relative(folder: &str, path: &str) -> String {
     let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     let to: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
     let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
@@ -291,7 +291,7 @@ mod tests {
         let site = Site::read(&tree);
         for (from, target, expected) in [
             ("docs/a.md", "in/b.md", page("docs/in/b.md", None)),
-            ("docs/a.md", "in/b", page("docs/in/b.md", None)),
+            ("docs/a.md", "../in/b", page("docs/in/b.md", None)),
             ("docs/a.md", "/in/b/#x", page("docs/in/b.md", Some("x"))),
             ("docs/in/b.md", "/old", Target::Redirect { destination: "/a".into() }),
             ("README.md", "docs/a.md", page("docs/a.md", None)),
@@ -300,7 +300,7 @@ mod tests {
         }
         assert_eq!(site.served().into_iter().collect::<Vec<_>>(), [("a", "docs/a.md"), ("in/b", "docs/in/b.md")]);
         for (target, spelled) in
-            [("/x", "/in/b"), ("/x/#y", "/in/b/#y"), ("/x.md", "/docs/in/b.md"), ("x.md", "in/b.md")]
+            [("/x", "/in/b/"), ("/x/#y", "/in/b/#y"), ("/x.md", "/in/b/"), ("x.md", "in/b.md"), ("../x/", "../in/b/")]
         {
             assert_eq!(
                 site.link(&Wanted { from: "docs/a.md", to: "docs/in/b.md", anchor: None, like: target }),

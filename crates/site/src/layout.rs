@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
-use crate::generators::{self, ALL, mkdocs, redirects, rules, starlight, vitepress};
+use crate::generators::{self, ALL, mdbook, mkdocs, redirects, rules, starlight, vitepress};
 use crate::openapi::Cache;
 use crate::tree::Tree;
 
@@ -30,6 +30,7 @@ pub enum Generator {
     Docusaurus,
     VitePress,
     MkDocs,
+    MdBook,
     /// Starlight, or another Astro site with its pages in `src/content/docs`.
     Starlight,
 }
@@ -44,6 +45,7 @@ impl Generator {
             Self::VitePress => "VitePress",
             Self::MkDocs => "MkDocs",
             Self::Starlight => "Astro Starlight",
+            Self::MdBook => "mdBook",
         }
     }
 }
@@ -102,6 +104,8 @@ pub struct Layout {
     pub(crate) problems: Vec<FileProblem>,
     /// Whether templates are read in the code that pages show, too.
     pub(crate) templates_in_code: bool,
+    pub(crate) mkdocs: mkdocs::Options,
+    pub(crate) mdbook: mdbook::Options,
     pub(crate) cache: Cache,
 }
 
@@ -234,6 +238,8 @@ impl Layout {
             descriptions: Vec::new(),
             problems: Vec::new(),
             templates_in_code: false,
+            mkdocs: mkdocs::Options::default(),
+            mdbook: mdbook::Options::default(),
             cache: Cache::default(),
         }
     }
@@ -321,6 +327,11 @@ impl Layout {
     /// Whether templates are read in the code that pages show, too.
     pub(crate) fn has_templates_in_code(&self) -> bool {
         self.templates_in_code
+    }
+
+    /// Whether a `README.md` beside an `index.md` is no page.
+    pub(crate) fn leaves_out_readmes(&self) -> bool {
+        self.generator == Generator::MkDocs
     }
 
     /// The folder the configuration stands in, `""` for the root.
@@ -425,7 +436,8 @@ pub(crate) fn is_configuration(path: &str) -> bool {
         };
         inside.is_some_and(|inside| {
             is_script_of_configuration(inside, name)
-                || mkdocs::FILES.contains(&name) && inside.is_empty()
+                || mkdocs::is_file(name) && inside.is_empty()
+                || mdbook::is_file(inside, name)
                 || redirects::is_file(inside, name)
         })
     })

@@ -76,6 +76,9 @@ impl Site {
             }
             addresses.insert(file.clone(), address);
         }
+        if layout.leaves_out_readmes() {
+            addresses.retain(|file, address| !is_readme(file) || served.get(address) == Some(file));
+        }
         let redirects = layout.redirects();
         let redirects =
             redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned())).collect();

@@ -2,9 +2,59 @@
 
 use std::collections::BTreeMap;
 
+use crate::tree::{Tree, from_root};
+
 pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 /// A tree from paths and texts.
 pub(crate) fn site(files: &[(&str, &str)]) -> Files {
     files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+}
+
+/// A site under `tests/sites`, whose script builds it by its own generator.
+pub(crate) fn built_site(name: &str) -> Files {
+    let home = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/sites").join(name);
+    let (mut files, mut folders) = (Files::new(), vec![home.clone()]);
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("the folder of a site") {
+            let path = entry.expect("an entry of the folder").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let inside = path.strip_prefix(&home).ok().and_then(std::path::Path::to_str).expect("a path in UTF-8");
+            files.insert(inside.to_owned(), std::fs::read(&path).expect("the file can be read"));
+        }
+    }
+    files
+}
+
+/// A repository whose docs are in one of its folders.
+pub(crate) struct DocsRoot {
+    root: &'static str,
+    /// By their paths relative to the docs root.
+    files: Files,
+}
+
+pub(crate) fn as_docs_root(root: &'static str, files: Files) -> DocsRoot {
+    let files = files.into_iter().map(|(path, bytes)| (from_root(root, &path), bytes)).collect();
+    DocsRoot { root, files }
+}
+
+impl Tree for DocsRoot {
+    fn paths(&self) -> Vec<String> {
+        self.files.keys().filter(|path| !path.starts_with("../")).cloned().collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.files.get(path).cloned()
+    }
+
+    fn root(&self) -> &str {
+        self.root
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.files.keys().filter(|path| path.starts_with("../")).cloned().collect()
+    }
 }

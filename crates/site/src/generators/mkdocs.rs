@@ -3,21 +3,47 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, FrontMatter, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, folder, text_of};
 use globset::GlobSet;
 use regex::Regex;
 
-use super::Rules;
 use super::patterns::ignore_globs;
 use super::roots::{Root, index_path};
 use super::yaml::{self, Yaml};
+use super::{Rules, mkdocs_links};
+use crate::follow::{Wanted, Written};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 
 pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
 
-/// How deep a navigation may nest.
+/// Whether a file may be a configuration, or one that it takes over from.
+pub(crate) fn is_file(name: &str) -> bool {
+    let ending = name.ends_with(".yml") || name.ends_with(".yaml");
+    ending && name.strip_prefix("mkdocs").is_some_and(|rest| rest.starts_with(['.', '-', '_']))
+}
+
+/// Plug-ins that make pages out of something else than Markdown files in the docs folder.
+const MAKERS: [&str; 8] = ["gen-files", "api-autonav", "blog", "tags", "monorepo", "multirepo", "simple", "mkdoxy"];
+
+/// How deep a configuration may nest.
 const DEEPEST: usize = 32;
+
+/// What a configuration says of links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// The folder of the pages and of the files beside them.
+    pub(crate) docs: String,
+    /// The path on its host that the site is served below, without slashes around it.
+    pub(crate) base: String,
+    /// Whether a page is a file (`a.html`) and no folder (`a/`).
+    pub(crate) flat: bool,
+    /// Whether absolute links name files, from the docs folder.
+    pub(crate) absolute_from_docs: bool,
+    /// Whether a plug-in makes pages that are in no file.
+    pub(crate) makes_pages: bool,
+}
 
 #[derive(Debug)]
 pub(crate) struct MkDocs;
@@ -33,15 +59,27 @@ impl Rules for MkDocs {
         let prefix = language.filter(|language| root.suffixes.first() != Some(language));
         below(&root.served, &below(prefix.map_or("", String::as_str), &path))
     }
+
+    fn hides(&self, inside: &str) -> bool {
+        !(inside.ends_with(".md") || inside.ends_with(".markdown"))
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        mkdocs_links::follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        mkdocs_links::write(site, wanted)
+    }
 }
 
 /// Reads the layout, if the folder has such a file.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let file = FILES.iter().map(|name| at_home(tree, home, name)).find(|file| has(file))?;
     let bytes = tree.read(&file)?;
-    let text = text_of(&bytes);
+    let mut text = text_of(&bytes).into_owned();
     let (config, trouble) = match yaml::read(&without_tags(&text)) {
-        Ok(config) => (config, None),
+        Ok(config) => (inherited(tree, home, config, &mut text, 0), None),
         Err(message) => (Yaml::Empty, Some(message)),
     };
     let docs = config.get("docs_dir").and_then(Yaml::text).unwrap_or("docs");
@@ -59,6 +97,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     let mut layout = Layout::of(Generator::MkDocs, home, roots);
     layout.anchors = anchors(&config, &text);
+    layout.mkdocs = Options { docs: folder.clone(), ..options(&config) };
     layout.templates_in_code = is_named(&config, "macros");
     layout.snippets = snippets(tree, &config, home, &folder);
     if let Some(nav) = config.get("nav") {
@@ -73,6 +112,53 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
+/// A configuration with what it takes over from another file (`INHERIT`), which it adds to. The other's text is put behind
+/// the `text` of the first.
+fn inherited(tree: &dyn Tree, home: &str, config: Yaml, text: &mut String, depth: usize) -> Yaml {
+    let parent = config.get("INHERIT").and_then(Yaml::text).filter(|_| depth < DEEPEST);
+    let Some(file) = parent.and_then(|path| joined_in(tree.root(), home, path)) else { return config };
+    let Some(bytes) = tree.read(&file) else { return config };
+    let parent_text = text_of(&bytes);
+    let Ok(parent) = yaml::read(&without_tags(&parent_text)) else { return config };
+    text.push('\n');
+    text.push_str(&parent_text);
+    merged(inherited(tree, folder(&file), parent, text, depth + 1), config, 0)
+}
+
+/// Maps are merged, anything else is replaced.
+fn merged(parent: Yaml, child: Yaml, depth: usize) -> Yaml {
+    match (parent, child) {
+        (Yaml::Map(mut members), Yaml::Map(own)) if depth < DEEPEST => {
+            for (name, value) in own {
+                match members.iter().position(|(known, _)| *known == name) {
+                    Some(at) => {
+                        let inherited = std::mem::replace(&mut members[at].1, Yaml::Empty);
+                        members[at].1 = merged(inherited, value, depth + 1);
+                    }
+                    None => members.push((name, value)),
+                }
+            }
+            Yaml::Map(members)
+        }
+        (_, child) => child,
+    }
+}
+
+fn options(config: &Yaml) -> Options {
+    let validation = config.get("validation");
+    let links = validation.and_then(|validation| validation.get("links"));
+    let absolute = [links, validation].into_iter().flatten().find_map(|part| part.get("absolute_links"));
+    let url = config.get("site_url").and_then(Yaml::text).unwrap_or_default();
+    let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
+    Options {
+        docs: String::new(),
+        base: path.split(['?', '#']).next().unwrap_or_default().trim_matches('/').to_owned(),
+        flat: config.get("use_directory_urls").and_then(Yaml::text) == Some("false"),
+        absolute_from_docs: absolute.and_then(Yaml::text) == Some("relative_to_docs"),
+        makes_pages: MAKERS.iter().any(|plugin| is_named(config, plugin)),
+    }
+}
+
 /// The text without the tags that only the generator understands (`!!python/name:…`, `!ENV`).
 fn without_tags(text: &str) -> Cow<'_, str> {
     static TAG: LazyLock<Regex> = LazyLock::new(|| {
@@ -82,7 +168,9 @@ fn without_tags(text: &str) -> Cow<'_, str> {
 }
 
 fn excluded(config: &Yaml) -> GlobSet {
-    let lines: Vec<&str> = ["exclude_docs", "draft_docs"].iter().filter_map(|name| config.get(name)?.text()).collect();
+    let lines = ["exclude_docs", "draft_docs"].iter().filter_map(|name| config.get(name)?.text());
+    // Theme templates that were put beside the docs.
+    let lines: Vec<&str> = std::iter::once("/templates/").chain(lines).collect();
     ignore_globs(&lines.join("\n"))
 }
 
@@ -96,7 +184,8 @@ fn plugin<'y>(config: &'y Yaml, wanted: &str) -> Option<&'y Yaml> {
 /// Whether a plug-in is named, with options or without.
 fn is_named(config: &Yaml, wanted: &str) -> bool {
     let plugins = config.get("plugins").map(Yaml::list).unwrap_or_default();
-    plugin(config, wanted).is_some() || plugins.iter().any(|item| item.text() == Some(wanted))
+    let is = |name: &str| name == wanted || name.strip_prefix("material/") == Some(wanted);
+    plugin(config, wanted).is_some() || plugins.iter().any(|item| item.text().is_some_and(is))
 }
 
 /// Languages told by the ends of file names, and those told by folders (with whether one is the default).
@@ -117,12 +206,27 @@ fn languages(config: &Yaml) -> (Vec<String>, Vec<(String, bool)>) {
     }
 }
 
+/// The style of anchors. What the tag of `slugify` said was taken off before the file was read, so it is looked up in the
+/// text.
 fn anchors(config: &Yaml, text: &str) -> AnchorStyle {
+    static SLUGIFY: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"toc\s*:[^\n]*\n(?:[^\n]*\n){0,12}?\s*slugify\s*:\s*!!python/\S+?:([\w.]+)")
+            .expect("the pattern is written out above")
+    });
     let extensions = config.get("markdown_extensions");
-    let toc = extensions.into_iter().flat_map(Yaml::list).find_map(|item| item.get("toc"));
-    let has_own = toc.is_some_and(|toc| toc.get("slugify").is_some());
-    // What the tag of `slugify` said was taken off before the file was read.
-    if has_own && text.contains("pymdownx.slugs") { AnchorStyle::PythonUnicode } else { AnchorStyle::Python }
+    let listed = extensions.into_iter().flat_map(Yaml::list).find_map(|item| item.get("toc"));
+    let toc = listed.or_else(|| extensions.and_then(|extensions| extensions.get("toc")));
+    let Some(slugify) = toc.and_then(|toc| toc.get("slugify")) else { return AnchorStyle::Python };
+    let name = SLUGIFY.captures(text).and_then(|found| found.get(1)).map_or("", |name| name.as_str());
+    let case = slugify.get("kwds").and_then(|options| options.get("case")).and_then(Yaml::text);
+    match (name, case) {
+        ("pymdownx.slugs.slugify", None | Some("none")) | ("pymdownx.slugs.uslugify_cased", _) => {
+            AnchorStyle::PymdownCased
+        }
+        (name, _) if name.starts_with("pymdownx.slugs.") => AnchorStyle::Pymdown,
+        ("markdown.extensions.toc.slugify_unicode", _) => AnchorStyle::PythonUnicode,
+        _ => AnchorStyle::Python,
+    }
 }
 
 fn snippets(tree: &dyn Tree, config: &Yaml, home: &str, docs: &str) -> Vec<String> {

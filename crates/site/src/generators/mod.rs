@@ -1,8 +1,11 @@
 //! The generators we know, one file each behind one trait.
 
+mod browser;
 mod docusaurus;
+pub(crate) mod mdbook;
 pub(crate) mod mintlify;
 pub(crate) mod mkdocs;
+mod mkdocs_links;
 mod modules;
 mod patterns;
 mod plain;
@@ -59,8 +62,14 @@ pub(crate) trait Rules: Sync {
 }
 
 /// In the order in which their configurations are looked for.
-pub(crate) const ALL: [Generator; 5] =
-    [Generator::Mintlify, Generator::Docusaurus, Generator::VitePress, Generator::MkDocs, Generator::Starlight];
+pub(crate) const ALL: [Generator; 6] = [
+    Generator::Mintlify,
+    Generator::Docusaurus,
+    Generator::VitePress,
+    Generator::MkDocs,
+    Generator::MdBook,
+    Generator::Starlight,
+];
 
 /// The rules of a generator.
 pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
@@ -70,6 +79,7 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::Docusaurus => &docusaurus::Docusaurus,
         Generator::VitePress => &vitepress::VitePress,
         Generator::MkDocs => &mkdocs::MkDocs,
+        Generator::MdBook => &mdbook::MdBook,
         Generator::Starlight => &starlight::Starlight,
     }
 }

@@ -1,0 +1,114 @@
+//! How a browser reads a link on a page that was built, where the generator left the link as it was written.
+
+use docent_markdown::{folder, is_page, joined};
+
+use crate::follow::{Written, encoded, has_page_ending, relative};
+use crate::layout::below;
+use crate::model::{Site, Target};
+
+/// What the built pages of a site look like to a browser.
+#[derive(Debug)]
+pub(crate) struct Browser<'s> {
+    pub(crate) site: &'s Site,
+    /// The path on its host that the site is served below, without slashes around it.
+    pub(crate) base: &'s str,
+    /// Whether a page is a folder (`/a/b/`) and no file (`/a/b.html`).
+    pub(crate) folders: bool,
+    /// The folder whose files that are no pages are served as they are.
+    pub(crate) assets: &'s str,
+}
+
+impl Browser<'_> {
+    /// What a link leads to, read against the address of its page; the site decides about nothing that is outside of it.
+    pub(crate) fn follow(&self, link: &Written<'_>) -> Target {
+        let path = match link.is_absolute() {
+            true => match self.without_base(&link.path) {
+                Some(path) => joined("", path),
+                None => return Target::NotUnderstood,
+            },
+            false => match self.folder_of(link.from) {
+                Some(folder) => joined(&folder, &link.path),
+                None => return Target::NotUnderstood,
+            },
+        };
+        let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
+        match path {
+            Some(path) => self.find(&path, link.anchor.as_deref()).unwrap_or_else(|| missing(Some(path))),
+            // No generator serves a Markdown file; anything else may be another site of the same host.
+            None if has_page_ending(&link.path) => missing(None),
+            None => Target::NotUnderstood,
+        }
+    }
+
+    /// What is served at a path below the base.
+    pub(crate) fn find(&self, path: &str, anchor: Option<&str>) -> Option<Target> {
+        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
+        let address = match path.strip_suffix("index.html") {
+            Some(folder) if folder.is_empty() || folder.ends_with('/') => folder,
+            _ if self.folders => path,
+            _ => path.strip_suffix(".html").unwrap_or(path),
+        };
+        if let Some(file) = self.site.file_at(address) {
+            return Some(page(file));
+        }
+        let file = below(self.assets, path);
+        if self.site.has_any(&file) && !is_page(&file) {
+            return Some(Target::Asset { file });
+        }
+        Some(Target::Redirect { destination: self.site.redirect(path)?.to_owned() })
+    }
+
+    fn without_base<'p>(&self, path: &'p str) -> Option<&'p str> {
+        let path = path.trim_start_matches('/');
+        let rest = path.strip_prefix(self.base)?;
+        (self.base.is_empty() || rest.is_empty() || rest.starts_with('/')).then_some(rest)
+    }
+
+    /// The folder that relative links of a page start from.
+    fn folder_of(&self, file: &str) -> Option<String> {
+        let address = self.site.address(file)?;
+        Some(if self.folders || is_index(file) { address } else { folder(address) }.to_owned())
+    }
+
+    /// A page's URL below the base, without leading slash.
+    fn url(&self, file: &str) -> Option<String> {
+        let address = self.site.address(file)?;
+        Some(match (self.folders || is_index(file), address) {
+            (true, "") => String::new(),
+            (true, address) => format!("{address}/"),
+            (false, address) => format!("{address}.html"),
+        })
+    }
+
+    /// The path from the root of the host to a page, or to a file that is served as it is.
+    pub(crate) fn absolute(&self, to: &str) -> Option<String> {
+        let url = self.url(to).or_else(|| Some(inside(self.assets, to)?.to_owned()))?;
+        Some(match self.base {
+            "" => format!("/{}", encoded(&url)),
+            base => format!("/{base}/{}", encoded(&url)),
+        })
+    }
+
+    /// The path from a page's address to another page, or to a file that is served as it is.
+    pub(crate) fn relative(&self, from: &str, to: &str) -> Option<String> {
+        let url = self.url(to).or_else(|| Some(inside(self.assets, to)?.to_owned()))?;
+        let way = relative(&self.folder_of(from)?, url.trim_end_matches('/'));
+        let slash = if url.ends_with('/') || url.is_empty() { "/" } else { "" };
+        Some(format!("{}{slash}", encoded(&way)))
+    }
+}
+
+/// A file's path in a folder.
+fn inside<'f>(folder: &str, file: &'f str) -> Option<&'f str> {
+    match folder {
+        "" => Some(file).filter(|file| !file.starts_with("../")),
+        folder => file.strip_prefix(folder)?.strip_prefix('/'),
+    }
+}
+
+/// Whether a file is the page of its folder.
+fn is_index(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.split('.').next().unwrap_or(name);
+    stem == "index" || stem.eq_ignore_ascii_case("readme")
+}

@@ -1,0 +1,288 @@
+//! mdBook: `book.toml` and the `SUMMARY.md` that names every page.
+
+use std::sync::LazyLock;
+
+use docent_markdown::{AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_page, parse_as, text_of};
+use globset::{Glob, GlobSetBuilder};
+use regex::Regex;
+
+use super::Rules;
+use super::browser::Browser;
+use super::roots::{Root, index_path};
+use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, is_external, parts, relative, respelled};
+use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::model::{Site, Target};
+use crate::tree::{Tree, at_home, joined_in};
+
+const FILE: &str = "book.toml";
+const SUMMARY: &str = "SUMMARY.md";
+
+/// What a configuration says of links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// The folder of the pages and of the files beside them.
+    pub(crate) source: String,
+    /// The path on its host that the book is served below, without slashes around it.
+    pub(crate) base: String,
+    /// The first page, which is what the book's own address shows.
+    pub(crate) first: Option<String>,
+}
+
+/// Whether a file says how a book is laid out, by its folder in the home of a site.
+pub(crate) fn is_file(folder: &str, name: &str) -> bool {
+    (name == FILE && folder.is_empty()) || name == SUMMARY
+}
+
+#[derive(Debug)]
+pub(crate) struct MdBook;
+
+impl Rules for MdBook {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        let stem = docent_markdown::stem(inside).unwrap_or(inside);
+        let name = stem.rsplit('/').next().unwrap_or(stem);
+        let names = if name.eq_ignore_ascii_case("readme") { name } else { "index" };
+        below(&root.served, &index_path(stem, &[names]))
+    }
+
+    fn hides(&self, inside: &str) -> bool {
+        inside == SUMMARY
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        write(site, wanted)
+    }
+}
+
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file = at_home(tree, home, FILE);
+    if !has(&file) {
+        return None;
+    }
+    let bytes = tree.read(&file)?;
+    let (config, trouble) = match text_of(&bytes).parse::<toml::Table>() {
+        Ok(config) => (config, None),
+        Err(error) => (toml::Table::new(), Some(error.message().to_owned())),
+    };
+    let text = |path: &[&str]| -> Option<&str> {
+        let (last, folders) = path.split_last()?;
+        folders.iter().try_fold(&config, |table, name| table.get(*name)?.as_table())?.get(*last)?.as_str()
+    };
+    let source = joined_in(tree.root(), home, text(&["book", "src"]).unwrap_or("src"))?;
+    let mut root = Root { folder: source.clone(), generator: Generator::MdBook, ..Root::default() };
+    let chapters = tree.read(&below(&source, SUMMARY)).map(|bytes| chapters(&bytes)).unwrap_or_default();
+    let mut pages = GlobSetBuilder::new();
+    for (path, _) in &chapters {
+        if let Ok(glob) = Glob::new(&globset::escape(path)) {
+            pages.add(glob);
+        }
+    }
+    root.included = pages.build().ok().filter(|_| !chapters.is_empty());
+    let mut layout = Layout::of(Generator::MdBook, home, vec![root.clone()]);
+    let mut entries = Entries::default();
+    for (path, title) in &chapters {
+        let path = root.path(&below(&source, path), &FrontMatter::default());
+        entries.add(path, Entry { title: Some(title.clone()).filter(|title| !title.is_empty()), ..Entry::default() });
+    }
+    layout.entries = entries.by_key;
+    layout.anchors = AnchorStyle::MdBook;
+    let url = text(&["output", "html", "site-url"]).unwrap_or_default();
+    let url = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+    layout.mdbook = Options {
+        base: url.trim_matches('/').to_owned(),
+        first: chapters.first().map(|(path, _)| below(&source, path)),
+        source,
+    };
+    let redirects = ["output", "html", "redirect"].iter().try_fold(&config, |table, name| table.get(*name)?.as_table());
+    for (from, to) in redirects.into_iter().flatten() {
+        if let Some(to) = to.as_str() {
+            layout.redirects.push((from.clone(), to.to_owned()));
+        }
+    }
+    if let Some(message) = trouble {
+        layout.problem(&file, format!("the configuration is not TOML: {message}"));
+    }
+    Some(layout)
+}
+
+/// The chapters that a summary names, in order, with their titles.
+fn chapters(bytes: &[u8]) -> Vec<(String, String)> {
+    let page = parse_as(SUMMARY, bytes, Format::Markdown, AnchorStyle::MdBook);
+    page.links
+        .into_iter()
+        .filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference) && !is_external(&link.target))
+        .filter_map(|link| {
+            let path = docent_markdown::joined("", &Written::read(SUMMARY, &link.target)?.path)?;
+            is_markdown(&path).then_some((path, link.text))
+        })
+        .collect()
+}
+
+/// The generator turns the ending of a Markdown file into `.html` and leaves the rest to the browser.
+fn follow(site: &Site, link: &Written<'_>) -> Target {
+    static MARKDOWN: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^(.*)\.md").expect("the pattern is written out above"));
+    let options = &site.layout().mdbook;
+    if site.address(link.from).is_none() {
+        // A piece of other pages, or a file that the book does not have.
+        return match by_names(site, link) {
+            Target::Missing { .. } => Target::NotUnderstood,
+            target => target,
+        };
+    }
+    let path = match MARKDOWN.captures(&link.path) {
+        Some(found) => format!("{}.html", &found[1]),
+        None => link.path.clone(),
+    };
+    // What stands behind the ending is lost, unless it is an anchor.
+    let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
+    let built = Written { from: link.from, target: link.target, path, anchor };
+    let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
+    match browser(site).follow(&built) {
+        Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => match &options.first {
+            Some(first) => Target::Page { file: first.clone(), anchor: link.anchor.clone() },
+            None => missing(Some(path)),
+        },
+        // The generator's own pages.
+        Target::Missing { path: Some(path), .. } if ["print.html", "404.html", "toc.html"].contains(&path.as_str()) => {
+            Target::NotUnderstood
+        }
+        Target::Missing { path: Some(_), .. } if has_page_ending(&link.path) && !link.is_absolute() => {
+            match docent_markdown::joined(folder(link.from), &link.path) {
+                // Named as a file for those who edit a repository, and a page of the book all the same.
+                Some(file) if site.has_file(&file) && !is_page(&file) => Target::Asset { file },
+                path => missing(path),
+            }
+        }
+        // Other books are served beside this one.
+        Target::Missing { path: None, .. } => Target::NotUnderstood,
+        target => target,
+    }
+}
+
+fn browser(site: &Site) -> Browser<'_> {
+    let options = &site.layout().mdbook;
+    Browser { site, base: &options.base, folders: false, assets: &options.source }
+}
+
+/// By the file; a `README.md` is served as the index of its folder and has to be named so.
+fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    if site.address(from).is_none() {
+        return respelled(like, from, to, anchor);
+    }
+    let (path, _) = parts(like);
+    let rest = &like[like.find(['#', '?']).unwrap_or(like.len())..];
+    let suffix = match anchor {
+        Some(anchor) => format!("{}#{}", rest.split('#').next().unwrap_or_default(), encoded(anchor)),
+        None => rest.to_owned(),
+    };
+    let browser = browser(site);
+    let by_file = |name: &str| {
+        let way = encoded(&relative(folder(from), name));
+        if path.starts_with("./") && !way.starts_with("..") { format!("./{way}") } else { way }
+    };
+    let mut forms = Vec::new();
+    if path.starts_with('/') {
+        forms.extend(browser.absolute(to));
+    } else if path.ends_with(".html") {
+        forms.extend(browser.relative(from, to));
+    }
+    forms.extend([by_file(to), by_file(&below(folder(to), "index.md"))]);
+    forms.extend(browser.relative(from, to));
+    let leads_there = |form: &&String| match site.resolve(from, form) {
+        Target::Page { file, .. } | Target::Asset { file } => file == to,
+        _ => false,
+    };
+    let form = forms.iter().find(leads_there).cloned().unwrap_or_else(|| by_file(to));
+    format!("{form}{suffix}")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample::{as_docs_root, built_site};
+
+    #[test]
+    fn pages_are_what_the_summary_names() {
+        let site = Site::read(&built_site("mdbook"));
+        let served: Vec<_> = site.served().into_iter().collect();
+        assert_eq!(
+            served,
+            [
+                ("a page", "src/a page.md"),
+                ("guide", "src/guide/README.md"),
+                ("guide/deep", "src/guide/deep/index.md"),
+                ("guide/start", "src/guide/start.md"),
+                ("other/v1.2", "src/other/v1.2.md"),
+                ("preface", "src/preface.md"),
+            ]
+        );
+        let place = site.layout().place("src/guide/start.md");
+        assert_eq!((place.title.as_deref(), place.order), (Some("Start"), Some(2)));
+    }
+
+    #[test]
+    fn links_lead_where_the_built_pages_have_them() {
+        let site = Site::read(&built_site("mdbook"));
+        let page = |file: &str| Target::Page { file: format!("src/{file}"), anchor: None };
+        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
+        let asset = |file: &str| Target::Asset { file: file.to_owned() };
+        let (preface, start) = ("src/preface.md", "src/guide/start.md");
+        for (from, target, expected) in [
+            // A `README.md` becomes `index.html`, and links to it do not.
+            (preface, "guide/README.md", missing("src/guide/README.md")),
+            (preface, "guide/index.md", page("guide/README.md")),
+            (preface, "guide/", page("guide/README.md")),
+            (preface, "guide/start.html", page("guide/start.md")),
+            (preface, "orphan.md", missing("src/orphan.md")),
+            (preface, "a%20page.md", page("a page.md")),
+            (preface, "other/v1.2.md", page("other/v1.2.md")),
+            (preface, "/handbook/guide/start.md", page("guide/start.md")),
+            (preface, "/guide/start.md", Target::NotUnderstood),
+            (preface, "../std/index.html", Target::NotUnderstood),
+            (preface, "old.html", Target::Redirect { destination: "guide/start.html".to_owned() }),
+            (preface, "print.html", Target::NotUnderstood),
+            (preface, "index.html", page("preface.md")),
+            (start, "../img/a.png", asset("src/img/a.png")),
+            (start, "deep/index.md", page("guide/deep/index.md")),
+            ("src/parts/shared.md", "guide/start.md", Target::NotUnderstood),
+        ] {
+            assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_link_that_is_written_leads_to_its_page(
+            from in 0..6_usize,
+            to in 0..7_usize,
+            like in prop::sample::select(vec!["", "x.md", "./x.md#y", "../x/", "x.html", "/x.html", "/handbook/x.md", "x?q=1"]),
+            inside in any::<bool>(),
+        ) {
+            let files = ["preface.md", "guide/README.md", "guide/start.md", "guide/deep/index.md", "a page.md", "other/v1.2.md", "img/a.png"];
+            let tree = built_site("mdbook");
+            let name = |file: &str| if inside { file.to_owned() } else { format!("src/{file}") };
+            let site = match inside {
+                true => Site::read(&as_docs_root("src", tree)),
+                false => Site::read(&tree),
+            };
+            let (from, to) = (name(files[from]), name(files[to]));
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like });
+            let found = match site.resolve(&from, &written) {
+                Target::Page { file, .. } | Target::Asset { file } => file,
+                other => format!("{other:?}"),
+            };
+            prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! How MkDocs reads the links of a page: what names a file of the docs folder becomes that file's address, and anything
+//! else is left to the browser.
+
+use std::collections::HashSet;
+
+use docent_markdown::{folder, is_page};
+
+use super::browser::Browser;
+use super::mkdocs::Options;
+use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, is_fragment, parts, relative, respelled};
+use crate::layout::below;
+use crate::model::{Site, Target};
+
+/// Files that themes and the generator itself add to a site.
+const OF_THEMES: [&str; 5] = ["img/favicon.ico", "sitemap.xml", "sitemap.xml.gz", "404.html", "search.html"];
+
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let options = &site.layout().mkdocs;
+    if site.address(link.from).is_none() {
+        return by_names(site, link);
+    }
+    if is_fragment(link.from) && !link.is_absolute() {
+        // It may be a snippet of other pages, and then its links are read where it is put.
+        return Target::NotUnderstood;
+    }
+    let mut named = None;
+    if !link.is_absolute() || options.absolute_from_docs {
+        let base = if link.is_absolute() { options.docs.as_str() } else { folder(link.from) };
+        let path = plain_path(base, &link.path);
+        if let Some(found) = file_of(site, link, &path) {
+            return found;
+        }
+        named = Some(path);
+    }
+    match browser(site, options).follow(link) {
+        Target::Missing { .. } if options.makes_pages => Target::NotUnderstood,
+        Target::Missing { path: Some(path), .. } if OF_THEMES.contains(&path.as_str()) => Target::NotUnderstood,
+        Target::Missing { .. } if named.as_deref().is_some_and(|path| is_of_theme(options, path)) => {
+            Target::NotUnderstood
+        }
+        Target::Missing { anchor, .. } if has_page_ending(&link.path) && named.is_some() => {
+            Target::Missing { path: named.filter(|path| !path.starts_with("../")), anchor }
+        }
+        target => target,
+    }
+}
+
+/// Whether a theme may bring a file, which then can be named as one of the docs folder.
+fn is_of_theme(options: &Options, path: &str) -> bool {
+    let inside = path.strip_prefix(options.docs.as_str()).unwrap_or(path);
+    OF_THEMES.contains(&inside.trim_start_matches('/'))
+}
+
+fn browser<'s>(site: &'s Site, options: &'s Options) -> Browser<'s> {
+    Browser { site, base: &options.base, folders: !options.flat, assets: &options.docs }
+}
+
+/// The file of the docs folder that a path names, in the language of the page that links to it.
+fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
+    let candidates = in_languages(site, link.from, path);
+    let file = candidates.into_iter().find(|file| site.has_any(file) && is_in_docs(site, file))?;
+    let is_markdown = is_page(&file) && !file.to_ascii_lowercase().ends_with(".mdx");
+    if !is_markdown {
+        return Some(Target::Asset { file });
+    }
+    Some(match site.address(&file) {
+        Some(_) => Target::Page { file, anchor: link.anchor.clone() },
+        // It is a page to nobody: the docs leave it out.
+        None => Target::Missing { path: Some(file), anchor: link.anchor.clone() },
+    })
+}
+
+fn is_in_docs(site: &Site, file: &str) -> bool {
+    let docs = site.layout().mkdocs.docs.as_str();
+    site.layout().root(file).is_some() || file.strip_prefix(docs).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// The paths that are looked for in turn: where a site has languages, first the page's own, then the default one.
+fn in_languages(site: &Site, from: &str, path: &str) -> Vec<String> {
+    let layout = site.layout();
+    let Some(root) = layout.root(from) else { return vec![path.to_owned()] };
+    let mut found = Vec::new();
+    if let Some(default) = root.suffixes.first() {
+        let own = root.inside(from).and_then(|inside| root.without_language(inside).1).unwrap_or(default);
+        if let Some((name, ending)) = path.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')) {
+            found.extend([own, default].map(|language| format!("{name}.{language}.{ending}")));
+        }
+        found.push(path.to_owned());
+    } else if let Some(own) = &root.language {
+        // In a folder for each language, what one of them does not have is taken from the default one.
+        let docs = layout.mkdocs.docs.as_str();
+        let default = layout.roots.iter().find(|root| root.language.is_some() && root.served.is_empty());
+        let default = default.and_then(|root| root.language.as_ref()).unwrap_or(own);
+        let inside = path.strip_prefix(docs).unwrap_or(path).trim_start_matches('/');
+        let split = |language: &str| inside.strip_prefix(language).and_then(|rest| rest.strip_prefix('/'));
+        let (languages, rest) = match (split(own), split(default)) {
+            (Some(rest), _) => ([own, default], rest),
+            (None, Some(rest)) => ([default, own], rest),
+            (None, None) => ([own, default], inside),
+        };
+        found.extend(languages.map(|language| below(docs, &below(language, rest))));
+        found.extend([below(docs, rest), path.to_owned()]);
+    } else {
+        found.push(path.to_owned());
+    }
+    let mut seen = HashSet::new();
+    found.retain(|path| seen.insert(path.clone()));
+    found
+}
+
+/// A path without `.` and `..`, as seen from a folder; what leads out of the docs root begins with `../`.
+fn plain_path(folder: &str, path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in folder.split('/').chain(path.split('/')) {
+        match part {
+            "" | "." => {}
+            ".." if parts.last().is_some_and(|last| *last != "..") => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// By the name of the file, which MkDocs checks, unless the link before was one for the browser.
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    let options = &site.layout().mkdocs;
+    if site.address(from).is_none() {
+        return respelled(like, from, to, anchor);
+    }
+    let browser = browser(site, options);
+    let (path, _) = parts(like);
+    let suffix = suffix(like, anchor);
+    let mut forms: Vec<String> = Vec::new();
+    if path.starts_with('/') {
+        if options.absolute_from_docs {
+            let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
+            forms.push(format!("/{}", encoded(inside)));
+        }
+        forms.extend(browser.absolute(to));
+    }
+    let is_for_browser = match is_page(to) {
+        true => !path.is_empty() && !has_page_ending(path),
+        // It leads out of the docs folder, unless it is read against the page's address.
+        false => plain_path(folder(from), path).starts_with("../"),
+    };
+    if is_for_browser {
+        forms.extend(browser.relative(from, to));
+    }
+    let by_file = encoded(&relative(folder(from), to));
+    let dotted = path.starts_with("./") && !by_file.starts_with("..");
+    forms.push(if dotted { format!("./{by_file}") } else { by_file });
+    forms.extend(browser.absolute(to));
+    let leads_there = |form: &&String| match site.resolve(from, form) {
+        Target::Page { file, .. } | Target::Asset { file } => file == to,
+        _ => false,
+    };
+    let form = forms.iter().find(leads_there).cloned();
+    let form = form.unwrap_or_else(|| encoded(&relative(folder(from), to)));
+    format!("{form}{suffix}")
+}
+
+/// The query and the anchor of a link that is to look like another.
+fn suffix(like: &str, anchor: Option<&str>) -> String {
+    let rest = &like[like.find(['#', '?']).unwrap_or(like.len())..];
+    match anchor {
+        Some(anchor) => format!("{}#{}", rest.split('#').next().unwrap_or_default(), encoded(anchor)),
+        None => rest.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample::{as_docs_root, built_site};
+
+    fn page(file: &str, anchor: Option<&str>) -> Target {
+        Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) }
+    }
+
+    #[test]
+    fn links_lead_where_the_built_pages_have_them() {
+        let site = Site::read(&built_site("mkdocs"));
+        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
+        let asset = |file: &str| Target::Asset { file: file.to_owned() };
+        let (index, start) = ("docs/index.md", "docs/guide/start.md");
+        for (from, target, expected) in [
+            (index, "guide/start.md#custom", page(start, Some("custom"))),
+            (index, "guide/start/", page(start, None)),
+            (index, "guide/start.md/", page(start, None)),
+            (index, "guide/", page("docs/guide/index.md", None)),
+            (index, "folder/README.md", page("docs/folder/README.md", None)),
+            (index, "/handbook/guide/start/", page(start, None)),
+            (index, "/handbook/guide/start.md", missing("guide/start.md")),
+            (index, "/guide/start/", Target::NotUnderstood),
+            (index, "drafts/later.md", missing("docs/drafts/later.md")),
+            (index, "templates/block.md", missing("docs/templates/block.md")),
+            (index, "old.mdx", asset("docs/old.mdx")),
+            (index, "a%20page.md", page("docs/a page.md", None)),
+            (index, "sitemap.xml", Target::NotUnderstood),
+            // Against the address of the page, which is a folder.
+            (start, "../", page("docs/guide/index.md", None)),
+            (start, "../../other/", page("docs/other.markdown", None)),
+            (start, "index.md", page("docs/guide/index.md", None)),
+            (start, "index/", missing("guide/start/index")),
+            (start, "../../img/a.png", asset("docs/img/a.png")),
+            (start, "b.png", asset("docs/guide/b.png")),
+            (start, "../b.png", asset("docs/guide/b.png")),
+            (start, "./", page(start, None)),
+            // A folder's page is its `index.md`, and a `README.md` beside it is not built.
+            ("docs/folder/README.md", "../twice/README.md", missing("docs/twice/README.md")),
+            ("docs/folder/README.md", "../twice/", page("docs/twice/index.md", None)),
+            (start, "../../../x.md", Target::Missing { path: None, anchor: None }),
+            (start, "../../../x/", Target::NotUnderstood),
+        ] {
+            assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
+        }
+        let site = Site::read(&as_docs_root("docs", built_site("mkdocs")));
+        assert_eq!(site.resolve("index.md", "guide/start/"), page("guide/start.md", None));
+        assert_eq!(site.resolve("guide/start.md", "../index.md"), page("index.md", None));
+        assert_eq!(site.resolve("index.md", "/handbook/guide/start/"), page("guide/start.md", None));
+    }
+
+    #[test]
+    fn pages_may_be_files_and_absolute_links_may_name_files() {
+        let config =
+            "site_name: x\nuse_directory_urls: false\nvalidation: {links: {absolute_links: relative_to_docs}}\n";
+        let tree: std::collections::BTreeMap<String, Vec<u8>> =
+            [("mkdocs.yml", config), ("docs/a/b.md", ""), ("docs/a/index.md", ""), ("docs/c.md", "")]
+                .into_iter()
+                .map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec()))
+                .collect();
+        let site = Site::read(&tree);
+        for (target, expected) in [
+            ("../c.html", page("docs/c.md", None)),
+            ("/c.md", page("docs/c.md", None)),
+            ("index.html", page("docs/a/index.md", None)),
+            ("b/", page("docs/a/b.md", None)),
+        ] {
+            assert_eq!(site.resolve("docs/a/b.md", target), expected, "{target}");
+        }
+        let link = |like| site.link(&Wanted { from: "docs/a/b.md", to: "docs/c.md", anchor: None, like });
+        assert_eq!(
+            [link("x.md"), link("/x.md#y"), link("x.html"), link("")],
+            ["../c.md", "/c.md#y", "../c.html", "../c.md"]
+        );
+    }
+
+    #[test]
+    fn languages_are_looked_through_in_turn() {
+        let tree = |structure: &str, files: &[&str]| -> std::collections::BTreeMap<String, Vec<u8>> {
+            let config = format!(
+                "plugins:\n  - i18n:\n      docs_structure: {structure}\n      languages:\n        - {{locale: en, default: true}}\n        - {{locale: fr}}\n"
+            );
+            let files = files.iter().map(|file| ((*file).to_owned(), Vec::new()));
+            files.chain([("mkdocs.yml".to_owned(), config.into_bytes())]).collect()
+        };
+        let site =
+            Site::read(&tree("suffix", &["docs/a.md", "docs/a.fr.md", "docs/b.md", "docs/b.fr.md", "docs/c.md"]));
+        assert_eq!(site.resolve("docs/a.fr.md", "b.md"), page("docs/b.fr.md", None));
+        assert_eq!(site.resolve("docs/a.fr.md", "c.md"), page("docs/c.md", None));
+        assert_eq!(site.resolve("docs/a.md", "b.md"), page("docs/b.md", None));
+        let site = Site::read(&tree("folder", &["docs/en/a.md", "docs/fr/a.md", "docs/en/b.md", "docs/img/x.png"]));
+        assert_eq!(site.resolve("docs/en/b.md", "a.md"), page("docs/en/a.md", None));
+        assert_eq!(site.resolve("docs/fr/a.md", "b.md"), page("docs/en/b.md", None));
+        assert_eq!(site.resolve("docs/fr/a.md", "../img/x.png"), Target::Asset { file: "docs/img/x.png".to_owned() });
+    }
+
+    proptest! {
+        #[test]
+        fn a_link_that_is_written_leads_to_its_page(
+            from in 0..6_usize,
+            to in 0..7_usize,
+            like in prop::sample::select(vec!["", "x.md", "./x.md#y", "../x/", "x", "/x/", "/x.md", "/handbook/x/#y", "../../x.png", "x?q=1"]),
+            flat in any::<bool>(),
+            inside in any::<bool>(),
+        ) {
+            let files = ["index.md", "guide/index.md", "guide/start.md", "folder/README.md", "a page.md", "other.markdown", "img/a.png"];
+            let mut tree = built_site("mkdocs");
+            if flat {
+                tree.insert("mkdocs.base.yml".to_owned(), b"use_directory_urls: false\nsite_url: https://x.y/handbook/\n".to_vec());
+            }
+            let name = |file: &str| if inside { file.to_owned() } else { format!("docs/{file}") };
+            let site = match inside {
+                true => Site::read(&as_docs_root("docs", tree)),
+                false => Site::read(&tree),
+            };
+            let (from, to) = (name(files[from]), name(files[to]));
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like });
+            let found = match site.resolve(&from, &written) {
+                Target::Page { file, .. } | Target::Asset { file } => file,
+                other => format!("{other:?}"),
+            };
+            prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+        }
+    }
+}
