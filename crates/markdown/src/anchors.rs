@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 
 /// The anchor of a heading's words as GitHub makes it: lower case, spaces to hyphens, punctuation gone. Not yet made unique.
 pub fn slug(text: &str) -> String {
@@ -25,6 +26,10 @@ pub enum AnchorStyle {
     #[default]
     GitHub,
     VitePress,
+    /// Of the package `github-slugger`: spaces at the ends count.
+    GithubSlugger,
+    /// The same, but a heading of level one has no anchor, and ids that authors wrote out are not counted.
+    Docusaurus,
     /// Of Python's Markdown: what is not ASCII goes.
     Python,
     /// The same with letters of all languages kept.
@@ -41,6 +46,7 @@ impl AnchorStyle {
         match self {
             Self::GitHub => slug(text),
             Self::VitePress => vitepress_slug(text),
+            Self::GithubSlugger | Self::Docusaurus => github_slugger(text),
             Self::Python => python_slug(text, |c| c.is_ascii()),
             Self::PythonUnicode => python_slug(text, |_| true),
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),
@@ -49,6 +55,32 @@ impl AnchorStyle {
             Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")),
         }
     }
+}
+
+fn github_slugger(text: &str) -> String {
+    text.chars()
+        .flat_map(char::to_lowercase)
+        .filter_map(|c| match c {
+            ' ' => Some('-'),
+            c if c == '-' || is_connector(c) || is_combining_mark(c) => Some(c),
+            // Numbers are digits here: the sign for one half goes.
+            c if c.is_alphabetic() || (c.is_numeric() && is_digit(c)) => Some(c),
+            _ => None,
+        })
+        .collect()
+}
+
+/// Punctuation that connects words, such as the underscore.
+fn is_connector(c: char) -> bool {
+    matches!(
+        c,
+        '_' | '\u{203f}' | '\u{2040}' | '\u{2054}' | '\u{fe33}' | '\u{fe34}' | '\u{fe4d}'..='\u{fe4f}' | '\u{ff3f}'
+    )
+}
+
+/// Whether a number is a decimal digit, of those numbers that occur in headings.
+fn is_digit(c: char) -> bool {
+    !matches!(c, '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{bc}'..='\u{be}' | '\u{2070}'..='\u{2089}' | '\u{2150}'..='\u{215f}' | '\u{2189}' | '\u{2460}'..='\u{249b}' | '\u{24ea}'..='\u{24ff}' | '\u{2776}'..='\u{2793}' | '\u{3220}'..='\u{32ff}')
 }
 
 fn vitepress_slug(text: &str) -> String {
@@ -121,7 +153,11 @@ impl Anchors {
         }
         let slug = self.style.slug(text);
         let (base, joint) = match self.style {
-            AnchorStyle::GitHub | AnchorStyle::VitePress | AnchorStyle::MdBook => (slug.clone(), '-'),
+            AnchorStyle::GitHub
+            | AnchorStyle::VitePress
+            | AnchorStyle::MdBook
+            | AnchorStyle::GithubSlugger
+            | AnchorStyle::Docusaurus => (slug.clone(), '-'),
             // `setup_1` is counted on: the next one is `setup_2`.
             AnchorStyle::Python | AnchorStyle::PythonUnicode | AnchorStyle::Pymdown | AnchorStyle::PymdownCased => {
                 (counted_off(&slug).to_owned(), '_')
@@ -142,12 +178,33 @@ impl Anchors {
 
     /// Whether a heading may end in a list of attributes, which is not part of its words.
     pub(crate) fn reads_attributes(&self) -> bool {
-        !matches!(self.style, AnchorStyle::GitHub | AnchorStyle::VitePress)
+        matches!(
+            self.style,
+            AnchorStyle::Python
+                | AnchorStyle::PythonUnicode
+                | AnchorStyle::Pymdown
+                | AnchorStyle::PymdownCased
+                | AnchorStyle::MdBook
+        )
+    }
+
+    /// The same for a heading of a level, with its words as they stand between its marks.
+    pub fn for_heading_of(&mut self, level: u8, words: &str, text: &str) -> String {
+        match self.style {
+            AnchorStyle::Docusaurus if level == 1 => {
+                self.for_heading(words);
+                String::new()
+            }
+            AnchorStyle::GithubSlugger | AnchorStyle::Docusaurus => self.for_heading(words),
+            _ => self.for_heading(text),
+        }
     }
 
     /// Notes an anchor the author wrote out, and gives it back.
     pub fn explicit(&mut self, id: &str) -> String {
-        self.taken.entry(id.to_owned()).or_insert(0);
+        if self.style != AnchorStyle::Docusaurus {
+            self.taken.entry(id.to_owned()).or_insert(0);
+        }
         id.to_owned()
     }
 }
@@ -202,6 +259,29 @@ mod tests {
         let mut python = Anchors::of(AnchorStyle::Python);
         let given: Vec<String> = ["Setup", "Setup", "Setup_1"].iter().map(|text| python.for_heading(text)).collect();
         assert_eq!(given, ["setup", "setup_1", "setup_2"]);
+    }
+
+    #[test]
+    fn a_slugger_keeps_marks_and_spaces_and_no_signs_of_numbers() {
+        for (text, anchor) in [
+            ("Words <b", "words-b"),
+            ("Badge ", "badge-"),
+            ("\u{2699}\u{fe0f} Settings", "\u{fe0f}-settings"),
+            ("m² und ½", "m-und-"),
+            ("हिन्दी", "हिन्दी"),
+            ("a\u{203f}b_c", "a\u{203f}b_c"),
+        ] {
+            assert_eq!(Anchors::of(AnchorStyle::GithubSlugger).for_heading(text), anchor, "{text}");
+        }
+        let mut docusaurus = Anchors::of(AnchorStyle::Docusaurus);
+        assert_eq!(docusaurus.for_heading_of(1, "Setup", "Setup"), "", "the title has no anchor");
+        assert_eq!(docusaurus.explicit("other"), "other");
+        assert_eq!(
+            docusaurus.for_heading_of(2, "Setup", "Setup"),
+            "setup-1",
+            "the title's words are taken all the same"
+        );
+        assert_eq!(docusaurus.for_heading_of(2, "Other", "Other"), "other", "what authors wrote out is not");
     }
 
     #[test]

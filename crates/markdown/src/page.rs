@@ -52,7 +52,8 @@ pub struct Page {
 impl Page {
     /// Every anchor a link to this page may name: headings first, then explicit ids.
     pub fn anchors(&self) -> impl Iterator<Item = &str> {
-        self.headings.iter().map(|heading| heading.anchor.as_str()).chain(self.ids.iter().map(String::as_str))
+        let headings = self.headings.iter().map(|heading| heading.anchor.as_str());
+        headings.filter(|anchor| !anchor.is_empty()).chain(self.ids.iter().map(String::as_str))
     }
 
     /// Whether `anchor` (without `#`) is somewhere on this page. Compared as written and without regard to case, as
@@ -83,7 +84,7 @@ pub struct Heading {
     pub level: u8,
     /// The words, without markup.
     pub text: String,
-    /// The anchor links name, without `#`; unique on the page.
+    /// The anchor links name, without `#`; unique on the page. Empty where the generator gives the heading none.
     pub anchor: String,
     /// The whole heading, marks included.
     pub span: Range<usize>,

@@ -267,19 +267,20 @@ impl Reading<'_> {
         } else if id.is_none() && self.anchors.reads_attributes() {
             text.truncate(without_attributes(&text).len());
         }
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let words = text;
+        let text = words.split_whitespace().collect::<Vec<_>>().join(" ");
+        let level = level as u8;
         let anchor = match id {
             Some(id) => self.anchors.explicit(id),
-            None => self.anchors.for_heading(&text),
+            None => self.anchors.for_heading_of(level, &words, &text),
         };
-        let level = level as u8;
         self.path.retain(|(outer, _)| *outer < level);
         if let Some((_, outer)) = self.path.last_mut() {
             outer.truncate(outer.floor_char_boundary(LONGEST_AROUND));
         }
         self.path.push((level, text.clone()));
         self.section.level = level;
-        self.section.anchor = Some(anchor.clone());
+        self.section.anchor = Some(anchor.clone()).filter(|anchor| !anchor.is_empty());
         self.section.start = range.start;
         self.section.body = range.end;
         self.blocks.headings.push(Heading { level, text, anchor, span: range });

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
-use crate::generators::{self, ALL, mdbook, mkdocs, redirects, rules, starlight, vitepress};
+use crate::generators::{self, ALL, docusaurus, mdbook, mkdocs, redirects, rules, starlight, vitepress};
 use crate::openapi::Cache;
 use crate::tree::Tree;
 
@@ -107,6 +107,7 @@ pub struct Layout {
     pub(crate) mkdocs: mkdocs::Options,
     pub(crate) mdbook: mdbook::Options,
     pub(crate) cache: Cache,
+    pub(crate) docusaurus: docusaurus::Settings,
 }
 
 /// What the navigation says of one page.
@@ -241,6 +242,7 @@ impl Layout {
             mkdocs: mkdocs::Options::default(),
             mdbook: mdbook::Options::default(),
             cache: Cache::default(),
+            docusaurus: docusaurus::Settings::default(),
         }
     }
 
@@ -303,6 +305,10 @@ impl Layout {
     /// The folder of pages a file is in.
     pub(crate) fn root(&self, file: &str) -> Option<&Root> {
         self.roots.iter().find(|root| root.holds(file))
+    }
+
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &Root> {
+        self.roots.iter()
     }
 
     /// Paths that moved, source and destination, as the configuration writes them.

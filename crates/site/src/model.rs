@@ -34,6 +34,12 @@ pub struct Site {
     pub(crate) files: BTreeSet<String>,
     /// Files of the repository outside of the docs root, which begin with `../`.
     pub(crate) outside: BTreeSet<String>,
+    /// The docs root in its repository.
+    root: String,
+    /// Addresses of pages outside of the docs root.
+    served_outside: BTreeSet<String>,
+    /// Pages whose own URL ends in a slash where that is left to them.
+    directories: BTreeSet<String>,
     /// A page's file to the address it is served at.
     addresses: HashMap<String, String>,
     /// The other way round.
@@ -54,19 +60,31 @@ impl Site {
         let files: BTreeSet<String> = paths.into_iter().collect();
         let outside: BTreeSet<String> = tree.paths_outside().into_iter().collect();
         let has_any = |path: &str| files.contains(path) || outside.contains(path);
+        let front_of = |file: &str| match reads_front_matter {
+            true => tree.read(file).map(|bytes| front_matter(&bytes)).unwrap_or_default(),
+            false => FrontMatter::default(),
+        };
+        let is_served = |file: &&String| {
+            is_page(file.trim_start_matches("../")) && layout.root(file).is_some_and(|root| root.keeps(file))
+        };
+        let served_outside =
+            outside.iter().filter(is_served).map(|file| layout.place_of(file, &front_of(file)).site_path).collect();
+        let mut directories = BTreeSet::new();
         let (mut addresses, mut served, mut named) = (HashMap::new(), HashMap::<String, String>::new(), HashMap::new());
         for file in files.iter().filter(|file| is_page(file)) {
             named.entry(site_path(file)).or_insert_with(|| file.clone());
             if !layout.holds_pages(file) {
                 continue;
             }
-            let front = match reads_front_matter {
-                true => tree.read(file).map(|bytes| front_matter(&bytes)).unwrap_or_default(),
-                false => FrontMatter::default(),
-            };
-            let inside = layout.root(file).and_then(|root| Some((root, root.inside(file)?)));
-            if inside.is_some_and(|(root, inside)| !rules(layout.generator()).builds(root, inside, &front, &has_any)) {
-                continue;
+            let front = front_of(file);
+            if let Some((root, inside)) = layout.root(file).and_then(|root| Some((root, root.inside(file)?))) {
+                let rules = rules(layout.generator());
+                if !rules.builds(root, inside, &front, &has_any) {
+                    continue;
+                }
+                if rules.is_directory(root, inside, &front) {
+                    directories.insert(file.clone());
+                }
             }
             let address = layout.place_of(file, &front).site_path;
             // Of an index and a README in one folder, the index is what is served.
@@ -82,7 +100,8 @@ impl Site {
         let redirects = layout.redirects();
         let redirects =
             redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned())).collect();
-        Self { layout, files, outside, addresses, served, named, redirects }
+        let root = tree.root().to_owned();
+        Self { layout, files, outside, root, served_outside, directories, addresses, served, named, redirects }
     }
 
     /// What the configuration of the tree says.
@@ -107,6 +126,21 @@ impl Site {
     /// Whether the repository holds this very file, inside of the docs root or outside.
     pub(crate) fn has_any(&self, path: &str) -> bool {
         self.files.contains(path) || self.outside.contains(path)
+    }
+
+    /// The docs root in its repository.
+    pub(crate) fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// Whether a page outside of the docs root is served at an address.
+    pub(crate) fn is_served_outside(&self, address: &str) -> bool {
+        self.served_outside.contains(trimmed(address))
+    }
+
+    /// Whether a page's own URL ends in a slash where the configuration leaves that to the page.
+    pub(crate) fn is_directory(&self, file: &str) -> bool {
+        self.directories.contains(file)
     }
 
     /// Every file in order.

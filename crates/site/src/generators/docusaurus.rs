@@ -1,9 +1,13 @@
 //! `docusaurus.config.*` with its sidebars, versions and translations.
 
-use std::collections::HashMap;
+mod addresses;
+mod links;
 
-use docent_markdown::{FrontMatter, stem, text_of};
+use std::collections::{HashMap, HashSet};
 
+use docent_markdown::{AnchorStyle, FrontMatter, text_of};
+
+pub(crate) use self::addresses::{id, without_number};
 use super::Rules;
 use super::modules::{ENDINGS, Modules};
 use super::patterns::globs;
@@ -11,7 +15,9 @@ use super::roots::{Root, RootKind, id_key};
 use super::script::Script;
 use super::vitepress::unwrapped;
 use super::yaml::{self, Yaml};
+use crate::follow::{Wanted, Written};
 use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
+use crate::model::{Site as Pages, Target};
 use crate::tree::{Tree, at_home, joined_in};
 
 /// How deep a sidebar may nest.
@@ -34,12 +40,58 @@ impl Rules for Docusaurus {
     }
 
     fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        address(root, inside, front)
+        addresses::address(root, inside, front)
     }
 
     fn reads_front_matter(&self) -> bool {
         true
     }
+
+    fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
+        // A translation of nothing is not looked at.
+        let original = root.docusaurus.folders.last().filter(|original| **original != root.folder);
+        !front.flag("draft") && original.is_none_or(|original| has(&below(original, inside)))
+    }
+
+    fn is_directory(&self, root: &Root, inside: &str, front: &FrontMatter) -> bool {
+        addresses::is_directory(root, inside, front)
+    }
+
+    fn follow(&self, site: &Pages, link: &Written<'_>) -> Target {
+        links::follow(site, link)
+    }
+
+    fn write(&self, site: &Pages, wanted: &Wanted<'_>) -> String {
+        links::write(site, wanted)
+    }
+}
+
+/// What the configuration says of the whole site.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    /// The path the site is served below, without slashes at its ends; `None` when it is computed.
+    base: Option<String>,
+    /// Whether URLs of pages end in a slash; `None` leaves that to the pages.
+    trailing_slash: Option<bool>,
+    /// Languages besides the default one.
+    languages: Vec<String>,
+    /// Folders whose files are served as they are.
+    static_folders: Vec<String>,
+    /// Addresses of pages that are made without a file.
+    generated: HashSet<String>,
+    redirects_are_computed: bool,
+    /// Whether there are plug-ins that may add pages of which these rules know nothing.
+    has_other_plugins: bool,
+}
+
+/// The plug-in a folder of pages belongs to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Instance {
+    pub(super) name: String,
+    /// Folders in which a link to a file looks for it, those of translations first and the untranslated one last.
+    pub(super) folders: Vec<String>,
+    /// Whether numbers in front of names stay in addresses.
+    pub(super) keeps_numbers: bool,
 }
 
 /// Reads the layout, if the folder has such a configuration.
@@ -61,23 +113,11 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         computed: false,
     };
     site.languages_of(&config);
+    site.settings_of(&config);
     site.plugins_of(&config);
-    let Site { mut layout, entries, computed, languages, .. } = site;
+    let Site { mut layout, entries, computed, .. } = site;
     layout.entries = entries.by_key;
-    let pages = |served: &str, folder: String, language: Option<String>| Root {
-        folder,
-        served: served.to_owned(),
-        generator: Generator::Docusaurus,
-        kind: RootKind::Pages,
-        language,
-        excluded: globs(NEVER.into_iter()),
-        ..Root::default()
-    };
-    layout.roots.push(pages("", at_home(tree, home, "src/pages"), None));
-    for language in languages {
-        let folder = at_home(tree, home, &format!("i18n/{language}/docusaurus-plugin-content-pages"));
-        layout.roots.push(pages(&language, folder, Some(language.clone())));
-    }
+    layout.anchors = AnchorStyle::Docusaurus;
     label_folders(tree, &mut layout);
     if computed {
         layout.problem(
@@ -95,62 +135,6 @@ pub(crate) fn without_configuration(tree: &dyn Tree, configurations: &[&str]) ->
     let mut layout = Layout::of(Generator::Docusaurus, "", vec![root]);
     label_folders(tree, &mut layout);
     Some(layout)
-}
-
-/// Where a page is served.
-fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
-    let blog = root.kind == RootKind::Blog;
-    let whole = id(inside, None);
-    let id = if blog { dated(&whole) } else { whole };
-    let (folder, name) = id.rsplit_once('/').unwrap_or(("", &id));
-    let named = match (front.slug(), front.get("id")) {
-        (Some(slug), _) if slug.starts_with('/') || blog => slug.to_owned(),
-        (Some(slug), _) => docent_markdown::joined(folder, slug).unwrap_or_else(|| slug.to_owned()),
-        (None, Some(id)) if !blog => below(folder, id),
-        _ => {
-            let above = folder.rsplit('/').next().unwrap_or_default();
-            let is_folder = ["index", "readme"].iter().any(|known| name.eq_ignore_ascii_case(known))
-                || (!folder.is_empty() && name.eq_ignore_ascii_case(above) && !blog);
-            if is_folder { folder.to_owned() } else { id.clone() }
-        }
-    };
-    below(&root.served, &named)
-}
-
-/// The id of a page: its path without ending and without the numbers that only order it.
-pub(crate) fn id(inside: &str, own: Option<&str>) -> String {
-    let parts: Vec<&str> = stem(inside).unwrap_or(inside).split('/').map(without_number).collect();
-    let id = parts.join("/");
-    match own {
-        Some(own) => below(id.rsplit_once('/').map_or("", |(folder, _)| folder), own),
-        None => id,
-    }
-}
-
-/// `01-intro` and `1. intro` without their number. Dates and versions keep theirs.
-pub(crate) fn without_number(name: &str) -> &str {
-    let digits = name.len() - name.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let rest = &name[digits..];
-    let after = rest.trim_start();
-    let Some(separator) = after.chars().next().filter(|c| digits > 0 && "-_.".contains(*c)) else { return name };
-    let named = after[separator.len_utf8()..].trim_start();
-    // `7.0-notes` and `2021-11-foo` are a version and a date.
-    let more_digits = named.len() - named.trim_start_matches(|c: char| c.is_ascii_digit()).len();
-    let looks_like_version =
-        more_digits > 0 && named[more_digits..].starts_with(['-', '_', '.']) || named.len() == more_digits;
-    if named.is_empty() || looks_like_version { name } else { named }
-}
-
-/// `2021-08-26-welcome` as `2021/08/26/welcome`.
-fn dated(id: &str) -> String {
-    let id = id.strip_suffix("/index").unwrap_or(id);
-    let bytes = id.as_bytes();
-    let is_date = bytes.len() > 11
-        && bytes[..11].iter().enumerate().all(|(at, byte)| match at {
-            4 | 7 | 10 => matches!(byte, b'-' | b'/'),
-            _ => byte.is_ascii_digit(),
-        });
-    if is_date { format!("{}/{}/{}/{}", &id[..4], &id[5..7], &id[8..10], &id[11..]) } else { id.to_owned() }
 }
 
 fn name_of(file: &str) -> &str {
@@ -209,14 +193,41 @@ impl Site<'_> {
         self.default = default.filter(|_| !self.languages.is_empty()).map(str::to_owned);
     }
 
+    fn settings_of(&mut self, config: &Script) {
+        let folders = match config.get("staticDirectories") {
+            Some(Script::List(folders)) => folders.iter().filter_map(Script::text).map(str::to_owned).collect(),
+            _ => vec!["static".to_owned()],
+        };
+        let folders = folders.iter().filter_map(|folder| joined_in(self.tree.root(), self.home, folder)).collect();
+        self.layout.docusaurus = Settings {
+            base: config.text_of("baseUrl").map(|base| base.trim_matches('/').to_owned()),
+            trailing_slash: config.get("trailingSlash").and_then(|flag| match flag {
+                Script::Word(word) if word == "true" => Some(true),
+                Script::Word(word) if word == "false" => Some(false),
+                _ => None,
+            }),
+            languages: self.languages.clone(),
+            static_folders: folders,
+            ..Settings::default()
+        };
+    }
+
     fn plugins_of(&mut self, config: &Script) {
         let presets = config.get("presets").map(Script::list).unwrap_or_default();
-        let (mut docs, mut blog) = (Vec::new(), Vec::new());
+        let (mut docs, mut blog, mut pages) = (Vec::new(), Vec::new(), Vec::new());
+        let usual = || Script::Object(Vec::new());
         for preset in presets {
             match named(preset) {
+                Some((name, options)) if name.ends_with("classic") => {
+                    docs.push(options.get("docs").cloned().unwrap_or_else(usual));
+                    blog.push(options.get("blog").cloned().unwrap_or_else(usual));
+                    pages.push(options.get("pages").cloned().unwrap_or_else(usual));
+                }
                 Some((_, options)) => {
-                    docs.push(options.get("docs").cloned().unwrap_or(Script::Object(Vec::new())));
-                    blog.push(options.get("blog").cloned().unwrap_or(Script::Object(Vec::new())));
+                    self.layout.docusaurus.has_other_plugins = true;
+                    docs.extend(options.get("docs").cloned());
+                    blog.extend(options.get("blog").cloned());
+                    pages.extend(options.get("pages").cloned());
                 }
                 None => self.computed = true,
             }
@@ -225,15 +236,18 @@ impl Site<'_> {
             match named(plugin) {
                 Some((name, options)) if name.ends_with("content-docs") => docs.push(options),
                 Some((name, options)) if name.ends_with("content-blog") => blog.push(options),
+                Some((name, options)) if name.ends_with("content-pages") => pages.push(options),
                 Some((name, options)) if name.ends_with("client-redirects") => self.redirects(&options),
-                _ => {}
+                Some((name, _)) if adds_no_pages(&name) => {}
+                _ => self.layout.docusaurus.has_other_plugins = true,
             }
         }
         if presets.is_empty() && docs.is_empty() {
             // Nothing says otherwise, or what does cannot be read: the usual places.
             self.computed = true;
-            docs.push(Script::Object(Vec::new()));
-            blog.push(Script::Object(Vec::new()));
+            docs.push(usual());
+            blog.push(usual());
+            pages.push(usual());
         }
         for options in docs.iter().filter(|options| !options.is("false")) {
             self.docs(options);
@@ -241,9 +255,19 @@ impl Site<'_> {
         for options in blog.iter().filter(|options| !options.is("false")) {
             self.blog(options);
         }
+        for options in pages.iter().filter(|options| !options.is("false")) {
+            self.pages(options);
+        }
     }
 
     fn redirects(&mut self, options: &Script) {
+        let is_written_out = match options.get("redirects") {
+            Some(Script::List(redirects)) => redirects.iter().all(|redirect| matches!(redirect, Script::Object(_))),
+            Some(_) => false,
+            None => true,
+        };
+        self.layout.docusaurus.redirects_are_computed |=
+            !is_written_out || options.get("createRedirects").is_some() || options.get("fromExtensions").is_some();
         for redirect in options.get("redirects").map(Script::list).unwrap_or_default() {
             let Some(to) = redirect.text_of("to") else { continue };
             let from = redirect.get("from");
@@ -258,26 +282,45 @@ impl Site<'_> {
     fn blog(&mut self, options: &Script) {
         let folder = options.text_of("path").unwrap_or("blog");
         let served = options.text_of("routeBasePath").unwrap_or("blog").trim_matches('/');
-        let root = Root {
-            generator: Generator::Docusaurus,
-            kind: RootKind::Blog,
-            excluded: globs(NEVER.into_iter()),
-            ..Root::default()
-        };
+        let root = Root { kind: RootKind::Blog, excluded: excluded(options), ..Root::default() };
         let plugin = translated("blog", options);
-        for (language, home) in self.homes(&plugin, folder) {
+        self.roots(&plugin, &plugin, folder, &root, served);
+    }
+
+    fn pages(&mut self, options: &Script) {
+        let folder = options.text_of("path").unwrap_or("src/pages");
+        let served = options.text_of("routeBasePath").unwrap_or_default().trim_matches('/');
+        let root = Root { kind: RootKind::Pages, excluded: excluded(options), ..Root::default() };
+        let plugin = translated("pages", options);
+        self.roots(&plugin, &plugin, folder, &root, served);
+    }
+
+    /// The folders of pages of one plug-in, in each language. Its name tells whose pages a page can link to by file.
+    fn roots(&mut self, plugin: &str, in_translation: &str, folder: &str, root: &Root, served: &str) {
+        let homes = self.homes(in_translation, folder);
+        let Some((_, original)) = homes.first().cloned() else { return };
+        for (language, home) in homes {
             let prefix = self.prefix(language.as_deref());
-            self.layout.roots.push(Root { folder: home, served: below(&prefix, served), language, ..root.clone() });
+            let mut folders = vec![home.clone()];
+            folders.extend((home != original).then(|| original.clone()));
+            self.layout.roots.push(Root {
+                folder: home,
+                served: below(&prefix, served),
+                generator: Generator::Docusaurus,
+                language,
+                docusaurus: Instance { name: plugin.to_owned(), folders, ..root.docusaurus.clone() },
+                ..root.clone()
+            });
         }
     }
 
     /// Where a plug-in's pages are in the default language and in the others.
     fn homes(&self, plugin: &str, folder: &str) -> Vec<(Option<String>, String)> {
-        let own = joined_in(self.tree.root(), self.home, folder).map(|folder| (self.default.clone(), folder));
+        let Some(own) = joined_in(self.tree.root(), self.home, folder) else { return Vec::new() };
         let others = self.languages.iter().map(|language| {
             (Some(language.clone()), at_home(self.tree, self.home, &format!("i18n/{language}/{plugin}")))
         });
-        own.into_iter().chain(others).collect()
+        std::iter::once((self.default.clone(), own)).chain(others).collect()
     }
 
     fn prefix(&self, language: Option<&str>) -> String {
@@ -288,14 +331,11 @@ impl Site<'_> {
         let folder = options.text_of("path").unwrap_or("docs");
         let served = options.text_of("routeBasePath").unwrap_or("docs").trim_matches('/').to_owned();
         let id = options.text_of("id").unwrap_or("default").to_owned();
-        let excluded = match options.get("exclude") {
-            Some(Script::List(patterns)) => globs(patterns.iter().filter_map(Script::text)),
-            _ => globs(NEVER.into_iter()),
-        };
         let included = match options.get("include") {
             Some(Script::List(patterns)) => Some(globs(patterns.iter().filter_map(Script::text))),
             _ => None,
         };
+        let keeps_numbers = options.get("numberPrefixParser").is_some_and(|parser| parser.is("false"));
         let plugin = translated("docs", options);
         let versions = self.versions(&id, options);
         for version in &versions {
@@ -308,21 +348,16 @@ impl Site<'_> {
                 None => (folder.to_owned(), format!("{plugin}/current")),
             };
             let navigation = format!("{id} {}", version.name.as_deref().unwrap_or_default());
-            for (language, home) in self.homes(&in_translation, &own) {
-                let prefix = self.prefix(language.as_deref());
-                self.layout.roots.push(Root {
-                    folder: home,
-                    served: below(&below(&prefix, &served), &version.path),
-                    generator: Generator::Docusaurus,
-                    version: version.label.clone(),
-                    language,
-                    navigation: navigation.clone(),
-                    excluded: excluded.clone(),
-                    included: included.clone(),
-                    ..Root::default()
-                });
-            }
-            self.sidebars(&id, version, options, &navigation);
+            let root = Root {
+                version: version.label.clone(),
+                navigation: navigation.clone(),
+                excluded: excluded(options),
+                included: included.clone(),
+                docusaurus: Instance { keeps_numbers, ..Instance::default() },
+                ..Root::default()
+            };
+            self.roots(&plugin, &in_translation, &own, &root, &below(&served, &version.path));
+            self.sidebars(&id, version, options, &navigation, &below(&served, &version.path));
         }
     }
 
@@ -354,7 +389,7 @@ impl Site<'_> {
         released.chain(current).collect()
     }
 
-    fn sidebars(&mut self, id: &str, version: &Version, options: &Script, navigation: &str) {
+    fn sidebars(&mut self, id: &str, version: &Version, options: &Script, navigation: &str, served: &str) {
         let script = match &version.name {
             Some(name) => {
                 let folder =
@@ -368,10 +403,12 @@ impl Site<'_> {
             None => self.current_sidebars(options),
         };
         let Some(script) = script else { return };
-        let mut walk = Walk { entries: &mut self.entries, navigation, computed: false };
+        let mut walk = Walk { entries: &mut self.entries, navigation, computed: false, generated: Vec::new() };
         for (_, sidebar) in script.members() {
             walk.items(sidebar, &[], 0);
         }
+        let generated = walk.generated.iter().map(|slug| below(served, slug));
+        self.layout.docusaurus.generated.extend(generated);
         self.computed |= walk.computed || matches!(script, Script::Computed);
     }
 
@@ -389,6 +426,37 @@ impl Site<'_> {
             self.modules.default_export(&at_home(self.tree, self.home, &format!("sidebars.{ending}")))
         })
     }
+}
+
+/// Files that are no pages.
+fn excluded(options: &Script) -> globset::GlobSet {
+    match options.get("exclude") {
+        Some(Script::List(patterns)) => globs(patterns.iter().filter_map(Script::text)),
+        _ => globs(NEVER.into_iter()),
+    }
+}
+
+/// Whether a plug-in is known to leave the pages alone.
+fn adds_no_pages(name: &str) -> bool {
+    const KNOWN: [&str; 16] = [
+        "google-gtag",
+        "google-analytics",
+        "google-tag-manager",
+        "vercel-analytics",
+        "sitemap",
+        "pwa",
+        "ideal-image",
+        "svgr",
+        "debug",
+        "css-cascade-layers",
+        "rsdoctor",
+        "sass",
+        "image-zoom",
+        "zooming",
+        "hotjar",
+        "search-local",
+    ];
+    KNOWN.iter().any(|known| name.ends_with(known))
 }
 
 /// The folder of a plug-in's translations.
@@ -426,6 +494,8 @@ struct Walk<'e> {
     entries: &'e mut Entries,
     navigation: &'e str,
     computed: bool,
+    /// Slugs of index pages that are made without a file.
+    generated: Vec<String>,
 }
 
 impl Walk<'_> {
@@ -466,6 +536,8 @@ impl Walk<'_> {
         if let Some(id) = node.get("link").and_then(|link| link.text_of("id")) {
             self.page(id, label, groups);
         }
+        let link = node.get("link").filter(|link| link.text_of("type") == Some("generated-index"));
+        self.generated.extend(link.and_then(|link| link.text_of("slug")).map(str::to_owned));
         let mut inside = groups.to_vec();
         inside.extend(label.map(str::to_owned));
         if let Some(items) = node.get("items") {
@@ -480,31 +552,4 @@ impl Walk<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_that_order_go_and_others_stay() {
-        for (name, without) in [
-            ("01-intro", "intro"),
-            ("1. intro", "intro"),
-            ("2_a", "a"),
-            ("10 - b", "b"),
-            ("7.0-notes", "7.0-notes"),
-            ("2021-11-foo", "2021-11-foo"),
-            ("2021-11-02-foo", "2021-11-02-foo"),
-            ("404", "404"),
-            ("3d", "3d"),
-            ("1-", "1-"),
-        ] {
-            assert_eq!(without_number(name), without, "{name}");
-        }
-    }
-
-    #[test]
-    fn blog_posts_are_served_by_their_date() {
-        assert_eq!(dated("2021-08-26-welcome/index"), "2021/08/26/welcome");
-        assert_eq!(dated("2021-08-26-welcome"), "2021/08/26/welcome");
-        assert_eq!(dated("a/2021"), "a/2021");
-    }
-}
+mod tests;

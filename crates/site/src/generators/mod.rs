@@ -1,7 +1,7 @@
 //! The generators we know, one file each behind one trait.
 
 mod browser;
-mod docusaurus;
+pub(crate) mod docusaurus;
 pub(crate) mod mdbook;
 pub(crate) mod mintlify;
 pub(crate) mod mkdocs;
@@ -48,6 +48,11 @@ pub(crate) trait Rules: Sync {
     /// there are.
     fn builds(&self, _root: &Root, _inside: &str, _front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
         true
+    }
+
+    /// Whether a page's own URL ends in a slash where the configuration leaves that to the page.
+    fn is_directory(&self, _root: &Root, _inside: &str, _front: &FrontMatter) -> bool {
+        false
     }
 
     /// What a link leads to, as this generator and then a browser read it.

@@ -29,6 +29,8 @@ pub(crate) struct Root {
     pub(crate) rewrites: Vec<(String, String)>,
     /// Languages of what is served below a path, and that path.
     pub(crate) languages: Vec<(String, String)>,
+    /// What Docusaurus knows of the plug-in the folder belongs to.
+    pub(crate) docusaurus: docusaurus::Instance,
     /// Languages that file names may end in (`page.fr.md`), the default one first.
     pub(crate) suffixes: Vec<String>,
 }
@@ -75,8 +77,10 @@ impl Root {
     pub(crate) fn path(&self, file: &str, front: &FrontMatter) -> String {
         let inside = self.inside(file).unwrap_or(file);
         match self.kind {
-            RootKind::Pages => below(&self.served, &index_path(stem(inside).unwrap_or(inside), &["index"])),
-            RootKind::Docs | RootKind::Blog => rules(self.generator).address(self, inside, front),
+            RootKind::Pages if self.generator != Generator::Docusaurus => {
+                below(&self.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
+            }
+            _ => rules(self.generator).address(self, inside, front),
         }
     }
 
@@ -89,7 +93,7 @@ impl Root {
     pub(crate) fn key(&self, file: &str, front: &FrontMatter, path: &str) -> Option<String> {
         match self.navigation.is_empty() {
             true => Some(path.to_owned()),
-            false => Some(id_key(&self.navigation, &docusaurus::id(self.inside(file)?, front.get("id")))),
+            false => Some(id_key(&self.navigation, &docusaurus::id(self, self.inside(file)?, front))),
         }
     }
 

@@ -1,0 +1,127 @@
+//! Where Docusaurus serves a page, and which files make one.
+
+use std::sync::LazyLock;
+
+use docent_markdown::{FrontMatter, stem};
+use regex::Regex;
+
+use crate::generators::roots::{Root, RootKind, index_path};
+use crate::layout::below;
+
+/// Where a page is served.
+pub(super) fn address(root: &Root, inside: &str, front: &FrontMatter) -> String {
+    let named = match root.kind {
+        RootKind::Docs => doc_slug(root, inside, front),
+        RootKind::Blog => front.slug().map_or_else(|| dated(stem(inside).unwrap_or(inside)), str::to_owned),
+        RootKind::Pages => {
+            front.slug().map_or_else(|| index_path(stem(inside).unwrap_or(inside), &["index"]), str::to_owned)
+        }
+    };
+    below(&root.served, &named)
+}
+
+/// Whether the page's own URL ends in a slash where the configuration does not decide that: links relative to it start
+/// inside of it then, and beside it otherwise.
+pub(super) fn is_directory(root: &Root, inside: &str, front: &FrontMatter) -> bool {
+    match (front.slug(), root.kind) {
+        (Some(slug), _) => slug.ends_with('/'),
+        (None, RootKind::Docs) => is_index(inside),
+        (None, RootKind::Blog) => false,
+        (None, RootKind::Pages) => inside.rsplit('/').next().and_then(stem) == Some("index"),
+    }
+}
+
+fn doc_slug(root: &Root, inside: &str, front: &FrontMatter) -> String {
+    let whole = id(root, inside, front);
+    let folder = whole.rsplit_once('/').map_or("", |(folder, _)| folder);
+    match front.slug() {
+        Some(slug) if slug.starts_with('/') => slug.to_owned(),
+        Some(slug) => docent_markdown::joined(folder, slug).unwrap_or_else(|| slug.to_owned()),
+        None if is_index(inside) => folder.to_owned(),
+        None => whole,
+    }
+}
+
+/// Whether a file stands for its folder: `index`, `README`, or the folder's own name, numbers included in both.
+fn is_index(inside: &str) -> bool {
+    let stem = stem(inside).unwrap_or(inside);
+    let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
+    let above = folder.rsplit('/').next().unwrap_or_default();
+    ["index", "readme"].iter().any(|known| name.eq_ignore_ascii_case(known))
+        || (!above.is_empty() && name.to_lowercase() == above.to_lowercase())
+}
+
+/// The id of a page: its path without ending and without the numbers that only order it, the last name its own `id` if
+/// it has one.
+pub(crate) fn id(root: &Root, inside: &str, front: &FrontMatter) -> String {
+    let stem = stem(inside).unwrap_or(inside);
+    let keeps_numbers = root.docusaurus.keeps_numbers || front.get("parse_number_prefixes") == Some("false");
+    let id = match keeps_numbers {
+        true => stem.to_owned(),
+        false => stem.split('/').map(without_number).collect::<Vec<_>>().join("/"),
+    };
+    match front.get("id") {
+        Some(own) => below(id.rsplit_once('/').map_or("", |(folder, _)| folder), own),
+        None => id,
+    }
+}
+
+/// `01-intro` and `1. intro` without their number. Dates and versions keep theirs.
+pub(crate) fn without_number(name: &str) -> &str {
+    let rest = name.trim_start_matches(|c: char| c.is_ascii_digit());
+    let separators = |c: char| matches!(c, '-' | '_' | '.');
+    // `7.0-notes` and `2021-11-foo` are a version and a date.
+    let is_other = rest.strip_prefix(separators).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let after = rest.trim_start();
+    if rest.len() == name.len() || is_other || !after.starts_with(separators) {
+        return name;
+    }
+    let named = after.trim_start_matches(separators).trim_start();
+    if named.is_empty() || named.starts_with(separators) { name } else { named }
+}
+
+/// `2021-08-26-welcome` as `2021/08/26/welcome`, a folder before the date behind it.
+fn dated(stem: &str) -> String {
+    static DATED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^(?<folder>.*)(?<date>\d{4}[-/]\d{1,2}[-/]\d{1,2})[-/]?(?<text>.*?)(?:/index)?$")
+            .expect("the pattern is written out above")
+    });
+    match DATED.captures(stem) {
+        Some(found) => format!("{}/{}{}", found["date"].replace('-', "/"), &found["folder"], &found["text"]),
+        None => stem.strip_suffix("/index").unwrap_or(stem).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_that_order_go_and_others_stay() {
+        for (name, without) in [
+            ("01-intro", "intro"),
+            ("1. intro", "intro"),
+            ("2_a", "a"),
+            ("10 - b", "b"),
+            ("1--b", "b"),
+            ("7.0-notes", "7.0-notes"),
+            ("2021-11-foo", "2021-11-foo"),
+            ("2021-11-02-foo", "2021-11-02-foo"),
+            ("404", "404"),
+            ("3d", "3d"),
+            ("1-", "1-"),
+        ] {
+            assert_eq!(without_number(name), without, "{name}");
+        }
+    }
+
+    #[test]
+    fn blog_posts_are_served_by_their_date() {
+        assert_eq!(dated("2021-08-26-welcome/index"), "2021/08/26/welcome");
+        assert_eq!(dated("2021-08-26-welcome"), "2021/08/26/welcome");
+        assert_eq!(dated("2021/8/6/welcome"), "2021/8/6/welcome");
+        assert_eq!(dated("notes/2021-08-26-welcome"), "2021/08/26/notes/welcome");
+        assert_eq!(dated("a/2021"), "a/2021");
+        assert_eq!(dated("a/index"), "a");
+    }
+}

@@ -1,0 +1,360 @@
+//! How Docusaurus reads links, and how it wants them written.
+//!
+//! A link to a file with the ending `.md` or `.mdx` is looked for among the files of the same plug-in and becomes that
+//! page's URL. Every other link is a URL: absolute ones get the base path, and relative ones are read against the
+//! page's own URL, which ends in a slash or not.
+
+use docent_markdown::is_page;
+
+use super::{Instance, Settings};
+use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, respelled, respelled_by_names};
+use crate::generators::roots::{Root, RootKind};
+use crate::layout::below;
+use crate::model::{Site, Target};
+use crate::tree::joined_in;
+
+/// What a link leads to.
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let Some(root) = site.layout().root(link.from) else {
+        // No page of the site: people read it where the repository is.
+        return crate::follow::by_names(site, link);
+    };
+    let is_file = link.path.to_ascii_lowercase().ends_with(".md") || link.path.to_ascii_lowercase().ends_with(".mdx");
+    if is_file && let Some(found) = by_file(site, root, link) {
+        return found;
+    }
+    if let Some(file) = asset(site, link) {
+        return Target::Asset { file };
+    }
+    if link.path.starts_with("@site/") {
+        return missing(None, link);
+    }
+    by_url(site, root, link, is_file)
+}
+
+/// The files a link with a page's ending may mean, in the order they are looked for.
+fn named_files(site: &Site, root: &Root, link: &Written<'_>) -> Vec<String> {
+    let home = site.layout().home();
+    let joined = |folder: &str, path: &str| joined_in(site.root(), folder, path);
+    if let Some(path) = link.path.strip_prefix("@site/") {
+        return joined(home, path).into_iter().collect();
+    }
+    let own = docent_markdown::folder(link.from);
+    if link.path.starts_with("./") || link.path.starts_with("../") {
+        return joined(own, &link.path).into_iter().collect();
+    }
+    let beside = (!link.is_absolute()).then_some(own);
+    let folders = root.docusaurus.folders.iter().map(String::as_str);
+    beside.into_iter().chain(folders).chain([home]).filter_map(|folder| joined(folder, &link.path)).collect()
+}
+
+/// The page of the same plug-in that a link names by its file; `None` when there is no such page and the link stays a URL.
+fn by_file(site: &Site, root: &Root, link: &Written<'_>) -> Option<Target> {
+    for file in named_files(site, root, link) {
+        if !site.has_any(&file) {
+            continue;
+        }
+        let Some(other) = site.layout().root(&file).filter(|other| other.keeps(&file)) else { continue };
+        let is_same = other.docusaurus.name == root.docusaurus.name && other.kind == root.kind;
+        if !is_same || !is_in_language_of(site, other, root, &file) {
+            continue;
+        }
+        if site.address(&file).is_some() {
+            return Some(Target::Page { file, anchor: link.anchor.clone() });
+        }
+        // A draft, which is there while it is written and not where it is published, or a page outside of the docs root.
+        return Some(Target::NotUnderstood);
+    }
+    None
+}
+
+/// Whether a file makes a page in the language of another: its own, or the default one where there is no translation.
+fn is_in_language_of(site: &Site, root: &Root, other: &Root, file: &str) -> bool {
+    if root.language == other.language {
+        return true;
+    }
+    let Some(translations) = other.docusaurus.translations_of(root) else { return false };
+    let inside = root.inside(file).unwrap_or(file);
+    !site.has_any(&below(translations, inside))
+}
+
+/// The file that a link leads to and that makes no page: beside the page, or in a folder of files that are served as they are.
+fn asset(site: &Site, link: &Written<'_>) -> Option<String> {
+    let name = link.path.rsplit('/').next().unwrap_or_default();
+    let has_ending = name.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && !ending.is_empty());
+    if let Some(path) = link.path.strip_prefix("@site/") {
+        return joined_in(site.root(), site.layout().home(), path).filter(|file| site.has_any(file));
+    }
+    if link.is_absolute() {
+        return served_as_is(site, &link.path);
+    }
+    let is_page = has_page_ending(name) || name.ends_with(".html");
+    (has_ending && !is_page)
+        .then(|| joined_in(site.root(), docent_markdown::folder(link.from), &link.path))
+        .flatten()
+        .filter(|file| site.has_any(file))
+}
+
+fn served_as_is(site: &Site, path: &str) -> Option<String> {
+    let path = path.trim_matches('/');
+    let settings = &site.layout().docusaurus;
+    settings.static_folders.iter().find_map(|folder| {
+        let named = |ending: &str| below(folder, &format!("{path}{ending}"));
+        ["", "/index.html", ".html"].iter().map(|ending| named(ending)).find(|file| site.has_any(file))
+    })
+}
+
+fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target {
+    let settings = &site.layout().docusaurus;
+    let language = language_prefix(settings, root);
+    let address = if link.is_absolute() {
+        let base = format!("/{}", below(settings.base.as_deref().unwrap_or_default(), language));
+        let below_base = link.path.strip_prefix(base.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let rest = if base == "/" { link.path.as_str() } else { below_base.unwrap_or(&link.path) };
+        below(language, rest)
+    } else {
+        let Some(url) = own_folder(site, link.from) else {
+            // A piece of other pages is read against the URL of the page it stands in.
+            return Target::NotUnderstood;
+        };
+        match beside(&url, &link.path, settings.base.as_deref().unwrap_or_default()) {
+            Some(address) => address,
+            None => return Target::NotUnderstood,
+        }
+    };
+    if let Some(found) = at_address(site, &address, language, link) {
+        return found;
+    }
+    if is_made_otherwise(site, &address, language) {
+        return Target::NotUnderstood;
+    }
+    // What names a file is told by the file that is not there.
+    let file = is_file.then(|| named_files(site, root, link).into_iter().next()).flatten();
+    missing(file.or(Some(address)), link)
+}
+
+/// The URL a page's relative links start from, below the base path.
+fn own_folder(site: &Site, from: &str) -> Option<String> {
+    let address = site.address(from)?;
+    let is_directory = site.layout().docusaurus.trailing_slash.unwrap_or_else(|| site.is_directory(from));
+    Some(if is_directory || address.is_empty() {
+        address.to_owned()
+    } else {
+        docent_markdown::folder(address).to_owned()
+    })
+}
+
+/// A relative path as a browser reads it, below the base path; `None` when it leads out of the site.
+fn beside(folder: &str, path: &str, base: &str) -> Option<String> {
+    let mut parts: Vec<&str> = base.split('/').chain(folder.split('/')).filter(|part| !part.is_empty()).collect();
+    for part in path.split('/') {
+        match part {
+            "" | "." => {}
+            // A browser stays at the root.
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    let whole = parts.join("/");
+    if base.is_empty() {
+        return Some(whole);
+    }
+    let rest = whole.strip_prefix(base)?;
+    (rest.is_empty() || rest.starts_with('/')).then(|| rest.trim_matches('/').to_owned())
+}
+
+fn at_address(site: &Site, address: &str, language: &str, link: &Written<'_>) -> Option<Target> {
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
+    if let Some(file) = site.file_at(address) {
+        return Some(page(file));
+    }
+    let plain = without_language(address, language);
+    // Without a translation, the page of the default language is served.
+    if !language.is_empty()
+        && let Some(file) = site.file_at(plain)
+    {
+        return Some(page(file));
+    }
+    if let Some(destination) = site.redirect(address).or_else(|| site.redirect(plain)) {
+        return Some(Target::Redirect { destination: destination.to_owned() });
+    }
+    let file = served_as_is(site, plain).or_else(|| component(site, plain))?;
+    Some(Target::Asset { file })
+}
+
+/// The program that makes the page at an address, beside the docs.
+fn component(site: &Site, address: &str) -> Option<String> {
+    let mut roots = site.layout().roots().filter(|root| root.kind == RootKind::Pages);
+    roots.find_map(|root| {
+        let inside = match root.served.is_empty() {
+            true => address,
+            false => address.strip_prefix(root.served.as_str())?.trim_start_matches('/'),
+        };
+        let names = [below(&root.folder, inside), below(&below(&root.folder, inside), "index")];
+        let endings = ["js", "jsx", "ts", "tsx"];
+        names.iter().flat_map(|name| endings.map(|ending| format!("{name}.{ending}"))).find(|file| site.has_any(file))
+    })
+}
+
+/// Whether an address may be one that no file of the tree has: lists of posts and tags, index pages of categories, and
+/// what other plug-ins add.
+fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
+    let settings = &site.layout().docusaurus;
+    let plain = without_language(address, language);
+    let inside = |served: &str| match served {
+        "" => Some(plain),
+        served => plain.strip_prefix(served).filter(|rest| rest.is_empty() || rest.starts_with('/')),
+    };
+    let made_by_plugin = |root: &Root| {
+        let served = without_language(&root.served, language_prefix(settings, root));
+        let Some(rest) = inside(served).map(|rest| rest.trim_start_matches('/')) else { return false };
+        let first = rest.split('/').next().unwrap_or_default();
+        match root.kind {
+            RootKind::Docs => ["category", "tags"].contains(&first),
+            RootKind::Blog => !served.is_empty() || ["", "archive", "tags", "authors", "page"].contains(&first),
+            RootKind::Pages => false,
+        }
+    };
+    let has_place =
+        |root: &Root| root.kind != RootKind::Pages && !root.served.is_empty() && inside(&root.served).is_some();
+    settings.base.is_none()
+        || settings.redirects_are_computed
+        || site.is_served_outside(address)
+        || site.is_served_outside(plain)
+        || settings.generated.contains(plain)
+        || plain == "search"
+        || plain.ends_with(".html")
+        || site.layout().roots().any(made_by_plugin)
+        || (settings.has_other_plugins && !site.layout().roots().any(has_place))
+}
+
+/// The first part of the addresses of a root's language, `""` for the default one.
+fn language_prefix<'r>(settings: &Settings, root: &'r Root) -> &'r str {
+    root.language.as_deref().filter(|own| settings.languages.iter().any(|known| known == own)).unwrap_or_default()
+}
+
+fn without_language<'a>(address: &'a str, language: &str) -> &'a str {
+    match language {
+        "" => address,
+        language => address
+            .strip_prefix(language)
+            .filter(|rest| rest.is_empty() || rest.starts_with('/'))
+            .map_or(address, |rest| rest.trim_start_matches('/')),
+    }
+}
+
+fn missing(path: Option<String>, link: &Written<'_>) -> Target {
+    Target::Missing { path, anchor: link.anchor.clone() }
+}
+
+/// A link as it is to be written: in the form of the one before where that form can name the page, else by the page's file
+/// within a plug-in, and by its address from one plug-in to another.
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    if site.layout().root(from).is_none() {
+        return respelled_by_names(site, wanted);
+    }
+    let (written, _) = parts(like);
+    let by_file = respelled(&with_path(like, "./x.md"), from, to, anchor);
+    let candidates = forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
+    let leads_there = |candidate: &String| match site.resolve(from, candidate) {
+        Target::Page { file, .. } => file == to,
+        // A page named so would be handed out as its source.
+        Target::Asset { file } => file == to && site.address(to).is_none(),
+        _ => false,
+    };
+    candidates.into_iter().find(leads_there).unwrap_or(by_file)
+}
+
+/// The forms that are like the link before, the closest first.
+fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
+    let Wanted { from, to, anchor, like } = *wanted;
+    let home = site.layout().home();
+    let below_folder = |folder: &str| inside(folder, to);
+    let at = |path: String| tailed(like, &encoded(&path), anchor);
+    if written.starts_with("@site/") {
+        return below_folder(home).map(|path| at(format!("@site/{path}"))).into_iter().collect();
+    }
+    let is_absolute = written.starts_with('/');
+    if !is_page(to) {
+        let statics = site.layout().docusaurus.static_folders.iter();
+        let from_root = statics.filter_map(|folder| below_folder(folder)).map(|path| at(format!("/{path}")));
+        return if is_absolute { from_root.collect() } else { Vec::new() };
+    }
+    if has_page_ending(written) {
+        if !is_absolute {
+            return vec![respelled(like, from, to, anchor)];
+        }
+        let root = site.layout().root(from);
+        let folders = root.map(|root| root.docusaurus.folders.clone()).unwrap_or_default();
+        let of_content = folders.iter().filter_map(|folder| below_folder(folder));
+        return of_content.chain(below_folder(home)).map(|path| at(format!("/{path}"))).collect();
+    }
+    match (written.is_empty(), is_absolute) {
+        (true, _) => Vec::new(),
+        (false, true) => by_address(site, wanted).into_iter().collect(),
+        (false, false) => by_relative_url(site, wanted, written).into_iter().collect(),
+    }
+}
+
+/// The page's address as an absolute link, with the base path where the link before has it.
+fn by_address(site: &Site, wanted: &Wanted<'_>) -> Option<String> {
+    let settings = &site.layout().docusaurus;
+    let address = site.address(wanted.to)?;
+    let language = site.layout().root(wanted.from).map_or("", |root| language_prefix(settings, root));
+    let (written, _) = parts(wanted.like);
+    let base = format!("/{}", below(settings.base.as_deref().unwrap_or_default(), language));
+    let has_base = base != "/" && (written == base || written.starts_with(&format!("{base}/")));
+    let own = without_language(address, language);
+    let path = if has_base { below(&base, own) } else { own.to_owned() };
+    let slash = if written.ends_with('/') && !path.is_empty() { "/" } else { "" };
+    Some(tailed(wanted.like, &encoded(&format!("/{path}{slash}")), wanted.anchor))
+}
+
+fn by_relative_url(site: &Site, wanted: &Wanted<'_>, written: &str) -> Option<String> {
+    let (folder, address) = (own_folder(site, wanted.from)?, site.address(wanted.to)?);
+    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let to: Vec<&str> = address.split('/').filter(|part| !part.is_empty()).collect();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let mut parts = vec![".."; from.len() - shared];
+    parts.extend(&to[shared..]);
+    let mut path = parts.join("/");
+    if written.starts_with("./") && !path.starts_with("..") {
+        path = format!("./{path}");
+    } else if path.is_empty() {
+        path = ".".to_owned();
+    }
+    if written.ends_with('/') && !path.ends_with('/') {
+        path.push('/');
+    }
+    Some(tailed(wanted.like, &encoded(&path), wanted.anchor))
+}
+
+fn inside<'p>(folder: &str, path: &'p str) -> Option<&'p str> {
+    match folder {
+        "" => Some(path).filter(|path| !path.starts_with("../")),
+        folder => path.strip_prefix(folder)?.strip_prefix('/'),
+    }
+}
+
+/// `like` with another path.
+fn with_path(like: &str, path: &str) -> String {
+    format!("{path}{}", &like[like.find(['#', '?']).unwrap_or(like.len())..])
+}
+
+/// A path with the query of `like`, and with its anchor unless there is another.
+fn tailed(like: &str, path: &str, anchor: Option<&str>) -> String {
+    let tail = &like[like.find(['#', '?']).unwrap_or(like.len())..];
+    match anchor {
+        Some(anchor) => format!("{path}{}#{}", tail.split('#').next().unwrap_or_default(), encoded(anchor)),
+        None => format!("{path}{tail}"),
+    }
+}
+
+impl Instance {
+    /// Where the translations of the pages of another root of this plug-in are.
+    fn translations_of(&self, root: &Root) -> Option<&str> {
+        let [translations, .., own] = self.folders.as_slice() else { return None };
+        (*own == root.folder).then_some(translations.as_str())
+    }
+}

@@ -1,0 +1,246 @@
+//! Expectations are what Docusaurus 3.10 did with the site in `tests/sites/docusaurus`, and with a few pages beside it.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use proptest::prelude::*;
+
+use crate::follow::Wanted;
+use crate::model::{Site, Target};
+use crate::tree::Tree;
+
+/// The site of odd rules, or what is seen of it from one of its folders.
+struct Odd {
+    root: &'static str,
+    inside: BTreeMap<String, Vec<u8>>,
+    outside: BTreeMap<String, Vec<u8>>,
+}
+
+impl Odd {
+    fn seen_from(root: &'static str) -> Self {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/sites/docusaurus");
+        let mut odd = Self { root, inside: BTreeMap::new(), outside: BTreeMap::new() };
+        let mut folders = vec![folder.clone()];
+        while let Some(next) = folders.pop() {
+            for entry in std::fs::read_dir(next).expect("the site is part of the repository") {
+                let path = entry.expect("the folder can be read").path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let bytes = std::fs::read(&path).expect("the file can be read");
+                let name = path.strip_prefix(&folder).expect("it is inside").to_str().expect("it is UTF-8");
+                let seen = crate::tree::from_root(root, name);
+                let files = if seen.starts_with("../") { &mut odd.outside } else { &mut odd.inside };
+                files.insert(seen, bytes);
+            }
+        }
+        odd
+    }
+}
+
+impl Tree for Odd {
+    fn paths(&self) -> Vec<String> {
+        self.inside.keys().cloned().collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.inside.get(path).or_else(|| self.outside.get(path)).cloned()
+    }
+
+    fn root(&self) -> &str {
+        self.root
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.outside.keys().cloned().collect()
+    }
+}
+
+fn page(file: &str) -> Target {
+    Target::Page { file: file.to_owned(), anchor: None }
+}
+
+fn anchored(file: &str, anchor: &str) -> Target {
+    Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) }
+}
+
+fn missing(path: &str) -> Target {
+    Target::Missing { path: Some(path.to_owned()), anchor: None }
+}
+
+fn asset(file: &str) -> Target {
+    Target::Asset { file: file.to_owned() }
+}
+
+#[test]
+fn pages_are_served_where_docusaurus_serves_them() {
+    let site = Site::read(&Odd::seen_from(""));
+    for (file, address) in [
+        ("docs/welcome.mdx", Some("guide")),
+        ("docs/01-start/02-first.md", Some("guide/start/first")),
+        ("docs/01-start/chosen_name.md", Some("guide/start/chosen")),
+        ("docs/01-start/slugged.mdx", Some("guide/other/place")),
+        // The folder's own name stands for it, whatever the id.
+        ("docs/tools/tools.md", Some("guide/tools")),
+        ("docs/02-deep/README.md", Some("guide/deep")),
+        ("docs/02-deep/03-deeper/03-deeper.md", Some("guide/deep/deeper")),
+        ("docs/02-deep/03-deeper/page.md", Some("guide/02-deep/03-deeper/page")),
+        ("docs/02-deep/03-deeper/7.0-notes.md", Some("guide/deep/deeper/7.0-notes")),
+        ("docs/unlisted.md", Some("guide/unlisted")),
+        ("docs/draft.md", None),
+        ("docs/_shared/_note.mdx", None),
+        ("api/01-list.md", Some("reference/01-list")),
+        ("versioned_docs/version-1.0/sub/page.md", Some("guide/1.0/sub/page")),
+        ("i18n/fr/docusaurus-plugin-content-docs/current/tools/tools.md", Some("fr/guide/tools")),
+        ("blog/2024-03-05-hello.md", Some("news/2024/03/05/hello")),
+        ("blog/2024-04-01-other/index.md", Some("news/2024/04/01/other")),
+        ("blog/notes/2024-05-06-dated.md", Some("news/2024/05/06/notes/dated")),
+        ("blog/notes/undated.md", Some("news/chosen/slug")),
+        ("src/pages/about.md", Some("about")),
+        ("src/pages/more/index.mdx", Some("more")),
+        ("src/pages/_hidden.md", None),
+    ] {
+        assert_eq!(site.address(file), address, "{file}");
+    }
+}
+
+#[test]
+fn links_are_followed_as_docusaurus_and_a_browser_read_them() {
+    let site = Site::read(&Odd::seen_from(""));
+    let french = |file: &str| format!("i18n/fr/docusaurus-plugin-content-docs/current/{file}");
+    let first = || page("docs/01-start/02-first.md");
+    for (from, target, expected) in [
+        // Files are looked for beside the page, in the folder of the plug-in, and in that of the site.
+        ("docs/welcome.mdx", "./01-start/02-first.md", first()),
+        ("docs/welcome.mdx", "01-start/02-first.md#step-one", anchored("docs/01-start/02-first.md", "step-one")),
+        ("docs/welcome.mdx", "/01-start/02-first.md", first()),
+        ("docs/welcome.mdx", "/docs/01-start/02-first.md", first()),
+        ("docs/welcome.mdx", "@site/docs/01-start/02-first.md", first()),
+        ("docs/01-start/02-first.md", "tools/saw.md", page("docs/tools/saw.md")),
+        ("docs/01-start/02-first.md", "./tools/saw.md", missing("docs/01-start/tools/saw.md")),
+        ("docs/_shared/_note.mdx", "../01-start/02-first.md", first()),
+        ("docs/welcome.mdx", "./a%20space.md", page("docs/a space.md")),
+        ("docs/welcome.mdx", "./nowhere.md", missing("docs/nowhere.md")),
+        ("docs/welcome.mdx", "./draft.md", Target::NotUnderstood),
+        // URLs, with the base path or without, relative to the page's own.
+        ("docs/welcome.mdx", "/guide/start/first", first()),
+        ("docs/welcome.mdx", "/odd/guide/start/first", first()),
+        ("docs/welcome.mdx", "start/first", first()),
+        ("docs/01-start/02-first.md", "chosen", page("docs/01-start/chosen_name.md")),
+        ("docs/01-start/02-first.md", "../tools", page("docs/tools/tools.md")),
+        ("docs/01-start/02-first.md", "..", page("docs/welcome.mdx")),
+        ("docs/01-start/slugged.mdx", "place2", missing("guide/other/place2")),
+        ("docs/02-deep/README.md", "deeper/page", missing("guide/deep/deeper/page")),
+        ("docs/tools/tools.md", "saw", page("docs/tools/saw.md")),
+        ("docs/tools/saw.md", "tools", missing("guide/tools/tools")),
+        ("docs/_shared/_note.mdx", "start/first", Target::NotUnderstood),
+        ("docs/welcome.mdx", "/guide/nowhere", missing("guide/nowhere")),
+        // From one plug-in to another, and to what no page makes.
+        ("docs/welcome.mdx", "/reference/01-list", page("api/01-list.md")),
+        ("docs/welcome.mdx", "../api/01-list.md", missing("api/01-list.md")),
+        ("api/01-list.md", "docs/tools/saw.md", missing("api/docs/tools/saw.md")),
+        ("docs/welcome.mdx", "/guide/begin", Target::NotUnderstood),
+        ("docs/welcome.mdx", "/guide/category/tools", Target::NotUnderstood),
+        ("docs/welcome.mdx", "/news/tags", Target::NotUnderstood),
+        ("docs/welcome.mdx", "/img/dot.svg", asset("static/img/dot.svg")),
+        ("docs/welcome.mdx", "pathname:///img/dot.svg", Target::External),
+        ("src/pages/about.md", "/", asset("src/pages/index.js")),
+        ("src/pages/more/index.mdx", "./about", missing("more/about")),
+        ("blog/2024-03-05-hello.md", "../../04/01/other", page("blog/2024-04-01-other/index.md")),
+        ("blog/2024-04-01-other/index.md", "/notes/2024-05-06-dated.md", page("blog/notes/2024-05-06-dated.md")),
+        // Versions are one plug-in, each with a folder of its own.
+        (
+            "versioned_docs/version-1.0/sub/page.md",
+            "../welcome.md#old",
+            anchored("versioned_docs/version-1.0/welcome.md", "old"),
+        ),
+        ("versioned_docs/version-1.0/sub/page.md", "/welcome.md", page("versioned_docs/version-1.0/welcome.md")),
+        ("versioned_docs/version-1.0/welcome.md", "/docs/welcome.mdx", page("docs/welcome.mdx")),
+        // Languages: a link leads to the translation, or else to what is not translated.
+        (&french("welcome.mdx"), "tools/tools.md", page(&french("tools/tools.md"))),
+        (&french("welcome.mdx"), "tools/saw.md", page("docs/tools/saw.md")),
+        (&french("welcome.mdx"), "./tools/saw.md", missing(&french("tools/saw.md"))),
+        (&french("welcome.mdx"), "/guide/tools", page(&french("tools/tools.md"))),
+        (&french("welcome.mdx"), "/guide/start/first", first()),
+    ] {
+        assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
+    }
+}
+
+#[test]
+fn what_is_outside_of_the_docs_root_is_not_called_missing() {
+    let site = Site::read(&Odd::seen_from("docs"));
+    for (target, expected) in [
+        ("./01-start/02-first.md", page("01-start/02-first.md")),
+        ("/docs/01-start/02-first.md", page("01-start/02-first.md")),
+        ("/odd/guide/start/first", page("01-start/02-first.md")),
+        ("/img/dot.svg", asset("../static/img/dot.svg")),
+        ("/reference/01-list", Target::NotUnderstood),
+        ("/about", Target::NotUnderstood),
+        ("/guide/1.0/", Target::NotUnderstood),
+        ("/guide/nowhere", missing("guide/nowhere")),
+    ] {
+        assert_eq!(site.resolve("welcome.mdx", target), expected, "{target}");
+    }
+}
+
+#[test]
+fn links_are_written_in_the_form_of_the_one_before() {
+    let site = Site::read(&Odd::seen_from(""));
+    for (from, to, like, expected) in [
+        ("docs/welcome.mdx", "docs/tools/saw.md", "", "./tools/saw.md"),
+        ("docs/welcome.mdx", "docs/tools/saw.md", "x.md#y", "tools/saw.md#y"),
+        ("docs/welcome.mdx", "docs/tools/saw.md", "/x.md", "/tools/saw.md"),
+        ("docs/welcome.mdx", "docs/tools/saw.md", "@site/docs/x.md", "@site/docs/tools/saw.md"),
+        ("docs/welcome.mdx", "docs/01-start/02-first.md", "/guide/x", "/guide/start/first"),
+        ("docs/welcome.mdx", "docs/01-start/02-first.md", "/odd/guide/x/", "/odd/guide/start/first/"),
+        ("docs/01-start/02-first.md", "docs/tools/tools.md", "chosen", "../tools"),
+        // No link by file leads from one plug-in to another.
+        ("docs/welcome.mdx", "api/01-list.md", "./x.md", "/reference/01-list"),
+        ("docs/welcome.mdx", "static/img/dot.svg", "/img/x.svg", "/img/dot.svg"),
+    ] {
+        assert_eq!(site.link(&Wanted { from, to, anchor: None, like }), expected, "{like} from {from} to {to}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_link_that_was_written_leads_to_its_page(
+        from in any::<prop::sample::Index>(),
+        to in any::<prop::sample::Index>(),
+        like in prop::sample::select(vec![
+            "", "x", "./x", "../x/", "x.md", "./x.mdx?q=1", "/x", "/x/#y", "/odd/x", "/x.md", "@site/x.md", "#y",
+        ]),
+    ) {
+        thread_local! {
+            static SITE: Site = Site::read(&Odd::seen_from(""));
+        }
+        SITE.with(|site| {
+            let served = site.served();
+            let pages: Vec<&str> = served.values().copied().collect();
+            let (from, to) = (*from.get(&pages), *to.get(&pages));
+            // What is translated has its own site in each language.
+            let is_translated = |file: &str| file.starts_with("i18n/");
+            prop_assume!(is_translated(from) == is_translated(to));
+            let link = site.link(&Wanted { from, to, anchor: None, like });
+            let leads_to = match site.resolve(from, &link) {
+                Target::Page { file, .. } => Some(file),
+                _ => None,
+            };
+            prop_assert_eq!(leads_to.as_deref(), Some(to), "{} from {}", link, from);
+            Ok(())
+        })?;
+    }
+
+    #[test]
+    fn any_target_is_read_without_a_panic(target in "\\PC{0,24}") {
+        thread_local! {
+            static SITE: Site = Site::read(&Odd::seen_from("docs"));
+        }
+        SITE.with(|site| {
+            site.resolve("welcome.mdx", &target);
+            site.link(&Wanted { from: "welcome.mdx", to: "tools/saw.md", anchor: Some("x"), like: &target });
+        });
+    }
+}
