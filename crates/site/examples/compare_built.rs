@@ -84,7 +84,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         let url = if bare && url.len() > 1 { url.trim_end_matches('/').to_owned() } else { url };
         let page = site.parse(file, &tree.read(file).unwrap_or_default());
         let built_page = pages.entry(html.clone()).or_insert_with(|| read_html(Path::new(built), &html, &url));
-        for heading in &page.headings {
+        for heading in page.headings.iter().filter(|heading| !heading.anchor.is_empty()) {
             let is_there = built_page.ids.contains(&heading.anchor);
             if !site.layout().knows_anchors() {
                 *anchors.not_understood.entry("anchors are made by the site's own program".to_owned()).or_default() +=
@@ -101,8 +101,13 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                 Target::Page { file: to, anchor } => match site.address(&to) {
                     None => links.wrong.push(format!("{file}: `{target}` leads to {to}, which is not served")),
                     Some(to) => {
+                        // Without a translation, a page is served in another language below that language.
+                        let language = address.split('/').next().unwrap_or_default();
+                        let untranslated = key(&format!("{base}/{language}/{to}"));
                         let to = key(&format!("{base}/{to}"));
-                        let mut is_there = built_page.links.contains(&(to.clone(), anchor.clone()));
+                        let mut is_there = [&to, &untranslated]
+                            .into_iter()
+                            .any(|to| built_page.links.contains(&(to.clone(), anchor.clone())));
                         // A page may stand in for one that is missing, as for a translation: at a URL that no page has.
                         let own = key(&decoded(&resolved(&url, parts(target).0)));
                         let inside = own.strip_prefix(base.as_str()).unwrap_or(&own);
@@ -124,14 +129,18 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         let path = path.trim_matches('/').strip_prefix(base.as_str());
                         path.is_some_and(|path| path_exists(&files, path.trim_matches('/')))
                     };
-                    let there = built_page.written.contains(target) && exists(&resolved(&url, path));
-                    // A generator may make an address of what it does not serve.
+                    // Generators may leave the link to the browser, resolve it as one would and add the base path, or make an
+                    // address of what they do not serve.
+                    let beside = resolved(url.trim_end_matches('/'), path);
+                    let as_read = [resolved(&url, path), beside, format!("{base}{path}"), format!("{base}/{path}")];
+                    let as_read = as_read.map(|path| decoded(path.trim_matches('/')));
+                    let linked = |path: &&String| built_page.links.contains(&(key(path), None));
                     let name = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
-                    let leads_nowhere = |(to, _): &(String, Option<String>)| to.ends_with(name) && !exists(to);
-                    let was_rewritten =
-                        !built_page.written.contains(target) && !built_page.links.iter().any(leads_nowhere);
+                    let rewritten = |(to, _): &(String, Option<String>)| to.ends_with(name) && !exists(to);
+                    let leads_nowhere = as_read.iter().filter(linked).any(|path| !exists(path))
+                        || (!built_page.written.contains(target) && built_page.links.iter().any(rewritten));
                     // A link that names nothing is the page itself to a browser, and a mistake to its author.
-                    links.count(target.is_empty() || !there && !was_rewritten, || {
+                    links.count(leads_nowhere || target.is_empty(), || {
                         format!("{file}: `{target}` is said to lead nowhere")
                     });
                 }
@@ -173,6 +182,7 @@ fn built_at(files: &BTreeSet<String>, base: &str, address: &str, from: &str) -> 
 }
 
 fn path_exists(files: &BTreeSet<String>, path: &str) -> bool {
+    let path = path.trim_end_matches('/');
     ["", ".html", "/index.html"].iter().any(|ending| files.contains(format!("{path}{ending}").trim_start_matches('/')))
 }
 
