@@ -2,22 +2,42 @@
 //! navigation that names no page.
 //!
 //! [`new_findings`] compares two trees and costs what changed between them: changed pages are read, and others only
-//! when a page, a file or an anchor is gone that their text may name.
+//! when a page, a file or an anchor is gone that their text may name. What looks broken under a rule that the site does
+//! not obey is doubted, not told (see `trust`).
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use docent_markdown::{Page, is_page, line_of, slug, text_of};
+use docent_markdown::{LinkKind, Page, is_page, line_of, slug, text_of};
 use regex::Regex;
 use regex::bytes::Regex as BytesRegex;
 
-use crate::follow::{is_external, is_fragment};
+use crate::follow::{is_external, is_fragment, parts};
 use crate::inbound::{any_of, needles};
-use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
 use crate::tree::Tree;
+use crate::trust::{Doubt, LinkShape, Rule, Trust};
+
+/// How many pages are read at most to see which rules a site obeys.
+const SAMPLE: usize = 400;
+
+/// What a check comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Checked {
+    /// In order of file and line.
+    pub findings: Vec<Finding>,
+    /// What could not be checked, by rule.
+    pub doubts: Vec<Doubt>,
+}
+
+impl Checked {
+    /// Whether all of it was understood.
+    pub fn is_certain(&self) -> bool {
+        self.doubts.is_empty()
+    }
+}
 
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,47 +68,73 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// Everything that is wrong with a site, in order of file and line.
-pub fn findings(tree: &dyn Tree) -> Vec<Finding> {
+/// Everything that is wrong with a site.
+pub fn findings(tree: &dyn Tree) -> Checked {
     let mut check = Check::of(tree);
+    let mut trust = Trust::default();
     let pages: Vec<String> = check.site.files().filter(|file| is_page(file)).map(str::to_owned).collect();
-    let mut found: Vec<Found> = pages.iter().flat_map(|file| check.page_findings(file)).collect();
-    found.extend(check.navigation_findings());
-    in_order(found)
+    let mut found: Vec<Found> = pages.iter().flat_map(|file| check.page_findings(file, &mut trust)).collect();
+    found.extend(check.navigation_findings(&mut trust));
+    parted(found, |found| trust.holds(found.rule))
 }
 
-/// What is wrong with these files, in order of file and line; files that are no pages of the site are skipped.
-pub fn findings_in(tree: &dyn Tree, files: &[String]) -> Vec<Finding> {
+/// What is wrong with these files; files that are no pages of the site are skipped.
+pub fn findings_in(tree: &dyn Tree, files: &[String]) -> Checked {
     let mut check = Check::of(tree);
-    let mut found: Vec<Found> = files.iter().flat_map(|file| check.page_findings(file)).collect();
+    let mut unused = Trust::default();
+    let mut found: Vec<Found> = files.iter().flat_map(|file| check.page_findings(file, &mut unused)).collect();
     if files.iter().any(|file| Navigation::FILES.contains(&file.as_str())) {
-        found.extend(check.navigation_findings());
+        found.extend(check.navigation_findings(&mut unused));
     }
-    in_order(found)
+    let trust = if found.is_empty() { unused } else { check.trust() };
+    parted(found, |found| trust.holds(found.rule))
 }
 
-fn in_order(found: Vec<Found>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = found.into_iter().map(|found| found.finding).collect();
-    findings.sort();
-    findings
-}
-
-/// What is wrong with `after` that was not wrong with `before`, in order of file and line. `changed` names every file
-/// in which the two differ: written, made or gone.
-pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Vec<Finding> {
+/// What is wrong with `after` that was not wrong with `before`, under the rules that `before` obeys. `changed` names every
+/// file in which the two differ: written, made or gone.
+pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Checked {
     let changed: BTreeSet<&str> = changed.iter().map(String::as_str).collect();
     let (mut old, mut new) = (Check::of(before), Check::of(after));
     let mut files: BTreeSet<String> =
         changed.iter().filter(|file| is_page(file)).map(|file| (*file).to_owned()).collect();
     files.extend(other_files_concerned(&mut old, &mut new, &changed));
-    let mut known: Vec<Found> = files.iter().flat_map(|file| old.page_findings(file)).collect();
-    let mut found: Vec<Found> = files.iter().flat_map(|file| new.page_findings(file)).collect();
+    let mut unused = Trust::default();
+    let mut known: Vec<Found> = files.iter().flat_map(|file| old.page_findings(file, &mut unused)).collect();
+    let mut found: Vec<Found> = files.iter().flat_map(|file| new.page_findings(file, &mut unused)).collect();
     let lists_change = changed.iter().any(|file| is_page(file) || Navigation::FILES.contains(file));
     if lists_change {
-        known.extend(old.navigation_findings());
-        found.extend(new.navigation_findings());
+        known.extend(old.navigation_findings(&mut unused));
+        found.extend(new.navigation_findings(&mut unused));
     }
-    without_known(found, known, &new.site)
+    let found = without_known(found, known, &new.site);
+    if found.is_empty() {
+        return Checked::default();
+    }
+    // A link that led somewhere and does not any more needs no rule to be broken.
+    let trust = old.trust();
+    parted(found, |found| old.led_somewhere(found) || trust.is_shown(found.rule))
+}
+
+/// Findings that are told, and by rule those that are not. A site whose pages go without titles is understood all the same.
+fn parted(found: Vec<Found>, mut is_told: impl FnMut(&Found) -> bool) -> Checked {
+    let mut checked = Checked::default();
+    let mut doubts: BTreeMap<Rule, Vec<Finding>> = BTreeMap::new();
+    for found in found {
+        match (is_told(&found), found.rule) {
+            (true, _) => checked.findings.push(found.finding),
+            (false, Rule::Title) => {}
+            (false, rule) => doubts.entry(rule).or_default().push(found.finding),
+        }
+    }
+    checked.findings.sort();
+    checked.doubts = doubts
+        .into_iter()
+        .map(|(rule, mut findings)| {
+            findings.sort();
+            Doubt { rule, findings }
+        })
+        .collect();
+    checked
 }
 
 /// The files that did not change and may be worse off all the same: their text may name what is gone.
@@ -137,14 +183,18 @@ fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTr
 /// A finding, and what stays the same of it when its page moves or what it names does.
 struct Found {
     finding: Finding,
+    /// The rule it breaks.
+    rule: Rule,
     /// The words of the link and the anchor it names; empty for what is no link.
     gist: String,
+    /// Where the link leads, as it is written; empty for what is no link.
+    target: String,
 }
 
 /// Findings less those known, each known one taken off once: the very same first; then, on the same page, one with the
 /// same words and anchor, whose target may have followed a page that moved; then one of a page that is gone, which may
 /// have become this one.
-fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Finding> {
+fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Found> {
     type Key = (Option<String>, FindingKind, String);
     let same = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.finding.message.clone());
     let alike = |found: &Found| (Some(found.finding.path.clone()), found.finding.kind, found.gist.clone());
@@ -182,9 +232,7 @@ fn without_known(found: Vec<Found>, known: Vec<Found>, site: &Site) -> Vec<Findi
     take_off(&mut gone, &moved);
     gone.retain(|found| !found.gist.is_empty());
     take_off(&mut gone, &moved_alike);
-    let mut new: Vec<Finding> = left.into_iter().map(|found| found.finding).collect();
-    new.sort();
-    new
+    left
 }
 
 /// One tree under check. Pages are read when they are needed, once.
@@ -214,81 +262,169 @@ impl<'a> Check<'a> {
         page
     }
 
-    fn page_findings(&mut self, file: &str) -> Vec<Found> {
+    /// What a part of the pages, evenly taken, shows of the rules that the site obeys.
+    fn trust(&mut self) -> Trust {
+        let mut trust = Trust::default();
+        let pages: Vec<String> = self.site.files().filter(|file| is_page(file)).map(str::to_owned).collect();
+        let step = pages.len().div_ceil(SAMPLE).max(1);
+        for file in pages.iter().step_by(step) {
+            self.page_findings(file, &mut trust);
+        }
+        self.navigation_findings(&mut trust);
+        trust
+    }
+
+    /// What is wrong with one page. `trust` is told what the page shows of each rule.
+    fn page_findings(&mut self, file: &str, trust: &mut Trust) -> Vec<Found> {
         if !is_page(file) {
             return Vec::new();
         }
         let Some(read) = self.page(file) else { return Vec::new() };
         let (page, text) = (&read.page, text_of(&read.bytes));
-        let finding =
-            |line, kind, message, gist| Found { finding: Finding { path: file.to_owned(), line, kind, message }, gist };
+        let finding = |line, kind, message| Finding { path: file.to_owned(), line, kind, message };
+        let plain = |rule, finding| Found { finding, rule, gist: String::new(), target: String::new() };
+        trust.note(Rule::Readable, page.problems.is_empty());
         let mut found: Vec<Found> = page
             .problems
             .iter()
-            .map(|problem| finding(problem.line, FindingKind::Unreadable, problem.message.clone(), String::new()))
+            .map(|problem| {
+                plain(Rule::Readable, finding(problem.line, FindingKind::Unreadable, problem.message.clone()))
+            })
             .collect();
-        let has_front_matter = self.site.generator() != Generator::MdBook;
-        if has_front_matter && page.front_matter.title().is_none() && !is_fragment(file) {
-            found.push(finding(
-                1,
-                FindingKind::MissingTitle,
-                "the front matter has no `title`".to_owned(),
-                String::new(),
-            ));
+        let is_served = self.site.address(file).is_some();
+        if is_served && !is_fragment(file) {
+            trust.note(Rule::Title, page.front_matter.title().is_some());
+            if page.front_matter.title().is_none() {
+                let message = "the front matter has no `title`".to_owned();
+                found.push(plain(Rule::Title, finding(1, FindingKind::MissingTitle, message)));
+            }
         }
         for link in &page.links {
-            if let Some((kind, message)) = self.broken(file, &link.target) {
-                let anchor = link.target.split_once('#').map_or("", |(_, anchor)| anchor);
-                let gist = format!("{}#{anchor}", link.text);
-                found.push(finding(line_of(&text, link.span.start), kind, message, gist));
-            }
+            let shape = LinkShape {
+                is_served,
+                is_attribute: matches!(link.kind, LinkKind::Attribute { .. }),
+                ..LinkShape::of(&link.target)
+            };
+            let (kind, message, rule) = match self.followed(file, &link.target) {
+                Followed::Unknown => continue,
+                Followed::Page { anchor } => {
+                    if !parts(&link.target).0.is_empty() {
+                        trust.note(Rule::Link(shape), true);
+                    }
+                    match anchor {
+                        None => continue,
+                        Some(Anchor::There) => {
+                            trust.note(Rule::Anchor, true);
+                            continue;
+                        }
+                        Some(Anchor::Missing { file }) => (
+                            FindingKind::BrokenAnchor,
+                            format!("`{}` names an anchor that `{file}` does not have", link.target),
+                            Rule::Anchor,
+                        ),
+                    }
+                }
+                Followed::Nowhere => {
+                    (FindingKind::BrokenLink, format!("`{}` leads nowhere", link.target), Rule::Link(shape))
+                }
+            };
+            trust.note(rule, false);
+            let anchor = link.target.split_once('#').map_or("", |(_, anchor)| anchor);
+            found.push(Found {
+                finding: finding(line_of(&text, link.span.start), kind, message),
+                rule,
+                gist: format!("{}#{anchor}", link.text),
+                target: link.target.clone(),
+            });
         }
         found
     }
 
-    fn broken(&mut self, from: &str, target: &str) -> Option<(FindingKind, String)> {
+    fn followed(&mut self, from: &str, target: &str) -> Followed {
         match self.site.resolve(from, target) {
-            Target::Missing { .. } => Some((FindingKind::BrokenLink, format!("`{target}` leads nowhere"))),
+            Target::Missing { .. } => Followed::Nowhere,
             Target::Page { file, anchor: Some(anchor) } if self.site.layout().knows_anchors() => {
-                let Read { page, bytes } = &*self.page(&file)?;
-                let is_there = page.has_anchor(&anchor) || may_have_anchor(page, bytes, &anchor);
-                (!is_there).then(|| {
-                    (FindingKind::BrokenAnchor, format!("`{target}` names an anchor that `{file}` does not have"))
-                })
+                let Some(read) = self.page(&file) else { return Followed::Page { anchor: None } };
+                let Read { page, bytes } = &*read;
+                let anchor = if page.has_anchor(&anchor) {
+                    Some(Anchor::There)
+                } else if may_have_anchor(page, bytes, &anchor) {
+                    None
+                } else {
+                    Some(Anchor::Missing { file })
+                };
+                Followed::Page { anchor }
             }
-            _ => None,
+            Target::Page { .. } | Target::Asset { .. } | Target::Redirect { .. } => {
+                Followed::Page { anchor: None }
+            }
+            Target::External | Target::NotUnderstood => Followed::Unknown,
         }
     }
 
-    fn navigation_findings(&mut self) -> Vec<Found> {
+    /// Whether what is found now was sound in this tree: the same link in the same place led somewhere.
+    fn led_somewhere(&mut self, found: &Found) -> bool {
+        let from = found.finding.path.as_str();
+        if found.target.is_empty() || !(self.site.has_file(from) || found.target.starts_with('/')) {
+            return false;
+        }
+        match self.followed(from, &found.target) {
+            Followed::Page { anchor: Some(Anchor::There) } => true,
+            Followed::Page { anchor: None } => found.finding.kind == FindingKind::BrokenLink,
+            _ => false,
+        }
+    }
+
+    fn navigation_findings(&mut self, trust: &mut Trust) -> Vec<Found> {
         let Some((path, bytes)) = Navigation::FILES.iter().find_map(|path| Some((*path, self.tree.read(path)?))) else {
             return Vec::new();
         };
         let navigation = Navigation::parse(path, &bytes);
         let text = text_of(&bytes);
-        let mut found = Vec::new();
-        for problem in &navigation.problems {
-            let (line, message) = (problem.line, problem.message.clone());
-            let finding = Finding { path: path.to_owned(), line, kind: FindingKind::Unreadable, message };
-            found.push(Found { finding, gist: String::new() });
-        }
+        let finding = |line, kind, message, rule| Found {
+            finding: Finding { path: path.to_owned(), line, kind, message },
+            rule,
+            gist: String::new(),
+            target: String::new(),
+        };
+        // Its own pages say nothing of whether this file can be read.
+        let mut found: Vec<Found> = navigation
+            .problems
+            .iter()
+            .map(|problem| finding(problem.line, FindingKind::Unreadable, problem.message.clone(), Rule::Navigation))
+            .collect();
         for entry in &navigation.entries {
             // An operation (`GET /users`) is named by its description, not by a file.
             if is_external(&entry.page) || entry.page.contains(' ') {
                 continue;
             }
-            if self.site.page_named(&entry.page).is_none() && !self.site.has_file(&entry.page) {
-                let finding = Finding {
-                    path: path.to_owned(),
-                    line: line_of(&text, entry.span.start),
-                    kind: FindingKind::DeadNavigation,
-                    message: format!("the navigation names `{}`, and there is no such page", entry.page),
-                };
-                found.push(Found { finding, gist: String::new() });
+            let is_there = self.site.page_named(&entry.page).is_some() || self.site.has_file(&entry.page);
+            trust.note(Rule::Navigation, is_there);
+            if !is_there {
+                let message = format!("the navigation names `{}`, and there is no such page", entry.page);
+                let line = line_of(&text, entry.span.start);
+                found.push(finding(line, FindingKind::DeadNavigation, message, Rule::Navigation));
             }
         }
         found
     }
+}
+
+/// Where a link leads, as far as a check cares.
+enum Followed {
+    /// Somewhere in the site.
+    Page {
+        anchor: Option<Anchor>,
+    },
+    Nowhere,
+    /// Out of the site, or not for us to say.
+    Unknown,
+}
+
+/// Whether a page has an anchor that its own text would spell out.
+enum Anchor {
+    There,
+    Missing { file: String },
 }
 
 /// Whether a page may have an anchor that its own text does not spell out as one: from a component's title, from an

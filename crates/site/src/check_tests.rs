@@ -55,7 +55,7 @@ fn everything_that_is_wrong_is_found() {
     tree.insert("e.md".into(), b"# No title\n".to_vec());
     tree.insert("snippets/s.mdx".into(), b"[relative](wherever)\n".to_vec());
     tree.insert("docs.json".into(), b"{\"navigation\": [{\"group\": \"G\", \"pages\": [\n\"a\",\n\"zz\"]}]}".to_vec());
-    let found = findings(&tree);
+    let found = findings(&tree).findings;
     let unreadable: Vec<&Finding> = found.iter().filter(|finding| finding.kind == FindingKind::Unreadable).collect();
     assert_eq!(unreadable.len(), 1, "{found:?}");
     let rest: Vec<Finding> = found.iter().filter(|finding| finding.kind != FindingKind::Unreadable).cloned().collect();
@@ -70,7 +70,7 @@ fn everything_that_is_wrong_is_found() {
             "e.md:1 the front matter has no `title`",
         ]
     );
-    assert_eq!(findings_in(&tree, &["b.mdx".to_owned()]), []);
+    assert_eq!(findings_in(&tree, &["b.mdx".to_owned()]), Checked::default());
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn only_what_is_new_is_told() {
     after.insert("b.mdx".into(), titled("## One\n\n## 2").into_bytes());
     let changed = ["a.mdx".to_owned(), "b.mdx".to_owned()];
     assert_eq!(
-        told(&new_findings(&before, &after, &changed)),
+        told(&new_findings(&before, &after, &changed).findings),
         ["a.mdx:6 `/nothing` leads nowhere", "c.mdx:4 `/b#two` names an anchor that `b.mdx` does not have"]
     );
-    assert_eq!(new_findings(&before, &before, &changed), []);
+    assert_eq!(new_findings(&before, &before, &changed), Checked::default());
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn what_a_removed_page_leaves_behind_is_told() {
     let page = after.remove("guides/a.mdx").expect("a page");
     let changed = ["guides/a.mdx".to_owned()];
     assert_eq!(
-        told(&new_findings(&before, &after, &changed)),
+        told(&new_findings(&before, &after, &changed).findings),
         ["b.mdx:4 `guides/a` leads nowhere", "docs.json:1 the navigation names `guides/a`, and there is no such page"]
     );
     // Moved, with a redirect: what was broken in it is not new under its new name.
@@ -106,7 +106,7 @@ fn what_a_removed_page_leaves_behind_is_told() {
         br#"{"navigation": [{"group": "G", "pages": ["z"]}], "redirects": [{"source": "/guides/a", "destination": "/z"}]}"#.to_vec(),
     );
     let changed = ["guides/a.mdx".to_owned(), "z.mdx".to_owned(), "docs.json".to_owned()];
-    assert_eq!(new_findings(&before, &after, &changed), []);
+    assert_eq!(new_findings(&before, &after, &changed), Checked::default());
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn a_link_that_was_broken_and_followed_a_page_is_not_new() {
     after.insert("a.mdx".into(), titled("[x](/c#gone) [y](/c#lost)").into_bytes());
     let changed = ["a.mdx".to_owned(), "b.mdx".to_owned(), "c.mdx".to_owned()];
     assert_eq!(
-        told(&new_findings(&before, &after, &changed)),
+        told(&new_findings(&before, &after, &changed).findings),
         ["a.mdx:4 `/c#lost` names an anchor that `c.mdx` does not have"]
     );
 }
@@ -130,12 +130,12 @@ fn a_small_change_costs_little() {
     let mut changed_files = files.clone();
     changed_files.insert("p7.mdx".into(), titled("other words [x](/p1#h)").into_bytes());
     let (before, after) = (Counting::of(files.clone()), Counting::of(changed_files));
-    assert_eq!(new_findings(&before, &after, &["p7.mdx".to_owned()]), []);
+    assert_eq!(new_findings(&before, &after, &["p7.mdx".to_owned()]), Checked::default());
     assert_eq!((before.files_read(), after.files_read()), (2, 2));
 
     let mut lost = files.clone();
     lost.insert("p1.mdx".into(), titled("## Other").into_bytes());
-    assert_eq!(new_findings(&files, &lost, &["p1.mdx".to_owned()]).len(), 499);
+    assert_eq!(new_findings(&files, &lost, &["p1.mdx".to_owned()]).findings.len(), 499);
 }
 
 #[test]
@@ -144,5 +144,8 @@ fn a_redirect_that_goes_leaves_links_broken() {
     before.insert("docs.json".into(), br#"{"redirects": [{"source": "/old", "destination": "/b"}]}"#.to_vec());
     let mut after = before.clone();
     after.insert("docs.json".into(), b"{}".to_vec());
-    assert_eq!(told(&new_findings(&before, &after, &["docs.json".to_owned()])), ["a.mdx:4 `/old` leads nowhere"]);
+    assert_eq!(
+        told(&new_findings(&before, &after, &["docs.json".to_owned()]).findings),
+        ["a.mdx:4 `/old` leads nowhere"]
+    );
 }

@@ -35,8 +35,9 @@ mod read_file;
 mod sample;
 mod site_data;
 mod tree;
+mod trust;
 
-pub use check::{Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
+pub use check::{Checked, Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
 pub use code::code_of;
 pub use described::described;
 pub use follow::{Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
@@ -50,3 +51,4 @@ pub use openapi::is_api_description;
 pub use read_file::{FileRead, SitePage, read_file};
 pub use site_data::SiteData;
 pub use tree::{Tree, from_root};
+pub use trust::{Doubt, LinkEnding, LinkShape, Rule, Trust};

@@ -1,0 +1,235 @@
+//! Whether the rules that we hold a site to are its own.
+//!
+//! A site that is read by people has few broken links. Where many links of one shape look broken, or none of it leads
+//! anywhere, it is likelier that we do not know how the site follows them than that its authors do not. What breaks such a
+//! rule is doubted: it is neither told as broken nor mended.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::check::Finding;
+use crate::follow::{has_page_ending, parts};
+
+/// What the name of a link's path ends in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LinkEnding {
+    /// `.md` and its like: a file of the site.
+    Page,
+    Html,
+    Slash,
+    None,
+    /// Another one, as images have.
+    Other,
+}
+
+/// What a link relies on to be followed. Links of one shape are understood together or not at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LinkShape {
+    /// Whether it stands on a page that the site serves, and not in a file that is read elsewhere.
+    pub is_served: bool,
+    /// Whether it is an attribute of an element, which many generators leave to the browser.
+    pub is_attribute: bool,
+    pub is_absolute: bool,
+    pub ending: LinkEnding,
+}
+
+impl LinkShape {
+    /// The shape of a link on a page that is served.
+    pub fn of(target: &str) -> Self {
+        let (path, _) = parts(target);
+        let name = path.rsplit('/').next().unwrap_or("");
+        let ending = match name.rsplit_once('.') {
+            _ if path.ends_with('/') || matches!(name, "." | "..") => LinkEnding::Slash,
+            _ if has_page_ending(name) => LinkEnding::Page,
+            Some((_, ending)) if ["html", "htm"].iter().any(|known| ending.eq_ignore_ascii_case(known)) => {
+                LinkEnding::Html
+            }
+            // `v1.2` and `setup.linux-x64` are names.
+            Some((stem, ending))
+                if !stem.is_empty()
+                    && (1..=5).contains(&ending.len())
+                    && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+                    && ending.chars().all(|c| c.is_ascii_alphanumeric()) =>
+            {
+                LinkEnding::Other
+            }
+            _ => LinkEnding::None,
+        };
+        Self { is_served: true, is_attribute: false, is_absolute: path.starts_with('/'), ending }
+    }
+}
+
+/// A rule that a site may obey.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// A link of this shape leads somewhere.
+    Link(LinkShape),
+    /// The anchor of a link is on the page it leads to.
+    Anchor,
+    /// A page can be read.
+    Readable,
+    /// A page has a title.
+    Title,
+    /// The navigation names pages that are there.
+    Navigation,
+}
+
+/// How often a rule is obeyed, and how often it looks broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Tally {
+    obeyed: usize,
+    broken: usize,
+}
+
+impl Tally {
+    /// So many may be broken by mistake, be the site ever so small.
+    const SLIPS: usize = 5;
+    /// And so many of a hundred in a large one.
+    const SHARE: usize = 4;
+    /// From so many on, more broken than obeyed is no accident.
+    const SEVERAL: usize = 3;
+    /// A site with fewer links than this has not shown how it writes them.
+    const FEW: usize = 5;
+
+    fn is_obeyed(self) -> bool {
+        let allowed = Self::SLIPS.max((self.obeyed + self.broken) * Self::SHARE / 100);
+        self.broken <= allowed && (self.broken < Self::SEVERAL || self.broken <= self.obeyed)
+    }
+}
+
+/// What the pages of a site show of the rules it obeys.
+#[derive(Debug, Clone, Default)]
+pub struct Trust {
+    tallies: BTreeMap<Rule, Tally>,
+}
+
+impl Trust {
+    /// Counts what one place on a page, or one page, says of a rule.
+    pub fn note(&mut self, rule: Rule, is_obeyed: bool) {
+        let tally = self.tallies.entry(rule).or_default();
+        if is_obeyed { tally.obeyed += 1 } else { tally.broken += 1 }
+    }
+
+    /// Whether the site obeys a rule: what breaks it there is a mistake of the site.
+    pub fn holds(&self, rule: Rule) -> bool {
+        self.tallies.get(&rule).copied().unwrap_or_default().is_obeyed()
+    }
+
+    /// Whether the site obeys a rule and has shown it: what breaks it for the first time is a mistake. A site of a few links
+    /// cannot have shown much, and is taken at its word.
+    pub fn is_shown(&self, rule: Rule) -> bool {
+        let obeyed = self.tallies.get(&rule).is_some_and(|tally| tally.obeyed > 0);
+        self.holds(rule) && (obeyed || self.links() < Tally::FEW)
+    }
+
+    fn links(&self) -> usize {
+        let links = self.tallies.iter().filter(|(rule, _)| matches!(rule, Rule::Link(_)));
+        links.map(|(_, tally)| tally.obeyed + tally.broken).sum()
+    }
+
+    /// How often a rule is obeyed and how often it looks broken.
+    pub fn counts(&self, rule: Rule) -> (usize, usize) {
+        let tally = self.tallies.get(&rule).copied().unwrap_or_default();
+        (tally.obeyed, tally.broken)
+    }
+}
+
+/// A rule that is not understood, and what looks broken under it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Doubt {
+    pub rule: Rule,
+    /// Not empty.
+    pub findings: Vec<Finding>,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.findings.len();
+        let many = if count == 1 { "" } else { "s" };
+        match self.rule {
+            Rule::Link(shape) => write!(f, "{count} {shape}{many}")?,
+            Rule::Anchor => write!(f, "{count} anchor{many}")?,
+            Rule::Readable => write!(f, "{count} place{many} that could not be read")?,
+            Rule::Title => write!(f, "{count} title{many}")?,
+            Rule::Navigation => write!(f, "{count} entr{} of the navigation", if count == 1 { "y" } else { "ies" })?,
+        }
+        f.write_str(" could not be checked, as it is not understood how this site reads them")?;
+        self.findings.first().map_or(Ok(()), |first| write!(f, " (for one, {}:{})", first.path, first.line))
+    }
+}
+
+impl fmt::Display for LinkShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let way = if self.is_absolute { "absolute" } else { "relative" };
+        let kind = match self.ending {
+            LinkEnding::Page => " `.md`",
+            LinkEnding::Html => " `.html`",
+            LinkEnding::Slash => " trailing-slash",
+            LinkEnding::None => "",
+            LinkEnding::Other => " file",
+        };
+        let place = match (self.is_attribute, self.is_served) {
+            (true, _) => " HTML",
+            (false, true) => "",
+            (false, false) => " off-site",
+        };
+        write!(f, "{way}{kind}{place} link")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_are_sorted_by_what_they_rely_on() {
+        for (target, is_absolute, ending) in [
+            ("/a/b.md#x", true, LinkEnding::Page),
+            ("../b.MDX?y=1", false, LinkEnding::Page),
+            ("/a.html", true, LinkEnding::Html),
+            ("/a/#b.md", true, LinkEnding::Slash),
+            ("..", false, LinkEnding::Slash),
+            ("/", true, LinkEnding::Slash),
+            ("b", false, LinkEnding::None),
+            ("/release/v1.2", true, LinkEnding::None),
+            ("img/a.png", false, LinkEnding::Other),
+        ] {
+            let shape = LinkShape::of(target);
+            assert_eq!((shape.is_absolute, shape.ending), (is_absolute, ending), "{target}");
+        }
+    }
+
+    #[test]
+    fn a_few_slips_are_mistakes_and_many_are_a_rule_that_is_not_known() {
+        let rule = Rule::Anchor;
+        let trust = |obeyed: usize, broken: usize| {
+            let mut trust = Trust::default();
+            (0..obeyed).for_each(|_| trust.note(rule, true));
+            (0..broken).for_each(|_| trust.note(rule, false));
+            trust
+        };
+        for (obeyed, broken, holds) in [
+            (0, 0, true),
+            (0, 1, true),
+            (0, 2, true),
+            (0, 3, false),
+            (3, 3, true),
+            (4, 5, false),
+            (50, 5, true),
+            (50, 6, false),
+            (1000, 41, true),
+            (1000, 43, false),
+        ] {
+            assert_eq!(trust(obeyed, broken).holds(rule), holds, "{obeyed} and {broken}");
+        }
+    }
+
+    #[test]
+    fn what_a_site_has_never_done_is_no_rule_of_it() {
+        let (known, other) = (Rule::Link(LinkShape::of("a.md")), Rule::Link(LinkShape::of("/a")));
+        let mut trust = Trust::default();
+        assert!(trust.is_shown(other), "an empty site is taken at its word");
+        (0..20).for_each(|_| trust.note(known, true));
+        assert!(trust.is_shown(known) && !trust.is_shown(other));
+    }
+}
