@@ -28,6 +28,9 @@ pub fn add_page(
     let site = Site::read(tree);
     let like = format!("index.{}", usual_ending(&site, path));
     let file = page_path(&site, path, &like)?;
+    if !site.layout().holds_pages(&file) {
+        return Err(RefactorError::BadPath { path: file, why: "the site serves no pages from there" });
+    }
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut text = format!("---\ntitle: {}\n---\n", serde_json::Value::from(title.as_str()));
     for heading in outline {

@@ -1,7 +1,7 @@
 //! A page goes; the navigation forgets it, and links to it are reported.
 
-use docent_markdown::{line_of, parse, text_of};
-use docent_site::{Site, Target, Tree, linking_to};
+use docent_markdown::{line_of, text_of};
+use docent_site::{Site, Target, Tree, imports, linking_to, named_outside};
 
 use super::edit::{Change, in_order};
 use super::navigation::NavigationFile;
@@ -13,7 +13,7 @@ use super::{RefactorError, Refactored, counted};
 pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorError> {
     let site = Site::read(tree);
     let file = page_named(&site, name)?;
-    let page = parse(&file, &tree.read(&file).unwrap_or_default());
+    let page = site.parse(&file, &tree.read(&file).unwrap_or_default());
     let slug = page.front_matter.slug().map(str::to_owned);
     let mut deleted = Refactored { changes: vec![Change::Delete { path: file.clone() }], ..Refactored::default() };
     let mut listed = false;
@@ -41,6 +41,22 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
             let line = line_of(&text, link.span.start);
             deleted.left.push(format!("{}:{line} links to it as `{}`", linking.page.path, link.target));
         }
+        for link in &linking.unclear {
+            let line = line_of(&text, link.span.start);
+            let target = &link.target;
+            deleted
+                .left
+                .push(format!("{}:{line} may lead to it as `{target}`, which is not understood", linking.page.path));
+        }
+        for import in imports(&linking.page, &linking.bytes) {
+            if matches!(site.resolve(&linking.page.path, &import.target), Target::Page { file: to, .. } if to == file) {
+                let line = line_of(&text, import.range.start);
+                deleted.left.push(format!("{}:{line} imports it as `{}`", linking.page.path, import.target));
+            }
+        }
+    }
+    for (path, line, target) in named_outside(tree, &file) {
+        deleted.left.push(format!("{path}:{line} links to it as `{target}`, from outside of the docs"));
     }
     let from_navigation = if listed { " and its entry in the navigation" } else { "" };
     deleted.summary = match deleted.left.len() {

@@ -1,7 +1,12 @@
 //! A page moves; links to it and from it, the navigation and a redirect follow.
+//!
+//! Links are written for the site as it is after the move, and each is followed there before it is written: one that would not
+//! lead to its page is left and listed.
 
-use docent_markdown::{Page, parse, site_path};
-use docent_site::{Site, Target, Tree, Wanted, imports, linking_to, parts, respelled};
+use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
+use docent_site::{
+    Site, Target, Tree, Wanted, imports, is_external, is_fragment, linking_to, named_outside, parts, respelled,
+};
 
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::NavigationFile;
@@ -13,36 +18,42 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     let site = Site::read(tree);
     let from = page_named(&site, from)?;
     let bytes = tree.read(&from).unwrap_or_default();
-    let page = parse(&from, &bytes);
+    let page = site.parse(&from, &bytes);
     let to = match page_path(&site, to, &from) {
         Err(RefactorError::Occupied(path)) if path == from => {
             return Ok(Refactored { summary: format!("`{from}` is there already"), ..Refactored::default() });
         }
         path => path?,
     };
+    let after = Site::read(&AfterMove { tree, from: &from, to: &to });
+    if site.address(&from).is_some() && after.address(&to).is_none() {
+        return Err(RefactorError::BadPath { path: to, why: "the site serves no pages from there" });
+    }
+    let moving = Moving { tree, site: &site, after: &after, from: &from, to: &to };
     let slug = page.front_matter.slug().map(str::to_owned);
     let mut moved = Refactored::default();
-    let own = moved_edits(&page, &bytes, &site, &to);
+    let own = moving.own_edits(&page, &bytes, &mut moved.left);
     moved.changes.push(Change::Delete { path: from.clone() });
     moved.changes.push(Change::Create { path: to.clone(), bytes: apply(&bytes, &own) });
 
     let (mut links, mut pages) = (0, 0);
     for linking in linking_to(tree, &site, &from, slug.as_deref()) {
         let path = linking.page.path.clone();
-        let mut edits: Vec<TextEdit> = linking
-            .links
-            .iter()
-            .filter(|link| !names_slug(&link.target, slug.as_deref()))
-            .map(|link| {
-                TextEdit::new(
-                    link.dest_span.clone(),
-                    site.link(&Wanted { from: &path, to: &to, anchor: None, like: &link.target }),
-                )
-            })
-            .collect();
+        let text = text_of(&linking.bytes);
+        let at = |link: &Link| format!("{path}:{}", line_of(&text, link.span.start));
+        let mut edits: Vec<TextEdit> = Vec::new();
+        for link in &linking.links {
+            match moving.link(&linking.page, &link.target, &to) {
+                Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
+                Err(why) => moved.left.push(format!("{} `{}` leads to it; {why}", at(link), link.target)),
+            }
+        }
+        for link in &linking.unclear {
+            moved.left.push(format!("{} `{}` may lead to it, and is not understood", at(link), link.target));
+        }
         for import in imports(&linking.page, &linking.bytes) {
             if matches!(site.resolve(&path, &import.target), Target::Page { file, .. } if file == from) {
-                edits.push(TextEdit::new(import.range, respelled(&import.target, &path, &to, None)));
+                edits.push(TextEdit::new(import.range, imported(&import.target, &path, &to)));
             }
         }
         let edits = in_order(edits);
@@ -53,6 +64,9 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         pages += 1;
         moved.details.push(format!("{path}: {}", counted(edits.len(), "link", "links")));
         moved.changes.push(Change::Edit { path, edits });
+    }
+    for (path, line, target) in named_outside(tree, &from) {
+        moved.left.push(format!("{path}:{line} `{target}` leads to it from outside of the docs"));
     }
 
     let mut followers = Vec::new();
@@ -66,7 +80,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     if !own.is_empty() {
         followers.push(format!("{} of its own", counted(own.len(), "link", "links")));
     }
-    let changes_path = slug.is_none() && site_path(&from) != site_path(&to);
+    let changes_path = slug.is_none() && site.address(&from) != after.address(&to);
     match NavigationFile::of(tree) {
         Some(file) => {
             let mut edits = file.rename(&site, &from, &to);
@@ -96,40 +110,135 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     Ok(moved)
 }
 
-/// What changes inside the page itself: relative links when its folder changes, and links to itself.
-fn moved_edits(page: &Page, bytes: &[u8], site: &Site, to: &str) -> Vec<TextEdit> {
-    let from = page.path.as_str();
-    let slug = page.front_matter.slug();
-    let follow = |target: &str| {
-        let (path, _) = parts(target);
-        if path.is_empty() || names_slug(target, slug) {
-            return None;
-        }
-        let file = match site.resolve(from, target) {
-            Target::Page { file, .. } | Target::Asset { file } => file,
-            _ => return None,
-        };
-        let file = if file == from { to } else { file.as_str() };
-        if path.starts_with('/') && file != to {
-            return None;
-        }
-        let spelled = site.link(&Wanted { from: to, to: file, anchor: None, like: target });
-        (spelled != target).then_some(spelled)
-    };
-    let mut edits = Vec::new();
-    for link in &page.links {
-        edits.extend(follow(&link.target).map(|text| TextEdit::new(link.dest_span.clone(), text)));
-    }
-    for import in imports(page, bytes) {
-        edits.extend(follow(&import.target).map(|text| TextEdit::new(import.range, text)));
-    }
-    in_order(edits)
+/// A tree with one file at another path.
+struct AfterMove<'a> {
+    tree: &'a dyn Tree,
+    from: &'a str,
+    to: &'a str,
 }
 
-/// Whether a target names the path that a page chose for itself, which moves with it.
-fn names_slug(target: &str, slug: Option<&str>) -> bool {
-    let (path, _) = parts(target);
-    slug.is_some_and(|slug| path.starts_with('/') && path.trim_matches('/') == slug.trim_matches('/'))
+impl Tree for AfterMove<'_> {
+    fn paths(&self) -> Vec<String> {
+        let renamed = |path: String| if path == self.from { self.to.to_owned() } else { path };
+        self.tree.paths().into_iter().map(renamed).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        match path {
+            path if path == self.to => self.tree.read(self.from),
+            path if path == self.from => None,
+            path => self.tree.read(path),
+        }
+    }
+
+    fn root(&self) -> &str {
+        self.tree.root()
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.tree.paths_outside()
+    }
+}
+
+struct Moving<'a> {
+    tree: &'a dyn Tree,
+    site: &'a Site,
+    after: &'a Site,
+    from: &'a str,
+    to: &'a str,
+}
+
+impl Moving<'_> {
+    /// What a link is to say so that it leads to `file` after the move; `None` when it says that already. `page` is where it
+    /// stands, by its present path.
+    fn link(&self, page: &Page, target: &str, file: &str) -> Result<Option<String>, String> {
+        let from = if page.path == self.from { self.to } else { page.path.as_str() };
+        let leads = |target: &str| match self.after.resolve(from, target) {
+            Target::Page { file: to, .. } | Target::Asset { file: to } => to == file,
+            _ => false,
+        };
+        if leads(target) {
+            return Ok(None);
+        }
+        let spelled = self.after.link(&Wanted { from, to: file, anchor: None, like: target });
+        // From `../guides/b` nothing tells whether `b` or `./b` is the way to write what is near.
+        if target.starts_with("../") && !spelled.starts_with(['.', '/', '#', '?']) && self.writes_dots(page) {
+            let dotted = format!("./{spelled}");
+            if leads(&dotted) {
+                return Ok(Some(dotted));
+            }
+        }
+        match leads(&spelled) {
+            true => Ok(Some(spelled)),
+            false => Err("how such a link is written here is not understood, so it stays".to_owned()),
+        }
+    }
+
+    /// Whether relative links to what is near begin with `./`: on the page, or else on the pages beside it, or else on most.
+    fn writes_dots(&self, page: &Page) -> bool {
+        let count = |page: &Page| {
+            let paths = page.links.iter().map(|link| link.target.as_str());
+            let near = paths.filter(|target| !is_external(target) && !target.starts_with(['/', '#', '?']));
+            let near = near.filter(|target| !target.starts_with("..") && !target.is_empty());
+            near.fold((0, 0), |(with, all), target| (with + usize::from(target.starts_with("./")), all + 1))
+        };
+        let (mut with, mut all) = count(page);
+        if all == 0 {
+            let files: Vec<&str> = self.site.files().filter(|file| self.site.address(file).is_some()).collect();
+            let (beside, others): (Vec<&str>, Vec<&str>) =
+                files.into_iter().partition(|file| folder(file) == folder(&page.path));
+            for file in beside.into_iter().chain(others).take(100) {
+                let Some(bytes) = self.tree.read(file) else { continue };
+                let (more, of) = count(&self.site.parse(file, &bytes));
+                (with, all) = (with + more, all + of);
+                if all > 20 {
+                    break;
+                }
+            }
+        }
+        with * 2 > all
+    }
+
+    /// What changes inside the page itself: relative links when its folder changes, and links to itself.
+    fn own_edits(&self, page: &Page, bytes: &[u8], left: &mut Vec<String>) -> Vec<TextEdit> {
+        let text = text_of(bytes);
+        let changes_folder = folder(self.from) != folder(self.to);
+        let mut edits = Vec::new();
+        for link in &page.links {
+            let (path, _) = parts(&link.target);
+            if path.is_empty() {
+                continue;
+            }
+            let at = || format!("{}:{} `{}`", self.to, line_of(&text, link.span.start), link.target);
+            let file = match self.site.resolve(self.from, &link.target) {
+                Target::Page { file, .. } | Target::Asset { file } => file,
+                // A piece of other pages has its links where it is put.
+                Target::NotUnderstood if changes_folder && link.target.starts_with('.') && !is_fragment(self.from) => {
+                    left.push(format!("{} is not understood, and the page's folder changes", at()));
+                    continue;
+                }
+                _ => continue,
+            };
+            let file = if file == self.from { self.to } else { file.as_str() };
+            match self.link(page, &link.target, file) {
+                Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
+                Err(why) => left.push(format!("{} leads to `{file}`; {why}", at())),
+            }
+        }
+        for import in imports(page, bytes).into_iter().filter(|import| changes_folder && import.target.starts_with('.'))
+        {
+            if let Some(file) = joined(folder(self.from), &import.target) {
+                edits.push(TextEdit::new(import.range, imported(&import.target, self.to, &file)));
+            }
+        }
+        in_order(edits)
+    }
+}
+
+/// The path by which a script names a file: one that is relative begins with a dot.
+fn imported(like: &str, from: &str, file: &str) -> String {
+    let path = respelled(like, from, file, None);
+    if path.starts_with(['.', '/']) { path } else { format!("./{path}") }
 }
 
 #[cfg(test)]

@@ -1,222 +1,322 @@
-//! Which of many names is clearly meant by one that is not among them.
+//! Which page or anchor is meant by a name that is not among them.
+//!
+//! Nothing is guessed by likeness: a page is meant when history, a redirect, its letter case or its ending say so, or when it
+//! is the only one of that name and the link is clearly one into the docs.
 
-use docent_site::has_page_ending;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use docent_markdown::{AnchorStyle, Anchors, Page, folder, is_page, site_path};
+use docent_site::{Site, Target, has_page_ending};
+
+/// Why a page or an anchor is the one that is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Reason {
+    Moved,
+    Redirected,
+    LetterCase,
+    Ending,
+    OnlyOne,
+    SlugRule,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Moved => "the page moved",
+            Self::Redirected => "a redirect",
+            Self::LetterCase => "letter case",
+            Self::Ending => "the ending",
+            Self::OnlyOne => "the only page of that name",
+            Self::SlugRule => "the same words as an anchor",
+        })
+    }
+}
 
 /// What a wrong name comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Nearest<'a> {
-    /// Clearly this one.
-    One(&'a str),
+pub(super) enum Meant {
+    /// This file or anchor.
+    One(String, Reason),
     /// One of these, but which?
-    Several(Vec<&'a str>),
+    Several(Vec<String>),
     Nothing,
 }
 
-/// The path among `candidates` that `wanted` was meant to be: the same but for case, separators and endings; the only
-/// one with that last part; or the only one a few letters away.
-pub(super) fn path<'a>(wanted: &str, candidates: &[&'a str]) -> Nearest<'a> {
-    let plain = plain_path(wanted);
-    if plain.is_empty() {
-        return Nearest::Nothing;
+/// The shortest name by which a page may be found.
+const NAME: usize = 5;
+
+/// The names of a site's pages and files.
+pub(super) struct Names<'a> {
+    site: &'a Site,
+    /// A path or an address, without what is spelled differently, to its files.
+    pages: BTreeMap<String, BTreeSet<&'a str>>,
+    assets: BTreeMap<String, BTreeSet<&'a str>>,
+    /// The last part alone, of pages that are served.
+    last: BTreeMap<String, BTreeSet<&'a str>>,
+    /// Folders that hold pages, as files and as addresses.
+    folders: BTreeSet<String>,
+    /// What stands before a page's address in its file's path.
+    prefixes: BTreeSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn of(site: &'a Site) -> Self {
+        let mut names = Self {
+            site,
+            pages: BTreeMap::new(),
+            assets: BTreeMap::new(),
+            last: BTreeMap::new(),
+            folders: BTreeSet::new(),
+            prefixes: BTreeSet::from([""]),
+        };
+        for file in site.files() {
+            if !is_page(file) {
+                names.assets.entry(file.to_lowercase()).or_default().insert(file);
+                continue;
+            }
+            names.pages.entry(plain(file)).or_default().insert(file);
+            let Some(address) = site.address(file) else { continue };
+            names.pages.entry(plain(address)).or_default().insert(file);
+            names.last.entry(last_part(&plain(file)).to_owned()).or_default().insert(file);
+            names.last.entry(last_part(&plain(address)).to_owned()).or_default().insert(file);
+            names.folders.extend([folder(file), folder(address)].map(str::to_lowercase));
+            let stem = file.get(..site_path(file).len()).unwrap_or("");
+            names.prefixes.extend(stem.strip_suffix(address).filter(|rest| rest.is_empty() || rest.ends_with('/')));
+        }
+        names
     }
-    let same: Vec<&str> = candidates.iter().filter(|candidate| plain_path(candidate) == plain).copied().collect();
-    if !same.is_empty() {
-        return one_of(same);
+
+    /// The file that moved away from a path or an address, by what the history tells.
+    pub(super) fn moved(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let path = path.trim_matches('/');
+        let stem = path.strip_suffix(".html").unwrap_or(path);
+        let forms: Vec<String> = match has_page_ending(path) || is_asset(path) {
+            true => vec![path.to_owned()],
+            false => {
+                let endings = [".md", ".mdx", ".markdown", "/index.md", "/index.mdx", "/README.md"];
+                endings.iter().map(|ending| format!("{stem}{ending}").trim_start_matches('/').to_owned()).collect()
+            }
+        };
+        let old = self.prefixes.iter().flat_map(|prefix| forms.iter().map(move |form| format!("{prefix}{form}")));
+        let now: BTreeSet<String> = old.filter_map(|old| history(&old)).filter(|now| self.site.has_file(now)).collect();
+        let mut now = now.into_iter();
+        now.next().filter(|_| now.next().is_none())
     }
-    let last = last_part(&plain);
-    let mut namesakes: Vec<&str> =
-        candidates.iter().filter(|candidate| last_part(&plain_path(candidate)) == last).copied().collect();
-    match namesakes.len() {
-        0 => {}
-        1 => return Nearest::One(namesakes[0]),
-        _ => {
-            // The one that shares more of the folders, if one does.
-            let shared = |path: &str| {
-                let path = plain_path(path);
-                path.split('/').filter(|part| plain.split('/').any(|wanted| wanted == *part)).count()
+
+    /// The file that is meant by a path or an address that leads nowhere, on a page `from`, where it is written as `target`.
+    pub(super) fn page(&self, path: &str, from: &str, target: &str) -> Meant {
+        if is_asset(path) {
+            return one_of(self.assets.get(&path.to_lowercase()), |_| Reason::LetterCase);
+        }
+        let wanted = plain(path);
+        if wanted.is_empty() {
+            return Meant::Nothing;
+        }
+        if let Some(found) = self.pages.get(&wanted) {
+            let spelled = |file: &str| {
+                let same = |name: &str| as_spelled(name) == as_spelled(path);
+                if same(file) || self.site.address(file).is_some_and(same) {
+                    Reason::Ending
+                } else {
+                    Reason::LetterCase
+                }
             };
-            // Of those, the one as deep as the wanted one: translations stand a folder further in.
-            let depth = |path: &str| plain_path(path).split('/').count();
-            let most = namesakes.iter().map(|path| shared(path)).max().unwrap_or(0);
-            namesakes.retain(|path| shared(path) == most);
-            let level: Vec<&str> = namesakes.iter().copied().filter(|path| depth(path) == depth(&plain)).collect();
-            match (namesakes.as_slice(), level.as_slice()) {
-                ([one], _) | (_, [one]) => return Nearest::One(one),
-                _ => {}
+            return one_of(Some(found), spelled);
+        }
+        if let Target::Redirect { destination } = self.site.resolve(from, &format!("/{}", without_ending(path)))
+            && let Target::Page { file, .. } = self.site.resolve(from, &destination)
+        {
+            return Meant::One(file, Reason::Redirected);
+        }
+        self.only_one(&wanted, from, target)
+    }
+
+    /// The only page of that name, on a site where the link clearly means one of the docs' own: it names a file, or a folder
+    /// that has pages. Others, such as `/pricing`, may be served by something else.
+    fn only_one(&self, wanted: &str, from: &str, target: &str) -> Meant {
+        let name = last_part(wanted);
+        let is_telling = name.len() >= NAME && name.chars().filter(|c| c.is_alphabetic()).count() >= NAME - 1;
+        let above = folder(wanted);
+        let is_of_the_docs = match above.is_empty() {
+            true => !target.starts_with('/'),
+            false => {
+                self.folders.contains(above)
+                    || self.prefixes.iter().any(|prefix| self.folders.contains(&format!("{prefix}{above}")))
             }
-            return Nearest::Several(namesakes.into_iter().take(3).collect());
+        };
+        let found = self.last.get(name);
+        let ends_alike = |file: &&str| !above.is_empty() && plain(file).ends_with(&format!("/{wanted}"));
+        let Some(found) = found.filter(|_| is_telling) else { return Meant::Nothing };
+        let is_clear = is_of_the_docs || (found.len() == 1 && found.iter().all(ends_alike));
+        let kin = |file: &str| {
+            let place = self.site.layout().place(file);
+            (place.version, place.language)
+        };
+        match found.iter().next() {
+            Some(file) if found.len() == 1 => match is_clear && *file != from && kin(file) == kin(from) {
+                true => Meant::One((*file).to_owned(), Reason::OnlyOne),
+                false => Meant::Nothing,
+            },
+            _ => one_of(Some(found), |_| Reason::OnlyOne),
         }
     }
-    by_letters(&plain, candidates, plain_path)
 }
 
-/// The anchor among `candidates` that `wanted` was meant to be.
-pub(super) fn anchor<'a>(wanted: &str, candidates: &[&'a str]) -> Nearest<'a> {
-    let plain = letters(wanted);
+fn one_of(files: Option<&BTreeSet<&str>>, why: impl Fn(&str) -> Reason) -> Meant {
+    let files: Vec<&str> = files.into_iter().flatten().copied().collect();
+    match files.as_slice() {
+        [] => Meant::Nothing,
+        [one] => Meant::One((*one).to_owned(), why(one)),
+        _ => Meant::Several(files.into_iter().take(3).map(str::to_owned).collect()),
+    }
+}
+
+/// The anchor of a page that is meant by one that it does not have: the same words under the slug rule of another generator.
+pub(super) fn anchor(wanted: &str, page: &Page) -> Meant {
+    let plain = plain_anchor(wanted);
     if plain.is_empty() {
-        return Nearest::Nothing;
+        return Meant::Nothing;
     }
-    let same: Vec<&str> = candidates.iter().filter(|candidate| letters(candidate) == plain).copied().collect();
-    if !same.is_empty() {
-        return one_of(same);
-    }
-    let begins: Vec<&str> = candidates
-        .iter()
-        .filter(|candidate| {
-            let other = letters(candidate);
-            let (short, long) = if other.len() < plain.len() { (&other, &plain) } else { (&plain, &other) };
-            short.chars().count() >= 4 && long.starts_with(short.as_str())
-        })
-        .copied()
-        .collect();
-    match begins.len() {
-        0 => by_letters(&plain, candidates, letters),
-        _ => one_of(begins),
-    }
-}
-
-fn one_of(names: Vec<&str>) -> Nearest<'_> {
-    match names.as_slice() {
-        [] => Nearest::Nothing,
-        [one] => Nearest::One(one),
-        _ => Nearest::Several(names.into_iter().take(3).collect()),
-    }
-}
-
-/// The only candidate within a few letters, with nothing else almost as near.
-fn by_letters<'a>(plain: &str, candidates: &[&'a str], read: impl Fn(&str) -> String) -> Nearest<'a> {
-    let wanted: Vec<char> = plain.chars().collect();
-    let limit = (wanted.len() / 5).clamp(1, 4);
-    let mut near: Vec<(usize, &str)> = Vec::new();
-    for candidate in candidates {
-        // Two more than the limit are looked at, to see what stands next to the nearest.
-        let other: Vec<char> = read(candidate).chars().collect();
-        near.extend(distance(&wanted, &other, limit + 1).map(|distance| (distance, *candidate)));
-    }
-    near.sort_by_key(|(distance, _)| *distance);
-    match near.as_slice() {
-        [] => Nearest::Nothing,
-        [(first, _), ..] if *first > limit => Nearest::Nothing,
-        [(_, one)] => Nearest::One(one),
-        [(first, one), (second, _), ..] if *second > *first + 1 || (*second > *first && *first == 1) => {
-            Nearest::One(one)
+    let styles = [AnchorStyle::GitHub, AnchorStyle::VitePress, AnchorStyle::Python, AnchorStyle::PythonUnicode];
+    let mut found: Vec<&str> = Vec::new();
+    for heading in &page.headings {
+        let spelled = styles.iter().map(|style| Anchors::of(*style).for_heading(&heading.text));
+        if spelled.chain([heading.anchor.clone()]).any(|anchor| plain_anchor(&anchor) == plain) {
+            found.push(&heading.anchor);
         }
-        _ => Nearest::Several(near.into_iter().take(3).map(|(_, name)| name).collect()),
+    }
+    found.extend(page.ids.iter().map(String::as_str).filter(|id| plain_anchor(id) == plain));
+    found.dedup();
+    match found.as_slice() {
+        [] => Meant::Nothing,
+        [one] => Meant::One((*one).to_owned(), Reason::SlugRule),
+        _ => Meant::Several(found.into_iter().take(3).map(str::to_owned).collect()),
     }
 }
 
-/// How many letters have to be changed, added, dropped or swapped with their neighbour; `None` when more than `limit`.
-fn distance(a: &[char], b: &[char], limit: usize) -> Option<usize> {
-    if a.len().abs_diff(b.len()) > limit {
-        return None;
-    }
-    let mut two_back: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let changed = above[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            row[j] = changed.min(above[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(two_back[j - 2] + 1);
-            }
-        }
-        if row.iter().min().is_none_or(|least| *least > limit) {
-            return None;
-        }
-        two_back = std::mem::replace(&mut above, row);
-    }
-    above.last().copied().filter(|distance| *distance <= limit)
+/// An anchor without what the slug rules of generators differ in.
+fn plain_anchor(anchor: &str) -> String {
+    let parts = anchor.split(['-', '_', ' ', '.']).filter(|part| !part.is_empty());
+    parts.map(str::to_lowercase).collect::<Vec<_>>().join("-")
 }
 
-/// A path without what sites write differently: case, separators, endings, `index`, plurals.
-fn plain_path(path: &str) -> String {
-    let mut path = path.trim_matches('/').to_lowercase().replace(['_', ' '], "-").replace("%20", "-");
-    for ending in [".html", ".htm"] {
-        path.truncate(path.strip_suffix(ending).map_or(path.len(), str::len));
-    }
-    if has_page_ending(&path) {
-        path.truncate(path.rfind('.').unwrap_or(path.len()));
-    }
-    for index in ["/index", "/readme"] {
-        path.truncate(path.strip_suffix(index).map_or(path.len(), str::len));
-    }
-    path.split('/').map(singular).collect::<Vec<_>>().join("/")
+/// A path without what is spelled differently: letter case, the ending, `index`.
+fn plain(path: &str) -> String {
+    as_spelled(path).to_lowercase()
 }
 
-fn singular(part: &str) -> String {
-    match part.strip_suffix("ies") {
-        Some(stem) if stem.len() > 2 => format!("{stem}y"),
-        _ => part.strip_suffix('s').filter(|stem| stem.len() > 2 && !stem.ends_with('s')).unwrap_or(part).to_owned(),
+/// A path without its ending and `index`.
+fn as_spelled(path: &str) -> &str {
+    let path = without_ending(path);
+    match path.rsplit_once('/') {
+        Some((folder, name)) if is_index(name) => folder,
+        None if is_index(path) => "",
+        _ => path,
     }
 }
 
-fn last_part(path: &str) -> String {
-    path.rsplit('/').next().unwrap_or("").to_owned()
+fn is_index(name: &str) -> bool {
+    ["index", "readme"].iter().any(|index| name.eq_ignore_ascii_case(index))
 }
 
-fn letters(anchor: &str) -> String {
-    anchor.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+fn without_ending(path: &str) -> &str {
+    let path = path.trim_matches('/');
+    let endings = [".html", ".htm", ".md", ".mdx", ".markdown"];
+    let is_ending = |ending: &&str| {
+        path.get(path.len().saturating_sub(ending.len())..).is_some_and(|end| end.eq_ignore_ascii_case(ending))
+    };
+    endings.iter().find(|ending| is_ending(ending)).map_or(path, |ending| &path[..path.len() - ending.len()])
+}
+
+/// Whether a path names a file that is no page.
+fn is_asset(path: &str) -> bool {
+    let name = last_part(path);
+    name.rsplit_once('.').is_some_and(|(_, ending)| {
+        without_ending(name) == name
+            && (2..=5).contains(&ending.len())
+            && ending.starts_with(|c: char| c.is_ascii_alphabetic())
+            && ending.chars().all(|c| c.is_ascii_alphanumeric())
+    })
+}
+
+fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or("")
 }
 
 #[cfg(test)]
 mod tests {
+    use docent_markdown::parse;
+
     use super::*;
+    use crate::sample::site;
 
-    #[test]
-    fn a_path_is_found_only_where_one_is_clearly_meant() {
-        let pages = [
-            "guides/retries",
-            "guides/webhooks",
-            "api/errors",
-            "api/v1/list",
-            "api/v2/list",
-            "getting-started",
-            "v1/x",
-            "v2/x",
-            "de/new/intro",
-            "fr/new/intro",
-            "new/intro",
-        ];
-        for (wanted, expected) in [
-            ("guides/retry", Nearest::One("guides/retries")),
-            ("guides/Retries.html", Nearest::One("guides/retries")),
-            ("getting_started/index", Nearest::One("getting-started")),
-            ("reference/errors", Nearest::One("api/errors")),
-            ("guides/webhoks", Nearest::One("guides/webhooks")),
-            ("guides/ewbhooks", Nearest::One("guides/webhooks")),
-            ("api/v2/lists", Nearest::One("api/v2/list")),
-            ("api/list", Nearest::Several(vec!["api/v1/list", "api/v2/list"])),
-            ("old/intro", Nearest::One("new/intro")),
-            ("pricing", Nearest::Nothing),
-            ("", Nearest::Nothing),
-        ] {
-            assert_eq!(path(wanted, &pages), expected, "{wanted}");
-        }
+    fn one(file: &str, why: Reason) -> Meant {
+        Meant::One(file.to_owned(), why)
     }
 
     #[test]
-    fn an_anchor_is_found_only_where_one_is_clearly_meant() {
-        let anchors = ["installation", "rate-limits", "rate-limits-1", "errors", "setup-linux", "setup-macos"];
-        for (wanted, expected) in [
-            ("Installation", Nearest::One("installation")),
-            ("install", Nearest::One("installation")),
-            ("instalation", Nearest::One("installation")),
-            ("rate_limits", Nearest::One("rate-limits")),
-            ("setup", Nearest::Several(vec!["setup-linux", "setup-macos"])),
-            ("billing", Nearest::Nothing),
+    fn a_page_is_meant_only_where_something_says_so() {
+        let tree = site(&[
+            ("docs.json", r#"{"redirects": [{"source": "/old/start", "destination": "/getting-started"}]}"#),
+            ("guides/retries.mdx", ""),
+            ("guides/webhooks.mdx", ""),
+            ("api/errors.mdx", ""),
+            ("api/v1/list-all.mdx", ""),
+            ("api/v2/list-all.mdx", ""),
+            ("getting-started.mdx", ""),
+            ("reference/v12.mdx", ""),
+            ("img/Logo.png", ""),
+        ]);
+        let site = Site::read(&tree);
+        let names = Names::of(&site);
+        for (wanted, target, expected) in [
+            ("guides/Retries.html", "/guides/Retries.html", one("guides/retries.mdx", Reason::LetterCase)),
+            ("guides/retries.html", "/guides/retries.html", one("guides/retries.mdx", Reason::Ending)),
+            ("getting-started/index", "/getting-started/index", one("getting-started.mdx", Reason::Ending)),
+            ("old/start.html", "/old/start.html", one("getting-started.mdx", Reason::Redirected)),
+            ("guides/errors", "/guides/errors", one("api/errors.mdx", Reason::OnlyOne)),
+            ("img/logo.png", "/img/logo.png", one("img/Logo.png", Reason::LetterCase)),
+            // Of another place, which may be served by something else.
+            ("reference/rest/errors", "/reference/rest/errors", Meant::Nothing),
+            ("errors", "/errors", Meant::Nothing),
+            (
+                "guides/list-all",
+                "/guides/list-all",
+                Meant::Several(vec!["api/v1/list-all.mdx".into(), "api/v2/list-all.mdx".into()]),
+            ),
+            // Likeness is no reason.
+            ("guides/retry", "/guides/retry", Meant::Nothing),
+            ("guides/webhoks", "/guides/webhoks", Meant::Nothing),
+            ("guides/web_hooks", "/guides/web_hooks", Meant::Nothing),
+            ("reference/v13", "/reference/v13", Meant::Nothing),
+            ("guides/v12", "/guides/v12", Meant::Nothing),
+            ("", "/", Meant::Nothing),
         ] {
-            assert_eq!(anchor(wanted, &anchors), expected, "{wanted}");
+            assert_eq!(names.page(wanted, "guides/retries.mdx", target), expected, "{wanted}");
         }
+        let history = |old: &str| (old == "guides/queue.mdx").then(|| "guides/webhooks.mdx".to_owned());
+        assert_eq!(names.moved("guides/queue", &history).as_deref(), Some("guides/webhooks.mdx"));
+        assert_eq!(names.moved("guides/queues", &history), None);
     }
 
     #[test]
-    fn distances_count_letters() {
-        let d = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>(), 3);
-        assert_eq!(d("kitten", "sitting"), Some(3));
-        assert_eq!(d("ab", "ba"), Some(1));
-        assert_eq!(d("same", "same"), Some(0));
-        assert_eq!(d("short", "muchlonger"), None);
-        assert_eq!(d("abcdef", "uvwxyz"), None);
+    fn an_anchor_is_meant_only_by_its_own_words() {
+        let page = parse(
+            "a.md",
+            b"# Set up\n\n## What's new?\n\n## Rate limits\n\n## Rate limits\n\n## v12\n\n## `foo_bar()` options\n",
+        );
+        for (wanted, expected) in [
+            ("what-s-new", one("whats-new", Reason::SlugRule)),
+            ("Set_Up", one("set-up", Reason::SlugRule)),
+            ("foo-bar-options", one("foo_bar-options", Reason::SlugRule)),
+            ("rate_limits_1", one("rate-limits-1", Reason::SlugRule)),
+            ("setup", Meant::Nothing),
+            ("v1-2", Meant::Nothing),
+            ("rate-limit", Meant::Nothing),
+            ("billing", Meant::Nothing),
+        ] {
+            assert_eq!(anchor(wanted, &page), expected, "{wanted}");
+        }
     }
 }

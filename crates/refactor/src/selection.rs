@@ -1,5 +1,7 @@
 //! Which files an instruction is about.
 
+use std::collections::BTreeSet;
+
 use docent_markdown::{is_markdown, is_page, site_path};
 use docent_site::{Site, has_page_ending};
 use globset::{GlobBuilder, GlobMatcher};
@@ -104,6 +106,7 @@ pub(super) fn page_path(site: &Site, written: &str, like: &str) -> Result<String
     if name.is_empty() {
         return Err(bad("it is empty"));
     }
+    path = in_the_docs(site, path, like);
     if path.len() > 500 {
         return Err(bad("it is longer than 500 bytes"));
     }
@@ -125,6 +128,29 @@ pub(super) fn page_path(site: &Site, written: &str, like: &str) -> Result<String
         return Err(RefactorError::Occupied(other.to_owned()));
     }
     Ok(path)
+}
+
+/// A path where the site serves pages. Who names a page by its address leaves the folder of the docs out: it is put before a
+/// path that is in none of them, where only one can be meant.
+fn in_the_docs(site: &Site, path: String, like: &str) -> String {
+    if site.layout().holds_pages(&path) {
+        return path;
+    }
+    let before = |file: &str, address: &str| {
+        let stem = file.get(..site_path(file).len())?;
+        stem.strip_suffix(address).filter(|folder| folder.ends_with('/')).map(str::to_owned)
+    };
+    let own = site.address(like).and_then(|address| before(like, address));
+    let folders: BTreeSet<String> = match own {
+        Some(folder) => BTreeSet::from([folder]),
+        None => site.served().into_iter().filter_map(|(address, file)| before(file, address)).collect(),
+    };
+    let mut fitting =
+        folders.into_iter().map(|folder| format!("{folder}{path}")).filter(|path| site.layout().holds_pages(path));
+    match (fitting.next(), fitting.next()) {
+        (Some(path), None) => path,
+        _ => path,
+    }
 }
 
 /// The page a person means, or an error that names what is near.

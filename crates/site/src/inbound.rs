@@ -1,11 +1,12 @@
 //! Which pages link to a file, found without parsing those that cannot.
 
 use aho_corasick::AhoCorasick;
-use docent_markdown::{Link, Page, is_markdown, is_page, parse, site_path};
+use docent_markdown::{Link, Page, folder, is_markdown, is_page, line_of, parse, site_path, text_of};
 use regex::bytes::Regex;
 
+use crate::follow::{is_external, parts};
 use crate::model::{Site, Target};
-use crate::tree::Tree;
+use crate::tree::{Tree, joined_in};
 
 /// A page with links that are of interest.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub struct Linking {
     pub page: Page,
     pub bytes: Vec<u8>,
     pub links: Vec<Link>,
+    /// Links that name it as far as their text tells, and are not understood.
+    pub unclear: Vec<Link>,
 }
 
 /// Finds any of these texts, whatever their case and with or without `%20` and its like; `None` when one of them is
@@ -60,8 +63,13 @@ pub fn needles(file: &str, slug: Option<&str>) -> Vec<String> {
 /// The files that link to a file, in order, the file itself left out. Those that are no pages of the site too: their
 /// links are to stay good.
 pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) -> Vec<Linking> {
-    let needles = needles(file, slug);
-    let pattern = any_of(needles.iter().map(String::as_str));
+    let mut needles = needles(file, slug);
+    let address = site.address(file);
+    needles.extend(address.map(|address| last_part(address).to_owned()));
+    // The first page of a folder may be named by the folder alone, as `..` and `./` do.
+    let is_first = address.is_some_and(|address| folder(file).ends_with(address)) || site_path(file) == folder(file);
+    let pattern = if is_first { None } else { any_of(needles.iter().map(String::as_str)) };
+    let telling: Vec<&str> = needles.iter().map(String::as_str).filter(|needle| needle.len() > 3).collect();
     let mut found = Vec::new();
     for from in site.files().filter(|from| is_markdown(from) && *from != file) {
         let Some(bytes) = tree.read(from) else { continue };
@@ -69,16 +77,48 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
             continue;
         }
         let page = parse(from, &bytes);
-        let links: Vec<Link> = page
-            .links
-            .iter()
-            .filter(|link| matches!(site.resolve(from, &link.target), Target::Page { file: to, .. } if to == file))
-            .cloned()
-            .collect();
-        if !links.is_empty() || imports(&page, &bytes).iter().any(|import| import.target.ends_with(last_part(file))) {
-            found.push(Linking { page, bytes, links });
+        let (mut links, mut unclear) = (Vec::new(), Vec::new());
+        for link in &page.links {
+            match site.resolve(from, &link.target) {
+                Target::Page { file: to, .. } if to == file => links.push(link.clone()),
+                Target::NotUnderstood if telling.iter().any(|needle| names(&link.target, needle)) => {
+                    unclear.push(link.clone());
+                }
+                _ => {}
+            }
+        }
+        let is_imported = || imports(&page, &bytes).iter().any(|import| import.target.ends_with(last_part(file)));
+        if !links.is_empty() || !unclear.is_empty() || is_imported() {
+            found.push(Linking { page, bytes, links, unclear });
         }
     }
+    found
+}
+
+/// Whether a part of a link's path is this name, with or without an ending.
+fn names(target: &str, name: &str) -> bool {
+    let path = target.split(['#', '?']).next().unwrap_or("");
+    path.split(['/', '"', '\'', '`', ' ', '\\', '(', ')'])
+        .any(|part| part.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
+}
+
+/// Links outside of the docs root that name a file by its path: which file, at which line, and how.
+pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)> {
+    let Some(pattern) = any_of([last_part(file)]) else { return Vec::new() };
+    let mut found = Vec::new();
+    for from in tree.paths_outside().into_iter().filter(|from| is_markdown(from.trim_start_matches("../"))) {
+        let Some(bytes) = tree.read(&from).filter(|bytes| pattern.is_match(bytes.as_slice())) else { continue };
+        let text = text_of(&bytes);
+        for link in parse(&from, &bytes).links {
+            let path = parts(&link.target).0;
+            let leads_here =
+                !path.starts_with('/') && joined_in(tree.root(), folder(&from), path).as_deref() == Some(file);
+            if !is_external(&link.target) && leads_here {
+                found.push((from.clone(), line_of(&text, link.span.start), link.target));
+            }
+        }
+    }
+    found.sort();
     found
 }
 

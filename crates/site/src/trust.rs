@@ -147,7 +147,10 @@ impl fmt::Display for Doubt {
         let count = self.findings.len();
         let many = if count == 1 { "" } else { "s" };
         match self.rule {
-            Rule::Link(shape) => write!(f, "{count} {shape}{many}")?,
+            Rule::Link(shape) => {
+                let place = if shape.is_served { "" } else { " in files that are no pages" };
+                write!(f, "{count} {shape}{many}{place}")?;
+            }
             Rule::Anchor => write!(f, "{count} anchor{many}")?,
             Rule::Readable => write!(f, "{count} place{many} that could not be read")?,
             Rule::Title => write!(f, "{count} title{many}")?,
@@ -168,11 +171,7 @@ impl fmt::Display for LinkShape {
             LinkEnding::None => "",
             LinkEnding::Other => " file",
         };
-        let place = match (self.is_attribute, self.is_served) {
-            (true, _) => " HTML",
-            (false, true) => "",
-            (false, false) => " off-site",
-        };
+        let place = if self.is_attribute { " HTML" } else { "" };
         write!(f, "{way}{kind}{place} link")
     }
 }
