@@ -2,29 +2,20 @@
 
 use std::ops::Range;
 
-/// Every place where `find` occurs in `text`, not overlapping. A `find` that is one word is found as a whole word
-/// only; a phrase has to begin where a word begins, so that `sign in` is not found in `design in`, and may go on, so
-/// that `API key` is found in `API keys`.
+/// Every place where `find` occurs in `text`, not overlapping: whole words and whole numbers only. So `sign in` is not found
+/// in `design in`, `API key` not in `API keys`, and `1.2` neither in `1.24` nor in `1.2.3`.
 pub fn occurrences(text: &str, find: &str) -> Vec<Range<usize>> {
     if find.is_empty() {
         return Vec::new();
     }
-    let is_one_word = find.chars().all(is_word);
-    let starts_with_word = find.chars().next().is_some_and(is_word);
-    let ends_with_word = find.chars().next_back().is_some_and(is_word);
+    let (first, last) = (find.chars().next(), find.chars().next_back());
     let mut found = Vec::new();
     let mut at = 0;
     while let Some(offset) = text[at..].find(find) {
         let start = at + offset;
         let end = start + find.len();
-        let splits_before = starts_with_word
-            && text[..start].chars().next_back().is_some_and(is_spaced_word)
-            && find.chars().next().is_some_and(is_spaced_word);
-        let splits_after = is_one_word
-            && ends_with_word
-            && text[end..].chars().next().is_some_and(is_spaced_word)
-            && find.chars().next_back().is_some_and(is_spaced_word);
-        if splits_before || splits_after {
+        let goes_on = joins(first, text[..start].chars().rev()) || joins(last, text[end..].chars());
+        if goes_on {
             at = start + text[start..].chars().next().map_or(1, char::len_utf8);
         } else {
             found.push(start..end);
@@ -32,6 +23,16 @@ pub fn occurrences(text: &str, find: &str) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// Whether a word or a number that ends in `edge` goes on in what stands next to it.
+fn joins(edge: Option<char>, mut next: impl Iterator<Item = char>) -> bool {
+    let Some(edge) = edge.filter(|edge| is_spaced_word(*edge)) else { return false };
+    match next.next() {
+        Some('.' | ',') if edge.is_ascii_digit() => next.next().is_some_and(|c| c.is_ascii_digit()),
+        Some(c) => is_spaced_word(c),
+        None => false,
+    }
 }
 
 fn is_word(c: char) -> bool {
@@ -51,11 +52,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_found_whole_and_phrases_at_their_beginning() {
+    fn words_phrases_and_numbers_are_found_whole() {
         for (find, text, count) in [
             ("Acme", "Acme, Acme's (Acme) Acme-like `Acme`", 5),
             ("Acme", "Acmes pacme AcmeCorp Acme_x acme", 0),
-            ("API key", "API keys and an API key, myAPI key", 2),
+            ("API key", "API keys and an API key, myAPI key", 1),
             ("sign in", "design in", 0),
             (".com", "example.com.com", 2),
             ("C++", "C++ C++11 ObjC++", 2),
@@ -64,7 +65,9 @@ mod tests {
             ("é", "café é", 1),
             ("aa", "aa aaa aa", 2),
             ("", "x", 0),
-            ("v1", "/v1/ v1.2 v12", 2),
+            ("v1", "/v1/ v1.2 v12 v1.", 2),
+            ("1.2", "1.24 1.2.3 11.2 0.1.2 v1.2 1.2, 1.2.", 2),
+            ("10", "10,000 10%", 1),
         ] {
             assert_eq!(occurrences(text, find).len(), count, "{find} in {text}");
         }

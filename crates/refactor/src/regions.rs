@@ -85,6 +85,18 @@ regex!(
     URL,
     r#"(?i)(?-u:\b)[a-z][a-z0-9+.-]{1,20}://[^\s"'`<>{}|\\^\[\]]+|(?-u:\b)www\.[^\s"'`<>{}|\\^\[\]]+|(?-u:\b[\w.+-]+@[\w-]+\.[\w.-]+\w)"#
 );
+// A host without a scheme, where its last part is one of those that words do not end in.
+regex!(
+    HOST,
+    r"(?i)(?-u:\b)(?:[a-z0-9-]+\.)+(?:com|org|net|io|dev|app|ai|co|cloud|sh|xyz|info|eu|uk|de)(?-u:\b)(?:[/:?#][^\s\x22'`<>{}|\\^\[\])]*)?"
+);
+// Tags of Liquid, Jinja and Hugo, expressions of Vue, attribute lists.
+regex!(TEMPLATE, r"(?s)\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\{[:#.][^}\n]*\}");
+// Names of containers and admonitions, and lines that include a file.
+regex!(
+    DIRECTIVE,
+    r"(?m)^[ \t]*(?::{3,}[ \t]*[\w-]+|(?:!!!|\?\?\?\+?)[ \t]+[\w-]+|(?:-+8<-+|<<<)[^\n]*|<!--[ \t]*@include[^\n]*)"
+);
 regex!(FENCE, r"(?m)^[ \t>]*(?:```+|~~~+)[ \t]*[A-Za-z0-9_+#.-]*");
 regex!(EXPLICIT_ANCHOR, r"\{#[^}\s]*\}");
 regex!(IMPORT, r#"(?m)^import(?-u:\b)(?:[^'"`;]*?(?-u:\b)from)?\s*['"][^'"\n]*['"]"#);
@@ -99,8 +111,11 @@ pub(super) fn left_alone(page: &Page, text: &str, links: Links) -> Vec<Range<usi
     front_matter(page, text, links, &mut left);
     if links == Links::Leave {
         left.extend(page.links.iter().map(|link| link.dest_span.clone()));
-        left.extend(URL.find_iter(text).map(|found| found.start()..found.start() + url_length(found.as_str())));
+        left.extend(addresses(text));
     }
+    left.extend(
+        [&*TEMPLATE, &*DIRECTIVE].iter().flat_map(|pattern| pattern.find_iter(text)).map(|found| found.range()),
+    );
     for code in &page.code {
         if let Some(fence) = text.get(code.clone()).and_then(|code| FENCE.find(code)).filter(|fence| fence.start() == 0)
         {
@@ -128,6 +143,52 @@ pub(super) fn left_alone(page: &Page, text: &str, links: Links) -> Vec<Range<usi
         tags(markup, range.start, links, &mut left);
     }
     merged(left)
+}
+
+/// URLs, hosts and mail addresses in a text.
+pub(super) fn addresses(text: &str) -> impl Iterator<Item = Range<usize>> {
+    let found = URL.find_iter(text).chain(HOST.find_iter(text));
+    found.map(|found| found.start()..found.start() + url_length(found.as_str()))
+}
+
+/// Whether a text to be replaced is itself an address, or a part of one that nothing else looks like: it asks for links.
+pub(super) fn is_address_itself(find: &str) -> bool {
+    let find = find.trim();
+    let is_whole = |range: Range<usize>| range.start == 0 && range.end >= find.trim_end_matches('/').len();
+    find.contains("://") || find.starts_with('/') || find.starts_with("www.") || addresses(find).any(is_whole)
+}
+
+/// Whether what stands in code is, or may be, a name to a program: all but comments, sentences in quotes, and phrases. What is
+/// written as only a name would be (`acme_key`, `acme.get()`) is asked for, unless it is a part of a longer one.
+pub(super) fn is_identifier(text: &str, code: &Range<usize>, range: &Range<usize>) -> bool {
+    let find = &text[range.clone()];
+    let joint = |c: Option<char>| c.is_some_and(|c| "_-./@$:\\".contains(c));
+    let inside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric());
+    let mut before = text[code.start..range.start].chars().rev();
+    let mut after = text[range.end..code.end].chars();
+    let (first, second) = (before.next(), before.next());
+    let is_part = first.is_some_and(|c| "@$".contains(c)) || (joint(first) && (inside(second) || first == Some('/')));
+    let is_part = is_part || {
+        let (first, second) = (after.next(), after.next());
+        joint(first) && inside(second)
+    };
+    let is_plain = find.chars().all(char::is_alphanumeric) && !find.chars().all(|c| c.is_ascii_digit());
+    if is_part || find.contains(char::is_whitespace) || !is_plain {
+        return is_part;
+    }
+    let line_start = text[code.start..range.start].rfind('\n').map_or(code.start, |at| code.start + at + 1);
+    let line_end = text[range.end..code.end].find('\n').map_or(code.end, |at| range.end + at);
+    let (head, tail) = (&text[line_start..range.start], &text[range.end..line_end]);
+    let is_comment = ["// ", "# ", "-- ", "<!-- ", "/* "]
+        .iter()
+        .any(|mark| head.find(mark).is_some_and(|at| head[..at].is_empty() || head[..at].ends_with([' ', '\t'])))
+        || head.trim_start().starts_with("* ");
+    let is_sentence = ['"', '\''].iter().any(|quote| {
+        let opened = head.matches(*quote).count() % 2 == 1;
+        let inside = (head.rsplit(*quote).next(), tail.split(*quote).next());
+        opened && tail.contains(*quote) && matches!(inside, (Some(a), Some(b)) if a.contains(' ') || b.contains(' '))
+    });
+    !is_comment && !is_sentence
 }
 
 /// A URL without the punctuation of the sentence it stands in.

@@ -1,7 +1,8 @@
 //! One text in the place of another, all over the site.
 //!
-//! Prose, code and front matter alike; structure never; links and URLs only where the instruction names the pages.
-//! Where a heading changes, its anchor changes with it, and links to that anchor follow.
+//! Prose, front matter, and what is prose in code; structure never. Links and URLs only where the text is itself an address,
+//! names in code only where it is itself written as code. Where a heading changes, its anchor changes with it, and links to
+//! that anchor follow.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
@@ -14,7 +15,7 @@ use super::edit::{Change, TextEdit, apply, in_order};
 use super::field::{self, FieldContent};
 use super::json;
 use super::occurrences::occurrences;
-use super::regions::{Links, left_alone, overlaps};
+use super::regions::{Links, addresses, is_address_itself, is_identifier, left_alone, overlaps};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
@@ -35,7 +36,8 @@ const LABELS: [&str; 12] = [
 ];
 
 /// Puts `replace` in the place of `find`, by the rule of [`super::occurrences()`]. `within` narrows it to pages, files
-/// and globs, and then means links and URLs too; empty is every Markdown file and the labels of the navigation.
+/// and globs; empty is every Markdown file and the labels of the navigation. Links and URLs are meant where `find` is itself an
+/// address, and names in code, and nothing else, where it stands between backquotes.
 pub fn replace_text(
     tree: &dyn Tree,
     find: &str,
@@ -47,20 +49,23 @@ pub fn replace_text(
     }
     let site = Site::read(tree);
     let selection = Selection::of(&site, within)?;
-    let work = Work {
-        tree,
-        site: &site,
-        find,
-        replace,
-        links: if selection.is_narrowed() { Links::Change } else { Links::Leave },
+    let quoted = |text: &'_ str| text.strip_prefix('`').and_then(|text| text.strip_suffix('`')).map(str::to_owned);
+    let in_code = quoted(find).filter(|inner| !inner.trim().is_empty() && !inner.contains('`'));
+    let is_of_code = in_code.is_some();
+    let (find, replace) = match in_code {
+        Some(inner) => (inner, quoted(replace).unwrap_or_else(|| replace.to_owned())),
+        None => (find.to_owned(), replace.to_owned()),
     };
+    let (find, replace) = (find.as_str(), replace.as_str());
+    let links = if is_address_itself(find) { Links::Change } else { Links::Leave };
+    let work = Work { tree, site: &site, find, replace, links, is_of_code };
     let mut result = Outcome::default();
     let pattern = Regex::new(&regex::escape(find)).map_err(|_| RefactorError::EmptyText)?;
     if find != replace {
         for file in site.files() {
             let is_navigation = Navigation::FILES.contains(&file);
-            let is_meant = selection.has(file) || (is_navigation && !selection.is_narrowed());
-            if !is_meant {
+            let is_meant = selection.has(file) || (is_navigation && !selection.is_narrowed() && !is_of_code);
+            if !is_meant || (is_of_code && !is_markdown(file)) {
                 continue;
             }
             let Some(bytes) = tree.read(file).filter(|bytes| pattern.is_match(bytes)) else { continue };
@@ -71,9 +76,11 @@ pub fn replace_text(
             } else if let Ok(text) = std::str::from_utf8(&bytes)
                 && !text.contains('\0')
             {
-                let edits: Vec<TextEdit> =
-                    occurrences(text, find).into_iter().map(|range| TextEdit::new(range, replace)).collect();
-                result.add(file, edits);
+                let alone: Vec<Range<usize>> =
+                    if links == Links::Leave { addresses(text).collect() } else { Vec::new() };
+                let meant =
+                    occurrences(text, find).into_iter().filter(|range| !alone.iter().any(|url| touches(url, range)));
+                result.add(file, meant.map(|range| TextEdit::new(range, replace)).collect());
             }
         }
     }
@@ -87,6 +94,8 @@ struct Work<'a> {
     find: &'a str,
     replace: &'a str,
     links: Links,
+    /// Whether names in code are meant, and nothing else.
+    is_of_code: bool,
 }
 
 #[derive(Default)]
@@ -97,6 +106,8 @@ struct Outcome {
     anchors: HashMap<String, HashMap<String, String>>,
     /// Places in links and URLs that were not meant.
     links_left: usize,
+    /// Names in code that were not meant.
+    names_left: usize,
     followed: usize,
     left: Vec<String>,
 }
@@ -124,6 +135,15 @@ impl Work<'_> {
         if self.links == Links::Leave {
             result.links_left +=
                 left.iter().filter(|range| page.links.iter().any(|link| touches(&link.dest_span, range))).count();
+        }
+        let in_code = |range: &Range<usize>| page.code.iter().find(|code| touches(code, range));
+        let (meant, named): (Vec<_>, Vec<_>) = meant.into_iter().partition(|range| match in_code(range) {
+            Some(_) if self.is_of_code => true,
+            Some(code) => range.start < code.start || range.end > code.end || !is_identifier(&text, code, range),
+            None => !self.is_of_code,
+        });
+        if !self.is_of_code {
+            result.names_left += named.len();
         }
         let mut edits: Vec<TextEdit> = meant.into_iter().map(|range| TextEdit::new(range, self.replace)).collect();
         if edits.is_empty() {
@@ -289,8 +309,14 @@ impl Work<'_> {
         let mut left = result.left;
         if result.links_left > 0 {
             left.push(format!(
-                "{} in links; add `in PATH-OR-GLOB` to the instruction to change links and URLs too",
+                "{} in links; to change links and URLs, replace a whole address or the beginning of one",
                 counted(result.links_left, "place", "places")
+            ));
+        }
+        if result.names_left > 0 {
+            left.push(format!(
+                "{} in code, as names to a program; to change those, put the text between backquotes",
+                counted(result.names_left, "place", "places")
             ));
         }
         Refactored {

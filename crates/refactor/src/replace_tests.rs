@@ -22,9 +22,12 @@ fn page(before: &str) -> String {
 #[test]
 fn prose_code_and_front_matter_change_alike() {
     for (before, expected) in [
-        ("Acme, **Acme** and `Acme`.\n", "Zenith, **Zenith** and `Zenith`.\n"),
+        ("Acme, **Acme** and `the Acme`.\n", "Zenith, **Zenith** and `the Acme`.\n"),
         ("# Acme\n\n- Acme\n\n> Acme\n", "# Zenith\n\n- Zenith\n\n> Zenith\n"),
-        ("```js\nnew Acme(\"Acme\")\n```\n", "```js\nnew Zenith(\"Zenith\")\n```\n"),
+        (
+            "```js\nnew Acme(\"Acme\") // of Acme\nsay(\"Hello from Acme\")\n```\n",
+            "```js\nnew Acme(\"Acme\") // of Zenith\nsay(\"Hello from Zenith\")\n```\n",
+        ),
         ("| Acme |\n|---|\n| Acme |\n", "| Zenith |\n|---|\n| Zenith |\n"),
         ("---\ntitle: Acme guide\n---\nx\n", "---\ntitle: Zenith guide\n---\nx\n"),
         (
@@ -55,28 +58,49 @@ fn structure_links_and_urls_are_left_alone() {
         "import Acme from '/snippets/Acme.mdx';\n\nx\n",
         "---\nAcme: x\nslug: /Acme\nicon: Acme\n---\nx\n",
         "Acmes, myAcme and Acme_x.\n",
+        "Costs {{ Acme.price }} at {% include Acme.html %} {{< ref \"Acme\" >}} {{% Acme %}}.\n",
+        "`Acme` `npm i Acme` `@Acme/sdk` `Acme.get()` `my-Acme`\n",
+        "```sh\nacme --to Acme\nexport ACME=Acme\n```\n",
+        "See docs.Acme.com/start and Acme.io.\n",
+        ":::Acme\nx\n:::\n",
     ] {
         assert_eq!(page(before), before, "{before:?}");
     }
 }
 
 #[test]
-fn pages_that_are_named_have_their_links_changed_too() {
+fn links_change_where_an_address_is_replaced() {
     let tree = site(&[
-        (
-            "a.mdx",
-            "[x](https://Acme.com/Acme) [y](/Acme) https://Acme.com <Card href=\"/Acme\" /> [z](/nowhere/Acme)\n",
-        ),
-        ("b.mdx", "[x](https://Acme.com)\n"),
-        ("Acme.mdx", ""),
+        ("a.mdx", "[x](https://acme.com/start) https://acme.com <Card href=\"/old/x\" /> [z](/nowhere/x)\n"),
+        ("b.mdx", "[x](https://acme.com) acme.com, my-acme.com\n"),
+        ("old/x.mdx", ""),
     ]);
-    let (tree, refactored) = within(&tree, "Acme", "Zenith", &["a.mdx"]);
-    assert_eq!(touched(&refactored), ["a.mdx"]);
-    // `/Acme` leads to a page and `/Zenith` would lead nowhere.
+    let (after, refactored) = everywhere(&tree, "https://acme.com", "https://zenith.com");
+    assert_eq!(touched(&refactored), ["a.mdx", "b.mdx"]);
+    assert!(text(&after, "a.mdx").starts_with("[x](https://zenith.com/start) https://zenith.com <Card"));
+    assert_eq!(text(&after, "b.mdx"), "[x](https://zenith.com) acme.com, my-acme.com\n");
+    // `/old/x` leads to a page and `/new/x` would lead nowhere.
+    let (after, _) = within(&tree, "/old", "/new", &["a.mdx"]);
+    assert!(text(&after, "a.mdx").contains("<Card href=\"/old/x\" />"));
+    let (after, refactored) = within(&tree, "acme", "zenith", &["b.mdx"]);
+    assert_eq!(after, tree);
+    assert_eq!(refactored.left.len(), 1);
+}
+
+#[test]
+fn names_in_code_change_where_they_are_quoted_as_code() {
+    let tree = site(&[("a.md", "Acme has `Acme` and `AcmeX`.\n\n```js\nnew Acme()\n```\n")]);
+    let (after, _) = everywhere(&tree, "`Acme`", "`Zenith`");
+    assert_eq!(text(&after, "a.md"), "Acme has `Zenith` and `AcmeX`.\n\n```js\nnew Zenith()\n```\n");
+    let (after, refactored) = everywhere(&tree, "Acme", "Zenith");
+    assert_eq!(text(&after, "a.md"), "Zenith has `Acme` and `AcmeX`.\n\n```js\nnew Acme()\n```\n");
     assert_eq!(
-        text(&tree, "a.mdx"),
-        "[x](https://Zenith.com/Zenith) [y](/Acme) https://Zenith.com <Card href=\"/Acme\" /> [z](/nowhere/Zenith)\n"
+        refactored.left,
+        ["2 places in code, as names to a program; to change those, put the text between backquotes"]
     );
+    let tree = site(&[("a.md", "Use 1.2, not 1.24 or `1.2.3`. `pip install acme==1.2`\n")]);
+    let (after, _) = everywhere(&tree, "1.2", "1.3");
+    assert_eq!(text(&after, "a.md"), "Use 1.3, not 1.24 or `1.2.3`. `pip install acme==1.3`\n");
 }
 
 #[test]
@@ -104,9 +128,6 @@ fn labels_of_the_navigation_change_and_its_paths_do_not() {
         text(&tree, "docs.json"),
         r#"{"name": "Zenith", "navigation": [{"group": "Zenith guides", "pages": ["Acme", "x"]}], "url": "https://Acme.com"}"#
     );
-    let (tree, _) = within(&tree, "Acme", "Zenith", &["docs.json"]);
-    assert!(text(&tree, "docs.json").contains("https://Zenith.com"));
-    assert!(text(&tree, "docs.json").contains(r#"["Acme", "x"]"#));
 }
 
 #[test]
