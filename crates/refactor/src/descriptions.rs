@@ -4,7 +4,7 @@ use docent_markdown::{Page, is_page, parse};
 use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::Change;
-use super::field::{self, FieldContent};
+use super::field::{self, FieldContent, FrontMatterUse, is_read_elsewhere};
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
@@ -16,10 +16,12 @@ const TITLE: usize = 60;
 /// Adds a `title` to every selected page without one: its first heading of level one, else its first heading, else its
 /// first words, else its file's name.
 pub fn add_titles(tree: &dyn Tree, within: &[String]) -> Result<Refactored, RefactorError> {
-    let has = |page: &Page| page.front_matter.title().is_some();
+    // Where the navigation has a name for the page, the page shows another one on purpose.
+    let has = |page: &Page| page.front_matter.title().or_else(|| page.front_matter.sidebar_title()).is_some();
     let title = |page: &Page| {
-        let heading = page.headings.iter().find(|heading| heading.level == 1).or(page.headings.first());
-        let heading = heading.map(|heading| collapsed(&heading.text)).filter(|text| !text.is_empty());
+        let mut headings = page.headings.iter().filter(|heading| heading.level == 1).chain(page.headings.first());
+        let heading = headings
+            .find_map(|heading| Some(collapsed(&heading.text)).filter(|text| !text.is_empty() && is_text(text)));
         heading.or_else(|| first_words(page, TITLE)).or_else(|| Some(from_name(&page.path)))
     };
     add(tree, within, "title", has, title)
@@ -40,11 +42,17 @@ fn add(
 ) -> Result<Refactored, RefactorError> {
     let site = Site::read(tree);
     let selection = Selection::of(&site, within)?;
+    let allowed = FrontMatterUse::of(tree, &site);
     let mut added = Refactored::default();
+    let mut as_text = 0;
     for file in site.files().filter(|file| is_page(file) && selection.has(file) && !is_fragment(file)) {
         let Some(bytes) = tree.read(file) else { continue };
         let page = parse(file, &bytes);
-        if has(&page) {
+        if has(&page) || is_read_elsewhere(file) {
+            continue;
+        }
+        if !allowed.allows(&site, &page) {
+            as_text += 1;
             continue;
         }
         let Some(value) = find(&page) else {
@@ -59,6 +67,11 @@ fn add(
             Ok(None) => {}
             Err(why) => added.left.push(format!("{file}: {why}")),
         }
+    }
+    if as_text > 0 {
+        let pages =
+            counted(as_text, "page has no front matter, and readers", "pages have no front matter, and readers");
+        added.left.push(format!("{pages} would see it as text"));
     }
     let many = format!("{name}s");
     added.summary = match (added.changes.len(), added.left.len()) {
@@ -79,10 +92,23 @@ fn add(
 /// The first sentences a reader meets, up to `limit` characters.
 fn first_words(page: &Page, limit: usize) -> Option<String> {
     let paragraphs = page.sections.iter().flat_map(|section| section.text.split("\n\n"));
-    let mut paragraphs =
-        paragraphs.map(collapsed).filter(|text| text.chars().filter(|c| c.is_alphabetic()).count() >= 3);
+    let mut paragraphs = paragraphs
+        .map(collapsed)
+        .filter(|text| text.chars().filter(|c| c.is_alphabetic()).count() >= 3 && is_text(text));
     let paragraph = paragraphs.next()?;
     Some(shortened(paragraph.trim_start_matches(['-', '*', '>', '•', ' ']), limit))
+}
+
+/// Whether words are for readers: no directive, no tag of a template, no markup that was left as it is.
+fn is_text(words: &str) -> bool {
+    let has_tag = words
+        .match_indices('<')
+        .any(|(at, _)| words[at + 1..].starts_with(|c: char| c.is_ascii_alphabetic() || "/!%".contains(c)));
+    let begins =
+        [":::", "!!!", "???", "[[", "[!", "[TOC]", "|", "---", "+++", "import ", "export ", "@", "#", "<<<", "--8<--"];
+    !has_tag
+        && !["{{", "{%", "{#", "{:", "{<", "](", "::"].iter().any(|mark| words.contains(mark))
+        && !begins.iter().any(|mark| words.starts_with(mark))
 }
 
 fn collapsed(text: &str) -> String {
@@ -129,6 +155,9 @@ mod tests {
     #[test]
     fn titles_come_from_the_page() {
         let tree = site(&[
+            ("docs.json", "{}"),
+            ("README.md", "# Read me\n"),
+            ("side.md", "---\nsidebarTitle: Side\n---\n# S\n"),
             ("a.md", "## Sub\n\n# Main: the *best*\n"),
             ("b.md", "---\ndescription: x\n---\n\n## Only\n"),
             ("c.md", "Just a few words. And more of them that would make this too long for any title there is.\n"),
@@ -172,6 +201,28 @@ mod tests {
         let line = b.lines().nth(2).expect("a description");
         assert!(line.starts_with("description: This is the first sentence") && line.ends_with("on and on."), "{line}");
         assert!(line.chars().count() <= DESCRIPTION + "description: ".len());
+    }
+
+    #[test]
+    fn what_is_no_text_is_not_taken() {
+        let tree = site(&[
+            ("docs.json", "{}"),
+            (
+                "a.md",
+                "---\ntitle: A\n---\n{% include note.html %} now\n\n:::tip\n\n{{< intro >}} words\n\nWords for readers.\n",
+            ),
+            ("b.md", "# {{ page.name }}\n\nThe words here.\n"),
+        ]);
+        let described = after(&tree, &add_descriptions(&tree, &["a".into()]).expect("descriptions"));
+        assert!(text(&described, "a.md").contains("description: Words for readers.\n"), "{}", text(&described, "a.md"));
+        let titled = after(&tree, &add_titles(&tree, &["b".into()]).expect("titles"));
+        assert!(text(&titled, "b.md").starts_with("---\ntitle: The words here.\n"), "{}", text(&titled, "b.md"));
+        let plain = site(&[("a.md", "# A\n"), ("b.md", "# B\n")]);
+        let none = add_titles(&plain, &[]).expect("titles");
+        assert_eq!(
+            (none.changes.len(), none.left.as_slice()),
+            (0, &["2 pages have no front matter, and readers would see it as text".to_owned()][..])
+        );
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{FieldValue, FrontMatter, Page, Syntax, is_page, parse, text_of};
+use docent_markdown::{Field, FieldValue, FrontMatter, Page, Syntax, is_page, parse, text_of};
 use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::{Change, TextEdit, apply};
@@ -17,6 +17,36 @@ pub enum FieldContent {
     Flag(bool),
     /// A number as written.
     Number(String),
+}
+
+/// Where a page may be given front matter.
+pub(super) struct FrontMatterUse {
+    /// The generator takes it off, or most pages of a folder without a known one have some.
+    by_site: bool,
+}
+
+impl FrontMatterUse {
+    pub(super) fn of(tree: &dyn Tree, site: &Site) -> Self {
+        let has = |file: &str| tree.read(file).is_some_and(|bytes| text_of(&bytes).starts_with("---"));
+        let by_site = site.takes_front_matter() || {
+            let pages: Vec<&str> = site.files().filter(|file| is_page(file)).take(200).collect();
+            pages.iter().filter(|file| has(file)).count() * 2 > pages.len()
+        };
+        Self { by_site }
+    }
+
+    /// Whether a page has front matter, or may be given some: it is one of the site, and no file that is read elsewhere.
+    pub(super) fn allows(&self, site: &Site, page: &Page) -> bool {
+        page.front_matter.body.is_some()
+            || (self.by_site && site.layout().holds_pages(&page.path) && !is_read_elsewhere(&page.path))
+    }
+}
+
+/// Whether a file is read by forges and programs besides the site, or instead of it.
+pub(super) fn is_read_elsewhere(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_ascii_lowercase();
+    ["readme", "skill", "summary", "changelog", "license", "contributing", "agents", "claude"].contains(&stem.as_str())
 }
 
 /// Fields that are words even where the words are digits.
@@ -39,6 +69,7 @@ pub fn set_front_matter(
     let site = Site::read(tree);
     let selection = Selection::of(&site, within)?;
     let mut refactored = Refactored::default();
+    let allowed = FrontMatterUse::of(tree, &site);
     let (mut same, mut pages) = (0, 0);
     for file in site.files().filter(|file| is_page(file) && selection.has(file)) {
         if !selection.is_narrowed() && is_fragment(file) {
@@ -46,7 +77,12 @@ pub fn set_front_matter(
         }
         pages += 1;
         let Some(bytes) = tree.read(file) else { continue };
-        match set(&parse(file, &bytes), &bytes, field, content) {
+        let page = parse(file, &bytes);
+        if !allowed.allows(&site, &page) {
+            refactored.left.push(format!("{file}: it has no front matter, and readers would see it as text"));
+            continue;
+        }
+        match set(&page, &bytes, field, content) {
             Ok(None) => same += 1,
             Ok(Some(edit)) => {
                 refactored.details.push(file.to_owned());
@@ -94,16 +130,18 @@ pub(super) fn set(
     if front_matter.syntax != Syntax::Yaml {
         return Err("its front matter is not YAML, and no other is changed");
     }
+    let nests = name.split_once('.').filter(|_| !front_matter.fields.iter().any(|field| field.name == name));
     let newline = if text.lines().next().is_some_and(|_| text.contains("\r\n")) { "\r\n" } else { "\n" };
-    let edit = match &front_matter.body {
-        None => {
+    let edit = match (&front_matter.body, nests) {
+        (body, Some((outer, inner))) => nested(page, &text, body.as_ref(), outer, inner, newline, content)?,
+        (None, None) => {
             let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
             let gap =
                 if text[start..].trim_start_matches([' ', '\t']).starts_with(['\n', '\r']) { "" } else { newline };
             let line = format!("{name}: {}", scalar(name, content, None));
             TextEdit::insert(start, format!("---{newline}{line}{newline}---{newline}{gap}"))
         }
-        Some(body) => match find(&text, body, name) {
+        (Some(body), None) => match find(&text, body, name) {
             Some(place) => {
                 let old = text[place.value.clone()].trim();
                 TextEdit::new(place.value, format!(" {}", scalar(name, content, Some(old))))
@@ -123,11 +161,65 @@ pub(super) fn set(
     }
 }
 
+/// The edit that sets a field of a mapping: `sidebar.label` is `label` in `sidebar`.
+fn nested(
+    page: &Page,
+    text: &str,
+    body: Option<&Range<usize>>,
+    outer: &str,
+    inner: &str,
+    newline: &str,
+    content: &FieldContent,
+) -> Result<TextEdit, &'static str> {
+    if inner.contains('.') {
+        return Err("fields are set at most one mapping deep");
+    }
+    let line = |indent: &str| format!("{indent}{inner}: {}{newline}", scalar(inner, content, None));
+    let block = format!("{outer}:{newline}{}", line("  "));
+    let Some(body) = body else {
+        let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        return Ok(TextEdit::insert(start, format!("---{newline}{block}---{newline}{newline}")));
+    };
+    let Some(place) = find(text, body, outer) else {
+        let before = if body.end > body.start && !text[..body.end].ends_with('\n') { newline } else { "" };
+        return Ok(TextEdit::insert(body.end, format!("{before}{block}")));
+    };
+    let written = &text[place.value.clone()];
+    let is_block = matches!(page.front_matter.value(outer), Some(FieldValue::Nested(_)));
+    let first = written.split_inclusive('\n').skip(1).find(|line| !line.trim().is_empty());
+    let indent = first.map(|line| &line[..line.len() - line.trim_start().len()]).filter(|indent| !indent.is_empty());
+    let Some(indent) = indent.filter(|_| is_block) else {
+        return Err("the field it would stand in holds something else, or is written on one line");
+    };
+    let mut at = place.value.start;
+    for line in written.split_inclusive('\n') {
+        let start = at + indent.len();
+        at += line.len();
+        let own = line.strip_prefix(indent).filter(|own| !own.starts_with([' ', '\t']));
+        let Some(after_colon) = own.and_then(|own| value_of(own, inner)) else { continue };
+        let rest = text[start + after_colon..at].trim_end_matches(['\n', '\r']);
+        let value = start + after_colon..start + after_colon + scalar_length(rest);
+        let old = text[value.clone()].trim().to_owned();
+        return Ok(TextEdit::new(value, format!(" {}", scalar(inner, content, Some(&old)))));
+    }
+    let head = written.find('\n').map_or(place.end, |end| place.value.start + end + 1);
+    Ok(TextEdit::insert(head, line(indent)))
+}
+
 /// Whether a front matter after an edit is the one before with this field set.
 fn sets_only(before: &FrontMatter, after: &FrontMatter, name: &str, wanted: &str) -> bool {
     let is_set = matches!(after.value(name), Some(FieldValue::Text(text)) if text == wanted);
     let others = |front_matter: &FrontMatter| {
-        let mut others: Vec<_> = front_matter.fields.iter().filter(|field| field.name != name).cloned().collect();
+        // A mapping that holds nothing else is as one that was not there.
+        let without = |field: &Field| match (&field.value, name.strip_prefix(&format!("{}.", field.name))) {
+            (FieldValue::Nested(fields), Some(inner)) => {
+                let kept: Vec<Field> = fields.iter().filter(|field| field.name != inner).cloned().collect();
+                (!kept.is_empty()).then(|| Field { name: field.name.clone(), value: FieldValue::Nested(kept) })
+            }
+            _ => Some(field.clone()),
+        };
+        let mut others: Vec<_> =
+            front_matter.fields.iter().filter(|field| field.name != name).filter_map(without).collect();
         others.sort_by(|a, b| a.name.cmp(&b.name));
         others
     };
@@ -270,7 +362,7 @@ mod tests {
     use crate::sample::{after, site, text, touched};
 
     fn set_text(before: &str, field: &str, value: &str) -> String {
-        let tree = site(&[("a.mdx", before)]);
+        let tree = site(&[("docs.json", "{}"), ("a.mdx", before)]);
         let refactored = set_front_matter(&tree, field, &FieldContent::Text(value.into()), &["a".into()]).expect("set");
         assert_eq!(refactored.left, Vec::<String>::new());
         text(&after(&tree, &refactored), "a.mdx")
@@ -306,6 +398,21 @@ mod tests {
             ("---\n\"og:title\": A\n---\n", "og:title", "B", "---\n\"og:title\": B\n---\n"),
             ("---\nog:title: A\n---\n", "og:title", "B", "---\nog:title: B\n---\n"),
             ("---\nname: A\n---\n", "title", "no", "---\ntitle: \"no\"\nname: A\n---\n"),
+            ("---\ntitle: A\n---\nx", "sidebar.label", "B", "---\ntitle: A\nsidebar:\n  label: B\n---\nx"),
+            (
+                "---\nsidebar:\n    order: 2 # why\n    label: A\nz: 1\n---\n",
+                "sidebar.label",
+                "B",
+                "---\nsidebar:\n    order: 2 # why\n    label: B\nz: 1\n---\n",
+            ),
+            (
+                "---\nsidebar:\n  order: 2\n---\n",
+                "sidebar.label",
+                "B: c",
+                "---\nsidebar:\n  label: \"B: c\"\n  order: 2\n---\n",
+            ),
+            ("---\nsidebar.label: A\n---\n", "sidebar.label", "B", "---\nsidebar.label: B\n---\n"),
+            ("Words.\n", "sidebar.order", "3", "---\nsidebar:\n  order: 3\n---\n\nWords.\n"),
         ] {
             assert_eq!(set_text(before, field, value), expected, "{before:?} {field} {value}");
         }
@@ -327,6 +434,28 @@ mod tests {
             set_front_matter(&tree, "title", &FieldContent::Text("B".into()), &["a".into()]).expect("an outcome");
         assert_eq!(refactored.changes, []);
         assert_eq!(refactored.left.len(), 1);
+    }
+
+    #[test]
+    fn front_matter_is_put_only_where_it_is_taken_off_again() {
+        let plain = site(&[("a.md", "x"), ("b.md", "---\ntitle: B\n---\n"), ("c.md", "x")]);
+        let content = FieldContent::Text("T".into());
+        let refactored = set_front_matter(&plain, "title", &content, &[]).expect("an outcome");
+        assert_eq!(touched(&refactored), ["b.md"]);
+        assert_eq!(refactored.left.len(), 2);
+        let known = site(&[("docs.json", "{}"), ("a.md", "x"), ("README.md", "x"), ("skills/x/SKILL.md", "x")]);
+        let refactored = set_front_matter(&known, "title", &content, &[]).expect("an outcome");
+        assert_eq!(touched(&refactored), ["a.md"]);
+    }
+
+    #[test]
+    fn a_mapping_that_is_none_stays() {
+        for before in ["---\nsidebar: false\n---\n", "---\nsidebar: {order: 1}\n---\n", "---\nsidebar:\n- a\n---\n"] {
+            let tree = site(&[("a.mdx", before)]);
+            let content = FieldContent::Text("B".into());
+            let refactored = set_front_matter(&tree, "sidebar.label", &content, &[]).expect("an outcome");
+            assert_eq!((refactored.changes.len(), refactored.left.len()), (0, 1), "{before}");
+        }
     }
 
     #[test]

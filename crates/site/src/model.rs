@@ -113,6 +113,11 @@ impl Site {
         self.layout.generator()
     }
 
+    /// Whether front matter is taken off a page. Where it is not, readers see it as text.
+    pub fn takes_front_matter(&self) -> bool {
+        rules(self.generator()).takes_front_matter()
+    }
+
     /// Reads a page, its headings anchored as this site does it.
     pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
         parse_as(file, bytes, Format::of(file), self.layout.anchors())

@@ -39,6 +39,11 @@ pub(crate) trait Rules: Sync {
         false
     }
 
+    /// Whether front matter is taken off a page. Where it is not, readers see it as text.
+    fn takes_front_matter(&self) -> bool {
+        true
+    }
+
     /// Whether a Markdown file in the folder of a root makes no page, by its path in it.
     fn hides(&self, _inside: &str) -> bool {
         false

@@ -15,6 +15,10 @@ impl Rules for Plain {
         Some(Layout::plain())
     }
 
+    fn takes_front_matter(&self) -> bool {
+        false
+    }
+
     fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
         match front.slug() {
             Some(slug) => below(&root.served, &slugged(inside, slug)),
