@@ -1,6 +1,6 @@
 //! Titles and descriptions that pages lack, from the pages' own words.
 
-use docent_markdown::{Page, is_page, parse};
+use docent_markdown::{Page, is_page, parse, text_of};
 use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::Change;
@@ -18,11 +18,11 @@ const TITLE: usize = 60;
 pub fn add_titles(tree: &dyn Tree, within: &[String]) -> Result<Refactored, RefactorError> {
     // Where the navigation has a name for the page, the page shows another one on purpose.
     let has = |page: &Page| page.front_matter.title().or_else(|| page.front_matter.sidebar_title()).is_some();
-    let title = |page: &Page| {
+    let title = |page: &Page, raw: &str| {
         let mut headings = page.headings.iter().filter(|heading| heading.level == 1).chain(page.headings.first());
         let heading = headings
             .find_map(|heading| Some(collapsed(&heading.text)).filter(|text| !text.is_empty() && is_text(text)));
-        heading.or_else(|| first_words(page, TITLE)).or_else(|| Some(from_name(&page.path)))
+        heading.or_else(|| first_words(page, raw, TITLE)).or_else(|| Some(from_name(&page.path)))
     };
     add(tree, within, "title", has, title)
 }
@@ -30,7 +30,7 @@ pub fn add_titles(tree: &dyn Tree, within: &[String]) -> Result<Refactored, Refa
 /// Adds a `description` to every selected page without one: its first words.
 pub fn add_descriptions(tree: &dyn Tree, within: &[String]) -> Result<Refactored, RefactorError> {
     let has = |page: &Page| page.front_matter.description().is_some();
-    add(tree, within, "description", has, |page| first_words(page, DESCRIPTION))
+    add(tree, within, "description", has, |page, raw| first_words(page, raw, DESCRIPTION))
 }
 
 fn add(
@@ -38,7 +38,7 @@ fn add(
     within: &[String],
     name: &str,
     has: impl Fn(&Page) -> bool,
-    find: impl Fn(&Page) -> Option<String>,
+    find: impl Fn(&Page, &str) -> Option<String>,
 ) -> Result<Refactored, RefactorError> {
     let site = Site::read(tree);
     let selection = Selection::of(&site, within)?;
@@ -55,7 +55,7 @@ fn add(
             as_text += 1;
             continue;
         }
-        let Some(value) = find(&page) else {
+        let Some(value) = find(&page, &text_of(&bytes)) else {
             added.left.push(format!("{file} has no words to take a {name} from"));
             continue;
         };
@@ -90,13 +90,37 @@ fn add(
 }
 
 /// The first sentences a reader meets, up to `limit` characters.
-fn first_words(page: &Page, limit: usize) -> Option<String> {
+fn first_words(page: &Page, raw: &str, limit: usize) -> Option<String> {
     let paragraphs = page.sections.iter().flat_map(|section| section.text.split("\n\n"));
-    let mut paragraphs = paragraphs
-        .map(collapsed)
-        .filter(|text| text.chars().filter(|c| c.is_alphabetic()).count() >= 3 && is_text(text));
-    let paragraph = paragraphs.next()?;
-    Some(shortened(paragraph.trim_start_matches(['-', '*', '>', '•', ' ']), limit))
+    let mut paragraphs = paragraphs.map(collapsed).filter_map(|text| {
+        let text = whole_sentences(text.trim_start_matches(['-', '*', '>', '•', ' ']))?;
+        let is_long_enough = text.chars().filter(|c| c.is_alphabetic()).count() >= 3;
+        (is_long_enough && is_text(text) && !is_date(text) && !begins_with_kind(text, raw)).then(|| text.to_owned())
+    });
+    Some(shortened(&paragraphs.next()?, limit))
+}
+
+/// A text without a last sentence that only leads to what follows it, such as a list or code.
+fn whole_sentences(text: &str) -> Option<&str> {
+    if !text.ends_with(':') {
+        return Some(text);
+    }
+    let end = [". ", "! ", "? "].iter().filter_map(|end| text.rfind(end)).max()?;
+    Some(&text[..=end])
+}
+
+/// `April 20, 2023`: numbers, and no word that is written small.
+fn is_date(text: &str) -> bool {
+    let is_small =
+        |word: &str| word.starts_with(|c: char| c.is_lowercase() || (c.is_alphabetic() && !c.is_uppercase()));
+    text.contains(|c: char| c.is_ascii_digit()) && !text.split_whitespace().any(is_small)
+}
+
+/// Whether a paragraph is the inside of an admonition, whose kind is read as its first word.
+fn begins_with_kind(text: &str, raw: &str) -> bool {
+    let kind = text.split_whitespace().next().unwrap_or("");
+    let marks = ["!!! ", "???", "???+ ", ":::", "::: "];
+    kind.chars().all(|c| c.is_ascii_lowercase()) && marks.iter().any(|mark| raw.contains(&format!("{mark}{kind}")))
 }
 
 /// Whether words are for readers: no directive, no tag of a template, no markup that was left as it is.
@@ -107,7 +131,7 @@ fn is_text(words: &str) -> bool {
     let begins =
         [":::", "!!!", "???", "[[", "[!", "[TOC]", "|", "---", "+++", "import ", "export ", "@", "#", "<<<", "--8<--"];
     !has_tag
-        && !["{{", "{%", "{#", "{:", "{<", "](", "::"].iter().any(|mark| words.contains(mark))
+        && !["{{", "{%", "{#", "{:", "{.", "{<", "](", "::"].iter().any(|mark| words.contains(mark))
         && !begins.iter().any(|mark| words.starts_with(mark))
 }
 
@@ -209,7 +233,7 @@ mod tests {
             ("docs.json", "{}"),
             (
                 "a.md",
-                "---\ntitle: A\n---\n{% include note.html %} now\n\n:::tip\n\n{{< intro >}} words\n\nWords for readers.\n",
+                "---\ntitle: A\n---\n{% include note.html %} now\n\n:::tip\n\n{{< intro >}} words\n\n!!! note\n    Beside it.\n\nApril 20, 2023\n\nWords for readers. For example:\n",
             ),
             ("b.md", "# {{ page.name }}\n\nThe words here.\n"),
         ]);

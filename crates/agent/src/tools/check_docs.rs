@@ -1,7 +1,7 @@
 //! `check_docs`: what is wrong with the docs.
 
 use docent_refactor::Selection;
-use docent_site::{Finding, Site, findings, findings_in, new_findings};
+use docent_site::{Doubt, Finding, Site, findings, findings_in, new_findings};
 use serde::Deserialize;
 
 use super::{Offered, Tool, flag, object, within};
@@ -37,7 +37,7 @@ struct Input {
 fn run(Input { all, within }: Input, desk: &Desk<'_>) -> Answer {
     let site = Site::read(desk.tree());
     let selection = Selection::of(&site, &desk.patterns(&within)?).map_err(|why| why.to_string())?;
-    let mut found = match (all, selection.is_narrowed()) {
+    let mut checked = match (all, selection.is_narrowed()) {
         (false, _) => new_findings(desk.files.base(), desk.tree(), &desk.files.changed()),
         (true, false) => findings(desk.tree()),
         (true, true) => {
@@ -46,13 +46,21 @@ fn run(Input { all, within }: Input, desk: &Desk<'_>) -> Answer {
         }
     };
     if selection.is_narrowed() {
-        found.retain(|finding| selection.has(&finding.path));
+        checked.findings.retain(|finding| selection.has(&finding.path));
     }
-    Ok(match (found.is_empty(), all) {
+    let told = match (checked.findings.is_empty(), all) {
+        (true, _) if !checked.is_certain() => "Nothing is known to be wrong.".to_owned(),
         (true, true) => "Nothing is wrong.".to_owned(),
         (true, false) => "Your changes broke nothing.".to_owned(),
-        (false, _) => listed(&found),
-    })
+        (false, _) => listed(&checked.findings),
+    };
+    Ok(format!("{told}{}", doubted(&checked.doubts)))
+}
+
+/// What could not be checked, as a paragraph of its own; empty when there is nothing.
+pub(super) fn doubted(doubts: &[Doubt]) -> String {
+    let lines: Vec<String> = doubts.iter().map(|doubt| format!("\n- {doubt}")).collect();
+    if lines.is_empty() { String::new() } else { format!("\n\nNot understood:\n{}", lines.concat()) }
 }
 
 /// Findings as a list.
