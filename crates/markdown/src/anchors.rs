@@ -12,11 +12,26 @@ pub fn slug(text: &str) -> String {
         .flat_map(char::to_lowercase)
         .filter_map(|c| match c {
             ' ' | '-' => Some('-'),
-            '_' => Some('_'),
-            c if c.is_alphanumeric() => Some(c),
+            c if c.is_alphabetic() || is_combining_mark(c) || is_digit(c) || is_connector(c) => Some(c),
             _ => None,
         })
         .collect()
+}
+
+/// Whether a sign is a digit, and no fraction, power or number in a circle.
+fn is_digit(c: char) -> bool {
+    let is_other = matches!(c,
+        '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{bc}'..='\u{be}' | '\u{2070}'..='\u{218b}' | '\u{2460}'..='\u{2793}'
+        | '\u{3192}'..='\u{3195}' | '\u{3220}'..='\u{32bf}');
+    c.is_numeric() && !is_other
+}
+
+/// Punctuation that joins words, as the underscore does.
+fn is_connector(c: char) -> bool {
+    matches!(
+        c,
+        '_' | '\u{203f}' | '\u{2040}' | '\u{2054}' | '\u{fe33}' | '\u{fe34}' | '\u{fe4d}'..='\u{fe4f}' | '\u{ff3f}'
+    )
 }
 
 /// Whose rules make anchors of headings.
@@ -30,6 +45,8 @@ pub enum AnchorStyle {
     GithubSlugger,
     /// The same, but a heading of level one has no anchor, and ids that authors wrote out are not counted.
     Docusaurus,
+    /// The same as the package's, where `{#id}` is not read: it is words like others.
+    Starlight,
     /// Of Python's Markdown: what is not ASCII goes.
     Python,
     /// The same with letters of all languages kept.
@@ -46,7 +63,7 @@ impl AnchorStyle {
         match self {
             Self::GitHub => slug(text),
             Self::VitePress => vitepress_slug(text),
-            Self::GithubSlugger | Self::Docusaurus => github_slugger(text),
+            Self::GithubSlugger | Self::Docusaurus | Self::Starlight => github_slugger(text),
             Self::Python => python_slug(text, |c| c.is_ascii()),
             Self::PythonUnicode => python_slug(text, |_| true),
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),
@@ -145,6 +162,11 @@ impl Anchors {
         Self { style, ..Self::default() }
     }
 
+    /// Whether authors may write an anchor out behind a heading's words.
+    pub(crate) fn reads_ids(&self) -> bool {
+        self.style != AnchorStyle::Starlight
+    }
+
     /// The anchor for a heading with these words.
     pub fn for_heading(&mut self, text: &str) -> String {
         if let (AnchorStyle::Python, Some(name)) = (self.style, text.strip_prefix("::: ")) {
@@ -157,7 +179,8 @@ impl Anchors {
             | AnchorStyle::VitePress
             | AnchorStyle::MdBook
             | AnchorStyle::GithubSlugger
-            | AnchorStyle::Docusaurus => (slug.clone(), '-'),
+            | AnchorStyle::Docusaurus
+            | AnchorStyle::Starlight => (slug.clone(), '-'),
             // `setup_1` is counted on: the next one is `setup_2`.
             AnchorStyle::Python | AnchorStyle::PythonUnicode | AnchorStyle::Pymdown | AnchorStyle::PymdownCased => {
                 (counted_off(&slug).to_owned(), '_')
@@ -195,7 +218,7 @@ impl Anchors {
                 self.for_heading(words);
                 String::new()
             }
-            AnchorStyle::GithubSlugger | AnchorStyle::Docusaurus => self.for_heading(words),
+            AnchorStyle::GithubSlugger | AnchorStyle::Docusaurus | AnchorStyle::Starlight => self.for_heading(words),
             _ => self.for_heading(text),
         }
     }
@@ -231,6 +254,8 @@ mod tests {
             ("Über uns", "über-uns"),
             ("v1.2.3", "v123"),
             ("🚀 Launch", "-launch"),
+            ("नमस्ते a\u{203f}b", "नमस्ते-a\u{203f}b"),
+            ("10 m² ½", "10-m-"),
         ] {
             assert_eq!(slug(text), anchor, "{text}");
         }

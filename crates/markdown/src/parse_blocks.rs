@@ -258,7 +258,7 @@ impl Reading<'_> {
     fn close_heading(&mut self, level: HeadingLevel, range: Range<usize>) {
         let Some(words) = self.heading.take() else { return self.paragraph() };
         let raw = self.source.text[range.clone()].lines().next().unwrap_or_default();
-        let id = explicit_id(raw);
+        let id = explicit_id(raw).filter(|_| self.anchors.reads_ids());
         let mut text = self.section.text.split_off(words.min(self.section.text.len()));
         if let Some(id) = id
             && let Some(cut) = text.rfind('{').filter(|at| text[*at..].contains(id))

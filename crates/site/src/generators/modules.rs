@@ -194,6 +194,13 @@ impl<'t> Modules<'t> {
                     let value = self.resolved(value, file, depth + 1);
                     match (name.as_str(), value) {
                         ("...", Script::Object(members)) => all.extend(members),
+                        // `defineConfig` and its like give back what they are given.
+                        ("...", Script::Call(name, arguments)) if name.starts_with("define") => {
+                            match arguments.into_iter().next() {
+                                Some(Script::Object(members)) => all.extend(members),
+                                _ => all.push(("...".to_owned(), Script::Computed)),
+                            }
+                        }
                         (_, value) => all.push((name, value)),
                     }
                 }

@@ -5,7 +5,7 @@
 
 mod links;
 
-use docent_markdown::{FrontMatter, slug, stem, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, slug, stem, text_of};
 
 use super::Rules;
 use super::modules::{ENDINGS, Modules};
@@ -55,6 +55,8 @@ pub(crate) struct Options {
     builds_files: bool,
     /// Whether pages are served at paths that only the build knows.
     addresses_computed: bool,
+    /// Whether Markdown is read with plugins that the site chose.
+    has_plugins_of_its_own: bool,
     /// Whether a plugin may make other links of those of a page.
     changes_links: bool,
     /// Whether an integration may add pages.
@@ -134,6 +136,9 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let pages = Root { folder: at_home(tree, home, "src/pages"), kind: RootKind::Pages, ..Root::default() };
     let mut layout = Layout::of(Generator::Starlight, home, vec![root, pages]);
     layout.starlight = options(&config, &starlight, &languages);
+    if !layout.starlight.has_plugins_of_its_own {
+        layout.anchors = AnchorStyle::Starlight;
+    }
     let collections =
         COLLECTIONS.iter().flat_map(|name| ENDINGS.map(|ending| at_home(tree, home, &format!("{name}.{ending}"))));
     layout.starlight.addresses_computed = collections
@@ -198,6 +203,7 @@ fn options(config: &Script, starlight: &Script, languages: &[String]) -> Options
         },
         builds_files: config.get("build").and_then(|build| build.text_of("format")) == Some("file"),
         addresses_computed: false,
+        has_plugins_of_its_own: has_own,
         changes_links: has_own || adds_pages,
         adds_pages,
         languages: languages.to_vec(),

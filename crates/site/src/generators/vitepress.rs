@@ -103,12 +103,16 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 
     let mut layout = Layout::of(Generator::VitePress, home, vec![root]);
     layout.anchors = AnchorStyle::VitePress;
-    layout.anchors_computed = config
-        .get("markdown")
-        .and_then(|markdown| markdown.get("anchor"))
-        .is_some_and(|anchor| ["slugify", "getTokensText"].iter().any(|name| anchor.get(name).is_some()));
+    let of_markdown = |option: &str, names: &[&str]| {
+        let option = config.get("markdown").and_then(|markdown| markdown.get(option));
+        option.is_some_and(|option| names.iter().any(|name| option.get(name).is_some()))
+    };
+    layout.anchors_computed = of_markdown("anchor", &["slugify", "getTokensText"])
+        || of_markdown("attrs", &["leftDelimiter", "rightDelimiter", "disable", "allowedAttributes"]);
     layout.vitepress = Options {
         base: match config.get("base") {
+            // What is spread into the configuration may have one.
+            None if config.get("...").is_some() => None,
             None => Some(String::new()),
             Some(base) => base.text().map(|base| base.trim_matches('/').to_owned()),
         },

@@ -157,10 +157,11 @@ impl<'s> Links<'s> {
             return page(file);
         }
         // A name with an ending may be a file that the build makes: a feed, a map of the site.
-        let is_made = name
-            .rsplit('/')
-            .next()
-            .is_some_and(|last| last.contains('.') && !last.ends_with(".html") && !has_page_ending(last));
+        let is_made = !link.path.ends_with('/')
+            && name
+                .rsplit('/')
+                .next()
+                .is_some_and(|last| last.contains('.') && !last.ends_with(".html") && !has_page_ending(last));
         if is_made
             || self.options.adds_pages
             || self.is_of_route(name)

@@ -71,6 +71,7 @@ fn links_lead_where_the_built_pages_lead() {
         ("en/index.mdx", "/odd/old", Target::Redirect { destination: "/odd/en/guides/first/".into() }),
         ("en/index.mdx", "/odd/list.json", Target::Asset { file: "public/list.json".into() }),
         ("en/index.mdx", "/odd/rss.xml", Target::NotUnderstood),
+        ("en/guides/first.md", "/odd/en/guides/v1.2/", missing("en/guides/v1.2")),
         ("en/index.mdx", "~/assets/a.svg", Target::NotUnderstood),
         ("en/guides/first.md", "../second-page/", page("en/guides/Second Page.md")),
         ("en/guides/first.md", "second-page/", missing("en/guides/first/second-page")),
@@ -85,6 +86,13 @@ fn links_lead_where_the_built_pages_lead() {
     ] {
         assert_eq!(site.resolve(&in_content(from), target), expected, "{target} in {from}");
     }
+}
+
+#[test]
+fn an_id_in_braces_is_words() {
+    let site = Site::read(&odd(""));
+    let read = site.parse(&in_content("en/guides/first.md"), b"## Explicit words {#explicit}\n");
+    assert_eq!(read.headings[0].anchor, "explicit-words-explicit");
 }
 
 #[test]

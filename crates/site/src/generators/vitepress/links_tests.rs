@@ -129,6 +129,25 @@ fn what_a_program_decides_is_not_understood() {
 }
 
 #[test]
+fn what_is_shared_between_configurations_is_read() {
+    let shared = "export const shared = defineConfig({ base: '/b/', markdown: { anchor: { slugify } } })";
+    let tree = site(&[
+        (
+            ".vitepress/config.ts",
+            "import { shared } from './config/shared'\nexport default defineConfig({ ...shared, lang: 'en' })",
+        ),
+        (".vitepress/config/shared.ts", shared),
+        ("index.md", ""),
+        ("a.md", ""),
+    ]);
+    let site = Site::read(&tree);
+    assert_eq!(site.resolve("index.md", "/b/a"), page("a.md"));
+    assert!(!site.layout().knows_anchors(), "a program of the site's own makes them");
+    let unknown = crate::sample::site(&[(".vitepress/config.ts", "export default { ...more }"), ("index.md", "")]);
+    assert_eq!(Site::read(&unknown).resolve("index.md", "/b/a"), Target::NotUnderstood);
+}
+
+#[test]
 fn links_are_written_in_the_style_of_others() {
     let site = Site::read(&odd("", ""));
     for (from, to, like, expected) in [
