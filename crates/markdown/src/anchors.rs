@@ -47,6 +47,12 @@ pub enum AnchorStyle {
     Docusaurus,
     /// The same as the package's, where `{#id}` is not read: it is words like others.
     Starlight,
+    /// The same as the package's, with ids as `[#id]`, which are not counted.
+    Fumadocs,
+    /// The same, with ids made as the others, and none for a heading of level one.
+    Nextra,
+    /// The same, headings of level one included.
+    NextraPages,
     /// Of Python's Markdown: what is not ASCII goes.
     Python,
     /// The same with letters of all languages kept.
@@ -63,7 +69,12 @@ impl AnchorStyle {
         match self {
             Self::GitHub => slug(text),
             Self::VitePress => vitepress_slug(text),
-            Self::GithubSlugger | Self::Docusaurus | Self::Starlight => github_slugger(text),
+            Self::GithubSlugger
+            | Self::Docusaurus
+            | Self::Starlight
+            | Self::Fumadocs
+            | Self::Nextra
+            | Self::NextraPages => github_slugger(text),
             Self::Python => python_slug(text, |c| c.is_ascii()),
             Self::PythonUnicode => python_slug(text, |_| true),
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),
@@ -162,9 +173,14 @@ impl Anchors {
         Self { style, ..Self::default() }
     }
 
-    /// Whether authors may write an anchor out behind a heading's words.
-    pub(crate) fn reads_ids(&self) -> bool {
-        self.style != AnchorStyle::Starlight
+    /// What stands before an id that an author wrote out behind a heading's words, and what after it: `{#id}` or `[#id]`.
+    /// `None` where such an id is not read.
+    pub(crate) fn marks_of_ids(&self) -> Option<(char, char)> {
+        match self.style {
+            AnchorStyle::Fumadocs | AnchorStyle::Nextra | AnchorStyle::NextraPages => Some(('[', ']')),
+            AnchorStyle::Starlight => None,
+            _ => Some(('{', '}')),
+        }
     }
 
     /// The anchor for a heading with these words.
@@ -175,16 +191,11 @@ impl Anchors {
         }
         let slug = self.style.slug(text);
         let (base, joint) = match self.style {
-            AnchorStyle::GitHub
-            | AnchorStyle::VitePress
-            | AnchorStyle::MdBook
-            | AnchorStyle::GithubSlugger
-            | AnchorStyle::Docusaurus
-            | AnchorStyle::Starlight => (slug.clone(), '-'),
             // `setup_1` is counted on: the next one is `setup_2`.
             AnchorStyle::Python | AnchorStyle::PythonUnicode | AnchorStyle::Pymdown | AnchorStyle::PymdownCased => {
                 (counted_off(&slug).to_owned(), '_')
             }
+            _ => (slug.clone(), '-'),
         };
         let mut anchor = slug;
         if joint == '_' && anchor.is_empty() {
@@ -218,15 +229,23 @@ impl Anchors {
                 self.for_heading(words);
                 String::new()
             }
-            AnchorStyle::GithubSlugger | AnchorStyle::Docusaurus | AnchorStyle::Starlight => self.for_heading(words),
+            AnchorStyle::Nextra if level == 1 => String::new(),
+            AnchorStyle::GithubSlugger
+            | AnchorStyle::Docusaurus
+            | AnchorStyle::Starlight
+            | AnchorStyle::Fumadocs
+            | AnchorStyle::Nextra
+            | AnchorStyle::NextraPages => self.for_heading(words),
             _ => self.for_heading(text),
         }
     }
 
     /// Notes an anchor the author wrote out, and gives it back.
     pub fn explicit(&mut self, id: &str) -> String {
-        if self.style != AnchorStyle::Docusaurus {
-            self.taken.entry(id.to_owned()).or_insert(0);
+        match self.style {
+            AnchorStyle::Docusaurus | AnchorStyle::Fumadocs => {}
+            AnchorStyle::Nextra | AnchorStyle::NextraPages => return self.for_heading(id),
+            _ => drop(self.taken.entry(id.to_owned()).or_insert(0)),
         }
         id.to_owned()
     }

@@ -258,10 +258,12 @@ impl Reading<'_> {
     fn close_heading(&mut self, level: HeadingLevel, range: Range<usize>) {
         let Some(words) = self.heading.take() else { return self.paragraph() };
         let raw = self.source.text[range.clone()].lines().next().unwrap_or_default();
-        let id = explicit_id(raw).filter(|_| self.anchors.reads_ids());
+        let marks = self.anchors.marks_of_ids();
+        let id = marks.and_then(|(open, close)| explicit_id(raw, open, close));
+        let open = marks.map_or('{', |(open, _)| open);
         let mut text = self.section.text.split_off(words.min(self.section.text.len()));
         if let Some(id) = id
-            && let Some(cut) = text.rfind('{').filter(|at| text[*at..].contains(id))
+            && let Some(cut) = text.rfind(open).filter(|at| text[*at..].contains(id))
         {
             text.truncate(cut);
         } else if id.is_none() && self.anchors.reads_attributes() {
@@ -525,10 +527,10 @@ fn original<'a>(text: &'a str, words: &'a str, range: &Range<usize>) -> std::bor
     }
 }
 
-/// The id in `## Words {#id}` and in `## Words { id="id" }`.
-fn explicit_id(line: &str) -> Option<&str> {
+/// The id in `## Words {#id}` and in `## Words { id="id" }`, or between other marks.
+fn explicit_id(line: &str, open: char, close: char) -> Option<&str> {
     let line = line.trim_end().trim_end_matches('#').trim_end();
-    let (_, attributes) = line.strip_suffix('}')?.rsplit_once('{')?;
+    let (_, attributes) = line.strip_suffix(close)?.rsplit_once(open)?;
     let mut words = attributes.trim_start_matches(':').split_whitespace();
     let id =
         words.find_map(|word| word.strip_prefix('#').or_else(|| word.strip_prefix("id=")))?.trim_matches(['"', '\'']);

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
-use crate::generators::{self, ALL, docusaurus, mdbook, mkdocs, redirects, rules, starlight, vitepress};
+use crate::generators::{self, ALL, docusaurus, mdbook, mkdocs, next, redirects, rules, starlight, vitepress};
 use crate::openapi::Cache;
 use crate::tree::Tree;
 
@@ -33,6 +33,10 @@ pub enum Generator {
     MdBook,
     /// Starlight, or another Astro site with its pages in `src/content/docs`.
     Starlight,
+    /// `source.config.*`, on Next.js.
+    Fumadocs,
+    /// A `next.config.*` that uses Nextra.
+    Nextra,
 }
 
 impl Generator {
@@ -46,6 +50,8 @@ impl Generator {
             Self::MkDocs => "MkDocs",
             Self::Starlight => "Astro Starlight",
             Self::MdBook => "mdBook",
+            Self::Fumadocs => "Fumadocs",
+            Self::Nextra => "Nextra",
         }
     }
 }
@@ -108,6 +114,7 @@ pub struct Layout {
     pub(crate) mdbook: mdbook::Options,
     pub(crate) cache: Cache,
     pub(crate) docusaurus: docusaurus::Settings,
+    pub(crate) next: next::Settings,
 }
 
 /// What the navigation says of one page.
@@ -243,6 +250,7 @@ impl Layout {
             mdbook: mdbook::Options::default(),
             cache: Cache::default(),
             docusaurus: docusaurus::Settings::default(),
+            next: next::Settings::default(),
         }
     }
 
@@ -442,6 +450,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
         };
         inside.is_some_and(|inside| {
             is_script_of_configuration(inside, name)
+                || generators::is_of_application(inside, name)
                 || mkdocs::is_file(name) && inside.is_empty()
                 || mdbook::is_file(inside, name)
                 || redirects::is_file(inside, name)

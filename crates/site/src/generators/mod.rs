@@ -2,11 +2,14 @@
 
 mod browser;
 pub(crate) mod docusaurus;
+mod fumadocs;
 pub(crate) mod mdbook;
 pub(crate) mod mintlify;
 pub(crate) mod mkdocs;
 mod mkdocs_links;
 mod modules;
+pub(crate) mod next;
+mod nextra;
 mod patterns;
 mod plain;
 pub(crate) mod redirects;
@@ -72,13 +75,15 @@ pub(crate) trait Rules: Sync {
 }
 
 /// In the order in which their configurations are looked for.
-pub(crate) const ALL: [Generator; 6] = [
+pub(crate) const ALL: [Generator; 8] = [
     Generator::Mintlify,
     Generator::Docusaurus,
     Generator::VitePress,
     Generator::MkDocs,
     Generator::MdBook,
     Generator::Starlight,
+    Generator::Fumadocs,
+    Generator::Nextra,
 ];
 
 /// The rules of a generator.
@@ -91,8 +96,11 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::MkDocs => &mkdocs::MkDocs,
         Generator::MdBook => &mdbook::MdBook,
         Generator::Starlight => &starlight::Starlight,
+        Generator::Fumadocs => &fumadocs::Fumadocs,
+        Generator::Nextra => &nextra::Nextra,
     }
 }
 
 pub(crate) use docusaurus::{is_category, without_configuration};
+pub(crate) use fumadocs::is_of_application;
 pub(crate) use modules::ENDINGS as SCRIPTS;

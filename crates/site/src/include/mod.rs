@@ -493,7 +493,7 @@ impl Layout {
 
     /// Whether pages of this site are MDX whatever their ending, if they look like it.
     pub(crate) fn reads_markdown_as_mdx(&self) -> bool {
-        matches!(self.generator(), Generator::Docusaurus | Generator::Mintlify)
+        matches!(self.generator(), Generator::Docusaurus | Generator::Mintlify | Generator::Nextra)
     }
 }
 

@@ -1,0 +1,92 @@
+//! Nextra: pages in `content` (release 4) or `pages` (releases 2 and 3) of an application on Next.js.
+
+use docent_markdown::{AnchorStyle, FrontMatter, stem};
+
+use super::Rules;
+use super::modules::Modules;
+use super::next;
+use super::patterns::globs;
+use super::roots::{Root, index_path};
+use crate::follow::{Wanted, Written, has_page_ending};
+use crate::layout::{Generator, Layout, below, is_configuration};
+use crate::model::{Site, Target};
+use crate::tree::{Tree, at_home};
+
+#[derive(Debug)]
+pub(crate) struct Nextra;
+
+impl Rules for Nextra {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        let stem = stem(inside).unwrap_or(inside);
+        let path = match root.folder.ends_with("app") {
+            true => {
+                let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
+                folder.split('/').filter(|part| !next::is_group(part)).collect::<Vec<_>>().join("/")
+            }
+            false => index_path(stem, &["index"]),
+        };
+        below(&root.served, &path)
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        // A page's ending is cut off, and what is left is a URL.
+        let path = match has_page_ending(&link.path) && !link.path.to_ascii_lowercase().ends_with(".markdown") {
+            true => stem(&link.path).unwrap_or(&link.path),
+            false => &link.path,
+        };
+        next::by_url(site, link, path)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        next::write(site, wanted)
+    }
+}
+
+/// Reads the layout, if the folder has an application that uses Nextra.
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let (file, text) = next::configuration(tree, home, has)?;
+    if !["'nextra'", "\"nextra\""].iter().any(|name| text.contains(name)) {
+        return None;
+    }
+    let mut modules = Modules::new(tree, is_configuration);
+    let options = modules.argument_of(&file, "nextra");
+    let base = options.as_ref().and_then(|options| options.text_of("contentDirBasePath")).unwrap_or_default();
+    let paths: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
+    let folder = |names: [&str; 2]| {
+        let names = names.map(|name| at_home(tree, home, name));
+        names.into_iter().find(|name| {
+            name.is_empty()
+                || paths.iter().any(|path| path.strip_prefix(name.as_str()).is_some_and(|rest| rest.starts_with('/')))
+        })
+    };
+    let root = |folder: String, served: &str, excluded: &[&str]| Root {
+        folder,
+        served: served.trim_matches('/').to_owned(),
+        generator: Generator::Nextra,
+        excluded: globs(excluded.iter().copied()),
+        ..Root::default()
+    };
+    let content = folder(["content", "src/content"]);
+    let has_content = content.is_some();
+    let mut roots: Vec<Root> = content.map(|content| root(content, base, &[])).into_iter().collect();
+    if !has_content {
+        let pages = folder(["pages", "src/pages"]);
+        roots.extend(pages.map(|pages| root(pages, "", &["_*.mdx", "**/_meta.*", "api/**"])));
+    }
+    if let Some(app) = folder(["app", "src/app"]) {
+        let mut app = root(app, "", &["**/_*/**", "**/[[]*/**"]);
+        app.included = Some(globs(["page.{md,mdx}", "**/page.{md,mdx}"].into_iter()));
+        roots.push(app);
+    }
+    let mut layout = Layout::of(Generator::Nextra, home, roots);
+    layout.anchors = if has_content { AnchorStyle::Nextra } else { AnchorStyle::NextraPages };
+    layout.next = next::settings(&text);
+    if text.contains("i18n") {
+        layout.problem(&file, "pages in several languages are served by the folder of their language");
+    }
+    Some(layout)
+}

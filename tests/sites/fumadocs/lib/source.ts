@@ -1,0 +1,7 @@
+import {docs} from '@/.source';
+import {loader} from 'fumadocs-core/source';
+
+export const source = loader({
+  baseUrl: '/manual',
+  source: docs.toFumadocsSource(),
+});

@@ -1,0 +1,1 @@
+export default {index: 'Home', first: 'First', guide: 'Guide'};
