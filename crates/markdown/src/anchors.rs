@@ -7,15 +7,7 @@ use unicode_normalization::char::is_combining_mark;
 
 /// The anchor of a heading's words as GitHub makes it: lower case, spaces to hyphens, punctuation gone. Not yet made unique.
 pub fn slug(text: &str) -> String {
-    text.trim()
-        .chars()
-        .flat_map(char::to_lowercase)
-        .filter_map(|c| match c {
-            ' ' | '-' => Some('-'),
-            c if c.is_alphabetic() || is_combining_mark(c) || is_digit(c) || is_connector(c) => Some(c),
-            _ => None,
-        })
-        .collect()
+    github_slugger(text.trim())
 }
 
 /// Whether a sign is a digit, and no fraction, power or number in a circle.
@@ -85,30 +77,16 @@ impl AnchorStyle {
     }
 }
 
+/// The same by the package `github-slugger`, which counts spaces at the ends.
 fn github_slugger(text: &str) -> String {
     text.chars()
         .flat_map(char::to_lowercase)
         .filter_map(|c| match c {
-            ' ' => Some('-'),
-            c if c == '-' || is_connector(c) || is_combining_mark(c) => Some(c),
-            // Numbers are digits here: the sign for one half goes.
-            c if c.is_alphabetic() || (c.is_numeric() && is_digit(c)) => Some(c),
+            ' ' | '-' => Some('-'),
+            c if c.is_alphabetic() || is_combining_mark(c) || is_digit(c) || is_connector(c) => Some(c),
             _ => None,
         })
         .collect()
-}
-
-/// Punctuation that connects words, such as the underscore.
-fn is_connector(c: char) -> bool {
-    matches!(
-        c,
-        '_' | '\u{203f}' | '\u{2040}' | '\u{2054}' | '\u{fe33}' | '\u{fe34}' | '\u{fe4d}'..='\u{fe4f}' | '\u{ff3f}'
-    )
-}
-
-/// Whether a number is a decimal digit, of those numbers that occur in headings.
-fn is_digit(c: char) -> bool {
-    !matches!(c, '\u{b2}' | '\u{b3}' | '\u{b9}' | '\u{bc}'..='\u{be}' | '\u{2070}'..='\u{2089}' | '\u{2150}'..='\u{215f}' | '\u{2189}' | '\u{2460}'..='\u{249b}' | '\u{24ea}'..='\u{24ff}' | '\u{2776}'..='\u{2793}' | '\u{3220}'..='\u{32ff}')
 }
 
 fn vitepress_slug(text: &str) -> String {

@@ -355,9 +355,7 @@ impl<'a> Check<'a> {
                 };
                 Followed::Page { anchor }
             }
-            Target::Page { .. } | Target::Asset { .. } | Target::Redirect { .. } => {
-                Followed::Page { anchor: None }
-            }
+            Target::Page { .. } | Target::Asset { .. } | Target::Redirect { .. } => Followed::Page { anchor: None },
             Target::External | Target::NotUnderstood => Followed::Unknown,
         }
     }
