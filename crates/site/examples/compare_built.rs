@@ -172,6 +172,10 @@ fn html_files(folder: &Path) -> std::io::Result<BTreeSet<String>> {
 fn built_at(files: &BTreeSet<String>, base: &str, address: &str, from: &str) -> Option<(String, String)> {
     let name = |ending: &str| format!("{address}{ending}").trim_start_matches('/').to_owned();
     let url = |path: &str| format!("/{base}/{path}").replace("//", "/");
+    // Some addresses are those of files.
+    if files.contains(address) {
+        return Some((address.to_owned(), url(address)));
+    }
     let (folder, file) = (name("/index.html"), name(".html"));
     // `a.md` and `a/index.md` may both be there.
     let is_index = from.rsplit('/').next().is_some_and(|name| name.starts_with("index."));
@@ -238,6 +242,7 @@ fn read_html(folder: &Path, file: &str, url: &str) -> Built {
                     built.links.insert((path, None));
                     built.written.insert(value);
                 }
+                "src" => drop(built.written.insert(value)),
                 _ => {}
             }
         }
