@@ -54,6 +54,12 @@ pub enum AnchorStyle {
     /// The same with letters as they are.
     PymdownCased,
     MdBook,
+    /// Hugo's own, `github` in its configuration.
+    Hugo,
+    /// The same with accents taken off and what is not ASCII gone: `github-ascii`.
+    HugoAscii,
+    /// `blackfriday`, which Hugo still offers.
+    Blackfriday,
 }
 
 impl AnchorStyle {
@@ -73,6 +79,9 @@ impl AnchorStyle {
             Self::PymdownCased => pymdown_slug(text),
             // Dashes in prose are made typographic before.
             Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")),
+            Self::Hugo => hugo_slug(without_dashes(text).chars()),
+            Self::HugoAscii => hugo_slug(without_dashes(text).nfd().filter(char::is_ascii)),
+            Self::Blackfriday => blackfriday_slug(text),
         }
     }
 }
@@ -137,6 +146,50 @@ fn python_slug(text: &str, keeps: impl Fn(char) -> bool) -> String {
         }
     }
     out
+}
+
+/// Two or three hyphens between words are a dash by the time the anchor is made, and so gone; before a word they are an
+/// option's.
+fn without_dashes(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.trim();
+    while let Some(at) = rest.find("--") {
+        let end = at + rest[at..].len() - rest[at..].trim_start_matches('-').len();
+        let is_option = rest[..at].chars().next_back().or(out.chars().next_back()).is_none_or(char::is_whitespace)
+            && rest[end..].starts_with(|c: char| !c.is_whitespace());
+        out.push_str(if is_option || end - at > 3 { &rest[..end] } else { &rest[..at] });
+        rest = &rest[end..];
+    }
+    out + rest
+}
+
+/// A heading of signs alone is called what it is.
+fn hugo_slug(text: impl Iterator<Item = char>) -> String {
+    let kept = text.filter_map(|c| match c {
+        ' ' | '-' => Some('-'),
+        '_' => Some('_'),
+        c if is_letter(c) || c.is_ascii_digit() => Some(c),
+        _ => None,
+    });
+    let out: String = kept.map(lower).collect();
+    if out.is_empty() { "heading".to_owned() } else { out }
+}
+
+/// Whatever is neither letter nor number between two words is one hyphen.
+fn blackfriday_slug(text: &str) -> String {
+    let words = text.split(|c: char| !is_letter(c) && !c.is_numeric()).filter(|word| !word.is_empty());
+    let out: String = words.collect::<Vec<_>>().join("-").chars().map(lower).collect();
+    if out.is_empty() { "heading".to_owned() } else { out }
+}
+
+/// One letter for one letter: `İ` is `i`.
+fn lower(c: char) -> char {
+    c.to_lowercase().next().unwrap_or(c)
+}
+
+/// A letter in the narrow sense of Unicode: signs that are written onto letters are none.
+fn is_letter(c: char) -> bool {
+    c.is_alphabetic() && !unicode_normalization::char::is_combining_mark(c)
 }
 
 /// Hands out the anchors of one page: the second `setup` becomes `setup-1`.
@@ -275,6 +328,12 @@ mod tests {
             (AnchorStyle::Python, "::: mkdocs.plugins.Event", "mkdocs.plugins.Event"),
             (AnchorStyle::MdBook, "A & B -- `--flag`", "a--b----flag"),
             (AnchorStyle::MdBook, "`::`", ""),
+            (AnchorStyle::Hugo, "Émile ½ 日本 :smile: b_c", "émile--日本-smile-b_c"),
+            (AnchorStyle::Hugo, "A & B -- c", "a--b--c"),
+            (AnchorStyle::Hugo, "With --flag", "with---flag"),
+            (AnchorStyle::Hugo, "?!", "heading"),
+            (AnchorStyle::HugoAscii, "Émile 日本", "emile-"),
+            (AnchorStyle::Blackfriday, "§ 1.2 What's new?", "1-2-what-s-new"),
         ] {
             assert_eq!(Anchors::of(style).for_heading(text), anchor, "{text}");
         }

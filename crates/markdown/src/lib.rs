@@ -28,6 +28,7 @@ mod parse_marks;
 mod parse_mdx;
 mod parse_script;
 mod parse_tags;
+mod parse_templates;
 mod sections;
 mod site_paths;
 

@@ -14,6 +14,7 @@ use crate::parse_lines::Lines;
 use crate::parse_markdown;
 use crate::parse_marks;
 use crate::parse_mdx::{self, Constructs};
+use crate::parse_templates;
 
 /// A file's bytes as text of the very same length: a byte that is no UTF-8 becomes `?`, so that every span of a
 /// [`Page`] is also a range of the bytes.
@@ -98,7 +99,7 @@ fn as_markdown(
         Format::Mdx => mdx_constructs(text, head.clone(), &marks, lines),
     };
     let parsed = match format {
-        Format::Markdown => blanked(text, head, &marks, &indented_marks(text, body)),
+        Format::Markdown => parse_templates::masked(blanked(text, head, &marks, &indented_marks(text, body))),
         Format::Mdx => {
             let taken: Vec<_> = std::iter::once(head).chain(constructs.taken.iter().cloned()).collect();
             parse_mdx::masked(text, &taken, &marks).into()

@@ -78,12 +78,12 @@ fn only_what_is_new_is_told() {
     let before =
         pages(&[("a.mdx", "[x](/nowhere)"), ("b.mdx", "## One\n\n## Two"), ("c.mdx", "[x](/b#one) [y](/b#two)")]);
     let mut after = before.clone();
-    after.insert("a.mdx".into(), titled("new line\n\n[x](/nowhere) [y](/nothing)").into_bytes());
+    after.insert("a.mdx".into(), titled("new line\n\n[x](/nowhere) [y](/nothing.md)").into_bytes());
     after.insert("b.mdx".into(), titled("## One\n\n## 2").into_bytes());
     let changed = ["a.mdx".to_owned(), "b.mdx".to_owned()];
     assert_eq!(
         told(&new_findings(&before, &after, &changed).findings),
-        ["a.mdx:6 `/nothing` leads nowhere", "c.mdx:4 `/b#two` names an anchor that `b.mdx` does not have"]
+        ["a.mdx:6 `/nothing.md` leads nowhere", "c.mdx:4 `/b#two` names an anchor that `b.mdx` does not have"]
     );
     assert_eq!(new_findings(&before, &before, &changed), Checked::default());
 }

@@ -66,7 +66,7 @@ pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
     Target::Missing { path: first_try.flatten(), anchor: link.anchor.clone() }
 }
 
-fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
+pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
     let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
     if site.has_file(path) {
         return Some(if is_page(path) { page(path) } else { Target::Asset { file: path.to_owned() } });
@@ -183,6 +183,25 @@ pub fn respelled(target: &str, from: &str, file: &str, anchor: Option<&str>) -> 
         spelled.push('/');
     }
     format!("{}{suffix}", encoded(&spelled))
+}
+
+/// What follows a target's path: its query, and `anchor` or else its own.
+pub(crate) fn suffix_of(target: &str, anchor: Option<&str>) -> String {
+    let suffix = &target[target.find(['#', '?']).unwrap_or(target.len())..];
+    match anchor {
+        Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
+        None => suffix.to_owned(),
+    }
+}
+
+/// The way from a folder to a path, step by step; `.` to the folder itself.
+pub(crate) fn relative_path(folder: &str, path: &str) -> String {
+    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let to: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+    let shared = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+    let mut parts = vec![".."; from.len() - shared];
+    parts.extend(&to[shared..]);
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 
 /// The way from a folder to a path; `.` to the folder itself.

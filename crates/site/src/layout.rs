@@ -10,12 +10,12 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, Problem, is_page, is_partial, site_path, stem};
+use docent_markdown::{AnchorStyle, FrontMatter, Problem, is_page, site_path, stem};
 use serde::{Deserialize, Serialize};
 
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
-use crate::generators::{self, ALL, docusaurus, mdbook, mkdocs, next, redirects, rules, starlight, vitepress};
+use crate::generators::{self, ALL, docusaurus, hugo, mdbook, mkdocs, next, redirects, rules, starlight, vitepress};
 use crate::openapi::Cache;
 use crate::tree::Tree;
 
@@ -37,6 +37,7 @@ pub enum Generator {
     Fumadocs,
     /// A `next.config.*` that uses Nextra.
     Nextra,
+    Hugo,
 }
 
 impl Generator {
@@ -52,6 +53,7 @@ impl Generator {
             Self::MdBook => "mdBook",
             Self::Fumadocs => "Fumadocs",
             Self::Nextra => "Nextra",
+            Self::Hugo => "Hugo",
         }
     }
 }
@@ -288,7 +290,10 @@ impl Layout {
             language: own(front.language())
                 .or_else(|| entry.and_then(|entry| entry.language.clone()))
                 .or_else(|| root.language_of(file)),
-            listed: !is_partial(file) && root.lists(file) && self.is_shown(file, &path) && !front.hides(),
+            listed: !rules(root.generator).is_part(file)
+                && root.lists(file)
+                && self.is_shown(file, &path)
+                && !front.hides(),
             site_path: path,
         }
     }
@@ -437,7 +442,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
     // Above the docs root, the folders are those of a site around it.
     let path = path.trim_start_matches("../");
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if mintlify::FILES.contains(&path) || generators::is_category(name) {
+    if mintlify::FILES.contains(&path) || generators::is_category(name) || path.contains("_markup/render-link.") {
         return true;
     }
     HOMES.iter().any(|home| {
@@ -453,6 +458,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
                 || generators::is_of_application(inside, name)
                 || mkdocs::is_file(name) && inside.is_empty()
                 || mdbook::is_file(inside, name)
+                || hugo::config::is_file(inside, name)
                 || redirects::is_file(inside, name)
         })
     })

@@ -71,6 +71,7 @@ impl Site {
             outside.iter().filter(is_served).map(|file| layout.place_of(file, &front_of(file)).site_path).collect();
         let mut directories = BTreeSet::new();
         let (mut addresses, mut served, mut named) = (HashMap::new(), HashMap::<String, String>::new(), HashMap::new());
+        let mut aliases = Vec::new();
         for file in files.iter().filter(|file| is_page(file)) {
             named.entry(site_path(file)).or_insert_with(|| file.clone());
             if !layout.holds_pages(file) {
@@ -87,6 +88,10 @@ impl Site {
                 }
             }
             let address = layout.place_of(file, &front).site_path;
+            if let Some(root) = layout.root(file) {
+                let found = rules(root.generator).aliases(root, file, &front, &address);
+                aliases.extend(found.into_iter().map(|alias| (alias, format!("/{address}"))));
+            }
             // Of an index and a README in one folder, the index is what is served.
             match served.get(&address) {
                 Some(taken) if !is_readme(taken) || is_readme(file) => {}
@@ -98,8 +103,8 @@ impl Site {
             addresses.retain(|file, address| !is_readme(file) || served.get(address) == Some(file));
         }
         let redirects = layout.redirects();
-        let redirects =
-            redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned())).collect();
+        let redirects = redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned()));
+        let redirects = redirects.chain(aliases).collect();
         let root = tree.root().to_owned();
         Self { layout, files, outside, root, served_outside, directories, addresses, served, named, redirects }
     }
@@ -146,6 +151,15 @@ impl Site {
     /// Whether a page's own URL ends in a slash where the configuration leaves that to the page.
     pub(crate) fn is_directory(&self, file: &str) -> bool {
         self.directories.contains(file)
+    }
+
+    /// Whether the repository holds a file in this folder, inside of the docs root or outside.
+    pub(crate) fn has_folder(&self, path: &str) -> bool {
+        let folder = format!("{path}/");
+        let holds = |files: &BTreeSet<String>| {
+            files.range(folder.clone()..).next().is_some_and(|file| file.starts_with(folder.as_str()))
+        };
+        path.is_empty() || holds(&self.files) || holds(&self.outside)
     }
 
     /// Every file in order.
@@ -200,7 +214,9 @@ impl Site {
         if is_external(target) {
             return Target::External;
         }
-        let Some(link) = Written::read(from, target) else { return Target::NotUnderstood };
+        let Some(link) = Written::read(from, target) else {
+            return rules(self.generator()).expression(self, from, target);
+        };
         if link.path.is_empty() {
             return match target.is_empty() {
                 true => Target::Missing { path: None, anchor: None },

@@ -48,7 +48,7 @@ impl Rules for MdBook {
         below(&root.served, &index_path(stem, &[names]))
     }
 
-    fn hides(&self, inside: &str) -> bool {
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
         inside == SUMMARY
     }
 

@@ -60,7 +60,7 @@ impl Rules for MkDocs {
         below(&root.served, &below(prefix.map_or("", String::as_str), &path))
     }
 
-    fn hides(&self, inside: &str) -> bool {
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
         !(inside.ends_with(".md") || inside.ends_with(".markdown"))
     }
 

@@ -3,6 +3,7 @@
 mod browser;
 pub(crate) mod docusaurus;
 mod fumadocs;
+pub(crate) mod hugo;
 pub(crate) mod mdbook;
 pub(crate) mod mintlify;
 pub(crate) mod mkdocs;
@@ -19,7 +20,7 @@ pub(crate) mod starlight;
 pub(crate) mod vitepress;
 pub(crate) mod yaml;
 
-use docent_markdown::FrontMatter;
+use docent_markdown::{FrontMatter, is_partial};
 use roots::Root;
 
 use crate::follow::{Wanted, Written, by_names};
@@ -48,7 +49,7 @@ pub(crate) trait Rules: Sync {
     }
 
     /// Whether a Markdown file in the folder of a root makes no page, by its path in it.
-    fn hides(&self, _inside: &str) -> bool {
+    fn hides(&self, _root: &Root, _inside: &str) -> bool {
         false
     }
 
@@ -63,9 +64,24 @@ pub(crate) trait Rules: Sync {
         false
     }
 
+    /// Addresses from which a page's front matter redirects to it, without leading slash.
+    fn aliases(&self, _root: &Root, _file: &str, _front: &FrontMatter, _address: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Whether a file's name says that it is a piece of other pages.
+    fn is_part(&self, file: &str) -> bool {
+        is_partial(file)
+    }
+
     /// What a link leads to, as this generator and then a browser read it.
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
         by_names(site, link)
+    }
+
+    /// What a target that holds a template or an expression leads to.
+    fn expression(&self, _site: &Site, _from: &str, _target: &str) -> Target {
+        Target::NotUnderstood
     }
 
     /// A link as this site writes it. What `like` is to say: the style of a link that stood there before.
@@ -75,7 +91,7 @@ pub(crate) trait Rules: Sync {
 }
 
 /// In the order in which their configurations are looked for.
-pub(crate) const ALL: [Generator; 8] = [
+pub(crate) const ALL: [Generator; 9] = [
     Generator::Mintlify,
     Generator::Docusaurus,
     Generator::VitePress,
@@ -84,6 +100,7 @@ pub(crate) const ALL: [Generator; 8] = [
     Generator::Starlight,
     Generator::Fumadocs,
     Generator::Nextra,
+    Generator::Hugo,
 ];
 
 /// The rules of a generator.
@@ -98,6 +115,7 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::Starlight => &starlight::Starlight,
         Generator::Fumadocs => &fumadocs::Fumadocs,
         Generator::Nextra => &nextra::Nextra,
+        Generator::Hugo => &hugo::Hugo,
     }
 }
 

@@ -1,11 +1,13 @@
 //! No generator: a folder of pages, as a forge shows it.
 
-use docent_markdown::{FrontMatter, site_path, slugged};
+use docent_markdown::{FrontMatter, folder, is_page, site_path};
 
 use super::Rules;
 use super::roots::Root;
+use crate::follow::{Wanted, Written, encoded, find, has_page_ending, relative_path, respelled_by_names, suffix_of};
 use crate::layout::{Layout, below};
-use crate::tree::Tree;
+use crate::model::{Site, Target};
+use crate::tree::{Tree, from_root, joined_in};
 
 #[derive(Debug)]
 pub(crate) struct Plain;
@@ -19,10 +21,90 @@ impl Rules for Plain {
         false
     }
 
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        match front.slug() {
-            Some(slug) => below(&root.served, &slugged(inside, slug)),
-            None => below(&root.served, &site_path(inside)),
-        }
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        below(&root.served, &site_path(inside))
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        write(site, wanted)
     }
 }
+
+/// A link as a forge reads it: relative to the file, absolute from the root of the repository, to a file or a folder.
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let root = site.root();
+    let path = match link.path.strip_prefix('/') {
+        Some(path) => joined_in("", "", path).map(|path| from_root(root, &path)),
+        None => joined_in(root, folder(link.from), &link.path),
+    };
+    let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
+    // What leads out of the repository leads to other pages of the forge: its issues, its releases.
+    let Some(path) = path else { return Target::NotUnderstood };
+    if let Some(found) = file_or_folder(site, &path, link.anchor.as_deref()) {
+        return found;
+    }
+    if !looks_like_file(&link.path) && !path.starts_with("..") {
+        // A generator that we do not know may serve it, and then it is what it is called.
+        return find(site, &path, link.anchor.as_deref()).unwrap_or(Target::NotUnderstood);
+    }
+    match looks_like_file(&link.path) {
+        true => missing(Some(path)),
+        false => Target::NotUnderstood,
+    }
+}
+
+fn file_or_folder(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
+    if site.has_file(path) && is_page(path) {
+        return Some(page(path));
+    }
+    if site.has_any(path) {
+        return Some(Target::Asset { file: path.to_owned() });
+    }
+    // Which shows what its README says.
+    let mut readmes = ["README.md", "readme.md", "index.md"].iter().map(|name| below(path, name));
+    if let Some(readme) = readmes.find(|file| site.has_file(file)) {
+        return Some(page(&readme));
+    }
+    site.has_folder(path).then(|| Target::Asset { file: path.to_owned() })
+}
+
+/// Whether the last name of a path has the ending of a file: a number after a dot is a version.
+fn looks_like_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    let is_ending = (1..=8).contains(&ending.len()) && ending.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    !stem.is_empty() && is_ending && !ending.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A link by the name of the file, unless the one before did without.
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    let path = &like[..like.find(['#', '?']).unwrap_or(like.len())];
+    let leads = |way: &str| match site.resolve(from, way) {
+        Target::Page { file, .. } | Target::Asset { file } => file == to,
+        _ => false,
+    };
+    if !path.is_empty() && !has_page_ending(path) && is_page(to) {
+        let way = respelled_by_names(site, wanted);
+        // A page that is being moved is not there yet.
+        if leads(&way) || !site.has_file(to) {
+            return way;
+        }
+    }
+    let suffix = suffix_of(like, anchor);
+    if path.starts_with('/') {
+        return format!("/{}{suffix}", encoded(&below(site.root(), to)));
+    }
+    let way = relative_path(folder(from), to);
+    let dotted = if path.starts_with("./") && !way.starts_with("..") { "./" } else { "" };
+    format!("{dotted}{}{suffix}", encoded(&way))
+}
+
+#[cfg(test)]
+#[path = "plain_tests.rs"]
+mod tests;

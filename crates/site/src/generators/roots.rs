@@ -1,9 +1,11 @@
 //! By which rules a file's name becomes the path it is served at.
 
+use std::sync::Arc;
+
 use docent_markdown::{FrontMatter, stem};
 use globset::GlobSet;
 
-use super::{docusaurus, rules};
+use super::{docusaurus, hugo, rules};
 use crate::layout::{Generator, below};
 
 /// A folder of pages.
@@ -33,6 +35,8 @@ pub(crate) struct Root {
     pub(crate) docusaurus: docusaurus::Instance,
     /// Languages that file names may end in (`page.fr.md`), the default one first.
     pub(crate) suffixes: Vec<String>,
+    /// What Hugo is told of addresses and links.
+    pub(crate) hugo: Option<Arc<hugo::Settings>>,
 }
 
 /// What the pages of a folder are to their generator.
@@ -61,7 +65,7 @@ impl Root {
     /// Whether a file of the folder is a page at all.
     pub(crate) fn keeps(&self, file: &str) -> bool {
         let Some(inside) = self.inside(file) else { return false };
-        let is_hidden = rules(self.generator).hides(inside);
+        let is_hidden = rules(self.generator).hides(self, inside);
         !is_hidden
             && !inside.split('/').any(|part| part == "node_modules")
             && !self.excluded.is_match(inside)

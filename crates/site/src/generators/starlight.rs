@@ -96,7 +96,7 @@ impl Rules for Starlight {
         true
     }
 
-    fn hides(&self, inside: &str) -> bool {
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
         inside.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
     }
 

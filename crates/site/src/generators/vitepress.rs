@@ -44,7 +44,7 @@ impl Rules for VitePress {
         index_path(stem(&rewritten).unwrap_or(&rewritten), &["index"])
     }
 
-    fn hides(&self, inside: &str) -> bool {
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
         // A page of every value of a parameter: there is none to read.
         let is_route = inside.split('[').skip(1).any(|rest| {
             rest.split_once(']').is_some_and(|(name, _)| {

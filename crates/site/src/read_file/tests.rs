@@ -6,7 +6,7 @@ fn read_in(tree: &Files, file: &str) -> FileRead {
 }
 
 #[test]
-fn a_page_is_where_it_wants_to_be() {
+fn a_page_without_a_generator_is_where_its_file_is() {
     let tree = site(&[
         ("guides/a.md", "---\nslug: b\nsidebar_label: Short\naliases: [/old]\n---\nText"),
         ("guides/rate-limits.md", "Text"),
@@ -15,7 +15,7 @@ fn a_page_is_where_it_wants_to_be() {
     ]);
     let page = |file: &str| read_in(&tree, file).pages.remove(0);
     let a = page("guides/a.md");
-    assert_eq!((a.place.site_path.as_str(), a.place.title.as_deref()), ("guides/b", Some("Short")));
+    assert_eq!((a.place.site_path.as_str(), a.place.title.as_deref()), ("guides/a", Some("Short")));
     assert_eq!((a.page.title.as_deref(), a.aliases.as_slice()), (Some("Short"), &["/old".to_owned()][..]));
     assert_eq!(page("guides/rate-limits.md").page.title.as_deref(), Some("Rate limits"));
     assert!(a.place.listed && !page("guides/draft.md").place.listed && !page("snippets/x.md").place.listed);

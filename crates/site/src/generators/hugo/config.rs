@@ -1,0 +1,129 @@
+//! The configuration of Hugo: one file or a folder of them, in TOML, YAML or JSON, names in any case.
+
+use docent_markdown::text_of;
+
+use crate::generators::yaml::{self, Yaml};
+use crate::tree::{Tree, at_home};
+
+const NAMES: [&str; 2] = ["hugo", "config"];
+const ENDINGS: [&str; 4] = ["toml", "yaml", "yml", "json"];
+const FOLDER: &str = "config/_default";
+
+/// What only the configuration of Hugo says.
+const OWN: [&str; 9] = [
+    "baseurl",
+    "languages",
+    "defaultcontentlanguage",
+    "module",
+    "markup",
+    "permalinks",
+    "contentdir",
+    "outputs",
+    "menu",
+];
+
+/// Whether a file may belong to the configuration, by its folder in the home of a site.
+pub(crate) fn is_file(folder: &str, name: &str) -> bool {
+    let Some((stem, ending)) = name.rsplit_once('.') else { return false };
+    ENDINGS.contains(&ending) && (folder == FOLDER || folder.is_empty() && NAMES.contains(&stem))
+}
+
+/// What all files say together, and what could not be read.
+pub(super) struct Read {
+    pub(super) config: Yaml,
+    pub(super) trouble: Vec<(String, String)>,
+}
+
+/// Reads the configuration, if the folder has one that is Hugo's.
+pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Read> {
+    let main = |folder: &str| {
+        let mut names =
+            NAMES.iter().flat_map(|name| ENDINGS.iter().map(move |ending| format!("{folder}{name}.{ending}")));
+        names.find(|name| has(&at_home(tree, home, name)))
+    };
+    let single = main("");
+    let shared = main(&format!("{FOLDER}/"));
+    let name = single.clone().or(shared.clone())?;
+    let mut read = Read { config: Yaml::Map(Vec::new()), trouble: Vec::new() };
+    for (name, key) in single.into_iter().chain(shared).map(|name| (name, None)).chain(parts(tree, home)) {
+        let file = at_home(tree, home, &name);
+        let Some(bytes) = tree.read(&file) else { continue };
+        match parsed(&name, &text_of(&bytes)) {
+            Ok(value) => merge(&mut read.config, wrapped(lowered(value), key.as_deref())),
+            Err(message) => read.trouble.push((file, message)),
+        }
+    }
+    let is_named = name.contains("hugo.");
+    let is_own = OWN.iter().any(|key| read.config.get(key).is_some());
+    let content = at_home(tree, home, "content/");
+    let has_content = || tree.paths().iter().chain(&tree.paths_outside()).any(|path| path.starts_with(&content));
+    (is_named || is_own && (has_content() || read.config.get("baseurl").is_some())).then_some(read)
+}
+
+/// The files of the folder that hold one key each, `languages.fr.toml` a key inside of one.
+fn parts(tree: &dyn Tree, home: &str) -> Vec<(String, Option<String>)> {
+    let folder = format!("{}/", at_home(tree, home, FOLDER));
+    let (paths, outside) = (tree.paths(), tree.paths_outside());
+    let names = paths.iter().chain(&outside).filter_map(|path| path.strip_prefix(folder.as_str()));
+    let mut parts: Vec<(String, Option<String>)> = names
+        .filter(|name| is_file(FOLDER, name))
+        .filter_map(|name| {
+            let (stem, _) = name.rsplit_once('.')?;
+            (!NAMES.contains(&stem)).then(|| (format!("{FOLDER}/{name}"), Some(stem.to_lowercase())))
+        })
+        .collect();
+    parts.sort();
+    parts
+}
+
+/// A value as what the dotted key leads to.
+fn wrapped(value: Yaml, key: Option<&str>) -> Yaml {
+    match key {
+        None => value,
+        Some(key) => key.rsplit('.').fold(value, |value, name| Yaml::Map(vec![(name.to_owned(), value)])),
+    }
+}
+
+fn parsed(name: &str, text: &str) -> Result<Yaml, String> {
+    match name.ends_with(".toml") {
+        true => match toml::from_str::<toml::Table>(text) {
+            Ok(table) => Ok(of_toml(toml::Value::Table(table))),
+            Err(error) => Err(format!("the configuration is not TOML: {}", error.message())),
+        },
+        false => yaml::read(text).map_err(|message| format!("the configuration is not YAML: {message}")),
+    }
+}
+
+fn of_toml(value: toml::Value) -> Yaml {
+    match value {
+        toml::Value::Table(table) => Yaml::Map(table.into_iter().map(|(key, value)| (key, of_toml(value))).collect()),
+        toml::Value::Array(items) => Yaml::List(items.into_iter().map(of_toml).collect()),
+        toml::Value::String(text) => Yaml::Text(text),
+        single => Yaml::Text(single.to_string()),
+    }
+}
+
+fn lowered(value: Yaml) -> Yaml {
+    match value {
+        Yaml::Map(members) => {
+            Yaml::Map(members.into_iter().map(|(key, value)| (key.to_lowercase(), lowered(value))).collect())
+        }
+        Yaml::List(items) => Yaml::List(items.into_iter().map(lowered).collect()),
+        single => single,
+    }
+}
+
+/// Adds what a later file says: mappings grow together, all else is replaced.
+fn merge(into: &mut Yaml, from: Yaml) {
+    match (into, from) {
+        (Yaml::Map(members), Yaml::Map(more)) => {
+            for (key, value) in more {
+                match members.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, known)) => merge(known, value),
+                    None => members.push((key, value)),
+                }
+            }
+        }
+        (into, from) => *into = from,
+    }
+}

@@ -1,0 +1,398 @@
+//! What links lead to in a site of Hugo.
+
+use std::sync::LazyLock;
+
+use docent_markdown::{folder, is_page, joined, stem};
+use regex::Regex;
+
+use super::address::{language, language_folder};
+use super::{LinkHook, Settings};
+use crate::follow::{Wanted, Written, is_external, parts, relative_path, suffix_of};
+use crate::generators::plain;
+use crate::generators::roots::Root;
+use crate::layout::below;
+use crate::model::{Site, Target};
+
+/// A page that holds a link.
+struct From<'s> {
+    file: &'s str,
+    inside: &'s str,
+    root: &'s Root,
+    settings: &'s Settings,
+}
+
+impl<'s> From<'s> {
+    fn of(site: &'s Site, file: &'s str) -> Option<Self> {
+        let root = site.layout().root(file)?;
+        Some(Self { file, inside: root.inside(file)?, root, settings: root.hugo.as_deref()? })
+    }
+
+    fn language(&self) -> Option<String> {
+        language(self.root, self.inside)
+    }
+}
+
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    // Read on a forge, not on the site.
+    let Some(from) = From::of(site, link.from).filter(|_| is_page(link.from)) else { return plain::follow(site, link) };
+    match from.settings.hook {
+        LinkHook::Unknown => Target::NotUnderstood,
+        LinkHook::None => by_url(site, &from, &link.path, link.anchor.as_deref()),
+        LinkHook::Embedded => {
+            let path = link.path.strip_prefix("./").unwrap_or(&link.path);
+            match page_of(site, &from, path, false) {
+                Found::Page(file) => page(&file, link.anchor.as_deref()),
+                Found::Several => Target::NotUnderstood,
+                // A Markdown file among a page's resources has no address of its own.
+                Found::Nothing if is_resource_beside(site, &from, path) => Target::NotUnderstood,
+                Found::Nothing => by_url(site, &from, &link.path, link.anchor.as_deref()),
+            }
+        }
+    }
+}
+
+fn is_resource_beside(site: &Site, from: &From<'_>, path: &str) -> bool {
+    let file = joined(folder(from.file), path).filter(|_| !path.starts_with('/'));
+    is_bundle(from.file) && file.is_some_and(|file| is_page(&file) && site.has_file(&file))
+}
+
+fn page(file: &str, anchor: Option<&str>) -> Target {
+    Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) }
+}
+
+/// A link as a browser reads it on the page that was built.
+fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Target {
+    let settings = from.settings;
+    let missing = |path: Option<String>| Target::Missing { path, anchor: anchor.map(str::to_owned) };
+    let resolved = if let Some(absolute) = path.strip_prefix('/') {
+        let inside = match absolute.strip_prefix(settings.base.as_str()) {
+            _ if settings.adds_base => Some(absolute),
+            Some(rest) if settings.base.is_empty() || rest.is_empty() || rest.starts_with('/') => Some(rest),
+            _ => None,
+        };
+        // The host may serve more than this site.
+        let Some(inside) = inside else { return Target::NotUnderstood };
+        joined("", inside)
+    } else {
+        // What belongs to another page is read wherever that shows it; a draft is read nowhere.
+        let Some(address) = site.address(from.file) else { return Target::NotUnderstood };
+        joined(if address.ends_with(".html") { folder(address) } else { address }, path)
+    };
+    let Some(mut served) = resolved else {
+        return if settings.base.is_empty() { missing(None) } else { Target::NotUnderstood };
+    };
+    if let Some(folder) = served.strip_suffix("index.html").filter(|rest| rest.is_empty() || rest.ends_with('/')) {
+        served = folder.trim_end_matches('/').to_owned();
+    }
+    if let Some(file) = site.file_at(&served) {
+        return page(file, anchor);
+    }
+    // Hosts serve files of HTML without their ending; not all of them as folders.
+    if let Some(file) = site.file_at(&format!("{}.html", served.trim_end_matches('/'))) {
+        return if path.ends_with('/') { Target::NotUnderstood } else { page(file, anchor) };
+    }
+    if let Some(file) = resource(site, settings, &served) {
+        return Target::Asset { file };
+    }
+    if let Some(destination) = site.redirect(&served) {
+        return Target::Redirect { destination: destination.to_owned() };
+    }
+    match settings.has_more || is_generated(site, settings, &served) {
+        true => Target::NotUnderstood,
+        false => missing(Some(served)),
+    }
+}
+
+/// A file that is served as it is: a static one, or a resource of a page.
+fn resource(site: &Site, settings: &Settings, served: &str) -> Option<String> {
+    let mut statics = settings.statics.iter().map(|folder| below(folder, served));
+    if let Some(file) = statics.find(|file| site.has_any(file) && !served.is_empty()) {
+        return Some(file);
+    }
+    // Beside the file of the nearest page above.
+    let mut above = served;
+    while let Some((page, _)) = above.rsplit_once('/').or((!above.is_empty()).then_some(("", ""))) {
+        if let Some(file) = site.file_at(page).filter(|file| is_bundle(file)) {
+            let file = below(folder(file), served[page.len()..].trim_matches('/'));
+            return (site.has_any(&file) && !is_page(&file)).then_some(file);
+        }
+        above = page;
+    }
+    let mut roots = site.layout().roots().map(|root| below(&root.folder, served));
+    roots.find(|file| site.has_any(file) && !is_page(file))
+}
+
+/// Whether a page's file stands for its folder.
+fn is_bundle(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    name.starts_with("index.") || name.starts_with("_index.")
+}
+
+/// Whether the generator may make something of its own at an address.
+fn is_generated(site: &Site, settings: &Settings, served: &str) -> bool {
+    let mut names: Vec<&str> = served.split('/').collect();
+    let prefix = settings.languages.iter().any(|language| names.first() == Some(&language.as_str()));
+    if prefix {
+        names.remove(0);
+    }
+    let name = names.last().copied().unwrap_or_default();
+    let is_feed =
+        [".xml", ".json", ".txt", ".js", ".css", ".webmanifest", ".ics"].iter().any(|ending| name.ends_with(ending));
+    let inside = names.join("/");
+    // A folder of pages has a list of them; and what is not Markdown may be a page as well.
+    let is_folder_or_page = site.layout().roots().any(|root| {
+        let path = below(&root.folder, inside.strip_prefix(&root.served).unwrap_or(&inside).trim_matches('/'));
+        let other = ["html", "adoc", "org", "rst", "pandoc", "asciidoc", "gotmpl"];
+        let page = |file: &str| other.iter().any(|ending| site.has_any(&format!("{path}{file}.{ending}")));
+        site.has_folder(&path)
+            || page("")
+            || page("/index")
+            || page("/_index")
+            || site.has_any(&format!("{}/_content.gotmpl", folder(&path)))
+    });
+    is_feed
+        || names.first().is_some_and(|first| settings.generated.contains(*first))
+        || names.contains(&"page")
+        || is_folder_or_page
+}
+
+/// What a reference leads to by Hugo's own rules.
+enum Found {
+    Page(String),
+    Several,
+    Nothing,
+}
+
+/// The page of a reference; `anywhere` for those of `ref` and `relref`, which find a name wherever it is the only one.
+fn page_of(site: &Site, from: &From<'_>, path: &str, anywhere: bool) -> Found {
+    let language = from.language();
+    let has_ending = path.rsplit('/').next().is_some_and(|name| name.contains('.') && !name.starts_with('.'));
+    let own = below(&from.root.served, from.inside);
+    let (dir, name) = (folder(&own), own.rsplit('/').next().unwrap_or(&own));
+    let mut tried = Vec::new();
+    if !path.starts_with('/') {
+        let is_leaf = name.starts_with("index.");
+        if is_leaf && !(has_ending && path.starts_with("../")) {
+            tried.extend(joined(folder(dir), path));
+        }
+        tried.extend(joined(dir, path).filter(|_| !is_leaf || has_ending));
+    }
+    if !path.starts_with('.') {
+        tried.extend(joined("", path));
+    }
+    for path in tried {
+        if let Some(file) = at_path(site, language.as_deref(), &path) {
+            return Found::Page(file);
+        }
+    }
+    let name = path.trim_matches('/');
+    if !anywhere || name.contains('/') || name.is_empty() || path.starts_with('.') {
+        return Found::Nothing;
+    }
+    let wanted = logical(name, &from.settings.languages);
+    let mut same = site.files().filter(|file| {
+        let Some(other) = From::of(site, file).filter(|_| site.address(file).is_some()) else { return false };
+        let path = logical(&below(&other.root.served, other.inside), &other.settings.languages);
+        path.rsplit('/').next() == Some(wanted.as_str()) && other.language() == language
+    });
+    match (same.next(), same.next()) {
+        (Some(file), None) => Found::Page(file.to_owned()),
+        (Some(_), Some(_)) => Found::Several,
+        _ => Found::Nothing,
+    }
+}
+
+/// A path of the content as pages are named by it: without ending, language and index, in lower case.
+fn logical(path: &str, languages: &[String]) -> String {
+    let path = stem(path).unwrap_or(path);
+    let path = path
+        .rsplit_once('.')
+        .filter(|(_, last)| languages.iter().any(|language| language == last))
+        .map_or(path, |(path, _)| path);
+    let path = match path.rsplit_once('/') {
+        Some((folder, "index" | "_index")) => folder,
+        None if matches!(path, "index" | "_index") => "",
+        _ => path,
+    };
+    path.to_lowercase().replace(' ', "-")
+}
+
+/// The page of a path in the content.
+fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
+    let is_of = |file: &str| {
+        let other = From::of(site, file)?;
+        (site.address(file).is_some() && other.language().as_deref() == language).then_some(())
+    };
+    let languages = site.layout().roots().next()?.hugo.as_deref()?.languages.as_slice();
+    let wanted = logical(path.trim_matches('/'), languages);
+    let plain = stem(path.trim_matches('/')).unwrap_or(path.trim_matches('/'));
+    let plain = plain
+        .strip_suffix("_index")
+        .or(plain.strip_suffix("index"))
+        .filter(|rest| rest.is_empty() || rest.ends_with('/'))
+        .unwrap_or(plain)
+        .trim_matches('/');
+    let ends = std::iter::once(String::new()).chain(language.map(|language| format!(".{language}")));
+    for end in ends {
+        for root in site.layout().roots() {
+            let Some(inside) = plain.strip_prefix(root.served.as_str()) else { continue };
+            let inside = below(&root.folder, inside);
+            for name in ["", "/_index", "/index"] {
+                let file = format!("{inside}{name}{end}.md");
+                let file = file.trim_start_matches('/');
+                if site.has_file(file) && is_of(file).is_some() {
+                    return Some(file.to_owned());
+                }
+            }
+        }
+    }
+    let mut files = site.files().filter(|file| is_page(file));
+    let found = files.find(|file| {
+        From::of(site, file).is_some_and(|other| {
+            logical(&below(&other.root.served, other.inside), languages) == wanted && is_of(file).is_some()
+        })
+    });
+    found.map(str::to_owned)
+}
+
+/// `{{< ref "path" >}}` and its like.
+struct Reference<'t> {
+    before: &'t str,
+    path: &'t str,
+    after: &'t str,
+}
+
+fn reference(target: &str) -> Option<Reference<'_>> {
+    static REF: LazyLock<Regex> = LazyLock::new(|| {
+        let argument = r#"(?:path\s*=\s*)?(?:"([^"]*)"|`([^`]*)`|([^\s"`=]+))"#;
+        Regex::new(&format!(r"^\{{\{{[<%]\s*(?:rel)?ref\s+{argument}\s*/?[>%]\}}\}}$"))
+            .expect("the pattern is written out above")
+    });
+    let found = REF.captures(target)?;
+    let path = found.get(1).or(found.get(2)).or(found.get(3))?;
+    Some(Reference { before: &target[..path.start()], path: path.as_str(), after: &target[path.end()..] })
+}
+
+pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
+    let Some(reference) = reference(target) else { return Target::NotUnderstood };
+    let Some(from) = From::of(site, from).filter(|_| site.address(from).is_some()) else {
+        return Target::NotUnderstood;
+    };
+    let (path, anchor) = parts(reference.path);
+    if is_external(reference.path) {
+        return Target::External;
+    }
+    if path.is_empty() {
+        return page(from.file, anchor.as_deref());
+    }
+    match page_of(site, &from, path, true) {
+        Found::Page(file) => page(&file, anchor.as_deref()),
+        Found::Several => Target::NotUnderstood,
+        Found::Nothing => {
+            let inside = joined(folder(from.inside), path).or_else(|| joined("", path)).unwrap_or_default();
+            match from.settings.has_more
+                || is_generated(site, from.settings, &inside)
+                || is_generated(site, from.settings, path.trim_matches('/'))
+            {
+                true => Target::NotUnderstood,
+                false => Target::Missing { path: Some(inside), anchor },
+            }
+        }
+    }
+}
+
+/// The first of the ways to write a link that leads where it should.
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    let Some(page) = From::of(site, from) else { return plain::write(site, wanted) };
+    let suffix = suffix_of(like, anchor);
+    let (like_path, _) = parts(like);
+    let target = From::of(site, to).filter(|_| is_page(to));
+    let content = target.as_ref().map(|target| below(&target.root.served, target.inside));
+    let mut ways = Vec::new();
+    if let Some(old) = reference(like) {
+        let (old_path, old_anchor) = parts(old.path);
+        let anchor = anchor.map(str::to_owned).or(old_anchor).map_or(String::new(), |anchor| format!("#{anchor}"));
+        let content = content.clone().unwrap_or_default();
+        let named = if stem(old_path).is_some() { content } else { stem(&content).unwrap_or(&content).to_owned() };
+        let near = relative_path(folder(&below(&page.root.served, page.inside)), &named);
+        let near = (!old_path.starts_with('/')).then(|| near.clone());
+        ways.extend(
+            near.into_iter()
+                .chain([format!("/{named}")])
+                .map(|path| format!("{}{path}{anchor}{}", old.before, old.after)),
+        );
+    } else {
+        let is_absolute = like_path.starts_with('/') || like_path.is_empty();
+        if page.settings.hook == LinkHook::Embedded && stem(like_path).is_some() {
+            ways.extend(content.as_ref().map(|content| match is_absolute {
+                true => format!("/{content}{suffix}"),
+                false => format!("{}{suffix}", relative_path(folder(&below(&page.root.served, page.inside)), content)),
+            }));
+        }
+        let address = match target.is_some() {
+            true => address_of(site, to),
+            false => page
+                .settings
+                .statics
+                .iter()
+                .find_map(|folder| to.strip_prefix(folder.as_str()))
+                .map(|path| path.trim_matches('/').to_owned())
+                .or_else(|| beside(site, to)),
+        };
+        if let Some(address) = address {
+            let is_folder = target.is_some()
+                && !address.ends_with(".html")
+                && (like_path.ends_with('/') || stem(like_path).is_some() || is_absolute && like_path.is_empty());
+            let slash = if is_folder && !address.is_empty() { "/" } else { "" };
+            let base = if page.settings.adds_base { "" } else { page.settings.base.as_str() };
+            let absolute = format!("/{}{slash}{suffix}", encoded(&below(base, &address)));
+            if !is_absolute && let Some(own) = address_of(site, from) {
+                let own = if own.ends_with(".html") { folder(&own) } else { &own };
+                let way = relative_path(own, &address);
+                let dotted = if like_path.starts_with("./") && !way.starts_with('.') { "./" } else { "" };
+                ways.push(format!("{dotted}{}{slash}{suffix}", encoded(&way)));
+            }
+            ways.push(absolute);
+        }
+    }
+    let anchor = anchor
+        .or(suffix.split_once('#').map(|(_, anchor)| anchor))
+        .map_or(String::new(), |anchor| format!("#{anchor}"));
+    let last = content.map(|content| format!("{{{{< relref \"/{content}{anchor}\" >}}}}"));
+    let is_known = site.has_file(from) && site.has_any(to);
+    let leads = |way: &&String| match site.resolve(from, way) {
+        Target::Page { file, .. } | Target::Asset { file } => file == to,
+        _ => !is_known,
+    };
+    let found = ways.iter().chain(&last).find(leads).or(ways.last()).cloned();
+    found.or(last).unwrap_or_else(|| crate::follow::respelled(like, from, to, wanted.anchor))
+}
+
+/// The address of a page, or the one that it would have: a page that is being moved is not there yet.
+fn address_of(site: &Site, file: &str) -> Option<String> {
+    match site.address(file) {
+        Some(address) => Some(address.to_owned()),
+        None => (!site.has_file(file)).then(|| site.layout().place(file).site_path),
+    }
+}
+
+/// The address of a resource of a page.
+fn beside(site: &Site, file: &str) -> Option<String> {
+    let mut above = folder(file);
+    loop {
+        let index = ["index.md", "_index.md"].iter().find_map(|name| site.address(&below(above, name)));
+        if let Some(address) = index {
+            return Some(below(address, file[above.len()..].trim_matches('/')));
+        }
+        if above.is_empty() {
+            let root = site.layout().root(file)?;
+            return Some(below(&language_folder(root, ""), root.inside(file)?));
+        }
+        above = folder(above);
+    }
+}
+
+fn encoded(path: &str) -> String {
+    crate::follow::encoded(path)
+}

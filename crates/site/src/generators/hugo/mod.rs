@@ -1,0 +1,340 @@
+//! Hugo: `hugo.toml` and its like.
+
+mod address;
+pub(crate) mod config;
+mod links;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use docent_markdown::{AnchorStyle, FrontMatter};
+
+use super::Rules;
+use super::roots::Root;
+use super::yaml::Yaml;
+use crate::follow::{Wanted, Written};
+use crate::layout::{Generator, Layout};
+use crate::model::{Site, Target};
+use crate::tree::{Tree, at_home, joined_in};
+
+#[derive(Debug)]
+pub(crate) struct Hugo;
+
+/// What makes of a Markdown link what a browser reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum LinkHook {
+    /// Nothing: links are URLs as they are written.
+    #[default]
+    None,
+    /// Hugo's own, which looks for a page or a resource first.
+    Embedded,
+    /// A template of the site or of its theme.
+    Unknown,
+}
+
+/// What the configuration says of addresses and links.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    hook: LinkHook,
+    /// The path of the base URL, without slashes around it.
+    base: String,
+    /// Whether absolute links are made to begin with the base URL.
+    adds_base: bool,
+    ugly: Ugly,
+    /// Patterns of addresses by section; for pages.
+    permalinks: Vec<(String, String)>,
+    /// Codes of the languages, the default one first.
+    languages: Vec<String>,
+    /// Whether the default language is served in a folder too.
+    default_in_folder: bool,
+    keeps_case: bool,
+    has_aliases: bool,
+    /// Whether pages or files may come from where this tree cannot be read.
+    has_more: bool,
+    /// Folders of static files.
+    statics: Vec<String>,
+    /// Folders that are one page with its resources.
+    bundles: BTreeSet<String>,
+    /// First names of addresses that are generated: taxonomies and the like.
+    generated: BTreeSet<String>,
+}
+
+/// Whose pages are files and not folders.
+#[derive(Debug, Default)]
+enum Ugly {
+    #[default]
+    None,
+    All,
+    Sections(Vec<String>),
+}
+
+impl Rules for Hugo {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
+        address::of(root, inside, front)
+    }
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+
+    fn hides(&self, root: &Root, inside: &str) -> bool {
+        address::is_resource(root, inside)
+    }
+
+    fn builds(&self, _root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+        let never = |name: &str| front.get(name) == Some("never");
+        !front.flag("draft") && !front.flag("headless") && !never("build.render") && !never("_build.render")
+    }
+
+    fn aliases(&self, root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String> {
+        address::aliases(root, file, front, address)
+    }
+
+    // `_index.md` is the page of its folder.
+    fn is_part(&self, _file: &str) -> bool {
+        false
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        links::follow(site, link)
+    }
+
+    fn expression(&self, site: &Site, from: &str, target: &str) -> Target {
+        links::shortcode(site, from, target)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        links::write(site, wanted)
+    }
+}
+
+/// Reads the layout, if the folder has such a configuration.
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let read = config::read(tree, home, has)?;
+    let config = &read.config;
+    let text = |name: &str| config.get(name).and_then(Yaml::text);
+    let yes = |name: &str| text(name) == Some("true");
+    let default = text("defaultcontentlanguage").unwrap_or("en").to_lowercase();
+    let languages = languages(config, &default);
+    let (paths, outside) = (tree.paths(), tree.paths_outside());
+    let all = || paths.iter().chain(&outside).map(String::as_str);
+    let folder = |path: &str| joined_in(tree.root(), home, path);
+
+    let content = text("contentdir").unwrap_or("content");
+    let mounts = mounts(config);
+    let mut folders: Vec<(String, String, Option<String>)> = Vec::new();
+    for (source, target, language) in &mounts {
+        folders.extend(folder(source).map(|source| (source, target.clone(), language.clone())));
+    }
+    if mounts.is_empty() {
+        for (code, own) in &languages {
+            let own = own.and_then(|own| own.get("contentdir")).and_then(Yaml::text);
+            folders.extend(own.and_then(&folder).map(|own| (own, String::new(), Some(code.clone()))));
+        }
+        let has_rest = folders.len() < languages.len().max(1);
+        folders.extend(folder(content).filter(|_| has_rest).map(|content| (content, String::new(), None)));
+    }
+
+    let is_within = |path: &str, folder: &str| {
+        folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let bundles = all()
+        .filter(|path| folders.iter().any(|(folder, ..)| is_within(path, folder)))
+        .filter_map(|path| path.rsplit_once('/'))
+        .filter(|(_, name)| {
+            name.starts_with("index.") && ["md", "markdown", "html"].iter().any(|ending| name.ends_with(ending))
+        })
+        .map(|(folder, _)| folder.to_owned())
+        .filter(|bundle| folders.iter().all(|(folder, ..)| folder != bundle))
+        .collect();
+    let theme = theme(config);
+    let has_theme = |name: &str| {
+        let folder = format!("{}/", at_home(tree, home, &format!("{}/{name}", text("themesdir").unwrap_or("themes"))));
+        all().any(|path| path.starts_with(folder.as_str()))
+    };
+    let imports = config.get("module").and_then(|module| module.get("imports")).is_some();
+    let has_more = imports || theme.iter().any(|name| !has_theme(name));
+    let statics = ["static"].into_iter().chain(text("staticdir")).filter_map(&folder);
+    let mut generated = BTreeSet::from(["tags".to_owned(), "categories".to_owned(), "page".to_owned()]);
+    generated.extend(
+        config
+            .get("taxonomies")
+            .map(Yaml::members)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|(_, name)| Some(name.text()?.to_lowercase())),
+    );
+
+    let is_multihost = languages.iter().any(|(_, own)| own.is_some_and(|own| own.get("baseurl").is_some()));
+    let settings = Settings {
+        hook: hook(tree, home, config, all(), has_more, languages.len() > 1 && !is_multihost),
+        base: base(text("baseurl").unwrap_or_default()),
+        adds_base: yes("canonifyurls") || yes("relativeurls"),
+        ugly: ugly(config),
+        permalinks: permalinks(config),
+        languages: languages.iter().map(|(code, _)| code.clone()).collect(),
+        default_in_folder: yes("defaultcontentlanguageinsubdir"),
+        keeps_case: yes("disablepathtolower"),
+        has_aliases: !yes("disablealiases"),
+        has_more: has_more || is_multihost,
+        statics: statics.collect(),
+        bundles,
+        generated,
+    };
+    let suffixes = if languages.len() > 1 { settings.languages.clone() } else { Vec::new() };
+    let settings = Arc::new(settings);
+    let roots = folders.into_iter().map(|(folder, target, language)| Root {
+        folder,
+        served: target,
+        generator: Generator::Hugo,
+        language: language.or_else(|| Some(default.clone()).filter(|_| languages.len() < 2)),
+        suffixes: suffixes.clone(),
+        hugo: Some(Arc::clone(&settings)),
+        ..Root::default()
+    });
+    let mut layout = Layout::of(Generator::Hugo, home, roots.collect());
+    let parser = |name: &str| config.get("markup")?.get("goldmark")?.get("parser")?.get(name)?.text();
+    layout.anchors = match parser("autoheadingidtype").or_else(|| parser("autoidtype")) {
+        Some("github-ascii") => AnchorStyle::HugoAscii,
+        Some("blackfriday") => AnchorStyle::Blackfriday,
+        _ => AnchorStyle::Hugo,
+    };
+    for (file, message) in read.trouble {
+        layout.problem(&file, message);
+    }
+    Some(layout)
+}
+
+/// The languages that are built and what is said of each, the default one first.
+fn languages<'y>(config: &'y Yaml, default: &str) -> Vec<(String, Option<&'y Yaml>)> {
+    let disabled = config.get("disablelanguages").map(Yaml::list).unwrap_or_default();
+    let named = config.get("languages").map(Yaml::members).unwrap_or_default();
+    let is_built = |code: &str, own: &Yaml| {
+        own.get("disabled").and_then(Yaml::text) != Some("true") && !disabled.iter().any(|one| one.text() == Some(code))
+    };
+    let built = named.iter().filter(|(code, own)| is_built(code, own));
+    let mut languages: Vec<_> = built.map(|(code, own)| (code.clone(), Some(own))).collect();
+    if languages.is_empty() {
+        languages.push((default.to_owned(), None));
+    }
+    languages.sort_by_key(|(code, _)| code != default);
+    languages
+}
+
+/// Folders that are mounted as content: source, path in the content, language.
+fn mounts(config: &Yaml) -> Vec<(String, String, Option<String>)> {
+    let mounts = config.get("module").and_then(|module| module.get("mounts")).map(Yaml::list).unwrap_or_default();
+    let mounted = mounts.iter().filter_map(|mount| {
+        let target = mount.get("target")?.text()?.trim_matches('/');
+        let inside = target.strip_prefix("content").filter(|rest| rest.is_empty() || rest.starts_with('/'))?;
+        let language = mount.get("lang").and_then(Yaml::text).map(str::to_lowercase);
+        Some((mount.get("source")?.text()?.to_owned(), inside.trim_matches('/').to_owned(), language))
+    });
+    mounted.collect()
+}
+
+fn theme(config: &Yaml) -> Vec<&str> {
+    match config.get("theme") {
+        Some(Yaml::Text(name)) => vec![name],
+        Some(list) => list.list().iter().filter_map(Yaml::text).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// The path of a URL.
+fn base(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+    rest.trim_matches('/').to_owned()
+}
+
+fn ugly(config: &Yaml) -> Ugly {
+    match config.get("uglyurls") {
+        Some(Yaml::Text(all)) if all == "true" => Ugly::All,
+        Some(Yaml::Map(sections)) => {
+            let named = sections.iter().filter(|(_, value)| value.text() == Some("true"));
+            Ugly::Sections(named.map(|(name, _)| name.clone()).collect())
+        }
+        _ => Ugly::None,
+    }
+}
+
+/// Patterns for pages: those of `page`, and those that name no kind.
+fn permalinks(config: &Yaml) -> Vec<(String, String)> {
+    let named = config.get("permalinks").map(Yaml::members).unwrap_or_default();
+    let own = named.iter().find(|(kind, _)| kind == "page").map(|(_, own)| own.members()).unwrap_or_default();
+    let patterns =
+        named.iter().chain(own).filter_map(|(section, pattern)| Some((section.clone(), pattern.text()?.to_owned())));
+    patterns.collect()
+}
+
+/// What becomes of a Markdown link.
+fn hook<'p>(
+    tree: &dyn Tree,
+    home: &str,
+    config: &Yaml,
+    paths: impl Iterator<Item = &'p str>,
+    has_more: bool,
+    is_multilingual: bool,
+) -> LinkHook {
+    let setting =
+        |name: &str| config.get("markup")?.get("goldmark")?.get("renderhooks")?.get("link")?.get(name)?.text();
+    let embedded = setting("useembedded");
+    if embedded == Some("always") {
+        return LinkHook::Embedded;
+    }
+    let layouts = ["layouts/", "themes/"].map(|folder| at_home(tree, home, folder));
+    let own: Vec<&str> = paths
+        .filter(|path| {
+            path.contains("_markup/render-link.") && layouts.iter().any(|folder| path.starts_with(folder.as_str()))
+        })
+        .collect();
+    let leaves_links =
+        |path: &&str| tree.read(path).is_some_and(|bytes| leaves_destinations(&String::from_utf8_lossy(&bytes)));
+    match embedded {
+        _ if !own.iter().all(|path| leaves_links(&path)) => LinkHook::Unknown,
+        // What cannot be read may have a hook.
+        _ if has_more => LinkHook::Unknown,
+        _ if !own.is_empty() => LinkHook::None,
+        Some("fallback") => LinkHook::Embedded,
+        Some("never") => LinkHook::None,
+        _ if setting("enabledefault") == Some("true") || is_multilingual => LinkHook::Embedded,
+        _ => LinkHook::None,
+    }
+}
+
+/// Whether a template of links writes each destination as it stands.
+fn leaves_destinations(template: &str) -> bool {
+    // Whatever computes another path says one of these.
+    let changes = [
+        "GetPage",
+        "ermalink",
+        "ref ",
+        "relref",
+        "URL",
+        "Resource",
+        "resources",
+        "partial",
+        "replace",
+        "trim",
+        "Trim",
+        "printf",
+        "path.",
+        "urls.",
+        "strings.",
+        "add ",
+        "site.",
+        "Site",
+        "template",
+        "join",
+        "lower",
+        "index ",
+    ];
+    let reads = template.replace("safeURL", "").replace("safe.URL", "");
+    reads.contains(".Destination") && !changes.iter().any(|word| reads.contains(word))
+}

@@ -1,0 +1,100 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use crate::follow::Wanted;
+use crate::model::{Site, Target};
+use crate::tree::{Tree, from_root};
+
+/// A repository whose docs are in a folder of it.
+struct Repository {
+    files: BTreeMap<String, Vec<u8>>,
+    root: &'static str,
+}
+
+impl Repository {
+    fn seen_from(root: &'static str) -> Self {
+        let files = [
+            "README.md",
+            "src/main.rs",
+            "docs/README.md",
+            "docs/a.md",
+            "docs/in/b.md",
+            "docs/in/v1.2/c.md",
+            "docs/img/x y.png",
+            "docs/in/README.md",
+        ];
+        let text = b"---\nslug: elsewhere\n---\n".to_vec();
+        Self { files: files.map(|file| (from_root(root, file), text.clone())).into(), root }
+    }
+}
+
+impl Tree for Repository {
+    fn paths(&self) -> Vec<String> {
+        self.files.keys().filter(|file| !file.starts_with("../")).cloned().collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.files.get(path).cloned()
+    }
+
+    fn root(&self) -> &str {
+        self.root
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.files.keys().filter(|file| file.starts_with("../")).cloned().collect()
+    }
+}
+
+#[test]
+fn links_are_read_as_a_forge_reads_them() {
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
+    let asset = |file: &str| Target::Asset { file: file.to_owned() };
+    let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
+    let site = Site::read(&Repository::seen_from("docs"));
+    assert_eq!(site.address("a.md"), Some("a"));
+    for (from, target, expected) in [
+        ("a.md", "in/b.md", page("in/b.md")),
+        ("a.md", "in/b", page("in/b.md")),
+        ("a.md", "in", page("in/README.md")),
+        ("a.md", "./in/v1.2", asset("in/v1.2")),
+        ("a.md", "img", asset("img")),
+        ("a.md", "img/x%20y.png", asset("img/x y.png")),
+        ("a.md", "/docs/in/b.md", page("in/b.md")),
+        ("a.md", "/in/b.md", missing("../in/b.md")),
+        ("a.md", "/src/main.rs", asset("../src/main.rs")),
+        ("a.md", "../README.md", asset("../README.md")),
+        ("a.md", "../src", asset("../src")),
+        ("a.md", "../gone.md", missing("../gone.md")),
+        ("a.md", "../../issues", Target::NotUnderstood),
+        ("a.md", "gone.png", missing("gone.png")),
+        ("a.md", "gone", Target::NotUnderstood),
+        ("a.md", "v1.3", Target::NotUnderstood),
+        ("in/b.md", "a.md", missing("in/a.md")),
+    ] {
+        assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
+    }
+    let whole = Site::read(&Repository::seen_from(""));
+    assert_eq!(whole.resolve("docs/a.md", "../README.md"), page("README.md"));
+    assert_eq!(whole.resolve("docs/a.md", "/docs/in/b.md"), page("docs/in/b.md"));
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_leads_where_it_should(
+        root in prop::sample::select(vec!["", "docs"]),
+        from in 0..8_usize, to in 0..8_usize,
+        like in prop::sample::select(vec!["", "x", "x/", "/x", "./x", "../x", "x.md", "/x.md", "./x.md", "../x.md?y", "x.md#y"]),
+    ) {
+        let site = Site::read(&Repository::seen_from(root));
+        let files: Vec<String> = site.served().into_values().map(str::to_owned).collect();
+        let (from, to) = (&files[from % files.len()], &files[to % files.len()]);
+        let spelled = site.link(&Wanted { from, to, anchor: Some("z"), like });
+        prop_assert_eq!(
+            site.resolve(from, &spelled),
+            Target::Page { file: to.clone(), anchor: Some("z".to_owned()) },
+            "{} in {}", spelled, from
+        );
+    }
+}
