@@ -242,7 +242,6 @@ fn read_html(folder: &Path, file: &str, url: &str) -> Built {
                     built.links.insert((path, None));
                     built.written.insert(value);
                 }
-                "src" => drop(built.written.insert(value)),
                 _ => {}
             }
         }
