@@ -133,7 +133,15 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                     // address of what they do not serve.
                     let beside = resolved(url.trim_end_matches('/'), path);
                     let as_read = [resolved(&url, path), beside, format!("{base}{path}"), format!("{base}/{path}")];
-                    let as_read = as_read.map(|path| decoded(path.trim_matches('/')));
+                    let without_ending = |path: String| match path.rsplit_once('.') {
+                        Some((stem, "md" | "mdx")) => vec![stem.to_owned(), path],
+                        _ => vec![path],
+                    };
+                    let as_read: Vec<String> = as_read
+                        .into_iter()
+                        .map(|path| decoded(path.trim_matches('/')))
+                        .flat_map(without_ending)
+                        .collect();
                     let linked = |path: &&String| built_page.links.contains(&(key(path), None));
                     let name = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
                     let rewritten = |(to, _): &(String, Option<String>)| to.ends_with(name) && !exists(to);
