@@ -440,10 +440,33 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     if ["openapi", "api", "asyncapi"].iter().any(|field| page.front_matter.get(field).is_some()) {
         return true;
     }
-    let wanted = slug(anchor);
-    ATTRIBUTE
-        .captures_iter(&text_of(bytes))
-        .any(|value| value.get(1).is_some_and(|value| slug(value.as_str()) == wanted))
+    let (wanted, text) = (slug(anchor), text_of(bytes));
+    text.lines().any(|line| line_may_have_anchor(line, anchor, &wanted))
+        || ATTRIBUTE.captures_iter(&text).any(|value| value.get(1).is_some_and(|value| slug(value.as_str()) == wanted))
+}
+
+/// Whether a line gives an anchor that is no heading of CommonMark: an indented heading (in a tab or a note), a list of
+/// attributes with the id, a label (`(name)=`), or an object of the source code that is documented in its place.
+fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str) -> bool {
+    let words = line.trim();
+    let heading = words.starts_with('#').then(|| slug(words.trim_start_matches('#').trim()));
+    let is_heading = heading.is_some_and(|heading| {
+        !heading.is_empty() && slug_of_anchor.strip_prefix(heading.as_str()).is_some_and(is_count)
+    });
+    let in_braces = line.match_indices(anchor).any(|(at, _)| {
+        let before = &line[..at];
+        before.ends_with(['#', '=', '"', '\'']) && before.rfind('{') > before.rfind('}')
+    });
+    let is_label = words.strip_prefix('(').and_then(|rest| rest.strip_suffix(")=")) == Some(anchor);
+    let is_object =
+        words.strip_prefix("::: ").is_some_and(|name| name.contains('.') && anchor.starts_with(name.trim()));
+    is_heading || in_braces || is_label || is_object
+}
+
+/// Nothing, or the number that sets a heading apart from others with the same words.
+fn is_count(rest: &str) -> bool {
+    rest.is_empty()
+        || rest.strip_prefix(['-', '_']).is_some_and(|count| count.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 #[cfg(test)]

@@ -149,3 +149,23 @@ fn a_redirect_that_goes_leaves_links_broken() {
         ["a.mdx:4 `/old` leads nowhere"]
     );
 }
+
+#[test]
+fn anchors_that_are_no_headings_of_commonmark_are_not_called_broken() {
+    let text =
+        "# T\n\n=== \"One\"\n\n    ## In a tab\n\n![x](y.png){ #figure }\n\n(a-label)=\n## H\n\n::: package.module\n";
+    let link = |anchor: &str| format!("---\ntitle: A\n---\n[x](b.md#{anchor})\n");
+    for (anchor, broken) in [
+        ("in-a-tab", false),
+        ("in-a-tab_1", false),
+        ("figure", false),
+        ("a-label", false),
+        ("package.module.Class", false),
+        ("in-a-box", true),
+        ("x", true),
+    ] {
+        let files = [("mkdocs.yml", "site_name: x\n"), ("docs/a.md", &link(anchor)), ("docs/b.md", text)];
+        let found = findings_in(&crate::sample::site(&files), &["docs/a.md".to_owned()]);
+        assert_eq!(found.iter().any(|found| found.kind == FindingKind::BrokenAnchor), broken, "{anchor}");
+    }
+}
