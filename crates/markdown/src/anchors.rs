@@ -60,6 +60,8 @@ pub enum AnchorStyle {
     HugoAscii,
     /// `blackfriday`, which Hugo still offers.
     Blackfriday,
+    /// Of Sphinx: letters of ASCII, never a digit first.
+    Docutils,
 }
 
 impl AnchorStyle {
@@ -77,6 +79,7 @@ impl AnchorStyle {
             Self::PythonUnicode => python_slug(text, |_| true),
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),
             Self::PymdownCased => pymdown_slug(text),
+            Self::Docutils => docutils_slug(text),
             // Dashes in prose are made typographic before.
             Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")),
             Self::Hugo => hugo_slug(without_dashes(text).chars()),
@@ -123,6 +126,18 @@ fn is_emoji_name(word: &str) -> bool {
         && word.strip_prefix(':').and_then(|word| word.strip_suffix(':')).is_some_and(|name| {
             name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_+-".contains(&byte))
         })
+}
+
+fn docutils_slug(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.to_lowercase().nfkd().filter(char::is_ascii) {
+        if c.is_ascii_alphanumeric() {
+            out.push(c);
+        } else if !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit()).trim_end_matches('-').to_owned()
 }
 
 fn pymdown_slug(text: &str) -> String {
@@ -221,6 +236,9 @@ impl Anchors {
             return self.explicit(name.trim());
         }
         let slug = self.style.slug(text);
+        if self.style == AnchorStyle::Docutils {
+            return self.numbered(slug);
+        }
         let (base, joint) = match self.style {
             // `setup_1` is counted on: the next one is `setup_2`.
             AnchorStyle::Python | AnchorStyle::PythonUnicode | AnchorStyle::Pymdown | AnchorStyle::PymdownCased => {
@@ -241,6 +259,17 @@ impl Anchors {
         anchor
     }
 
+    /// The slug, or the next free one of `id1`, `id2` and so on when it is empty or taken.
+    fn numbered(&mut self, slug: String) -> String {
+        let mut anchor = slug;
+        while anchor.is_empty() || self.taken.contains_key(&anchor) {
+            let count = self.taken.entry(String::new()).or_insert(0);
+            *count += 1;
+            anchor = format!("id{count}");
+        }
+        self.explicit(&anchor)
+    }
+
     /// Whether a heading may end in a list of attributes, which is not part of its words.
     pub(crate) fn reads_attributes(&self) -> bool {
         matches!(
@@ -250,6 +279,7 @@ impl Anchors {
                 | AnchorStyle::Pymdown
                 | AnchorStyle::PymdownCased
                 | AnchorStyle::MdBook
+                | AnchorStyle::Docutils
         )
     }
 
@@ -334,6 +364,8 @@ mod tests {
             (AnchorStyle::Hugo, "?!", "heading"),
             (AnchorStyle::HugoAscii, "Émile 日本", "emile-"),
             (AnchorStyle::Blackfriday, "§ 1.2 What's new?", "1-2-what-s-new"),
+            (AnchorStyle::Docutils, "1. What's `new` in Über?", "what-s-new-in-uber"),
+            (AnchorStyle::Docutils, "快速", "id1"),
         ] {
             assert_eq!(Anchors::of(style).for_heading(text), anchor, "{text}");
         }

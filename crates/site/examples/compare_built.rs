@@ -144,7 +144,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         .collect();
                     let linked = |path: &&String| built_page.links.contains(&(key(path), None));
                     let name = path.rsplit('/').next().and_then(|name| name.split('.').next()).unwrap_or_default();
-                    let rewritten = |(to, _): &(String, Option<String>)| to.ends_with(name) && !exists(to);
+                    let rewritten = |(to, anchor): &(String, Option<String>)| match anchor {
+                        Some(anchor) if anchor == target => !built_page.ids.contains(anchor),
+                        _ => to.ends_with(name) && !exists(to),
+                    };
                     let leads_nowhere = as_read.iter().filter(linked).any(|path| !exists(path))
                         || (!built_page.written.contains(target) && built_page.links.iter().any(rewritten));
                     // A link that names nothing is the page itself to a browser, and a mistake to its author.

@@ -166,6 +166,6 @@ fn anchors_that_are_no_headings_of_commonmark_are_not_called_broken() {
     ] {
         let files = [("mkdocs.yml", "site_name: x\n"), ("docs/a.md", &link(anchor)), ("docs/b.md", text)];
         let found = findings_in(&crate::sample::site(&files), &["docs/a.md".to_owned()]);
-        assert_eq!(found.iter().any(|found| found.kind == FindingKind::BrokenAnchor), broken, "{anchor}");
+        assert_eq!(found.findings.iter().any(|found| found.kind == FindingKind::BrokenAnchor), broken, "{anchor}");
     }
 }

@@ -15,7 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
-use crate::generators::{self, ALL, docusaurus, hugo, mdbook, mkdocs, next, redirects, rules, starlight, vitepress};
+use crate::generators::{
+    self, ALL, docusaurus, hugo, mdbook, mkdocs, next, redirects, rules, sphinx, starlight, vitepress,
+};
 use crate::openapi::Cache;
 use crate::tree::Tree;
 
@@ -38,6 +40,8 @@ pub enum Generator {
     /// A `next.config.*` that uses Nextra.
     Nextra,
     Hugo,
+    /// With pages in Markdown, read by MyST.
+    Sphinx,
 }
 
 impl Generator {
@@ -54,6 +58,7 @@ impl Generator {
             Self::Fumadocs => "Fumadocs",
             Self::Nextra => "Nextra",
             Self::Hugo => "Hugo",
+            Self::Sphinx => "Sphinx",
         }
     }
 }
@@ -114,6 +119,7 @@ pub struct Layout {
     pub(crate) templates_in_code: bool,
     pub(crate) mkdocs: mkdocs::Options,
     pub(crate) mdbook: mdbook::Options,
+    pub(crate) sphinx: sphinx::Options,
     pub(crate) cache: Cache,
     pub(crate) docusaurus: docusaurus::Settings,
     pub(crate) next: next::Settings,
@@ -250,6 +256,7 @@ impl Layout {
             templates_in_code: false,
             mkdocs: mkdocs::Options::default(),
             mdbook: mdbook::Options::default(),
+            sphinx: sphinx::Options::default(),
             cache: Cache::default(),
             docusaurus: docusaurus::Settings::default(),
             next: next::Settings::default(),
@@ -459,6 +466,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
                 || mkdocs::is_file(name) && inside.is_empty()
                 || mdbook::is_file(inside, name)
                 || hugo::config::is_file(inside, name)
+                || sphinx::is_file(inside, name)
                 || redirects::is_file(inside, name)
         })
     })

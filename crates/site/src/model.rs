@@ -220,6 +220,7 @@ impl Site {
         if link.path.is_empty() {
             return match target.is_empty() {
                 true => Target::Missing { path: None, anchor: None },
+                false if rules(self.generator()).has_labels() => Target::NotUnderstood,
                 false => Target::Page { file: from.to_owned(), anchor: link.anchor },
             };
         }

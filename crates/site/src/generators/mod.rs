@@ -16,6 +16,7 @@ mod plain;
 pub(crate) mod redirects;
 pub(crate) mod roots;
 mod script;
+pub(crate) mod sphinx;
 pub(crate) mod starlight;
 pub(crate) mod vitepress;
 pub(crate) mod yaml;
@@ -74,6 +75,11 @@ pub(crate) trait Rules: Sync {
         is_partial(file)
     }
 
+    /// Whether an anchor alone (`#name`) may name a label on any page, so that only a build knows where it leads.
+    fn has_labels(&self) -> bool {
+        false
+    }
+
     /// What a link leads to, as this generator and then a browser read it.
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
         by_names(site, link)
@@ -91,7 +97,7 @@ pub(crate) trait Rules: Sync {
 }
 
 /// In the order in which their configurations are looked for.
-pub(crate) const ALL: [Generator; 9] = [
+pub(crate) const ALL: [Generator; 10] = [
     Generator::Mintlify,
     Generator::Docusaurus,
     Generator::VitePress,
@@ -101,6 +107,7 @@ pub(crate) const ALL: [Generator; 9] = [
     Generator::Fumadocs,
     Generator::Nextra,
     Generator::Hugo,
+    Generator::Sphinx,
 ];
 
 /// The rules of a generator.
@@ -116,6 +123,7 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::Fumadocs => &fumadocs::Fumadocs,
         Generator::Nextra => &nextra::Nextra,
         Generator::Hugo => &hugo::Hugo,
+        Generator::Sphinx => &sphinx::Sphinx,
     }
 }
 

@@ -1,0 +1,231 @@
+//! Sphinx with pages in Markdown (MyST). The `conf.py` is a program: it is read for its plain literals and never run.
+
+use std::sync::LazyLock;
+
+use docent_markdown::{AnchorStyle, FrontMatter, folder, is_page, joined, text_of};
+use regex::Regex;
+
+use super::Rules;
+use super::patterns::globs;
+use super::roots::{Root, index_path};
+use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, parts, relative, respelled};
+use crate::layout::{Generator, Layout, below};
+use crate::model::{Site, Target};
+use crate::tree::{Tree, at_home, joined_in};
+
+const FILE: &str = "conf.py";
+
+/// Where a configuration is, in the folder of the docs.
+const FOLDERS: [&str; 3] = ["", "source", "src"];
+
+/// What makes pages of Markdown files.
+const MARKDOWN: [&str; 3] = ["myst_parser", "myst_nb", "recommonmark"];
+
+/// Extensions that make pages out of source code or of programs.
+const MAKERS: [&str; 6] =
+    ["autodoc2", "autoapi", "sphinx.ext.autosummary", "sphinx_gallery", "rediraffe", "sphinx_reredirects"];
+
+/// Whether a file is a configuration, by its folder in the home of a site.
+pub(crate) fn is_file(folder: &str, name: &str) -> bool {
+    name == FILE && FOLDERS.contains(&folder)
+}
+
+/// What a configuration says of links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// The folder of the pages.
+    pub(crate) source: String,
+    /// Whether an extension makes pages that are in no file.
+    pub(crate) makes_pages: bool,
+}
+
+#[derive(Debug)]
+pub(crate) struct Sphinx;
+
+impl Rules for Sphinx {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        FOLDERS.iter().find_map(|folder| {
+            let source = joined_in(tree.root(), home, folder)?;
+            let file = at_home(tree, &source, FILE);
+            let text = tree.read(&file).filter(|_| has(&file))?;
+            read(&text_of(&text), home, source)
+        })
+    }
+
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        below(&root.served, &index_path(docent_markdown::stem(inside).unwrap_or(inside), &["index"]))
+    }
+
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
+        !(inside.ends_with(".md") || inside.ends_with(".markdown"))
+    }
+
+    fn has_labels(&self) -> bool {
+        true
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        write(site, wanted)
+    }
+}
+
+fn read(text: &str, home: &str, source: String) -> Option<Layout> {
+    static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^exclude_patterns\s*(?::[^=\n]*)?\+?=\s*\[([^\]]*)\]")
+            .expect("the pattern is written out above")
+    });
+    static STRING: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r#""([^"\n]*)"|'([^'\n]*)'"#).expect("the pattern is written out above"));
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
+    let text = lines.join("\n");
+    if !MARKDOWN.iter().any(|name| text.contains(name)) {
+        return None;
+    }
+    let mut root = Root { folder: source.clone(), generator: Generator::Sphinx, ..Root::default() };
+    let mut excluded = vec!["_build/**".to_owned()];
+    for list in EXCLUDED.captures_iter(&text) {
+        for string in STRING.captures_iter(&list[1]) {
+            let pattern = string.get(1).or(string.get(2)).map_or("", |pattern| pattern.as_str()).trim_matches('/');
+            excluded.extend([pattern.to_owned(), format!("{pattern}/**")]);
+        }
+    }
+    root.excluded = globs(excluded.iter().map(String::as_str));
+    let mut layout = Layout::of(Generator::Sphinx, home, vec![root]);
+    layout.anchors = AnchorStyle::Docutils;
+    layout.sphinx = Options { source, makes_pages: MAKERS.iter().any(|name| text.contains(name)) };
+    Some(layout)
+}
+
+/// A link names a file from the page's folder, or from the docs folder when it is absolute. What names no file is looked up
+/// among the labels of all pages, which only a build knows.
+fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let options = &site.layout().sphinx;
+    if site.address(link.from).is_none() {
+        return match by_names(site, link) {
+            Target::Missing { .. } => Target::NotUnderstood,
+            target => target,
+        };
+    }
+    let base = if link.is_absolute() { options.source.as_str() } else { folder(link.from) };
+    let Some(path) = joined(base, &link.path) else { return Target::NotUnderstood };
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
+    if site.has_file(&path) {
+        return match (is_page(&path), site.address(&path)) {
+            (true, Some(_)) => page(&path),
+            // It is a document to nobody: the docs leave it out.
+            (true, None) => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+            (false, _) => Target::Asset { file: path },
+        };
+    }
+    if has_page_ending(&link.path) {
+        return match options.makes_pages {
+            true => Target::NotUnderstood,
+            false => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+        };
+    }
+    // A page may be named without its ending, or by what was built.
+    let stem = path.strip_suffix(".html").unwrap_or(&path);
+    let file = [".md", ".markdown"].iter().map(|ending| format!("{stem}{ending}"));
+    match file.into_iter().find(|file| site.address(file).is_some()) {
+        Some(file) => page(&file),
+        None => Target::NotUnderstood,
+    }
+}
+
+/// By the file, absolute where the link before was.
+fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    if site.address(from).is_none() {
+        return respelled(like, from, to, anchor);
+    }
+    let (path, _) = parts(like);
+    let rest = &like[like.find('#').unwrap_or(like.len())..];
+    let suffix = anchor.map_or_else(|| rest.to_owned(), |anchor| format!("#{}", encoded(anchor)));
+    let source = site.layout().sphinx.source.as_str();
+    let way = match path.starts_with('/') {
+        true => format!("/{}", to.strip_prefix(source).unwrap_or(to).trim_start_matches('/')),
+        false => relative(folder(from), to),
+    };
+    let dotted = path.starts_with("./") && !way.starts_with("..");
+    format!("{}{}{suffix}", if dotted { "./" } else { "" }, encoded(&way))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::sample::{Files, as_docs_root, site};
+
+    fn docs() -> Files {
+        site(&[
+            (
+                "docs/conf.py",
+                "extensions = ['myst_parser']\nexclude_patterns = [\n  \"_build\", 'drafts',\n  \"**/part.md\"]\n",
+            ),
+            ("docs/index.md", ""),
+            ("docs/guide/start.md", ""),
+            ("docs/guide/index.md", ""),
+            ("docs/guide/part.md", ""),
+            ("docs/guide/other.rst", ""),
+            ("docs/drafts/a.md", ""),
+            ("docs/a page.md", ""),
+            ("docs/img/a.png", ""),
+            ("README.md", ""),
+        ])
+    }
+
+    #[test]
+    fn links_name_files_and_labels_are_left_alone() {
+        let site = Site::read(&docs());
+        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
+        let asset = |file: &str| Target::Asset { file: file.to_owned() };
+        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
+        for (target, expected) in [
+            ("../index.md", page("docs/index.md")),
+            ("/guide/index.md", page("docs/guide/index.md")),
+            ("../a%20page.md", page("docs/a page.md")),
+            ("../a%20page", page("docs/a page.md")),
+            ("index.html", page("docs/guide/index.md")),
+            ("../img/a.png", asset("docs/img/a.png")),
+            ("other.rst", asset("docs/guide/other.rst")),
+            ("part.md", missing("docs/guide/part.md")),
+            ("nowhere.md", missing("docs/guide/nowhere.md")),
+            ("some-label", Target::NotUnderstood),
+            ("#some-label", Target::NotUnderstood),
+            ("https://x.y/", Target::External),
+        ] {
+            assert_eq!(site.resolve("docs/guide/start.md", target), expected, "{target}");
+        }
+        let served: Vec<_> = site.served().into_values().collect();
+        assert_eq!(served, ["docs/index.md", "docs/a page.md", "docs/guide/index.md", "docs/guide/start.md"]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_link_that_is_written_leads_to_its_page(
+            from in 0..4_usize,
+            to in 0..5_usize,
+            like in prop::sample::select(vec!["", "x.md", "./x.md#y", "../x", "/x.md", "x.html"]),
+            inside in any::<bool>(),
+        ) {
+            let files = ["index.md", "guide/index.md", "guide/start.md", "a page.md", "img/a.png"];
+            let name = |file: &str| if inside { file.to_owned() } else { format!("docs/{file}") };
+            let site = match inside {
+                true => Site::read(&as_docs_root("docs", docs())),
+                false => Site::read(&docs()),
+            };
+            let (from, to) = (name(files[from]), name(files[to]));
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like });
+            let found = match site.resolve(&from, &written) {
+                Target::Page { file, .. } | Target::Asset { file } => file,
+                other => format!("{other:?}"),
+            };
+            prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+        }
+    }
+}
