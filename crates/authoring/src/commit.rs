@@ -43,19 +43,21 @@ impl Session<'_> {
         let entries = self.progress.transcript.entries();
         let is_checked =
             finish.outcome == agent::Outcome::Done && matches!(entries.last(), Some(agent::Entry::Results { .. }));
-        let (draft, problems) = if is_checked { (draft, Vec::new()) } else { self.check(draft).await? };
+        let (draft, problems, doubts) = self.check(draft).await?;
+        let problems = if is_checked { Vec::new() } else { problems };
         let made = self.commit(turn, draft, &finish).await?;
-        self.record(Record::Committed { commit: made.to_string(), finish: Some(finish), problems: Some(problems) });
+        let (commit, finish, problems) = (made.to_string(), Some(finish), Some(problems));
+        self.record(Record::Committed { commit, finish, problems, doubts });
         Ok(())
     }
 
-    /// What the checks of the docs find that was not there before.
-    async fn check(&self, draft: Draft) -> Result<(Draft, Vec<String>), Stop> {
+    /// What the checks of the docs find that was not there before, and what they cannot tell.
+    async fn check(&self, draft: Draft) -> Result<(Draft, Vec<String>, Vec<String>), Stop> {
         let checked = self.author.works(move || {
             let mut draft = draft;
-            let problems = words::problems(&draft.problems());
+            let checked = draft.checked();
             draft.check()?;
-            Ok::<_, GitError>((draft, problems))
+            Ok::<_, GitError>((draft, words::problems(&checked.findings), words::problems(&checked.doubts)))
         });
         checked.await.map_err(Stop::from)
     }

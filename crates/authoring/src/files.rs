@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
 use docent_agent::{Files, Refused, refused_change, secrets};
-use docent_site::{Finding, Tree, from_root, new_findings};
+use docent_site::{Checked, Tree, from_root, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
 
 use crate::docs::{below, inside};
@@ -67,8 +67,8 @@ impl Draft {
         ))
     }
 
-    /// What the checks of the docs find that was not there before.
-    pub(crate) fn problems(&self) -> Vec<Finding> {
+    /// What the checks of the docs find that was not there before, and what they cannot tell.
+    pub(crate) fn checked(&self) -> Checked {
         new_findings(&self.before, self, &self.changed())
     }
 

@@ -45,6 +45,8 @@ pub struct Turn {
     pub committed: Option<String>,
     /// What the checks found in it that was not there before.
     pub problems: Option<Vec<String>>,
+    /// What of it could not be checked.
+    pub doubts: Vec<String>,
     /// Whether all of it is on the job's branch.
     pub pushed: bool,
     /// How often the branch was deleted after that.
@@ -155,6 +157,7 @@ impl Progress {
                     finish: None,
                     committed: None,
                     problems: None,
+                    doubts: Vec::new(),
                     pushed: false,
                     deleted: 0,
                     proposed: None,
@@ -180,8 +183,9 @@ impl Progress {
                 self.restarts += 1;
                 self.restarted = Some(why);
             }
-            Record::Committed { commit, finish, problems } => self.in_turn(|turn| {
+            Record::Committed { commit, finish, problems, doubts } => self.in_turn(|turn| {
                 (turn.committed, turn.finish, turn.problems) = (Some(commit), finish, problems);
+                turn.doubts = doubts;
             }),
             Record::Pushed { commit, part } => {
                 self.waiting.push(part);
@@ -374,7 +378,13 @@ mod tests {
 
     #[test]
     fn a_turn_the_engine_gave_up_on_is_forgotten_unless_it_was_pushed() {
-        let part = Part { asked: "one".into(), title: "One".into(), summary: "Did one.".into(), problems: None };
+        let part = Part {
+            asked: "one".into(),
+            title: "One".into(),
+            summary: "Did one.".into(),
+            problems: None,
+            doubts: Vec::new(),
+        };
         let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
         let given_up = EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: None };
         let begun = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared()), did(4, &reply("done"))];
@@ -437,9 +447,15 @@ mod tests {
 
     #[test]
     fn a_commit_whose_branch_was_deleted_is_pushed_again_and_told_of_once() {
-        let part = Part { asked: "one".into(), title: "One".into(), summary: "Did.".into(), problems: None };
+        let part = Part {
+            asked: "one".into(),
+            title: "One".into(),
+            summary: "Did.".into(),
+            problems: None,
+            doubts: Vec::new(),
+        };
         let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
-        let committed = Record::Committed { commit: "c".into(), finish: None, problems: None };
+        let committed = Record::Committed { commit: "c".into(), finish: None, problems: None, doubts: Vec::new() };
         let mut progress = Progress::default();
         for record in [prepared(), committed, pushed.clone(), Record::Deleted] {
             progress.apply(record);

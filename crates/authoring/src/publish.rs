@@ -34,7 +34,8 @@ impl Session<'_> {
             }
             Err(error) => return Err(error.into()),
         }
-        let part = self.part(&self.finish(turn), turn.problems.clone());
+        let mut part = self.part(&self.finish(turn), turn.problems.clone());
+        part.doubts.clone_from(&turn.doubts);
         self.record(Record::Pushed { commit: made.to_string(), part });
         if self.is_on_base() {
             self.author.repositories.announce_change();
@@ -84,7 +85,7 @@ impl Session<'_> {
         // A job of system messages alone is asked by them.
         let asked = Some(said(Role::User)).filter(|asked| !asked.is_empty()).unwrap_or_else(|| said(Role::System));
         let (title, summary) = (finish.title.clone(), finish.summary.clone());
-        Part { asked, title, summary, problems }
+        Part { asked, title, summary, problems, doubts: Vec::new() }
     }
 
     pub(crate) async fn open_pull_request(&mut self, turn: &Turn) -> Result<(), Stop> {

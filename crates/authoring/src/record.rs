@@ -75,6 +75,9 @@ pub enum Record {
         /// nobody looked.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problems: Option<Vec<String>>,
+        /// What could not be checked, and why.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        doubts: Vec<String>,
     },
     /// The commit is on the job's branch. `part` is what the pull request is to say about it.
     Pushed { commit: String, part: Part },
@@ -155,6 +158,9 @@ pub struct Part {
     /// nobody looked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<String>>,
+    /// What could not be checked, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
 }
 
 impl Record {

@@ -187,7 +187,13 @@ mod tests {
         assert_eq!(told(retry), [JobEvent::Waiting { why: "busy".into(), until: at }]);
         let over = done(&Record::Restarted { why: "it moved".into() });
         assert_eq!(over, [JobEvent::StartedOver { why: "it moved".into() }]);
-        let part = Part { asked: String::new(), title: String::new(), summary: String::new(), problems: None };
+        let part = Part {
+            asked: String::new(),
+            title: String::new(),
+            summary: String::new(),
+            problems: None,
+            doubts: Vec::new(),
+        };
         let pushed = done(&Record::Pushed { commit: "c".into(), part });
         assert_eq!(pushed, [JobEvent::Pushed { commit: "c".into() }]);
     }

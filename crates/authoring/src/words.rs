@@ -87,11 +87,22 @@ fn told_part(part: &Part) -> String {
 
 fn told_checks(part: &Part) -> String {
     let Some(problems) = &part.problems else { return String::new() };
-    if problems.is_empty() {
-        return "Checked: links, navigation and front matter.\n\n".to_owned();
+    let listed = |lines: &[String]| {
+        let lines: Vec<String> = lines.iter().map(|line| format!("- {}\n", quiet::plain(line))).collect();
+        format!("{}\n", lines.concat())
+    };
+    match (part.doubts.is_empty(), problems.is_empty()) {
+        (true, true) => "Checked: links, navigation and front matter.\n\n".to_owned(),
+        (true, false) => {
+            format!("Checked: links, navigation and front matter. New problems are left:\n\n{}", listed(problems))
+        }
+        (false, true) => format!("Not everything could be checked:\n\n{}", listed(&part.doubts)),
+        (false, false) => format!(
+            "Not everything could be checked:\n\n{}New problems are left:\n\n{}",
+            listed(&part.doubts),
+            listed(problems)
+        ),
     }
-    let lines: Vec<String> = problems.iter().map(|line| format!("- {}", quiet::plain(line))).collect();
-    format!("Checked: links, navigation and front matter. New problems are left:\n\n{}\n\n", lines.join("\n"))
 }
 
 /// A text of at most so many characters.
@@ -109,7 +120,7 @@ mod tests {
     fn part(asked: &str, summary: &str, problems: Option<&[&str]>) -> Part {
         let problems = problems.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
         let [asked, title, summary] = [asked, "", summary].map(str::to_owned);
-        Part { asked, title, summary, problems }
+        Part { asked, title, summary, problems, doubts: Vec::new() }
     }
 
     fn job() -> JobId {
@@ -135,6 +146,10 @@ mod tests {
         );
         let broken = part("Do.", "Did.", Some(&["a.md:1 is broken"]));
         assert!(pull_request_body(&[&broken], job()).contains("are left:\n\n- a.md:1 is broken\n\nMade by"));
+        let unsure = Part { doubts: vec!["2 links are not understood".into()], ..fine };
+        let body = pull_request_body(&[&unsure], job());
+        assert!(body.contains("could be checked:\n\n- 2 links are not understood\n\nMade by"), "{body}");
+        assert!(!body.contains("Checked"), "{body}");
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub enum FindingKind {
     MissingTitle,
     /// The navigation names a page that is not there.
     DeadNavigation,
+    /// Only the running site or its build knows where a link leads. Never told as wrong.
+    NotUnderstood,
 }
 
 impl std::fmt::Display for Finding {
@@ -306,7 +308,12 @@ impl<'a> Check<'a> {
                 ..LinkShape::of(&link.target)
             };
             let (kind, message, rule) = match self.followed(file, &link.target) {
-                Followed::Unknown => continue,
+                Followed::Out => continue,
+                Followed::NotUnderstood => (
+                    FindingKind::NotUnderstood,
+                    format!("where `{}` leads is not understood", link.target),
+                    Rule::Followable,
+                ),
                 Followed::Page { anchor } => {
                     if !parts(&link.target).0.is_empty() {
                         trust.note(Rule::Link(shape), true);
@@ -356,7 +363,8 @@ impl<'a> Check<'a> {
                 Followed::Page { anchor }
             }
             Target::Page { .. } | Target::Asset { .. } | Target::Redirect { .. } => Followed::Page { anchor: None },
-            Target::External | Target::NotUnderstood => Followed::Unknown,
+            Target::External => Followed::Out,
+            Target::NotUnderstood => Followed::NotUnderstood,
         }
     }
 
@@ -415,8 +423,9 @@ enum Followed {
         anchor: Option<Anchor>,
     },
     Nowhere,
-    /// Out of the site, or not for us to say.
-    Unknown,
+    /// Out of the site.
+    Out,
+    NotUnderstood,
 }
 
 /// Whether a page has an anchor that its own text would spell out.

@@ -72,6 +72,8 @@ pub enum Rule {
     Title,
     /// The navigation names pages that are there.
     Navigation,
+    /// A link can be followed without the site's build: it is no expression, and no rule is needed that is not known.
+    Followable,
 }
 
 /// How often a rule is obeyed, and how often it looks broken.
@@ -112,6 +114,9 @@ impl Trust {
 
     /// Whether the site obeys a rule: what breaks it there is a mistake of the site.
     pub fn holds(&self, rule: Rule) -> bool {
+        if rule == Rule::Followable {
+            return false;
+        }
         self.tallies.get(&rule).copied().unwrap_or_default().is_obeyed()
     }
 
@@ -154,6 +159,7 @@ impl fmt::Display for Doubt {
             Rule::Anchor => write!(f, "{count} anchor{many}")?,
             Rule::Readable => write!(f, "{count} place{many} that could not be read")?,
             Rule::Title => write!(f, "{count} title{many}")?,
+            Rule::Followable => write!(f, "{count} link{many} of the site's build")?,
             Rule::Navigation => write!(f, "{count} entr{} of the navigation", if count == 1 { "y" } else { "ies" })?,
         }
         f.write_str(" could not be checked, as it is not understood how this site reads them")?;
