@@ -1,9 +1,11 @@
 //! Does one chore in a repository and says what it did:
-//! `chore fix-links|move|delete|replace|titles|descriptions REPOSITORY [ARGUMENT…] [--root DOCS] [--in GLOB] [--into COPY]`.
+//! `chore fix-links|move|delete|replace|titles|descriptions REPOSITORY [ARGUMENT…] [--root DOCS] [--in GLOB] [--renames FILE]
+//! [--into COPY]`.
 //!
 //! `move FROM TO`, `delete PAGE`, `replace FIND WITH`, and `there-and-back COUNT`, which moves so many pages into another folder
 //! and back, each by itself, and tells which bytes of the repository were not as before. With `--into`, what changes is written
-//! there, into a copy of the repository that is there already.
+//! there, into a copy of the repository that is there already. `--renames` names a file of lines with an old path, a tab and its
+//! present one, both relative to the docs root: the history for `fix-links`.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -23,13 +25,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         arguments.drain(at..at + 2).nth(1)
     };
     let (root, into, within) = (option("--root"), option("--into"), option("--in"));
+    let renames = option("--renames").map(std::fs::read_to_string).transpose()?.unwrap_or_default();
+    let renames: BTreeMap<&str, &str> = renames.lines().filter_map(|line| line.split_once('\t')).collect();
+    let history = |old: &str| renames.get(old).map(|now| (*now).to_owned());
     let root = root.unwrap_or_default();
     let within: Vec<String> = within.into_iter().collect();
     let [chore, repository, rest @ ..] = arguments.as_slice() else { return Err("which chore, and where?".into()) };
     let tree = folder::Folder::open(PathBuf::from(repository), &root)?;
     let words: Vec<&str> = rest.iter().map(String::as_str).collect();
     let done = match (chore.as_str(), words.as_slice()) {
-        ("fix-links", []) => fix_links(&tree, &within, &|_| None)?,
+        ("fix-links", []) => fix_links(&tree, &within, &history)?,
         ("move", [from, to]) => move_page(&tree, from, to)?,
         ("delete", [page]) => delete_page(&tree, page)?,
         ("replace", [find, replace]) => replace_text(&tree, find, replace, &within)?,

@@ -105,6 +105,66 @@ fn a_page_cut_inside_a_character_is_read() {
     assert!(refactored.changes.len() <= 1);
 }
 
+/// A small site of each generator: its configuration and the folder of its pages.
+const SITES: [(&[(&str, &str)], &str); 6] = [
+    (&[], ""),
+    (&[("docs.json", "{}")], ""),
+    (&[("mkdocs.yml", "site_name: x\n")], "docs/"),
+    (&[(".vitepress/config.mts", "export default { title: 'x' }\n")], ""),
+    (&[("docusaurus.config.js", "module.exports = { title: 'x', presets: [['classic', { docs: {} }]] };\n")], "docs/"),
+    (
+        &[(
+            "astro.config.mjs",
+            "import starlight from '@astrojs/starlight';\nexport default { integrations: [starlight({ title: 'x' })] };\n",
+        )],
+        "src/content/docs/",
+    ),
+];
+
+const PAGES: [&str; 5] =
+    ["start.md", "guides/retries.md", "guides/queues.md", "guides/deep/limits.md", "api/errors.md"];
+
+/// Each page links to all others by their files, near ones with `./` or without.
+fn linked_site(configuration: &[(&str, &str)], pages: &str, dots: &str) -> Files {
+    let mut files: Files =
+        configuration.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect();
+    for page in PAGES {
+        let mut text = "---\ntitle: Page\n---\n\n## Part\n\n".to_owned();
+        for other in PAGES.iter().filter(|other| **other != page) {
+            let up = page.matches('/').count();
+            let folder = page.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+            let way = match other.strip_prefix(&folder) {
+                Some(near) => format!("{dots}{near}"),
+                None if page.starts_with("guides/deep/") && other.starts_with("guides/") => {
+                    format!("../{}", other.trim_start_matches("guides/"))
+                }
+                None => format!("{}{other}", "../".repeat(up)),
+            };
+            text.push_str(&format!("- [to {other}]({way}#part)\n"));
+        }
+        files.insert(format!("{pages}{page}"), text.into_bytes());
+    }
+    files
+}
+
+#[test]
+fn a_page_moved_there_and_back_leaves_every_byte() {
+    for (configuration, pages) in SITES {
+        for (page, dots) in PAGES.iter().flat_map(|page| ["", "./"].map(|dots| (page, dots))) {
+            let before = linked_site(configuration, pages, dots);
+            let (from, to) = (format!("{pages}{page}"), format!("{pages}other/place/{page}"));
+            let there = after(&before, &move_page(&before, &from, &to).expect("moved"));
+            assert!(there.contains_key(&to) && !there.contains_key(&from), "{from}");
+            let back = after(&there, &move_page(&there, &to, &from).expect("moved back"));
+            // A redirect is there to stay.
+            for (path, bytes) in before.iter().filter(|(path, _)| !path.ends_with(".json")) {
+                let texts = [bytes, &back[path]].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+                assert_eq!(texts[0], texts[1], "{path}, by {from}");
+            }
+        }
+    }
+}
+
 proptest! {
     // Each case makes every refactor, so a few of them go a long way.
     #![proptest_config(ProptestConfig { cases: std::env::var("PROPTEST_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(48), ..ProptestConfig::default() })]
