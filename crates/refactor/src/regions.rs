@@ -95,7 +95,7 @@ regex!(TEMPLATE, r"(?s)\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}|\{[:#.][^}\n]*\}");
 // Names of containers and admonitions, and lines that include a file.
 regex!(
     DIRECTIVE,
-    r"(?m)^[ \t]*(?::{3,}[ \t]*[\w-]+|(?:!!!|\?\?\?\+?)[ \t]+[\w-]+|(?:-+8<-+|<<<)[^\n]*|<!--[ \t]*@include[^\n]*)"
+    r"(?m)^[ \t]*(?::{3,}[ \t]*[\w.-]+|(?:!!!|\?\?\?\+?)[ \t]+[\w-]+|(?:-+8<-+|<<<)[^\n]*|<!--[ \t]*@include[^\n]*)"
 );
 regex!(FENCE, r"(?m)^[ \t>]*(?:```+|~~~+)[ \t]*[A-Za-z0-9_+#.-]*");
 regex!(EXPLICIT_ANCHOR, r"\{#[^}\s]*\}");

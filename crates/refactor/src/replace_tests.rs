@@ -63,6 +63,7 @@ fn structure_links_and_urls_are_left_alone() {
         "```sh\nacme --to Acme\nexport ACME=Acme\n```\n",
         "See docs.Acme.com/start and Acme.io.\n",
         ":::Acme\nx\n:::\n",
+        "::: package.Acme\n    options:\n      members: false\n",
     ] {
         assert_eq!(page(before), before, "{before:?}");
     }
