@@ -5,6 +5,10 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::anchors_mintlify::MintlifyAnchors;
+use crate::parse_components::made_anchor;
+use crate::parse_tags::Tag;
+
 /// The anchor of a heading's words as GitHub makes it: lower case, spaces to hyphens, punctuation gone. Not yet made unique.
 pub fn slug(text: &str) -> String {
     github_slugger(text.trim())
@@ -62,12 +66,14 @@ pub enum AnchorStyle {
     Blackfriday,
     /// Of Sphinx: letters of ASCII, never a digit first.
     Docutils,
+    Mintlify,
 }
 
 impl AnchorStyle {
     fn slug(self, text: &str) -> String {
         match self {
-            Self::GitHub => slug(text),
+            // Mintlify's are made whole, numbers and all, elsewhere.
+            Self::GitHub | Self::Mintlify => slug(text),
             Self::VitePress => vitepress_slug(text),
             Self::GithubSlugger
             | Self::Docusaurus
@@ -212,6 +218,7 @@ fn is_letter(c: char) -> bool {
 pub struct Anchors {
     style: AnchorStyle,
     taken: HashMap<String, usize>,
+    mintlify: MintlifyAnchors,
 }
 
 impl Anchors {
@@ -231,6 +238,9 @@ impl Anchors {
 
     /// The anchor for a heading with these words.
     pub fn for_heading(&mut self, text: &str) -> String {
+        if self.style == AnchorStyle::Mintlify {
+            return self.mintlify.for_heading(text);
+        }
         if let (AnchorStyle::Python, Some(name)) = (self.style, text.strip_prefix("::: ")) {
             // An object of the source code that is documented here; its anchor is its name.
             return self.explicit(name.trim());
@@ -304,11 +314,20 @@ impl Anchors {
     /// Notes an anchor the author wrote out, and gives it back.
     pub fn explicit(&mut self, id: &str) -> String {
         match self.style {
+            AnchorStyle::Mintlify => return self.mintlify.explicit(id),
             AnchorStyle::Docusaurus | AnchorStyle::Fumadocs => {}
             AnchorStyle::Nextra | AnchorStyle::NextraPages => return self.for_heading(id),
             _ => drop(self.taken.entry(id.to_owned()).or_insert(0)),
         }
         id.to_owned()
+    }
+
+    /// The anchor that a component makes of its title.
+    pub(crate) fn for_component(&mut self, tag: &Tag, text: &str) -> Option<String> {
+        match self.style {
+            AnchorStyle::Mintlify => self.mintlify.for_component(tag, text),
+            _ => made_anchor(tag, text),
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! above. What differs between generators and has to be known while parsing is handed in, as [`AnchorStyle`] is.
 
 mod anchors;
+mod anchors_mintlify;
 mod code;
 mod dialect;
 mod dialect_marks;
@@ -33,6 +34,7 @@ mod sections;
 mod site_paths;
 
 pub use anchors::{AnchorStyle, Anchors, slug};
+pub use anchors_mintlify::mintlify_anchor;
 pub use code::{Code, CodeReading, code_of, code_spans, runs_script};
 pub use dialect::{Attributes, translate};
 pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};

@@ -9,7 +9,7 @@ use satteri_pulldown_cmark::{
 
 use crate::anchors::{AnchorStyle, Anchors};
 use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
-use crate::parse_components::{is_inline, is_readable, made_anchor};
+use crate::parse_components::{is_inline, is_readable};
 use crate::parse_destination::{definition_destination, inline_destination};
 use crate::parse_html::{Piece, pieces};
 use crate::parse_markdown::{Definition, Events};
@@ -447,7 +447,7 @@ impl Reading<'_> {
                 _ => {}
             }
         }
-        if let Some(anchor) = made_anchor(tag, text) {
+        if let Some(anchor) = self.anchors.for_component(tag, text) {
             self.blocks.ids.push(anchor);
         }
     }

@@ -259,7 +259,7 @@ mod tests {
             ),
             (
                 "guides/retries.mdx",
-                "See [other](other), [home](/), [me](/guides/retries#x) and [there](#x).\n\n![i](../i.png)\n",
+                "See [other](./other), [home](/), [me](/guides/retries#x) and [there](#x).\n\n![i](../i.png)\n",
             ),
             ("guides/other.mdx", "[r](./retries) `[r](./retries)`\n"),
             ("guides/unrelated.mdx", "retries are [elsewhere](https://example.com/guides/retries)\n"),

@@ -382,12 +382,10 @@ impl<'a> Check<'a> {
     }
 
     fn navigation_findings(&mut self, trust: &mut Trust) -> Vec<Found> {
-        let Some((path, bytes)) = Navigation::FILES.iter().find_map(|path| Some((*path, self.tree.read(path)?))) else {
-            return Vec::new();
-        };
-        let navigation = Navigation::parse(path, &bytes);
-        let text = text_of(&bytes);
-        let finding = |line, kind, message, rule| Found {
+        let Some(navigation) = Navigation::read(self.tree, self.site.layout().home()) else { return Vec::new() };
+        let texts: Vec<Vec<u8>> =
+            navigation.files.iter().map(|file| self.tree.read(file).unwrap_or_default()).collect();
+        let finding = |path: &str, line, kind, message, rule| Found {
             finding: Finding { path: path.to_owned(), line, kind, message },
             rule,
             gist: String::new(),
@@ -397,7 +395,10 @@ impl<'a> Check<'a> {
         let mut found: Vec<Found> = navigation
             .problems
             .iter()
-            .map(|problem| finding(problem.line, FindingKind::Unreadable, problem.message.clone(), Rule::Navigation))
+            .map(|problem| {
+                let message = problem.message.clone();
+                finding(&navigation.path, problem.line, FindingKind::Unreadable, message, Rule::Navigation)
+            })
             .collect();
         for entry in &navigation.entries {
             // An operation (`GET /users`) is named by its description, not by a file.
@@ -408,8 +409,9 @@ impl<'a> Check<'a> {
             trust.note(Rule::Navigation, is_there);
             if !is_there {
                 let message = format!("the navigation names `{}`, and there is no such page", entry.page);
-                let line = line_of(&text, entry.span.start);
-                found.push(finding(line, FindingKind::DeadNavigation, message, Rule::Navigation));
+                let line = line_of(&text_of(&texts[entry.file]), entry.span.start);
+                let path = &navigation.files[entry.file];
+                found.push(finding(path, line, FindingKind::DeadNavigation, message, Rule::Navigation));
             }
         }
         found

@@ -53,7 +53,7 @@ fn everything_that_is_wrong_is_found() {
         ("d.mdx", "[x](/c#how-to-do-it) [y](/e)"),
     ]);
     tree.insert("e.md".into(), b"# No title\n".to_vec());
-    tree.insert("snippets/s.mdx".into(), b"[relative](wherever)\n".to_vec());
+    tree.insert("snippets/s.mdx".into(), b"[relative](./wherever)\n".to_vec());
     tree.insert("docs.json".into(), b"{\"navigation\": [{\"group\": \"G\", \"pages\": [\n\"a\",\n\"zz\"]}]}".to_vec());
     let found = findings(&tree).findings;
     let unreadable: Vec<&Finding> = found.iter().filter(|finding| finding.kind == FindingKind::Unreadable).collect();

@@ -249,10 +249,7 @@ mod tests {
             ("images/a.png", ""),
             ("public/logo.svg", ""),
             ("snippets/note.mdx", ""),
-            (
-                "docs.json",
-                r#"{"redirects": [{"source": "/old", "destination": "/guides/retries"}, {"source": "/v1/:path*", "destination": "/"}]}"#,
-            ),
+            ("_redirects", "/old /guides/retries\n/v1/* /\n"),
         ];
         files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).collect()
     }

@@ -449,7 +449,10 @@ pub(crate) fn is_configuration(path: &str) -> bool {
     // Above the docs root, the folders are those of a site around it.
     let path = path.trim_start_matches("../");
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-    if mintlify::FILES.contains(&path) || generators::is_category(name) || path.contains("_markup/render-link.") {
+    if mintlify::is_configuration(folder, name)
+        || generators::is_category(name)
+        || path.contains("_markup/render-link.")
+    {
         return true;
     }
     HOMES.iter().any(|home| {

@@ -29,6 +29,7 @@ mod model;
 mod navigation;
 mod navigation_json;
 mod navigation_merge;
+mod navigation_refs;
 mod openapi;
 mod read_file;
 #[cfg(test)]

@@ -162,6 +162,11 @@ impl Site {
         path.is_empty() || holds(&self.files) || holds(&self.outside)
     }
 
+    /// Every file of the repository, in order of those inside and then those outside of the docs root.
+    pub(crate) fn all_files(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().chain(&self.outside).map(String::as_str)
+    }
+
     /// Every file in order.
     pub fn files(&self) -> impl Iterator<Item = &str> {
         self.files.iter().map(String::as_str)

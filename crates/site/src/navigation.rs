@@ -6,12 +6,16 @@ use std::sync::Arc;
 use docent_markdown::{Lines, Problem, text_of};
 
 use crate::navigation_json::{self, Json, Value};
+use crate::navigation_refs::{Resolved, resolved};
+use crate::tree::Tree;
 
 /// The navigation file of a site, with the byte ranges a tool needs to edit it in place.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Navigation {
     /// The file, for example `docs.json`.
     pub path: String,
+    /// All of its files: this one first, and those it refers to (`$ref`).
+    pub files: Vec<String>,
     /// Pages in the order a reader meets them.
     pub entries: Vec<NavigationEntry>,
     /// The arrays that list pages, in order of the file: every `pages`, empty ones too, and any other that names a page
@@ -20,6 +24,8 @@ pub struct Navigation {
     pub redirects: Vec<Redirect>,
     /// The array of redirects, brackets included, if the file has one.
     pub redirects_span: Option<Range<usize>>,
+    /// The file that array stands in: an index into [`Navigation::files`].
+    pub redirects_file: usize,
     /// The outermost object, braces included: where a new `redirects` member can go. `None` when the file is no object.
     pub object_span: Option<Range<usize>>,
     pub problems: Vec<Problem>,
@@ -32,6 +38,8 @@ pub struct NavigationEntry {
     pub page: String,
     /// The JSON string, quotes included.
     pub span: Range<usize>,
+    /// The file it stands in: an index into [`Navigation::files`].
+    pub file: usize,
     /// The list it stands in: an index into [`Navigation::lists`]. `None` for one outside of a list (a `root` page).
     pub list: Option<usize>,
     /// Names of the tabs, anchors and groups around it, outermost first.
@@ -45,6 +53,8 @@ pub struct NavigationEntry {
 pub struct PageList {
     /// The array, brackets included.
     pub span: Range<usize>,
+    /// The file it stands in: an index into [`Navigation::files`].
+    pub file: usize,
     /// Names of the tabs, anchors and groups around it, outermost first.
     pub groups: Arc<[String]>,
     pub version: Option<String>,
@@ -64,6 +74,8 @@ pub struct Redirect {
     pub destination_span: Range<usize>,
     /// The whole object, braces included.
     pub span: Range<usize>,
+    /// The file it stands in: an index into [`Navigation::files`].
+    pub file: usize,
 }
 
 impl Navigation {
@@ -113,7 +125,7 @@ impl Navigation {
     /// Reads a navigation file. Never fails: a file that is not JSON is an empty navigation with a problem.
     pub fn parse(path: &str, bytes: &[u8]) -> Self {
         let text = text_of(bytes);
-        let mut navigation = Self { path: path.to_owned(), ..Self::default() };
+        let mut navigation = Self { path: path.to_owned(), files: vec![path.to_owned()], ..Self::default() };
         let root = match navigation_json::read(&text) {
             Ok(root) => root,
             Err(at) => {
@@ -122,7 +134,32 @@ impl Navigation {
                 return navigation;
             }
         };
-        if matches!(root.value, Value::Object(_)) {
+        navigation.read_root(&root);
+        navigation
+    }
+
+    /// The navigation that is configured in the folder `home`, its references to other files followed; `None` when there
+    /// is none.
+    pub fn read(tree: &dyn Tree, home: &str) -> Option<Self> {
+        let resolved = Self::FILES.iter().find_map(|name| resolved(tree, home, name))?;
+        Some(Self::of(&resolved))
+    }
+
+    pub(crate) fn of(resolved: &Resolved) -> Self {
+        let files: Vec<String> = resolved.files.iter().map(|(file, _)| file.clone()).collect();
+        let path = files.first().cloned().unwrap_or_default();
+        let own = resolved.problems.iter().filter(|problem| problem.file == path);
+        let problems = own.map(|problem| problem.problem.clone()).collect();
+        let mut navigation = Self { path, files, problems, ..Self::default() };
+        if let Some(root) = &resolved.root {
+            navigation.read_root(root);
+        }
+        navigation
+    }
+
+    fn read_root(&mut self, root: &Json) {
+        let navigation = self;
+        if matches!(root.value, Value::Object(_)) && root.file == 0 {
             navigation.object_span = Some(root.span.clone());
         }
         if let Some(contents) = root.get("navigation") {
@@ -130,9 +167,9 @@ impl Navigation {
         }
         if let Some(redirects) = root.get("redirects") {
             navigation.redirects_span = matches!(redirects.value, Value::List(_)).then(|| redirects.span.clone());
+            navigation.redirects_file = redirects.file;
             navigation.redirects = redirects.list().iter().filter_map(redirect).collect();
         }
-        navigation
     }
 
     /// Reads one node of the table of contents: a list of pages and groups, or an object that holds such.
@@ -143,6 +180,7 @@ impl Navigation {
                 if member == "pages" || items.iter().any(|item| item.text().is_some()) {
                     self.lists.push(PageList {
                         span: node.span.clone(),
+                        file: node.file,
                         groups: place.groups.clone(),
                         version: place.version.clone(),
                         language: place.language.clone(),
@@ -178,6 +216,7 @@ impl Navigation {
         self.entries.push(NavigationEntry {
             page: page.trim_matches('/').to_owned(),
             span: json.span.clone(),
+            file: json.file,
             list,
             groups: place.groups.clone(),
             version: place.version.clone(),
@@ -217,6 +256,7 @@ fn redirect(json: &Json) -> Option<Redirect> {
         source_span: source.span.clone(),
         destination_span: destination.span.clone(),
         span: json.span.clone(),
+        file: json.file,
     })
 }
 

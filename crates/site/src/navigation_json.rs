@@ -11,6 +11,8 @@ const DEEPEST: usize = 64;
 pub struct Json {
     pub span: Range<usize>,
     pub value: Value,
+    /// Which of several files it stands in, where references to others were followed.
+    pub file: usize,
 }
 
 /// A JSON value; numbers and literals keep their text.
@@ -126,7 +128,7 @@ impl Reader<'_> {
                 Value::Other(rest[..end].to_owned())
             }
         };
-        Some(Json { span: start..self.at, value })
+        Some(Json { span: start..self.at, value, file: 0 })
     }
 
     fn comma(&mut self, close: u8) -> Option<()> {

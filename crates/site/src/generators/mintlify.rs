@@ -3,19 +3,31 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_markdown::{FrontMatter, joined, site_path, slugged, text_of};
+use docent_markdown::{AnchorStyle, FrontMatter, stem, text_of};
 
-use super::Rules;
-use super::roots::Root;
-use crate::follow::is_external;
-use crate::layout::{Entries, Entry, FileProblem, Generator, Layout, below};
+use super::patterns::ignore_globs;
+use super::roots::{Root, index_path};
+use super::{Rules, mintlify_links};
+use crate::follow::{Wanted, Written, is_external};
+use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::model::{Site, Target};
 use crate::navigation::Navigation;
-use crate::navigation_json::{self, Json, Value};
+use crate::navigation_json::{Json, Value};
+use crate::navigation_refs::resolved;
 use crate::openapi::METHODS;
-use crate::tree::Tree;
+use crate::tree::{Tree, at_home, joined_in};
 
 /// The files a configuration is looked for in, first one wins.
 pub(crate) const FILES: [&str; 2] = Navigation::FILES;
+
+/// Whether a file may belong to a configuration: one of [`FILES`], what pages it leaves out, or data that it may refer to
+/// beside it.
+pub(crate) fn is_configuration(folder: &str, name: &str) -> bool {
+    let refers = ["navigation", "nav", "config", "docs-config", ".mintlify"];
+    FILES.contains(&name)
+        || name == ".mintignore"
+        || name.ends_with(".json") && folder.split('/').any(|part| refers.contains(&part))
+}
 
 /// What is longer, in bytes, names no file or folder.
 const LONGEST_PATH: usize = 512;
@@ -34,41 +46,63 @@ pub(crate) struct Operations {
     pub(crate) language: Option<String>,
 }
 
+/// What Mintlify makes no pages of, whatever a site says.
+const IGNORED: &str = ".git\n.github\n.claude\n.agents\n.idea\n.vscode\n.cursor\nnode_modules\nREADME.md\nLICENSE.md\nCHANGELOG.md\nCONTRIBUTING.md\n";
+
 #[derive(Debug)]
 pub(crate) struct Mintlify;
 
 impl Rules for Mintlify {
     fn read(&self, tree: &dyn Tree, home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-        home.is_empty().then(|| read(tree)).flatten()
+        read(tree, home)
     }
 
-    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
-        match front.slug() {
-            Some(slug) => below(&root.served, &slugged(inside, slug)),
-            None => below(&root.served, &site_path(inside)),
-        }
+    /// A page's file decides where it is served; what its front matter says of a `slug` is not read.
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        mintlify_links::follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        mintlify_links::write(site, wanted)
     }
 }
 
-/// Reads the layout of a tree, if it has such a file.
-fn read(tree: &dyn Tree) -> Option<Layout> {
-    let (file, bytes) = FILES.iter().find_map(|file| Some((*file, tree.read(file)?)))?;
-    let navigation = Navigation::parse(file, &bytes);
-    let mut layout = Layout::of(Generator::Mintlify, "", vec![Root::default()]);
+/// Reads the layout, if the folder has such a file.
+fn read(tree: &dyn Tree, home: &str) -> Option<Layout> {
+    let resolved = FILES.iter().find_map(|name| resolved(tree, home, name))?;
+    let root = resolved.root.as_ref();
+    let says_so = root.is_some_and(|root| {
+        let schema = root.get("$schema").and_then(Json::text);
+        root.get("navigation").is_some() || schema.is_some_and(|schema| schema.contains("mintlify"))
+    });
+    // Elsewhere than at the top, a file of this name may be anything.
+    if !home.is_empty() && !says_so {
+        return None;
+    }
+    let navigation = Navigation::of(&resolved);
+    let mut layout = Layout::of(Generator::Mintlify, home, vec![pages(tree, home)]);
+    layout.anchors = AnchorStyle::Mintlify;
+    if !home.is_empty() {
+        layout.snippets = vec![home.to_owned()];
+    }
     let mut entries = Entries::default();
     for entry in navigation.entries {
         let (groups, version, language) = (entry.groups, entry.version, entry.language);
-        entries.add(entry.page, Entry { groups, version, language, ..Entry::default() });
+        let key = index_path(stem(&entry.page).unwrap_or(&entry.page), &["index"]);
+        entries.add(key, Entry { groups, version, language, ..Entry::default() });
     }
     layout.entries = entries.by_key;
     layout.redirects =
         navigation.redirects.into_iter().map(|redirect| (redirect.source, redirect.destination)).collect();
-    layout.problems =
-        navigation.problems.into_iter().map(|problem| FileProblem { file: file.to_owned(), problem }).collect();
-    if let Ok(root) = navigation_json::read(&text_of(&bytes)) {
+    layout.problems = resolved.problems.clone();
+    if let Some(root) = root {
         let named = root.get("api").and_then(|api| api.get("openapi")).or_else(|| root.get("openapi"));
         let descriptions = named.map(files_of).unwrap_or_default();
-        let mut walk = Walk { operations: Vec::new(), descriptions, shown: HashSet::new() };
+        let mut walk = Walk { tree, home, operations: Vec::new(), descriptions, shown: HashSet::new() };
         if let Some(contents) = root.get("navigation") {
             walk.node(contents, &Around::default());
         }
@@ -81,14 +115,29 @@ fn read(tree: &dyn Tree) -> Option<Layout> {
         walk.descriptions.dedup();
         for address in walk.descriptions.iter().filter(|file| is_external(file)) {
             layout.problem(
-                file,
+                address,
                 format!("`{address}` is elsewhere and is not read: put the description of the API into the docs"),
             );
         }
-        layout.descriptions =
-            walk.descriptions.iter().filter(|file| !is_external(file)).filter_map(|file| joined("", file)).collect();
+        let own = walk.descriptions.iter().filter(|file| !is_external(file));
+        layout.descriptions = own.filter_map(|file| joined_in(tree.root(), home, file)).collect();
     }
     Some(layout)
+}
+
+/// The pages of a site that is configured in `home`, perhaps above the docs root.
+fn pages(tree: &dyn Tree, home: &str) -> Root {
+    let above = home.split('/').filter(|part| *part == "..").count();
+    let ignored = tree.read(&at_home(tree, home, ".mintignore"));
+    let ignored = format!("{IGNORED}{}", ignored.map(|bytes| text_of(&bytes).into_owned()).unwrap_or_default());
+    let root: Vec<&str> = tree.root().split('/').filter(|part| !part.is_empty()).collect();
+    Root {
+        folder: if above > 0 { String::new() } else { home.to_owned() },
+        served: root[root.len() - above.min(root.len())..].join("/"),
+        generator: Generator::Mintlify,
+        excluded: ignore_globs(&ignored),
+        ..Root::default()
+    }
 }
 
 /// The files that an `openapi` names: a text, a list of them, or an object with a `source`.
@@ -109,14 +158,21 @@ struct Around {
     is_hidden: bool,
 }
 
-struct Walk {
+struct Walk<'t> {
+    tree: &'t dyn Tree,
+    home: &'t str,
     operations: Vec<Operations>,
     /// Pages that are named where nothing is hidden.
     shown: HashSet<String>,
     descriptions: Vec<String>,
 }
 
-impl Walk {
+impl Walk<'_> {
+    /// A file that the navigation names, as seen from the docs root.
+    fn at(&self, file: &str) -> Option<String> {
+        joined_in(self.tree.root(), self.home, file)
+    }
+
     fn node(&mut self, node: &Json, around: &Around) {
         for item in node.list() {
             match item.text() {
@@ -148,12 +204,12 @@ impl Walk {
         if inner.is_empty() {
             // Named and nothing said of its operations: all of them.
             for file in named.iter().filter(|file| !is_external(file)) {
-                self.add(joined("", file), None, &inside);
+                self.add(self.at(file), None, &inside);
             }
             return;
         }
         if let [file] = named.as_slice() {
-            inside.file = joined("", file).filter(|file| file.len() <= LONGEST_PATH);
+            inside.file = self.at(file).filter(|file| file.len() <= LONGEST_PATH);
         }
         for value in inner {
             self.node(value, &inside);
@@ -168,9 +224,12 @@ impl Walk {
                 self.add(around.file.clone(), Some(format!("{} {path}", method.to_uppercase())), around);
             }
             [file, method, path] if is_operation(method) => {
-                self.add(joined("", file), Some(format!("{} {path}", method.to_uppercase())), around);
+                self.add(self.at(file), Some(format!("{} {path}", method.to_uppercase())), around);
             }
-            _ if !around.is_hidden => drop(self.shown.insert(page.trim_matches('/').to_owned())),
+            _ if !around.is_hidden => {
+                let page = page.trim_matches('/');
+                self.shown.insert(index_path(stem(page).unwrap_or(page), &["index"]));
+            }
             _ => {}
         }
     }

@@ -6,6 +6,7 @@ mod fumadocs;
 pub(crate) mod hugo;
 pub(crate) mod mdbook;
 pub(crate) mod mintlify;
+mod mintlify_links;
 pub(crate) mod mkdocs;
 mod mkdocs_links;
 mod modules;

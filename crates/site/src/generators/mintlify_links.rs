@@ -1,0 +1,200 @@
+//! How links on a Mintlify site are read and written: as `mint broken-links` reads them.
+
+use docent_markdown::{folder, is_page, joined, mintlify_anchor, stem};
+
+use super::roots::Root;
+use crate::follow::{Wanted, Written, by_names, has_page_ending, is_external, is_fragment, parts};
+use crate::layout::below;
+use crate::model::{Site, Target};
+use crate::tree::joined_in;
+
+const ENDINGS: [&str; 2] = ["mdx", "md"];
+
+/// A path counts from the folder of the configuration, whether it begins with a slash or not; one that begins with a dot
+/// counts from the file. Files are named with or without their ending.
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let Some((root, inside)) = root_of(site, link.from) else { return by_names(site, link) };
+    let anchor = link.anchor.as_deref().map(mintlify_anchor);
+    let written = link.path.replace('\\', "/");
+    let is_relative = written.starts_with('.');
+    let base = if is_relative { folder(&inside) } else { "" };
+    let Some(path) = joined(base, &written) else {
+        // Mintlify finds nothing outside of the folder that it publishes.
+        return Target::Missing { path: None, anchor };
+    };
+    let missing = |path: &str| Target::Missing { path: Some(file_at(root, path)), anchor: anchor.clone() };
+    match find(site, root, &path, anchor.as_deref()) {
+        Some(found) => found,
+        // It stands wherever the snippet is put.
+        None if is_relative && is_fragment(link.from) => Target::NotUnderstood,
+        None => missing(&path),
+    }
+}
+
+/// The folder of pages a file is in, and its path as seen from the configuration.
+fn root_of<'s>(site: &'s Site, file: &str) -> Option<(&'s Root, String)> {
+    let root = site.layout().root(file)?;
+    Some((root, below(&root.served, root.inside(file)?)))
+}
+
+/// A path as seen from the configuration, as the tree has it: where the docs root is a folder below, what is elsewhere has a
+/// path that begins with `../`.
+fn file_at(root: &Root, path: &str) -> String {
+    let up = "../".repeat(root.served.split('/').filter(|part| !part.is_empty()).count());
+    match root.served.is_empty() {
+        true => below(&root.folder, path),
+        false => joined_in(&root.served, &up, path).unwrap_or_else(|| path.to_owned()),
+    }
+}
+
+fn find(site: &Site, root: &Root, path: &str, anchor: Option<&str>) -> Option<Target> {
+    let page = |file: String| match file.starts_with("../") {
+        true => Target::Asset { file },
+        false => Target::Page { file, anchor: anchor.map(str::to_owned) },
+    };
+    let file = file_at(root, path);
+    if !path.is_empty() && site.has_any(&file) {
+        return match is_page(&file) {
+            true if !file.starts_with("../") && !root.keeps(&file) => None,
+            true => Some(page(file)),
+            false => Some(Target::Asset { file }),
+        };
+    }
+    let with_ending = |name: &str| {
+        let files = ENDINGS.iter().map(|ending| format!("{}.{ending}", file_at(root, name)));
+        files.into_iter().find(|file| site.has_any(file) && (file.starts_with("../") || root.keeps(file)))
+    };
+    if let Some(file) = with_ending(path).or_else(|| with_ending(&format!("{path}/index"))) {
+        return Some(page(file));
+    }
+    if path.is_empty() {
+        // Where there is no first page of its own, the first of the navigation is shown.
+        return Some(with_ending("index").map_or(Target::NotUnderstood, page));
+    }
+    // A page is served as Markdown under its name, whatever of the two endings it has. What happens to other endings is not
+    // told; they are not taken for broken.
+    if let Some(name) = stem_of(path)
+        && let Some(file) = with_ending(name)
+    {
+        return Some(if has_page_ending(path) { page(file) } else { Target::NotUnderstood });
+    }
+    let is_published = |name: &str| name.starts_with("../") || root.keeps(name);
+    let is_meant = |name: &str| {
+        let rest = name.strip_prefix(file.as_str()).filter(|_| is_published(name));
+        rest.is_some_and(|rest| rest.starts_with('/') || rest.rfind(['.', '/']) == Some(0))
+    };
+    if site.all_files().any(is_meant) {
+        // A folder, or a file that is no page and named without its ending.
+        return Some(Target::NotUnderstood);
+    }
+    if let Some(destination) = site.redirect(path) {
+        return redirected(site, root, destination);
+    }
+    makes_pages(site, path).then_some(Target::NotUnderstood)
+}
+
+/// A redirect, if it leads anywhere.
+fn redirected(site: &Site, root: &Root, destination: &str) -> Option<Target> {
+    let there = || Some(Target::Redirect { destination: destination.to_owned() });
+    let (path, _) = parts(destination);
+    if is_external(destination) || path.contains([':', '*']) {
+        return there();
+    }
+    let path = joined("", path)?;
+    let names = ["", ".mdx", ".md", "/index.mdx", "/index.md"].map(|ending| format!("{path}{ending}"));
+    let is_there = names.iter().any(|name| site.has_any(&file_at(root, name)));
+    let file = file_at(root, &path);
+    let is_folder =
+        || site.all_files().any(|name| name.strip_prefix(file.as_str()).is_some_and(|r| r.starts_with('/')));
+    let is_again = || site.redirect(&path).is_some() || makes_pages(site, &path);
+    if path.is_empty() || is_there || is_folder() || is_again() { there() } else { None }
+}
+
+/// Whether a page may be made of the description of an API at this path.
+fn makes_pages(site: &Site, path: &str) -> bool {
+    let layout = site.layout();
+    let below = |folder: &str| {
+        let folder = folder.trim_matches('/');
+        path.strip_prefix(folder).is_some_and(|rest| folder.is_empty() || rest.starts_with('/'))
+    };
+    let describes = !layout.descriptions().is_empty()
+        || !layout.operations().is_empty()
+        || site.all_files().any(|file| file.contains("openapi") || file.contains("asyncapi"));
+    let mut folders = layout.operations().iter().filter_map(|operations| operations.directory.as_deref());
+    describes && (below("api-reference") || folders.any(below))
+}
+
+fn stem_of(path: &str) -> Option<&str> {
+    let (stem, ending) = path.rsplit_once('.')?;
+    (!stem.is_empty() && !stem.ends_with('/') && !ending.contains('/')).then_some(stem)
+}
+
+/// Absolute and without ending, unless what stood there was relative or had one.
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like } = *wanted;
+    let (Some((_, from_inside)), Some((root, to_inside))) = (root_of(site, from), root_of(site, to)) else {
+        return crate::follow::respelled(like, from, to, anchor);
+    };
+    let end = like.find(['#', '?']).unwrap_or(like.len());
+    let (before, suffix) = like.split_at(end);
+    let suffix = match anchor {
+        Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
+        None => suffix.to_owned(),
+    };
+    let keeps_ending = has_page_ending(before) || !is_page(to);
+    let name = if keeps_ending { to_inside.clone() } else { named(site, root, to, &to_inside) };
+    let is_relative = before.starts_with('.') && !is_fragment(from);
+    let path = if is_relative && !name.is_empty() {
+        let way = relative(folder(&from_inside), &name);
+        if way.starts_with("..") { way } else { format!("./{way}") }
+    } else if !before.is_empty() && !before.starts_with(['/', '.']) && !name.is_empty() && !name.contains(':') {
+        name
+    } else {
+        format!("/{name}")
+    };
+    let slash = if before.ends_with('/') && !keeps_ending && !path.ends_with('/') { "/" } else { "" };
+    format!("{}{slash}{suffix}", encoded(&path))
+}
+
+/// The shortest name without ending that leads to a page.
+fn named(site: &Site, root: &Root, to: &str, inside: &str) -> String {
+    let own = stem(inside).unwrap_or(inside);
+    let names = [super::roots::index_path(own, &["index"]), own.to_owned()];
+    let leads = |name: &&String| matches!(find(site, root, name, None), Some(Target::Page { file, .. }) if file == to);
+    names.iter().find(leads).cloned().unwrap_or_else(|| match site.has_file(to) {
+        true => inside.to_owned(),
+        // A page that is yet to be written.
+        false => names[0].clone(),
+    })
+}
+
+/// The way from a folder to a path.
+fn relative(folder: &str, path: &str) -> String {
+    let from: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
+    let to: Vec<&str> = path.split('/').collect();
+    let last = to.len() - 1;
+    let shared = from.iter().zip(&to[..last]).take_while(|(a, b)| a == b).count();
+    let mut parts = vec![".."; from.len() - shared];
+    parts.extend(&to[shared..]);
+    parts.join("/")
+}
+
+/// A path with what would end it, a Markdown destination or an attribute written as `%20` and its like.
+fn encoded(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for c in path.chars() {
+        if c.is_control() || c == ' ' || "()<>\"'\\{}#?%$`".contains(c) {
+            let mut bytes = [0; 4];
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                out.push_str(&format!("%{byte:02X}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+#[path = "mintlify_tests.rs"]
+mod tests;

@@ -1,0 +1,125 @@
+//! A navigation that is kept in several files: `{"$ref": "./nav/en.json"}` stands for what that file holds.
+
+use docent_markdown::{Lines, Problem, folder, joined, text_of};
+
+use crate::layout::FileProblem;
+use crate::navigation_json::{self, Json, Value};
+use crate::tree::{Tree, at_home};
+
+/// How many references are followed in one navigation.
+const MOST: usize = 500;
+
+/// A configuration whose references were followed. Each value says by [`Json::file`] which file it stands in.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Resolved {
+    /// `None` when the first file is not JSON.
+    pub(crate) root: Option<Json>,
+    /// The files and their texts, the configuration itself first.
+    pub(crate) files: Vec<(String, String)>,
+    pub(crate) problems: Vec<FileProblem>,
+}
+
+/// Reads a configuration in the folder `home`, if it is there.
+pub(crate) fn resolved(tree: &dyn Tree, home: &str, name: &str) -> Option<Resolved> {
+    let file = at_home(tree, home, name);
+    let bytes = tree.read(&file)?;
+    let mut reader = Reader { tree, home, out: Resolved::default(), followed: 0 };
+    reader.out.root = reader.read(&file, &bytes, name).map(|(json, _)| json);
+    Some(reader.out)
+}
+
+struct Reader<'t> {
+    tree: &'t dyn Tree,
+    home: &'t str,
+    out: Resolved,
+    followed: usize,
+}
+
+impl Reader<'_> {
+    /// A file with its references followed, and its number. `inside` is its path in the folder of the configuration.
+    fn read(&mut self, file: &str, bytes: &[u8], inside: &str) -> Option<(Json, usize)> {
+        let mut around = Vec::new();
+        self.read_within(file, bytes, inside, &mut around)
+    }
+
+    fn read_within(
+        &mut self,
+        file: &str,
+        bytes: &[u8],
+        inside: &str,
+        around: &mut Vec<String>,
+    ) -> Option<(Json, usize)> {
+        let text = text_of(bytes).into_owned();
+        let number = match self.out.files.iter().position(|(known, _)| known == file) {
+            Some(number) => number,
+            None => {
+                self.out.files.push((file.to_owned(), text.clone()));
+                self.out.files.len() - 1
+            }
+        };
+        match navigation_json::read(&text) {
+            Ok(json) => {
+                around.push(inside.to_owned());
+                let json = self.value(json, number, inside, around);
+                around.pop();
+                Some((json, number))
+            }
+            Err(at) => {
+                let line = Lines::of(&text).number(at);
+                self.problem(file, line, format!("{file} is not JSON from here on"));
+                None
+            }
+        }
+    }
+
+    fn value(&mut self, json: Json, number: usize, inside: &str, around: &mut Vec<String>) -> Json {
+        let Json { span, value, .. } = json;
+        let value = match value {
+            Value::List(items) => {
+                Value::List(items.into_iter().map(|item| self.value(item, number, inside, around)).collect())
+            }
+            Value::Object(members) => {
+                let reference = members.iter().find(|(name, _)| name == "$ref").and_then(|(_, value)| value.text());
+                if let Some(reference) = reference.map(str::to_owned)
+                    && let Some(found) = self.follow(&reference, number, inside, around)
+                {
+                    let own = members.into_iter().filter(|(name, _)| name != "$ref");
+                    let own: Vec<(String, Json)> =
+                        own.map(|(name, value)| (name, self.value(value, number, inside, around))).collect();
+                    let Value::Object(mut members) = found.value else { return found };
+                    // What stands beside the reference wins.
+                    members.retain(|(name, _)| own.iter().all(|(owned, _)| owned != name));
+                    members.extend(own);
+                    return Json { value: Value::Object(members), ..found };
+                }
+                let members = members.into_iter();
+                Value::Object(members.map(|(name, value)| (name, self.value(value, number, inside, around))).collect())
+            }
+            other => other,
+        };
+        Json { span, value, file: number }
+    }
+
+    fn follow(&mut self, reference: &str, number: usize, inside: &str, around: &mut Vec<String>) -> Option<Json> {
+        let at = self.out.files[number].0.clone();
+        let Some(wanted) = joined(folder(inside), reference) else {
+            self.problem(&at, 1, format!("`{reference}` leads out of the docs"));
+            return None;
+        };
+        self.followed += 1;
+        if around.contains(&wanted) || self.followed > MOST {
+            self.problem(&at, 1, format!("`{reference}` leads in a circle, or there are too many references"));
+            return None;
+        }
+        let file = at_home(self.tree, self.home, &wanted);
+        let Some(bytes) = self.tree.read(&file) else {
+            self.problem(&at, 1, format!("there is no file `{reference}`"));
+            return None;
+        };
+        self.read_within(&file, &bytes, &wanted, around).map(|(json, _)| json)
+    }
+
+    fn problem(&mut self, file: &str, line: usize, message: String) {
+        self.out.problems.push(FileProblem { file: file.to_owned(), problem: Problem { line, message } });
+    }
+}
