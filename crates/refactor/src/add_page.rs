@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use docent_markdown::{folder, is_page};
-use docent_site::{Site, Tree};
+use docent_site::{NavigationFiles, Site, Tree};
 
 use super::edit::Change;
-use super::navigation::NavigationFile;
+use super::navigation::follow_navigation;
 use super::selection::page_path;
 use super::{RefactorError, Refactored, counted};
 
@@ -46,20 +46,15 @@ pub fn add_page(
         0 => String::new(),
         count => format!(" with {}", counted(count, "heading", "headings")),
     };
-    let navigation = NavigationFile::of(tree);
-    let place = navigation.as_ref().and_then(|navigation| Some((navigation, navigation.add(&file)?)));
-    added.summary = match place {
-        Some((navigation, (edit, list))) => {
-            let path = navigation.navigation.path.clone();
-            added.changes.push(Change::Edit { path, edits: vec![edit] });
-            let under = list.groups.last().map_or(String::new(), |group| format!(" under “{group}”"));
-            format!("Added `{file}`, “{title}”{headings}, to the site and the navigation{under}")
-        }
-        None => {
-            added.left.push("no navigation file that can be read lists pages, so the page is in none".to_owned());
-            format!("Added `{file}`, “{title}”{headings}")
-        }
+    let navigation = NavigationFiles::of(tree, &site).add(&file, &title);
+    added.summary = if navigation.is_empty() {
+        added.left.push("no navigation file that can be edited lists pages, so the page is in none".to_owned());
+        format!("Added `{file}`, “{title}”{headings}")
+    } else {
+        let under = navigation.under.as_ref().map_or(String::new(), |group| format!(" under “{group}”"));
+        format!("Added `{file}`, “{title}”{headings}, to the site and the navigation{under}")
     };
+    follow_navigation(&mut added, navigation);
     Ok(added)
 }
 

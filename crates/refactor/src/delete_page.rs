@@ -1,10 +1,10 @@
 //! A page goes; the navigation forgets it, and links to it are reported.
 
 use docent_markdown::{line_of, text_of};
-use docent_site::{Site, Target, Tree, imports, linking_to, named_outside};
+use docent_site::{NavigationFiles, Site, Target, Tree, imports, linking_to, named_outside};
 
-use super::edit::{Change, in_order};
-use super::navigation::NavigationFile;
+use super::edit::Change;
+use super::navigation::follow_navigation;
 use super::selection::page_named;
 use super::{RefactorError, Refactored, counted};
 
@@ -16,24 +16,12 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     let page = site.parse(&file, &tree.read(&file).unwrap_or_default());
     let slug = page.front_matter.slug().map(str::to_owned);
     let mut deleted = Refactored { changes: vec![Change::Delete { path: file.clone() }], ..Refactored::default() };
-    let mut listed = false;
-    if let Some(navigation) = NavigationFile::of(tree) {
-        let path = &navigation.navigation.path;
-        let (edits, stay) = navigation.remove(&site, &file);
-        if !edits.is_empty() {
-            listed = true;
-            deleted.changes.push(Change::Edit { path: path.clone(), edits: in_order(edits) });
-        }
-        if stay > 0 {
-            deleted.left.push(format!("{path} still names it outside of a list of pages"));
-        }
-        for redirect in &navigation.navigation.redirects {
-            let leads_here = site.resolve("", &redirect.destination);
-            if matches!(leads_here, Target::Page { file: to, .. } if to == file) {
-                let line = line_of(&navigation.text, redirect.span.start);
-                deleted.left.push(format!("{path}:{line} redirects `{}` to it", redirect.source));
-            }
-        }
+    let files = NavigationFiles::of(tree, &site);
+    let edits = files.remove(&file);
+    let listed = !edits.is_empty();
+    follow_navigation(&mut deleted, edits);
+    for (place, source) in files.redirects_to(&file) {
+        deleted.left.push(format!("{}:{} redirects `{source}` to it", place.file, place.line));
     }
     for linking in linking_to(tree, &site, &file, slug.as_deref()) {
         let text = text_of(&linking.bytes);

@@ -5,11 +5,12 @@
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    Site, Target, Tree, Wanted, imports, is_external, is_fragment, linking_to, named_outside, parts, respelled,
+    NavigationFiles, Site, Target, Tree, Wanted, imports, is_external, is_fragment, linking_to, named_outside, parts,
+    respelled,
 };
 
 use super::edit::{Change, TextEdit, apply, in_order};
-use super::navigation::NavigationFile;
+use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
 use super::{RefactorError, Refactored, counted};
 
@@ -81,27 +82,25 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         followers.push(format!("{} of its own", counted(own.len(), "link", "links")));
     }
     let changes_path = slug.is_none() && site.address(&from) != after.address(&to);
-    match NavigationFile::of(tree) {
-        Some(file) => {
-            let mut edits = file.rename(&site, &from, &to);
-            if !edits.is_empty() {
-                followers.push("the navigation".to_owned());
-            }
-            if changes_path {
-                edits.extend(file.redirect(&from, &to));
-                followers.push("a redirect".to_owned());
-            }
-            let edits = in_order(edits);
-            if !edits.is_empty() {
-                moved.changes.push(Change::Edit { path: file.navigation.path, edits });
-            }
-        }
-        None if changes_path => moved.left.push(
-            "there is no `docs.json` or `mint.json` that can be read, so the navigation and a redirect are yours to add"
-                .to_owned(),
-        ),
-        None => {}
+    let files = NavigationFiles::of(tree, &site);
+    let mut edits = files.rename(&from, &to);
+    if !edits.is_empty() {
+        followers.push("the navigation".to_owned());
     }
+    if changes_path {
+        let redirect = files.redirect(&from, &to);
+        if !redirect.is_empty() {
+            followers.push("a redirect".to_owned());
+        }
+        edits = edits.and(redirect);
+        if files.is_empty() {
+            moved.left.push(
+                "there is no navigation file that can be edited, so the navigation and a redirect are yours to add"
+                    .to_owned(),
+            );
+        }
+    }
+    follow_navigation(&mut moved, edits);
     moved.summary = match followers.as_slice() {
         [] => format!("Moved `{from}` to `{to}`"),
         [one] => format!("Moved `{from}` to `{to}`; {one} followed"),

@@ -27,6 +27,7 @@ mod include;
 mod layout;
 mod model;
 mod navigation;
+mod navigation_edit;
 mod navigation_json;
 mod navigation_merge;
 mod navigation_refs;
@@ -46,6 +47,7 @@ pub use inbound::{Import, Linking, any_of, imports, linking_to, named_outside, n
 pub use layout::{FileProblem, Generator, Layout, Place};
 pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
+pub use navigation_edit::{NavigationEdits, NavigationFiles, NavigationPlace};
 pub use navigation_json::{Json, Value};
 pub use navigation_merge::{NavigationMerge, merge_navigation};
 pub use openapi::is_api_description;

@@ -1,0 +1,215 @@
+//! Navigations that stand in lines: lists of YAML and of Markdown.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use docent_markdown::{folder, text_of};
+use regex::Regex;
+
+use super::{Contents, Entry, Names, Shape, page_of};
+use crate::layout::Generator;
+use crate::model::{Site, Target};
+use crate::tree::{Tree, at_home, joined_in};
+
+/// The files of this kind that a site has.
+pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
+    let mut found = Vec::new();
+    if site.generator() == Generator::MkDocs {
+        let home = site.layout().home();
+        let names = ["mkdocs.yml", "mkdocs.yaml"];
+        let file = names.iter().map(|name| at_home(tree, home, name)).find(|file| tree.read(file).is_some());
+        let base = site.layout().roots.iter().map(|root| root.folder.as_str()).min_by_key(|folder| folder.len());
+        if let (Some(file), Some(base)) = (file, base) {
+            found.extend(contents(tree, site, &file, base, Shape::Yaml, mkdocs_section));
+        }
+        return found;
+    }
+    for file in site.all_files() {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let own = folder(file);
+        let is_data = name.ends_with(".yml") || name.ends_with(".yaml");
+        if name == "SUMMARY.md" {
+            found.extend(contents(tree, site, file, own, Shape::Markdown, |text| Some(0..text.len())));
+        } else if name == "toc.yml" || is_data && own.ends_with("_data") && is_navigation(name) {
+            found.extend(contents(tree, site, file, own, Shape::Yaml, |text| Some(0..text.len())));
+        }
+    }
+    found
+}
+
+fn is_navigation(name: &str) -> bool {
+    ["nav", "sidebar", "toc", "menu"].iter().any(|part| name.contains(part))
+}
+
+fn contents(
+    tree: &dyn Tree,
+    site: &Site,
+    file: &str,
+    base: &str,
+    shape: Shape,
+    section: impl Fn(&str) -> Option<Range<usize>>,
+) -> Option<Contents> {
+    let text = text_of(&tree.read(file)?).into_owned();
+    let range = section(&text)?;
+    let mut contents = Contents { file: file.to_owned(), text, base: base.to_owned(), entries: Vec::new(), shape };
+    let lines = lines(&contents.text, range);
+    for at in 0..lines.len() {
+        let entry = match shape {
+            Shape::Markdown => markdown_entry(tree, site, &contents, &lines, at),
+            _ => yaml_entry(tree, site, &contents, &lines, at),
+        };
+        contents.entries.extend(entry);
+    }
+    Some(contents)
+}
+
+/// A line, its end included.
+struct Line<'t> {
+    text: &'t str,
+    start: usize,
+    indent: usize,
+}
+
+impl Line<'_> {
+    fn is_blank(&self) -> bool {
+        let text = self.text.trim();
+        text.is_empty() || text.starts_with('#')
+    }
+
+    fn is_item(&self) -> bool {
+        let text = self.text.trim_start();
+        text.starts_with("- ") || text.trim_end() == "-"
+    }
+
+    fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+fn lines(text: &str, range: Range<usize>) -> Vec<Line<'_>> {
+    let mut start = range.start;
+    text[range]
+        .split_inclusive('\n')
+        .map(|text| {
+            let line = Line { text, start, indent: text.len() - text.trim_start_matches(' ').len() };
+            start += text.len();
+            line
+        })
+        .collect()
+}
+
+/// What belongs to the key `nav` of `mkdocs.yml`, if it is written as a block.
+fn mkdocs_section(text: &str) -> Option<Range<usize>> {
+    section(text, "nav:")
+}
+
+/// The lines below a key at the beginning of a line.
+pub(super) fn section(text: &str, key: &str) -> Option<Range<usize>> {
+    let mut start = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let end = at + line.len();
+        match start {
+            None if line.trim_end() == key => start = Some(end),
+            Some(start) if !line.starts_with([' ', '-', '#', '\n', '\r']) => return Some(start..at),
+            _ => {}
+        }
+        at = end;
+    }
+    start.map(|start| start..text.len())
+}
+
+/// `- path`, `- Title: path`, or a member `href: path` of an item of its own.
+fn yaml_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Line<'_>], at: usize) -> Option<Entry> {
+    static LINE: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r#"^\s*(?:-\s+)*(?:(?<key>"[^"\n]*"|'[^'\n]*'|[^\s'"\[{#&*!|>%@`-][^:#\n]*?)\s*:\s+)?(?:"(?<double>[^"\\\n]+)"|'(?<single>[^'\n]+)'|(?<plain>[^\s'"\[{#&*!|>%@`:-][^:#\n]*?))\s*(?:\s#.*)?$"#;
+        Regex::new(pattern).expect("the pattern is written out above")
+    });
+    let line = &lines[at];
+    let found = LINE.captures(line.text.trim_end_matches(['\n', '\r']))?;
+    let value = ["double", "single", "plain"].iter().find_map(|name| found.name(name))?;
+    let key = found.name("key");
+    let is_list = contents.file.ends_with("mkdocs.yml") || contents.file.ends_with("mkdocs.yaml");
+    let (page, names) = if is_list {
+        line.is_item().then_some(())?;
+        (page_of(site, joined_in(tree.root(), &contents.base, value.as_str()))?, Names::File)
+    } else {
+        let key = key?.as_str();
+        if !["href", "url", "link", "page", "path", "topicHref"].contains(&key) {
+            return None;
+        }
+        match page_of(site, joined_in(tree.root(), &contents.base, value.as_str())) {
+            Some(page) if contents.file.ends_with("toc.yml") => (page, Names::File),
+            _ => match site.resolve(&contents.file, value.as_str()) {
+                Target::Page { file, .. } => (file, Names::Link),
+                _ => return None,
+            },
+        }
+    };
+    // The item begins on the line with its dash, and ends before the next line that is not indented deeper.
+    let first = (0..=at).rev().find(|first| {
+        let begins = &lines[*first];
+        begins.is_item() && (*first == at || begins.indent < line.indent)
+    })?;
+    let dash = &lines[first];
+    let mut last = at;
+    let mut next = first + 1;
+    let mut holds_items = dash.text.trim_start().trim_start_matches("- ").starts_with("- ");
+    while next < lines.len() && (lines[next].is_blank() || lines[next].indent > dash.indent) {
+        if !lines[next].is_blank() {
+            last = last.max(next);
+            holds_items |= lines[next].is_item();
+        }
+        next += 1;
+    }
+    let item = dash.start..lines[last].end();
+    let before = lines[..first].iter().rev().find(|line| !line.is_blank());
+    let after = lines[last + 1..].iter().find(|line| !line.is_blank());
+    let opens = before.is_some_and(|line| line.text.trim_end().ends_with(':')) || before.is_none();
+    let is_only = opens && after.is_none_or(|line| line.indent < dash.indent || !line.is_item());
+    let title = match is_list {
+        true => key.map(|key| line.start + key.start()..line.start + key.end()),
+        false => lines[first..=last].iter().find_map(name_in),
+    };
+    let is_whole = is_list || (last - first) == 1 && title.is_some();
+    let can_go = !holds_items && !is_only && is_whole;
+    Some(Entry {
+        page,
+        value: line.start + value.start()..line.start + value.end(),
+        item: can_go.then_some(item),
+        title,
+        names,
+    })
+}
+
+/// The words after `name:` or its like.
+fn name_in(line: &Line<'_>) -> Option<Range<usize>> {
+    static NAME: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"^\s*(?:-\s+)?(?:name|title|text|label):\s+(\S.*?)\s*$").expect("the pattern is written out above")
+    });
+    let name = NAME.captures(line.text.trim_end_matches(['\n', '\r']))?.get(1)?;
+    Some(line.start + name.start()..line.start + name.end())
+}
+
+/// `- [Title](path)`, and `[Title](path)` outside of a list.
+fn markdown_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Line<'_>], at: usize) -> Option<Entry> {
+    static LINE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"^[ \t]*(?:[-*+][ \t]+)?\[((?:\\.|[^\]\\\n])*)\]\(<?([^()\s<>#]+)(?:#[^()\s]*)?>?(?:\s+"[^"\n]*")?\)\s*$"#)
+            .expect("the pattern is written out above")
+    });
+    let line = &lines[at];
+    let found = LINE.captures(line.text.trim_end_matches(['\n', '\r']))?;
+    let (title, value) = (found.get(1)?, found.get(2)?);
+    let written = value.as_str().replace("%20", " ");
+    let page = page_of(site, joined_in(tree.root(), &contents.base, &written))?;
+    let next = lines[at + 1..].iter().find(|line| !line.text.trim().is_empty());
+    let holds_items =
+        next.is_some_and(|next| next.indent > line.indent && next.text.trim_start().starts_with(['-', '*', '+']));
+    Some(Entry {
+        page,
+        value: line.start + value.start()..line.start + value.end(),
+        item: (!holds_items).then(|| line.start..line.end()),
+        title: Some(line.start + title.start()..line.start + title.end()),
+        names: Names::File,
+    })
+}

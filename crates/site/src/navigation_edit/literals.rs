@@ -1,0 +1,218 @@
+//! Navigations whose entries are texts in quotes: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use docent_markdown::{folder, stem, text_of};
+use regex::Regex;
+
+use super::{Contents, Entry, Names, Shape};
+use crate::follow::Wanted;
+use crate::generators::docusaurus_id;
+use crate::layout::{Generator, below};
+use crate::model::{Site, Target};
+use crate::navigation_json::{self, Value};
+use crate::tree::{Tree, at_home};
+
+/// The files of this kind that a site has.
+pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
+    let mut found = Vec::new();
+    let text = |file: &str| tree.read(file).map(|bytes| text_of(&bytes).into_owned());
+    for file in site.files() {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        if matches!(name, "_meta.json" | "meta.json")
+            && let Some(text) = text(file)
+        {
+            found.extend(meta(site, file, text));
+        }
+    }
+    let home = site.layout().home();
+    let (names, in_script): (&[&str], bool) = match site.generator() {
+        Generator::Docusaurus => {
+            (&["sidebars.json", "sidebars.js", "sidebars.ts", "sidebars.cjs", "sidebars.mjs"], false)
+        }
+        Generator::VitePress => {
+            (&[".vitepress/config.ts", ".vitepress/config.mts", ".vitepress/config.js", ".vitepress/config.mjs"], true)
+        }
+        Generator::Starlight => (&["astro.config.mjs", "astro.config.ts", "astro.config.js"], true),
+        _ => (&[], true),
+    };
+    let folders = [home.to_owned()].into_iter().chain(site.layout().roots.iter().map(|root| root.folder.clone()));
+    let mut files: Vec<String> =
+        folders.flat_map(|folder| names.iter().map(move |name| at_home(tree, &folder, name))).collect();
+    files.sort();
+    files.dedup();
+    for file in files {
+        let Some(text) = text(&file) else { continue };
+        let shape = if file.ends_with(".json") { Shape::Json } else { Shape::Script };
+        let mut contents = Contents { base: folder(&file).to_owned(), file, text, entries: Vec::new(), shape };
+        contents.entries = if in_script { linked(site, &contents) } else { named_by_id(site, &contents) };
+        found.push(contents);
+    }
+    found
+}
+
+/// Names of pages in the folder of the file: the items of `pages`, or the names of members.
+fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
+    let base = folder(file).to_owned();
+    let root = navigation_json::read(&text).ok()?;
+    let mut contents = Contents { file: file.to_owned(), text, base, entries: Vec::new(), shape: Shape::Json };
+    let page = |name: &str| {
+        let names = ["mdx", "md"].map(|ending| below(&contents.base, &format!("{name}.{ending}")));
+        names.into_iter().find(|file| site.has_file(file))
+    };
+    let mut entries = Vec::new();
+    if let Some(pages) = root.get("pages") {
+        for item in pages.list() {
+            if let Some(page) = item.text().and_then(page) {
+                let value = item.span.start + 1..item.span.end - 1;
+                entries.push(Entry { page, value, item: Some(item.span.clone()), title: None, names: Names::Sibling });
+            }
+        }
+    } else if let Value::Object(members) = &root.value {
+        let mut at = root.span.start;
+        for (name, value) in members {
+            let key = format!("\"{name}\"");
+            let start = contents.text[at..value.span.start].find(&key).map(|found| at + found);
+            at = value.span.end;
+            if let (Some(start), Some(page)) = (start, page(name)) {
+                let inner = start + 1..start + key.len() - 1;
+                let title = value.text().map(|_| value.span.clone());
+                entries.push(Entry {
+                    page,
+                    value: inner,
+                    item: Some(start..value.span.end),
+                    title,
+                    names: Names::Sibling,
+                });
+            }
+        }
+    }
+    contents.entries = entries;
+    Some(contents)
+}
+
+/// A text in quotes on one line, without anything that quotes would have to escape.
+static TEXT: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(
+        r#"(?s)//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?<double>(?:\\.|[^"\\\n])*)"|'(?<single>(?:\\.|[^'\\\n])*)'"#,
+    )
+    .expect("the pattern is written out above")
+});
+
+/// Each text with the name of the member it is the value of; none for one that stands in a list.
+fn texts(text: &str) -> Vec<(Range<usize>, Option<String>)> {
+    let mut found = Vec::new();
+    for captures in TEXT.captures_iter(text) {
+        let (Some(all), Some(inner)) = (captures.get(0), captures.name("double").or_else(|| captures.name("single")))
+        else {
+            continue;
+        };
+        let before = text[..all.start()].trim_end();
+        let after = text[all.end()..].trim_start();
+        if !after.starts_with([',', ']', '}']) || inner.as_str().contains('\\') {
+            continue;
+        }
+        if before.ends_with([',', '[']) {
+            found.push((inner.range(), None));
+        } else if let Some(before) = before.strip_suffix(':') {
+            let before = before.trim_end().trim_end_matches(['"', '\'']);
+            let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+            found.push((inner.range(), Some(before[start..].to_owned())));
+        }
+    }
+    found
+}
+
+/// Pages named by their ids: items of lists, and `id`.
+fn named_by_id(site: &Site, contents: &Contents) -> Vec<Entry> {
+    let pages: Vec<(String, &str)> = site
+        .files()
+        .filter(|file| site.address(file).is_some())
+        .filter_map(|file| Some((id(site, file)?, file)))
+        .collect();
+    let texts = texts(&contents.text).into_iter();
+    texts
+        .filter(|(_, member)| member.as_deref().is_none_or(|member| member == "id"))
+        .filter_map(|(value, member)| {
+            let (_, page) = pages.iter().find(|(id, _)| *id == contents.text[value.clone()])?;
+            let is_item = member.is_none() && contents.shape == Shape::Json;
+            let item = is_item.then_some(value.start - 1..value.end + 1);
+            Some(Entry { page: (*page).to_owned(), value, item, title: None, names: Names::Id })
+        })
+        .collect()
+}
+
+/// Pages named by links: `link`, `slug` and `href`, and items of lists.
+fn linked(site: &Site, contents: &Contents) -> Vec<Entry> {
+    let texts = texts(&contents.text).into_iter();
+    texts
+        .filter(|(_, member)| member.as_deref().is_none_or(|member| ["link", "slug"].contains(&member)))
+        .filter_map(|(value, member)| {
+            let written = &contents.text[value.clone()];
+            // A slug, and an item of a list, is an address without a slash before it.
+            let by_address = member.as_deref() != Some("link");
+            let page = match by_address {
+                true => site.file_at(written).filter(|_| written.contains('/'))?.to_owned(),
+                false if !written.starts_with('/') => return None,
+                false => match site.resolve(&contents.file, written) {
+                    Target::Page { file, anchor: None } => file,
+                    _ => return None,
+                },
+            };
+            Some(Entry { page, value, item: None, title: None, names: Names::Link })
+        })
+        .collect()
+}
+
+/// The id of a page that chose none itself.
+pub(super) fn id(site: &Site, file: &str) -> Option<String> {
+    let root = site.layout().root(file)?;
+    stem(file)?;
+    Some(docusaurus_id(root, root.inside(file)?))
+}
+
+/// A tree in which one file has another path.
+struct Moved<'t> {
+    tree: &'t dyn Tree,
+    from: &'t str,
+    to: &'t str,
+}
+
+impl Tree for Moved<'_> {
+    fn paths(&self) -> Vec<String> {
+        let paths = self.tree.paths().into_iter();
+        paths.map(|path| if path == self.from { self.to.to_owned() } else { path }).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        match path {
+            path if path == self.to => self.tree.read(self.from),
+            path if path == self.from => None,
+            path => self.tree.read(path),
+        }
+    }
+
+    fn root(&self) -> &str {
+        self.tree.root()
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.tree.paths_outside()
+    }
+}
+
+/// A link to a page at its new place, in the style of the one before; `None` when it would lead elsewhere.
+pub(super) fn link(tree: &dyn Tree, site: &Site, holder: &str, from: &str, to: &str, written: &str) -> Option<String> {
+    let after = Site::read(&Moved { tree, from, to });
+    let is_address = !written.starts_with(['/', '.']) && site.file_at(written) == Some(from);
+    let name = match is_address {
+        true => after.address(to)?.to_owned(),
+        false => after.link(&Wanted { from: holder, to, anchor: None, like: written }),
+    };
+    let leads = match is_address {
+        true => after.file_at(&name) == Some(to),
+        false => matches!(after.resolve(holder, &name), Target::Page { file, .. } if file == to),
+    };
+    (leads && !name.contains(['"', '\'', '\\', '\n'])).then_some(name)
+}

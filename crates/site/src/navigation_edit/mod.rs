@@ -1,0 +1,376 @@
+//! Where a page stands in the navigation of its site, and the edits that add, rename and remove it there: byte ranges in
+//! whichever file says it, so that comments and formatting of the rest stay.
+//!
+//! | files | renamed | removed | added |
+//! |---|---|---|---|
+//! | `docs.json`, `mint.json` and what they refer to | yes | yes | yes |
+//! | `mkdocs.yml`, `SUMMARY.md`, `toc.yml`, `_data/*nav*.yml` | yes | where nothing hangs below it | like the entry before it |
+//! | `_meta.json`, `meta.json`, `sidebars.json` | yes | yes | beside its siblings, where they are in a list |
+//! | sidebars in JavaScript and TypeScript | where the entry is a plain text | no | no |
+//!
+//! A redirect is added where the site keeps redirects already. What is not edited is told, and left to a person.
+
+mod lines;
+mod literals;
+mod mintlify;
+mod redirects;
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use docent_markdown::{folder, is_page, line_of};
+
+use crate::model::Site;
+use crate::tree::Tree;
+use mintlify::MintlifyFiles;
+
+/// New text in the place of a byte range of a file. An empty range is an insertion.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct FileEdit {
+    file: String,
+    range: Range<usize>,
+    text: String,
+}
+
+/// What a change of the navigation comes to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NavigationEdits {
+    /// The edits of each file in order, none overlapping.
+    pub files: BTreeMap<String, Vec<(Range<usize>, String)>>,
+    /// The name of the group that a page was added to.
+    pub under: Option<String>,
+    /// What is left to a person and why, a sentence each without its full stop.
+    pub left: Vec<String>,
+}
+
+impl NavigationEdits {
+    fn of(mut edits: Vec<FileEdit>, left: Vec<String>) -> Self {
+        edits.sort_by(|a, b| (&a.file, a.range.start, a.range.end).cmp(&(&b.file, b.range.start, b.range.end)));
+        edits.dedup();
+        let mut files: BTreeMap<String, Vec<(Range<usize>, String)>> = BTreeMap::new();
+        for edit in edits {
+            let edits = files.entry(edit.file).or_default();
+            if edits.last().is_none_or(|(range, _)| edit.range.start >= range.end) {
+                edits.push((edit.range, edit.text));
+            }
+        }
+        Self { files, under: None, left }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+    }
+
+    /// These edits and others; where two touch the same bytes, the first stays.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let flat = |edits: BTreeMap<String, Vec<(Range<usize>, String)>>| {
+            let files = edits.into_iter();
+            files.flat_map(|(file, edits)| {
+                edits.into_iter().map(move |(range, text)| FileEdit { file: file.clone(), range, text })
+            })
+        };
+        let edits = flat(self.files).chain(flat(other.files)).collect();
+        let left = self.left.into_iter().chain(other.left).collect();
+        Self { under: self.under.or(other.under), ..Self::of(edits, left) }
+    }
+}
+
+/// Where a navigation names a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NavigationPlace {
+    pub file: String,
+    /// Counted from 1.
+    pub line: usize,
+}
+
+/// One entry of a navigation that is kept in lines or literals.
+#[derive(Debug, Clone)]
+struct Entry {
+    /// The file of the page it names.
+    page: String,
+    /// What names the page, without quotes.
+    value: Range<usize>,
+    /// All of the entry, the end of its last line included; `None` where it cannot go by itself.
+    item: Option<Range<usize>>,
+    /// Its name for readers, quotes included.
+    title: Option<Range<usize>>,
+    names: Names,
+}
+
+/// By what an entry names its page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// A path from the folder of the file it stands in, or from the folder of pages.
+    File,
+    /// What a link says.
+    Link,
+    /// The page's name in its own folder, without ending.
+    Sibling,
+    /// A path in the folder of pages, without ending.
+    Id,
+}
+
+/// A file of a navigation with its entries.
+#[derive(Debug, Clone)]
+struct Contents {
+    file: String,
+    text: String,
+    /// The folder that paths count from.
+    base: String,
+    entries: Vec<Entry>,
+    shape: Shape,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    Yaml,
+    Markdown,
+    Json,
+    Script,
+}
+
+/// The files that say the navigation of a site.
+pub struct NavigationFiles<'s> {
+    site: &'s Site,
+    tree: &'s dyn Tree,
+    mintlify: Option<MintlifyFiles>,
+    others: Vec<Contents>,
+}
+
+impl std::fmt::Debug for NavigationFiles<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("NavigationFiles").field("others", &self.others).finish_non_exhaustive()
+    }
+}
+
+impl<'s> NavigationFiles<'s> {
+    pub fn of(tree: &'s dyn Tree, site: &'s Site) -> Self {
+        let mintlify = MintlifyFiles::of(tree, site.layout().home());
+        let others = if mintlify.is_some() {
+            Vec::new()
+        } else {
+            lines::read(tree, site).into_iter().chain(literals::read(tree, site)).collect()
+        };
+        Self { site, tree, mintlify, others }
+    }
+
+    /// Whether the site has a navigation that names pages and can be edited, or redirects.
+    pub fn is_empty(&self) -> bool {
+        self.mintlify.is_none()
+            && self.others.iter().all(|contents| contents.entries.is_empty())
+            && !redirects::is_kept(self.tree, self.site)
+    }
+
+    /// Every place that names a page.
+    pub fn places(&self, file: &str) -> Vec<NavigationPlace> {
+        let mut places = Vec::new();
+        if let Some(mintlify) = &self.mintlify {
+            for index in mintlify.entries_of(self.site, file) {
+                let entry = &mintlify.navigation.entries[index];
+                let line = line_of(&mintlify.texts[entry.file], entry.span.start);
+                places.push(NavigationPlace { file: mintlify.navigation.files[entry.file].clone(), line });
+            }
+        }
+        for contents in &self.others {
+            for entry in contents.entries.iter().filter(|entry| entry.page == file) {
+                let line = line_of(&contents.text, entry.value.start);
+                places.push(NavigationPlace { file: contents.file.clone(), line });
+            }
+        }
+        places
+    }
+
+    /// Names `to` where `from` was named.
+    pub fn rename(&self, from: &str, to: &str) -> NavigationEdits {
+        let mut left = Vec::new();
+        let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
+        for contents in &self.others {
+            for entry in contents.entries.iter().filter(|entry| entry.page == from) {
+                let written = &contents.text[entry.value.clone()];
+                match self.renamed(contents, entry, written, to) {
+                    Some(name) => edits.push(contents.edit(entry.value.clone(), name)),
+                    None => left.push(contents.told(entry, "names it; what it is called there now is yours to write")),
+                }
+            }
+        }
+        NavigationEdits::of(edits, left)
+    }
+
+    fn renamed(&self, contents: &Contents, entry: &Entry, written: &str, to: &str) -> Option<String> {
+        let name = match entry.names {
+            Names::File => {
+                let way = way(&contents.base, to);
+                match written.starts_with("./") && !way.starts_with("../") {
+                    true => format!("./{way}"),
+                    false => way,
+                }
+            }
+            Names::Sibling => {
+                let stem = docent_markdown::stem(to)?;
+                (folder(to) == contents.base).then(|| stem.rsplit('/').next().unwrap_or(stem).to_owned())?
+            }
+            Names::Id => literals::id(self.site, to)?,
+            Names::Link => literals::link(self.tree, self.site, &contents.file, &entry.page, to, written)?,
+        };
+        let name = if contents.shape == Shape::Markdown { name.replace(' ', "%20") } else { name };
+        // What would need quotes or another spelling is not guessed at.
+        let is_plain =
+            name.chars().all(|c| c.is_alphanumeric() || "/._-%".contains(c) || (c == ' ' && written.contains(' ')));
+        (is_plain || entry.names == Names::Link).then_some(name)
+    }
+
+    /// Takes a page out.
+    pub fn remove(&self, file: &str) -> NavigationEdits {
+        let mut left = Vec::new();
+        let mut edits = Vec::new();
+        if let Some(mintlify) = &self.mintlify {
+            let (gone, stay) = mintlify.remove(self.site, file);
+            edits = gone;
+            if stay > 0 {
+                left.push(format!("{} still names it outside of a list of pages", mintlify.navigation.path));
+            }
+        }
+        for contents in &self.others {
+            let own: Vec<&Entry> = contents.entries.iter().filter(|entry| entry.page == file).collect();
+            for entry in &own {
+                match contents.cut(entry) {
+                    // Two cuts of one list may need the same comma.
+                    Some(range) if own.len() == 1 || contents.shape != Shape::Json => {
+                        edits.push(contents.edit(range, String::new()));
+                    }
+                    _ => left.push(contents.told(entry, "still names it")),
+                }
+            }
+        }
+        NavigationEdits::of(edits, left)
+    }
+
+    /// Adds a page beside its siblings. Without an entry that can serve as an example, it is added nowhere.
+    pub fn add(&self, file: &str, title: &str) -> NavigationEdits {
+        if let Some(mintlify) = &self.mintlify {
+            let Some((edit, list)) = mintlify.add(self.site, file) else { return NavigationEdits::default() };
+            let under = list.groups.last().cloned();
+            return NavigationEdits { under, ..NavigationEdits::of(vec![edit], Vec::new()) };
+        }
+        let near = |page: &str| {
+            let shared = page.split('/').zip(file.split('/')).take_while(|(a, b)| a == b).count();
+            shared.min(file.split('/').count() - 1)
+        };
+        let candidates =
+            self.others.iter().flat_map(|contents| contents.entries.iter().map(move |entry| (contents, entry)));
+        let usable = candidates.filter(|(contents, entry)| contents.shape != Shape::Script && entry.item.is_some());
+        // The last of the nearest.
+        let Some((contents, entry)) = usable.max_by_key(|(_, entry)| near(&entry.page)) else {
+            return NavigationEdits::default();
+        };
+        let written = &contents.text[entry.value.clone()];
+        let added = self.renamed(contents, entry, written, file).and_then(|name| contents.like(entry, &name, title));
+        match added {
+            Some(edit) => NavigationEdits::of(vec![edit], Vec::new()),
+            None => NavigationEdits::default(),
+        }
+    }
+
+    /// Sends readers of `from` to `to`, where the site keeps redirects: without chains and circles.
+    pub fn redirect(&self, from: &str, to: &str) -> NavigationEdits {
+        match &self.mintlify {
+            Some(mintlify) => NavigationEdits::of(mintlify.redirect(self.site, from, to), Vec::new()),
+            None => redirects::redirect(self.tree, self.site, from, to),
+        }
+    }
+
+    /// The redirects of `docs.json` that lead to a page: file, line, source.
+    pub fn redirects_to(&self, file: &str) -> Vec<(NavigationPlace, String)> {
+        let Some(mintlify) = &self.mintlify else { return Vec::new() };
+        let leads = |redirect: &&crate::navigation::Redirect| matches!(self.site.resolve(&mintlify.navigation.path, &redirect.destination), crate::Target::Page { file: to, .. } if to == file);
+        let place = |redirect: &crate::navigation::Redirect| NavigationPlace {
+            file: mintlify.navigation.files[redirect.file].clone(),
+            line: line_of(&mintlify.texts[redirect.file], redirect.span.start),
+        };
+        let redirects = mintlify.navigation.redirects.iter().filter(leads);
+        redirects.map(|redirect| (place(redirect), redirect.source.clone())).collect()
+    }
+}
+
+impl Contents {
+    fn edit(&self, range: Range<usize>, text: String) -> FileEdit {
+        FileEdit { file: self.file.clone(), range, text }
+    }
+
+    fn told(&self, entry: &Entry, what: &str) -> String {
+        format!("{}:{} {what}", self.file, line_of(&self.text, entry.value.start))
+    }
+
+    /// What goes when an entry does.
+    fn cut(&self, entry: &Entry) -> Option<Range<usize>> {
+        let item = entry.item.clone()?;
+        if self.shape != Shape::Json {
+            return Some(item);
+        }
+        let (before, after) = (&self.text[..item.start], &self.text[item.end..]);
+        let gap = after.len() - after.trim_start().len();
+        if after.trim_start().starts_with(',') {
+            let rest = &after[gap + 1..];
+            return Some(item.start..item.end + gap + 1 + (rest.len() - rest.trim_start().len()));
+        }
+        let before = before.trim_end();
+        Some(before.strip_suffix(',').map_or(item.start, str::len)..item.end)
+    }
+
+    /// An entry like this one, behind it.
+    fn like(&self, entry: &Entry, name: &str, title: &str) -> Option<FileEdit> {
+        let item = entry.item.clone()?;
+        let title = match self.shape {
+            Shape::Yaml
+                if title.chars().all(|c| c.is_alphanumeric() || " -_.".contains(c))
+                    && title.starts_with(char::is_alphabetic) =>
+            {
+                title.to_owned()
+            }
+            Shape::Markdown => title.replace('[', "\\[").replace(']', "\\]"),
+            _ => quoted(title),
+        };
+        let mut parts = vec![(entry.value.clone(), name.to_owned())];
+        parts.extend(entry.title.clone().map(|range| (range, title)));
+        parts.sort_by_key(|(range, _)| range.start);
+        let (mut text, mut at) = (String::new(), item.start);
+        for (range, part) in parts {
+            text.push_str(self.text.get(at..range.start)?);
+            text.push_str(&part);
+            at = range.end;
+        }
+        text.push_str(self.text.get(at..item.end)?);
+        if self.shape == Shape::Json {
+            let line = self.text[..item.start].rfind('\n').map_or(0, |newline| newline + 1);
+            let indent = &self.text[line..item.start];
+            let gap = if indent.trim().is_empty() { format!("\n{indent}") } else { " ".to_owned() };
+            return Some(self.edit(item.end..item.end, format!(",{gap}{text}")));
+        }
+        let text = if text.ends_with('\n') { text } else { format!("\n{text}") };
+        Some(self.edit(item.end..item.end, text))
+    }
+}
+
+/// The way from a folder to a file.
+fn way(base: &str, file: &str) -> String {
+    let from: Vec<&str> = base.split('/').filter(|part| !part.is_empty()).collect();
+    let to: Vec<&str> = file.split('/').collect();
+    let shared = from.iter().zip(&to[..to.len() - 1]).take_while(|(a, b)| a == b).count();
+    let mut parts = vec![".."; from.len() - shared];
+    parts.extend(&to[shared..]);
+    parts.join("/")
+}
+
+/// A text in double quotes, as JSON and YAML read it.
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Whether a path names a page that the site has.
+fn page_of(site: &Site, file: Option<String>) -> Option<String> {
+    file.filter(|file| is_page(file) && site.has_any(file))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! Redirects where a site keeps them: a file `_redirects`, and the redirects plug-in of MkDocs.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use docent_markdown::text_of;
+use regex::Regex;
+
+use super::{FileEdit, NavigationEdits, way};
+use crate::layout::Generator;
+use crate::model::Site;
+use crate::tree::{Tree, at_home};
+
+/// Whether the site has a place for redirects that is edited here.
+pub(super) fn is_kept(tree: &dyn Tree, site: &Site) -> bool {
+    plain_file(tree, site).is_some() || mkdocs(tree, site).is_some()
+}
+
+/// Sends readers of `from` to `to`.
+pub(super) fn redirect(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> NavigationEdits {
+    if let Some(map) = mkdocs(tree, site) {
+        return NavigationEdits::of(map.redirect(from, to), Vec::new());
+    }
+    if let Some((file, text)) = plain_file(tree, site) {
+        return NavigationEdits::of(in_lines(site, &file, &text, from, to), Vec::new());
+    }
+    NavigationEdits::default()
+}
+
+fn plain_file(tree: &dyn Tree, site: &Site) -> Option<(String, String)> {
+    let home = site.layout().home();
+    let names = ["static/_redirects", "public/_redirects", "_redirects", "docs/public/_redirects"];
+    let files = names.iter().map(|name| at_home(tree, home, name)).chain(["_redirects".to_owned()]);
+    files.into_iter().find_map(|file| Some((file.clone(), text_of(&tree.read(&file)?).into_owned())))
+}
+
+/// `/from /to 301`, a line each; the new one is written with what the last one had behind it.
+fn in_lines(site: &Site, file: &str, text: &str, from: &str, to: &str) -> Vec<FileEdit> {
+    let address = |file: &str| {
+        site.address(file).map(str::to_owned).or_else(|| {
+            let root = site.layout().root(file)?;
+            Some(root.path(file, &docent_markdown::FrontMatter::default()))
+        })
+    };
+    let (Some(source), Some(destination)) = (address(from), address(to)) else { return Vec::new() };
+    let (source, destination) = (format!("/{source}"), format!("/{destination}"));
+    let same = |a: &str, b: &str| a.trim_end_matches('/') == b.trim_end_matches('/');
+    let mut edits = Vec::new();
+    let mut example: Option<(bool, &str)> = None;
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if let [own, target, rest @ ..] = words.as_slice()
+            && own.starts_with('/')
+        {
+            let at = start + line.find(target).unwrap_or(0);
+            let target_at = start + line[own.len()..].find(target).map_or(at - start, |found| found + own.len());
+            if same(own, &source) {
+                // It is redirected already, and what it says is a person's.
+                return Vec::new();
+            }
+            if same(own, &destination) {
+                edits.push(edit(file, start..start + line.len(), String::new()));
+            } else if same(target, &source) {
+                let slash = if target.ends_with('/') { "/" } else { "" };
+                edits.push(edit(file, target_at..target_at + target.len(), format!("{destination}{slash}")));
+            }
+            if !own.contains(['*', ':']) && rest.len() <= 1 {
+                example = Some((target.ends_with('/'), rest.first().copied().unwrap_or("")));
+            }
+        }
+        start += line.len();
+    }
+    let (slashed, status) = example.unwrap_or((false, ""));
+    let slash = if slashed { "/" } else { "" };
+    let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    let line = format!("{source}{slash} {destination}{slash} {status}");
+    edits.push(edit(file, text.len()..text.len(), format!("{newline}{}\n", line.trim_end())));
+    edits
+}
+
+fn edit(file: &str, range: Range<usize>, text: String) -> FileEdit {
+    FileEdit { file: file.to_owned(), range, text }
+}
+
+/// `redirect_maps` of the plug-in, written as a block: names of files in the folder of pages.
+struct RedirectMaps {
+    file: String,
+    base: String,
+    /// Key, value and line of each.
+    entries: Vec<(Range<usize>, Range<usize>, Range<usize>)>,
+    text: String,
+}
+
+fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
+    static ENTRY: LazyLock<Regex> = LazyLock::new(|| {
+        let pattern = r#"^[ \t]+["']?(?<key>[^\s"':#][^"':#\n]*?)["']?[ \t]*:[ \t]+["']?(?<value>[^\s"'#][^"'\s]*)["']?[ \t]*(?:[ \t]#.*)?$"#;
+        Regex::new(pattern).expect("the pattern is written out above")
+    });
+    (site.generator() == Generator::MkDocs).then_some(())?;
+    let home = site.layout().home();
+    let files = ["mkdocs.yml", "mkdocs.yaml"].map(|name| at_home(tree, home, name));
+    let (file, bytes) = files.into_iter().find_map(|file| Some((file.clone(), tree.read(&file)?)))?;
+    let text = text_of(&bytes).into_owned();
+    let mut entries = Vec::new();
+    let mut indent = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let own = line.len() - line.trim_start_matches(' ').len();
+        let is_blank = line.trim().is_empty() || line.trim_start().starts_with('#');
+        if line.trim() == "redirect_maps:" {
+            indent = Some(own);
+        } else if let Some(outer) = indent
+            && !is_blank
+        {
+            if own <= outer {
+                break;
+            }
+            let found = ENTRY.captures(line.trim_end_matches(['\n', '\r']))?;
+            let range = |name: &str| found.name(name).map(|part| at + part.start()..at + part.end());
+            entries.push((range("key")?, range("value")?, at..at + line.len()));
+        }
+        at += line.len();
+    }
+    let base = site.layout().roots.iter().map(|root| root.folder.clone()).min_by_key(String::len)?;
+    // Without an entry there is nothing to take an example from.
+    (!entries.is_empty()).then_some(RedirectMaps { file, base, entries, text })
+}
+
+impl RedirectMaps {
+    fn redirect(&self, from: &str, to: &str) -> Vec<FileEdit> {
+        let (source, destination) = (way(&self.base, from), way(&self.base, to));
+        let is_plain = |name: &str| name.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
+        if !is_plain(&source) || !is_plain(&destination) || source.starts_with("..") || destination.starts_with("..") {
+            return Vec::new();
+        }
+        let mut edits = Vec::new();
+        let mut is_there = false;
+        for (key, value, line) in &self.entries {
+            let (own, target) = (&self.text[key.clone()], &self.text[value.clone()]);
+            let (path, anchor) = target.split_at(target.find('#').unwrap_or(target.len()));
+            if own == source {
+                is_there = true;
+                edits.push(edit(&self.file, value.clone(), destination.clone()));
+            } else if own == destination {
+                edits.push(edit(&self.file, line.clone(), String::new()));
+            } else if path == source {
+                edits.push(edit(&self.file, value.clone(), format!("{destination}{anchor}")));
+            }
+        }
+        if let Some((key, value, line)) = self.entries.last()
+            && !is_there
+        {
+            let part = |range: Range<usize>| &self.text[range];
+            let end = part(value.end..line.end);
+            // A comment belongs to its own line.
+            let end = end.split('#').next().unwrap_or("").trim_end();
+            let newline = if part(line.clone()).ends_with('\n') { "" } else { "\n" };
+            let text = format!(
+                "{newline}{}{source}{}{destination}{end}\n",
+                part(line.start..key.start),
+                part(key.end..value.start)
+            );
+            edits.push(edit(&self.file, line.end..line.end, text));
+        }
+        edits
+    }
+}

@@ -1,0 +1,242 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::sample::Files;
+
+fn tree(files: &[(&str, &str)]) -> Files {
+    files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
+}
+
+/// The tree after edits, and a page at another place if it moved.
+fn after(tree: &Files, edits: &NavigationEdits, moved: Option<(&str, &str)>) -> Files {
+    let mut files = tree.clone();
+    for (file, edits) in &edits.files {
+        let mut text = String::from_utf8(files[file].clone()).expect("text");
+        for (range, new) in edits.iter().rev() {
+            text.replace_range(range.clone(), new);
+        }
+        files.insert(file.clone(), text.into_bytes());
+    }
+    if let Some((from, to)) = moved {
+        let bytes = files.remove(from).expect("a page");
+        files.insert(to.to_owned(), bytes);
+    }
+    files
+}
+
+fn renamed(tree: &Files, from: &str, to: &str) -> Files {
+    let site = Site::read(tree);
+    let files = NavigationFiles::of(tree, &site);
+    after(tree, &files.rename(from, to), Some((from, to)))
+}
+
+fn text(tree: &Files, file: &str) -> String {
+    String::from_utf8(tree[file].clone()).expect("text")
+}
+
+/// A site of each kind: its files, the file that holds its navigation, and where the page `a` is.
+fn sites() -> Vec<(Files, &'static str, &'static str)> {
+    vec![
+        (
+            tree(&[
+                ("docs.json", "{\n  \"navigation\": { \"$ref\": \"./nav/en.json\" }\n}\n"),
+                (
+                    "nav/en.json",
+                    "{ \"groups\": [\n  { \"group\": \"G\", \"pages\": [\"index\",\n    \"guides/a\", \"guides/b\"] }\n] }\n",
+                ),
+                ("index.mdx", ""),
+                ("guides/a.mdx", ""),
+                ("guides/b.mdx", ""),
+            ]),
+            "nav/en.json",
+            "guides/a.mdx",
+        ),
+        (
+            tree(&[
+                (
+                    "mkdocs.yml",
+                    "site_name: X # note\nnav:\n  - Home: index.md\n  # guides\n  - Guides:\n      - 'First': guides/a.md # keep\n      - guides/b.md\n  - Else: https://x.y\ntheme: {name: a}\n",
+                ),
+                ("docs/index.md", ""),
+                ("docs/guides/a.md", ""),
+                ("docs/guides/b.md", ""),
+            ]),
+            "mkdocs.yml",
+            "docs/guides/a.md",
+        ),
+        (
+            tree(&[
+                (
+                    "SUMMARY.md",
+                    "# Summary\n\n[Start](index.md)\n\n* [A](guides/a.md)\n* [B](guides/b.md)\n  * [C](guides/c.md)\n",
+                ),
+                ("index.md", ""),
+                ("guides/a.md", ""),
+                ("guides/b.md", ""),
+                ("guides/c.md", ""),
+            ]),
+            "SUMMARY.md",
+            "guides/a.md",
+        ),
+        (
+            tree(&[
+                (
+                    "toc.yml",
+                    "# contents\n- name: Start\n  href: index.md\n- name: Guides\n  items:\n  - name: A\n    href: guides/a.md\n  - name: B\n    href: guides/b.md\n",
+                ),
+                ("index.md", ""),
+                ("guides/a.md", ""),
+                ("guides/b.md", ""),
+            ]),
+            "toc.yml",
+            "guides/a.md",
+        ),
+        (
+            tree(&[
+                (
+                    "guides/meta.json",
+                    "{\n  \"title\": \"Guides\",\n  \"pages\": [\n    \"a\",\n    \"b\",\n    \"...\"\n  ]\n}\n",
+                ),
+                ("guides/a.mdx", ""),
+                ("guides/b.mdx", ""),
+            ]),
+            "guides/meta.json",
+            "guides/a.mdx",
+        ),
+        (
+            tree(&[
+                ("guides/_meta.json", "{\n  \"a\": \"First\",\n  \"b\": \"Second\"\n}\n"),
+                ("guides/a.mdx", ""),
+                ("guides/b.mdx", ""),
+            ]),
+            "guides/_meta.json",
+            "guides/a.mdx",
+        ),
+    ]
+}
+
+fn moved_to(from: &str) -> String {
+    from.replace("/a.", "/first.")
+}
+
+#[test]
+fn a_page_is_named_anew_and_nothing_else_changes() {
+    for (before, holder, from) in sites() {
+        let to = moved_to(from);
+        let now = renamed(&before, from, &to);
+        let (text_before, text_now) = (text(&before, holder), text(&now, holder));
+        assert_ne!(text_before, text_now, "{holder}");
+        let site = Site::read(&now);
+        assert_eq!(NavigationFiles::of(&now, &site).places(&to).len(), 1, "{holder}: {text_now}");
+        assert!(NavigationFiles::of(&now, &site).places(from).is_empty(), "{holder}");
+    }
+}
+
+#[test]
+fn a_page_is_taken_out() {
+    let expected = [
+        "{ \"groups\": [\n  { \"group\": \"G\", \"pages\": [\"index\",\n    \"guides/b\"] }\n] }\n",
+        "site_name: X # note\nnav:\n  - Home: index.md\n  # guides\n  - Guides:\n      - guides/b.md\n  - Else: https://x.y\ntheme: {name: a}\n",
+        "# Summary\n\n[Start](index.md)\n\n* [B](guides/b.md)\n  * [C](guides/c.md)\n",
+        "# contents\n- name: Start\n  href: index.md\n- name: Guides\n  items:\n  - name: B\n    href: guides/b.md\n",
+        "{\n  \"title\": \"Guides\",\n  \"pages\": [\n    \"b\",\n    \"...\"\n  ]\n}\n",
+        "{\n  \"b\": \"Second\"\n}\n",
+    ];
+    for ((before, holder, file), expected) in sites().into_iter().zip(expected) {
+        let site = Site::read(&before);
+        let removed = NavigationFiles::of(&before, &site).remove(file);
+        assert_eq!(text(&after(&before, &removed, None), holder), expected, "{holder}");
+        assert_eq!(removed.left, Vec::<String>::new());
+    }
+}
+
+#[test]
+fn a_page_is_added_behind_its_siblings() {
+    let added = [
+        ("\"guides/b\"", "\"guides/b\", \"guides/z\""),
+        ("      - guides/b.md\n", "      - guides/b.md\n      - guides/z.md\n"),
+        ("  * [C](guides/c.md)\n", "  * [C](guides/c.md)\n  * [Last: one](guides/z.md)\n"),
+        ("    href: guides/b.md\n", "    href: guides/b.md\n  - name: \"Last: one\"\n    href: guides/z.md\n"),
+        ("    \"b\",\n", "    \"b\",\n    \"z\",\n"),
+        ("  \"b\": \"Second\"\n", "  \"b\": \"Second\",\n  \"z\": \"Last: one\"\n"),
+    ];
+    for ((before, holder, file), (old, new)) in sites().into_iter().zip(added) {
+        let site = Site::read(&before);
+        let edits = NavigationFiles::of(&before, &site).add(&file.replace("/a.", "/z."), "Last: one");
+        assert_eq!(text(&after(&before, &edits, None), holder), text(&before, holder).replace(old, new), "{holder}");
+    }
+}
+
+#[test]
+fn what_would_leave_a_section_empty_is_left_to_a_person() {
+    let before = tree(&[
+        ("mkdocs.yml", "nav:\n  - Home: index.md\n  - Guides:\n      - guides/a.md\n  - More: x.md\n"),
+        ("docs/index.md", ""),
+        ("docs/guides/a.md", ""),
+        ("docs/x.md", ""),
+    ]);
+    let site = Site::read(&before);
+    let removed = NavigationFiles::of(&before, &site).remove("docs/guides/a.md");
+    assert_eq!((removed.is_empty(), removed.left), (true, vec!["mkdocs.yml:4 still names it".to_owned()]));
+}
+
+#[test]
+fn a_sidebar_in_a_script_is_edited_where_it_is_plain() {
+    let script = "export default {\n  themeConfig: { sidebar: [\n    // { text: 'Old', link: '/guides/a' },\n    { text: 'A', link: '/guides/a' },\n    { text: `T`, link: `/guides/${x}` },\n  ] },\n}\n";
+    let before = tree(&[(".vitepress/config.ts", script), ("guides/a.md", ""), ("index.md", "")]);
+    let now = renamed(&before, "guides/a.md", "guides/first.md");
+    assert_eq!(
+        text(&now, ".vitepress/config.ts"),
+        script.replace("'A', link: '/guides/a'", "'A', link: '/guides/first'")
+    );
+    let site = Site::read(&before);
+    let removed = NavigationFiles::of(&before, &site).remove("guides/a.md");
+    assert_eq!(removed.left, [".vitepress/config.ts:4 still names it"]);
+}
+
+#[test]
+fn redirects_are_added_where_they_are_kept() {
+    let mkdocs = "plugins:\n  - redirects:\n      redirect_maps:\n        'old.md': 'a.md#x' # why\nnav:\n  - a.md\n";
+    let before = tree(&[("mkdocs.yml", mkdocs), ("docs/a.md", "")]);
+    let site = Site::read(&before);
+    let edits = NavigationFiles::of(&before, &site).redirect("docs/a.md", "docs/in/a.md");
+    assert_eq!(
+        text(&after(&before, &edits, None), "mkdocs.yml"),
+        mkdocs.replace("'a.md#x' # why\n", "'in/a.md#x' # why\n        'a.md': 'in/a.md'\n")
+    );
+    let before = tree(&[("_redirects", "# kept\n/old /a 302\n/* /b"), ("a.md", ""), ("b.md", "")]);
+    let site = Site::read(&before);
+    let edits = NavigationFiles::of(&before, &site).redirect("a.md", "in/a.md");
+    assert_eq!(text(&after(&before, &edits, None), "_redirects"), "# kept\n/old /in/a 302\n/* /b\n/a /in/a 302\n");
+    let before = tree(&[("a.md", "")]);
+    let site = Site::read(&before);
+    assert!(NavigationFiles::of(&before, &site).redirect("a.md", "in/a.md").is_empty());
+}
+
+#[test]
+fn a_redirect_goes_where_the_configuration_refers_to() {
+    let before = tree(&[
+        ("docs.json", "{\"navigation\": [\"a\"], \"redirects\": {\"$ref\": \"redirects.json\"}}"),
+        ("redirects.json", "[\n  {\n    \"source\": \"/x\",\n    \"destination\": \"/a\"\n  }\n]\n"),
+        ("a.mdx", ""),
+    ]);
+    let site = Site::read(&before);
+    let edits = NavigationFiles::of(&before, &site).redirect("a.mdx", "b.mdx");
+    let now = after(&before, &edits, None);
+    assert_eq!(now["docs.json"], before["docs.json"]);
+    assert_eq!(
+        text(&now, "redirects.json"),
+        "[\n  {\n    \"source\": \"/x\",\n    \"destination\": \"/b\"\n  },\n  {\n    \"source\": \"/a\",\n    \"destination\": \"/b\"\n  }\n]\n"
+    );
+}
+
+proptest! {
+    #[test]
+    fn there_and_back_is_where_it_was(kind in 0..6_usize, name in "[a-z][a-z0-9_-]{0,12}") {
+        let (before, _, from) = sites().swap_remove(kind);
+        let to = from.replace("/a.", &format!("/{name}."));
+        prop_assume!(!before.contains_key(&to));
+        let there = renamed(&before, from, &to);
+        prop_assert_eq!(renamed(&there, &to, from), before);
+    }
+}
