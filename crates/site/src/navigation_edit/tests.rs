@@ -230,6 +230,69 @@ fn a_redirect_goes_where_the_configuration_refers_to() {
     );
 }
 
+/// `docs.json` after the page `a` became the page `b`.
+fn redirected(json: &str) -> String {
+    let before = tree(&[("docs.json", json), ("a.mdx", "")]);
+    let site = Site::read(&before);
+    let edits = NavigationFiles::of(&before, &site).redirect("a.mdx", "b.mdx");
+    let text = text(&after(&before, &edits, None), "docs.json");
+    serde_json::from_str::<serde_json::Value>(&text).unwrap_or_else(|why| panic!("{why} in {text}"));
+    text
+}
+
+#[test]
+fn a_redirect_is_added_in_the_style_of_the_file() {
+    assert_eq!(
+        redirected("{\n  \"name\": \"Docs\"\n}\n"),
+        "{\n  \"name\": \"Docs\",\n  \"redirects\": [\n    {\n      \"source\": \"/a\",\n      \"destination\": \"/b\"\n    }\n  ]\n}\n"
+    );
+    for (before, expected) in [
+        (r#"{"redirects": []}"#, r#"{"redirects": [{ "source": "/a", "destination": "/b" }]}"#),
+        (
+            r#"{"redirects": [{"source": "/x", "destination": "/y"}]}"#,
+            r#"{"redirects": [{"source": "/x", "destination": "/y"}, { "source": "/a", "destination": "/b" }]}"#,
+        ),
+        // Neither chains nor circles.
+        (
+            r#"{"redirects": [{"source": "/z", "destination": "/a#x"}, {"source": "/b", "destination": "/a"}]}"#,
+            r#"{"redirects": [{"source": "/z", "destination": "/b#x"}, {"source": "/a", "destination": "/b"}]}"#,
+        ),
+        (
+            r#"{"redirects": [{"source": "/a", "destination": "/b"}]}"#,
+            r#"{"redirects": [{"source": "/a", "destination": "/b"}]}"#,
+        ),
+    ] {
+        assert_eq!(redirected(before), expected);
+    }
+    let long = "{\n\t\"redirects\": [\n\t\t{\n\t\t\t\"source\": \"/x\",\n\t\t\t\"destination\": \"/y\"\n\t\t}\n\t]\n}";
+    assert_eq!(
+        redirected(long),
+        long.replace(
+            "\t\t}\n\t]",
+            "\t\t},\n\t\t{\n\t\t\t\"source\": \"/a\",\n\t\t\t\"destination\": \"/b\"\n\t\t}\n\t]"
+        )
+    );
+}
+
+#[test]
+fn empty_lists_stay_and_take_pages() {
+    let json = "{\n  \"navigation\": [\n    { \"group\": \"G\", \"pages\": [\"a\"] },\n    { \"group\": \"H\", \"pages\": [\"in/b\", \"in/c\"] }\n  ]\n}\n";
+    let before = tree(&[("docs.json", json), ("a.mdx", ""), ("in/b.mdx", ""), ("in/c.mdx", "")]);
+    let site = Site::read(&before);
+    let files = NavigationFiles::of(&before, &site);
+    let taken_out = |page: &str| text(&after(&before, &files.remove(page), None), "docs.json");
+    assert_eq!(taken_out("a.mdx"), json.replace("[\"a\"]", "[]"));
+    assert_eq!(taken_out("in/b.mdx"), json.replace("\"in/b\", ", ""));
+    assert_eq!(taken_out("in/c.mdx"), json.replace(", \"in/c\"", ""));
+    let added = files.add("in/d.mdx", "D");
+    assert_eq!(added.under.as_deref(), Some("H"));
+    assert_eq!(text(&after(&before, &added, None), "docs.json"), json.replace("\"in/c\"", "\"in/c\", \"in/d\""));
+    let bare = tree(&[("docs.json", r#"{"navigation": [{"group": "G", "pages": []}]}"#)]);
+    let site = Site::read(&bare);
+    let added = NavigationFiles::of(&bare, &site).add("x.md", "X");
+    assert!(text(&after(&bare, &added, None), "docs.json").contains(r#""pages": ["x"]"#));
+}
+
 proptest! {
     #[test]
     fn there_and_back_is_where_it_was(kind in 0..6_usize, name in "[a-z][a-z0-9_-]{0,12}") {
