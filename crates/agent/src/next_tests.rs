@@ -58,7 +58,7 @@ pub(crate) fn docs() -> MemoryFiles {
             "{\n  \"navigation\": [{ \"group\": \"Guides\", \"pages\": [\"index\", \"guides/retries\"] }]\n}\n",
         ),
         ("index.mdx", "---\ntitle: Acme\n---\n\nAcme sends [retries](/guides/retries).\n"),
-        ("guides/retries.mdx", "---\ntitle: Retries\n---\n\n# Retries of Acme\n\n[home](/) [gone](/guides/retrys)\n"),
+        ("guides/retries.mdx", "---\ntitle: Retries\n---\n\n# Retries of Acme\n\n[home](/) [me](/guides/Retries)\n"),
     ])
 }
 
@@ -99,7 +99,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
     assert_eq!(files.changed(), ["docs.json", "guides/delivery/retries.mdx", "guides/retries.mdx", "index.mdx"]);
     assert_eq!(
         files.text("guides/delivery/retries.mdx"),
-        Some("---\ntitle: Retries\n---\n\n# Retries of Zenith\n\n[home](/) [gone](/guides/delivery/retries)\n")
+        Some("---\ntitle: Retries\n---\n\n# Retries of Zenith\n\n[home](/) [me](/guides/delivery/retries)\n")
     );
     assert!(
         done.summary

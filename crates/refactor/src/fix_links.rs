@@ -259,6 +259,9 @@ mod tests {
     use super::*;
     use crate::sample::{Files, after, site, text, touched};
 
+    /// A generator that serves pages without their ending.
+    const SERVED: (&str, &str) = ("docs.json", r#"{"navigation": ["index"]}"#);
+
     fn fix(tree: &Files, within: &[&str]) -> Refactored {
         let within: Vec<String> = within.iter().map(|pattern| (*pattern).to_owned()).collect();
         fix_links(tree, &within, &|_| None).expect("fixed")
@@ -267,9 +270,10 @@ mod tests {
     #[test]
     fn what_is_told_by_something_is_fixed_and_the_rest_is_listed() {
         let tree = site(&[
+            SERVED,
             (
                 "index.mdx",
-                "[a](/guides/Retries) [b](guides/webhooks.html#Set_up) [c](/nowhere) [ok](/guides/webhooks) [ok](/api/errors) [ok](/api/v1/list-all) [ok](/)\n\n[d](/guides/webhooks#whats_next) [e](/guides/list-all) [f](/guides/errors)\n",
+                "[a](/guides/Retries) [b](guides/Webhooks#set-up) [c](/nowhere) [ok](/guides/webhooks) [ok](/api/errors) [ok](/api/v1/list-all) [ok](/)\n\n[d](/guides/webhooks#whats_next) [e](/guides/list-all) [f](/guides/errors)\n",
             ),
             ("guides/retries.mdx", "[up](../index) [gone](webhoks) [me](#nothing) ![i](../images/logo.PNG)\n"),
             ("guides/webhooks.mdx", "## Set up\n\n## What's next\n"),
@@ -281,7 +285,7 @@ mod tests {
         let fixed = fix(&tree, &[]);
         assert_eq!(
             fixed.summary,
-            "Fixed 5 broken links on 2 pages (2 × letter case, 1 × the ending, 1 × the only page of that name, 1 × the same words as an anchor); 4 left"
+            "Fixed 5 broken links on 2 pages (3 × letter case, 1 × the only page of that name, 1 × the same words as an anchor); 4 left"
         );
         assert_eq!(
             fixed.left,
@@ -304,8 +308,17 @@ mod tests {
     }
 
     #[test]
+    fn an_ending_that_nothing_has_gives_way_to_that_of_the_file() {
+        let tree = site(&[("a.md", "[x](guides/b.html#c) [y](guides/b.md)\n"), ("guides/b.md", "## C\n")]);
+        let fixed = fix(&tree, &[]);
+        assert_eq!(fixed.summary, "Fixed 1 broken link on 1 page (1 × the ending)");
+        assert_eq!(text(&after(&tree, &fixed), "a.md"), "[x](guides/b.md#c) [y](guides/b.md)\n");
+    }
+
+    #[test]
     fn a_page_that_moved_is_known_by_history() {
         let tree = site(&[
+            SERVED,
             ("a.md", "[x](/guides/queues#limits) [y](guides/queues.md) [z](/guides/queue)\n"),
             ("b.md", &"[x](/guides/queues) ".repeat(30)),
             ("reference/jobs.md", "## Limits\n"),
@@ -323,7 +336,7 @@ mod tests {
     fn links_of_a_shape_that_is_not_understood_stay() {
         let many: String = (0..8).map(|n| format!("[x](/app/Guides/P{n}) ")).collect();
         let files: Vec<(String, String)> = (0..8).map(|n| (format!("app/guides/p{n}.md"), String::new())).collect();
-        let mut tree = site(&[("a.md", many.as_str()), ("b.md", "[ok](a.md) [case](A.md)\n")]);
+        let mut tree = site(&[SERVED, ("a.md", many.as_str()), ("b.md", "[ok](a.md) [case](A.md)\n")]);
         tree.extend(files.into_iter().map(|(path, text)| (path, text.into_bytes())));
         let fixed = fix(&tree, &[]);
         assert_eq!(touched(&fixed), ["b.md"]);
@@ -341,8 +354,13 @@ mod tests {
 
     #[test]
     fn a_place_narrows_and_sound_links_stay() {
-        let tree =
-            site(&[("a.md", "[x](/BB)\n"), ("b.md", "[x](/AA) [y](https://x.y/z)\n"), ("aa.md", ""), ("bb.md", "")]);
+        let tree = site(&[
+            SERVED,
+            ("a.md", "[x](/BB)\n"),
+            ("b.md", "[x](/AA) [y](https://x.y/z)\n"),
+            ("aa.md", ""),
+            ("bb.md", ""),
+        ]);
         assert_eq!(touched(&fix(&tree, &["b.md"])), ["b.md"]);
         let sound = site(&[("a.md", "[x](b.md) [y](mailto:a@b.c) [z](#)\n"), ("b.md", "")]);
         let fixed = fix(&sound, &[]);

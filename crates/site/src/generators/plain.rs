@@ -4,7 +4,7 @@ use docent_markdown::{FrontMatter, folder, is_page, site_path};
 
 use super::Rules;
 use super::roots::Root;
-use crate::follow::{Wanted, Written, encoded, find, has_page_ending, relative_path, respelled_by_names, suffix_of};
+use crate::follow::{Wanted, Written, encoded, find, relative_path, respelled_by_names, suffix_of};
 use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, from_root, joined_in};
@@ -89,7 +89,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         Target::Page { file, .. } | Target::Asset { file } => file == to,
         _ => false,
     };
-    if !path.is_empty() && !has_page_ending(path) && is_page(to) {
+    if !path.is_empty() && !looks_like_file(path) && is_page(to) {
         let way = respelled_by_names(site, wanted);
         // A page that is being moved is not there yet.
         if leads(&way) || !site.has_file(to) {
