@@ -63,7 +63,11 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl World {
     pub(crate) fn new(seed: u64, broken: Option<Broken>, is_traced: bool) -> Arc<Self> {
         let mut chance = Chance::new(seed);
-        let plan = Plan::of(&mut chance);
+        let mut plan = Plan::of(&mut chance);
+        if broken == Some(Broken::TellsWhatMayBeLost) {
+            // The power has to fail between a takeover and the next flush.
+            plan.odds.power_fails = 10.0;
+        }
         let dir = folder().expect("a folder for the repositories");
         let projects = (0..plan.projects).map(|number| project(&dir, number)).collect();
         Arc::new(Self {

@@ -58,7 +58,10 @@ pub(crate) fn docs() -> MemoryFiles {
             "{\n  \"navigation\": [{ \"group\": \"Guides\", \"pages\": [\"index\", \"guides/retries\"] }]\n}\n",
         ),
         ("index.mdx", "---\ntitle: Acme\n---\n\nAcme sends [retries](/guides/retries).\n"),
-        ("guides/retries.mdx", "---\ntitle: Retries\n---\n\n# Retries of Acme\n\n[home](/) [me](/guides/Retries)\n"),
+        (
+            "guides/retries.mdx",
+            "---\ntitle: Retries\n---\n\n# Retries of Acme\n\n[home](/) [me](/guides/Delivery/Retries)\n",
+        ),
     ])
 }
 

@@ -185,11 +185,11 @@ fn finishing_checks_what_was_broken() {
 
 #[test]
 fn what_was_broken_before_does_not_block() {
-    let mut files = MemoryFiles::from_texts([("a.md", "[x](/nowhere)\n")]);
+    let mut files = MemoryFiles::from_texts([("a.md", "[x](/nowhere.md)\n")]);
     ok(&mut files, "edit", json!({"path": "a.md", "old": "[x]", "new": "[y]"}));
     assert_eq!(ok(&mut files, "check_docs", json!({})), "Your changes broke nothing.");
     let all = ok(&mut files, "check_docs", json!({"all": true, "in": ["a"]}));
-    assert!(all.contains("a.md:1 `/nowhere` leads nowhere"), "{all}");
+    assert!(all.contains("a.md:1 `/nowhere.md` leads nowhere"), "{all}");
     ok(&mut files, "finish", json!({"outcome": "done", "title": "t", "summary": "s"}));
 }
 
