@@ -60,8 +60,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut option = |name: &str| -> Option<String> {
         let at = arguments.iter().position(|argument| argument == name)?;
-        let value = arguments.drain(at..at + 2).nth(1);
-        value
+        arguments.remove(at);
+        (at < arguments.len()).then(|| arguments.remove(at))
     };
     let (root, base, show) = (option("--root"), option("--base"), option("--show"));
     // URLs of pages do not end in a slash, wherever their files are.

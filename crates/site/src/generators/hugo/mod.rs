@@ -297,7 +297,7 @@ fn hook<'p>(
     let leaves_links =
         |path: &&str| tree.read(path).is_some_and(|bytes| leaves_destinations(&String::from_utf8_lossy(&bytes)));
     match embedded {
-        _ if !own.iter().all(|path| leaves_links(&path)) => LinkHook::Unknown,
+        _ if !own.iter().all(leaves_links) => LinkHook::Unknown,
         // What cannot be read may have a hook.
         _ if has_more => LinkHook::Unknown,
         _ if !own.is_empty() => LinkHook::None,
