@@ -86,8 +86,8 @@ impl AnchorStyle {
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),
             Self::PymdownCased => pymdown_slug(text),
             Self::Docutils => docutils_slug(text),
-            // Dashes in prose are made typographic before.
-            Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")),
+            // Dashes in prose are made typographic before, and no marks are kept.
+            Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")).replace(is_combining_mark, ""),
             Self::Hugo => hugo_slug(without_dashes(text).chars()),
             Self::HugoAscii => hugo_slug(without_dashes(text).nfd().filter(char::is_ascii)),
             Self::Blackfriday => blackfriday_slug(text),
@@ -290,6 +290,9 @@ impl Anchors {
                 | AnchorStyle::PymdownCased
                 | AnchorStyle::MdBook
                 | AnchorStyle::Docutils
+                | AnchorStyle::Hugo
+                | AnchorStyle::HugoAscii
+                | AnchorStyle::Blackfriday
         )
     }
 

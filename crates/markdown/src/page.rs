@@ -63,7 +63,7 @@ impl Page {
     }
 
     /// Where the page is served in a tree without configuration, without a leading slash: its `slug` if it has one, else
-    /// by its file. In a site of a generator, [`crate::Layout`] knows.
+    /// by its file. In a site of a generator, `docent_site::Layout` knows.
     pub fn site_path(&self) -> String {
         match self.front_matter.slug() {
             Some(slug) => slugged(&self.path, slug),

@@ -22,7 +22,7 @@ fn is_for_editors(path: &str) -> bool {
 }
 
 /// The path a file is served at, without a leading slash: the ending goes, and `index` and `README` become their
-/// folder (`""` at the root). A `slug` in the front matter is honoured by [`crate::Site`].
+/// folder (`""` at the root). A `slug` in the front matter is honoured by `docent_site::Site`.
 pub fn site_path(file: &str) -> String {
     let stem = stem(file).unwrap_or(file);
     match stem.rsplit_once('/') {

@@ -148,7 +148,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         Some(anchor) if anchor == target => !built_page.ids.contains(anchor),
                         _ => to.ends_with(name) && !exists(to),
                     };
-                    let leads_nowhere = as_read.iter().filter(linked).any(|path| !exists(path))
+                    let stays = built_page.written.contains(target) && !exists(&resolved(&url, path));
+                    let leads_nowhere = stays
+                        || as_read.iter().filter(linked).any(|path| !exists(path))
                         || (!built_page.written.contains(target) && built_page.links.iter().any(rewritten));
                     // A link that names nothing is the page itself to a browser, and a mistake to its author.
                     links.count(leads_nowhere || target.is_empty(), || {
