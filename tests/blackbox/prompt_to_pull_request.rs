@@ -1,6 +1,9 @@
 //! A prompt becomes a commit on a branch of a real repository, and a pull request that can be read and merged.
 
+use std::fs;
+
 use docent_tests::agent::{branch, id, pull_request};
+use docent_tests::repository::git;
 use docent_tests::{Request, Site};
 use serde_json::{Value, json};
 
@@ -47,6 +50,25 @@ fn a_prompt_becomes_a_pull_request() {
     for shown in ["gadget", "widget", "guides/rate-limits.mdx", "quickstart.mdx"] {
         assert!(page.text().contains(shown), "the page shows the diff, but not {shown}");
     }
+}
+
+#[test]
+fn a_link_to_a_page_that_somebody_renamed_is_fixed_by_history() {
+    let site = Site::start();
+    let clone = site.installation.root().join("clone");
+    git(site.installation.root(), &["clone", "--quiet", &site.repository.path().display().to_string(), "clone"]);
+    git(&clone, &["mv", "guides/webhooks.mdx", "guides/deliveries.mdx"]);
+    let navigation = fs::read_to_string(clone.join("docs.json")).expect("read");
+    fs::write(clone.join("docs.json"), navigation.replace("guides/webhooks", "guides/deliveries")).expect("write");
+    git(&clone, &["commit", "--quiet", "--all", "--message=Say what it is about"]);
+    git(&clone, &["push", "--quiet", "origin", "HEAD:main"]);
+
+    let agent = site.agent();
+    let job = agent.create("Fix broken links");
+    let job = agent.reaches(id(&job), "completed");
+    assert_eq!(site.repository.changed_files(branch(&job)), ["index.mdx"], "{job:#}");
+    let page = site.repository.file(branch(&job), "index.mdx");
+    assert!(page.contains("[webhooks](/guides/deliveries)"), "{page}");
 }
 
 #[test]

@@ -10,6 +10,11 @@ pub trait Files: Tree + Sync {
     /// The tree before any change.
     fn base(&self) -> &dyn Tree;
 
+    /// Where the file is in the base that had this path once and has it no longer, as far as history tells.
+    fn moved(&self, _old: &str) -> Option<String> {
+        None
+    }
+
     /// The paths written or deleted so far whose bytes differ from the base, in order.
     fn changed(&self) -> Vec<String>;
 

@@ -1,7 +1,7 @@
 //! The docs as the agent sees and changes them: the overlay, from the docs root down.
 
-use std::collections::HashSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use docent_agent::{Files, Refused, refused_change, secrets};
 use docent_site::{Checked, Tree, from_root, new_findings};
@@ -17,6 +17,8 @@ pub(crate) struct Draft {
     /// Paths written or deleted here, from the docs root.
     touched: HashSet<String>,
     root: String,
+    /// Where files of earlier commits are in the base: looked up when first asked for.
+    moved: OnceLock<HashMap<String, String>>,
     /// The first time the mirror failed us. The agent was then told that a file is not there, which may be wrong: what
     /// it did after that must not be used.
     trouble: Mutex<Option<GitError>>,
@@ -27,7 +29,14 @@ impl Draft {
     pub(crate) fn new(overlay: Overlay, root: &str) -> Result<Self, GitError> {
         let base = overlay.base().clone();
         let before = Before::new(base, root)?;
-        Ok(Self { overlay, before, touched: HashSet::new(), root: root.to_owned(), trouble: Mutex::new(None) })
+        Ok(Self {
+            overlay,
+            before,
+            touched: HashSet::new(),
+            root: root.to_owned(),
+            moved: OnceLock::new(),
+            trouble: Mutex::new(None),
+        })
     }
 
     /// # Errors
@@ -120,6 +129,16 @@ impl Tree for Draft {
 impl Files for Draft {
     fn base(&self) -> &dyn Tree {
         &self.before
+    }
+
+    fn moved(&self, old: &str) -> Option<String> {
+        let moved = self.moved.get_or_init(|| {
+            self.overlay.base().moved().unwrap_or_else(|error| {
+                self.note(error);
+                HashMap::new()
+            })
+        });
+        moved.get(&inside(old, &self.root)).map(|now| from_root(&self.root, now))
     }
 
     fn changed(&self) -> Vec<String> {

@@ -1,5 +1,6 @@
 //! A snapshot of the files at one commit.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -7,6 +8,7 @@ use gix::ObjectId;
 use gix::objs::tree::EntryKind;
 
 use crate::error::{GitError, PathRefused};
+use crate::history;
 use crate::id::{BlobId, CommitId};
 use crate::listings::Listing;
 use crate::mirror::Shared;
@@ -105,6 +107,16 @@ impl Base {
 
     pub(crate) const fn tree(&self) -> ObjectId {
         self.tree
+    }
+
+    /// Paths that files had once, each with the path its file has at this commit, by what the last 2,000 commits renamed,
+    /// each against its first parent. A file that was deleted has none; where two files had a path one after the other, the
+    /// later one counts.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`] when the mirror is damaged.
+    pub fn moved(&self) -> Result<HashMap<String, String>, GitError> {
+        self.shared.noted(history::moved(&self.shared.repo.local(), self.commit, self.tree))
     }
 
     /// Everything below the folder `root` (`""` for all), in the order of the paths' bytes. A folder that does not

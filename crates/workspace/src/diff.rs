@@ -120,17 +120,43 @@ pub(crate) fn between(
     new: gix::ObjectId,
     view: &DiffView,
 ) -> Result<Diff, GitError> {
-    let side = |leaf: tree::Leaf| Side { blob: leaf.id.into(), mode: FileMode::from_entry(leaf.mode), bytes: None };
-    let pairs = tree::differences(repo, Some(old), Some(new))?
-        .into_iter()
-        .map(|one| Pair {
-            path: one.path.to_str_lossy().into_owned(),
-            old_path: None,
-            old: one.old.map(side),
-            new: one.new.map(side),
+    described(repo, pairs_between(repo, old, new)?, view)
+}
+
+/// A path that one of two trees has and the other has not; both, of a file that was renamed.
+pub(crate) struct PathChange {
+    pub(crate) old: Option<String>,
+    pub(crate) new: Option<String>,
+}
+
+/// The paths that one tree has and the other has not.
+pub(crate) fn comings_and_goings(
+    repo: &gix::Repository,
+    old: gix::ObjectId,
+    new: gix::ObjectId,
+) -> Result<Vec<PathChange>, GitError> {
+    let mut pairs = pairs_between(repo, old, new)?;
+    pairs.retain(|pair| pair.old.is_none() || pair.new.is_none());
+    let pairs = renames::joined(repo, pairs)?.into_iter();
+    Ok(pairs
+        .map(|pair| match (pair.old_path, pair.new) {
+            (Some(old), _) => PathChange { old: Some(old), new: Some(pair.path) },
+            (None, Some(_)) => PathChange { old: None, new: Some(pair.path) },
+            (None, None) => PathChange { old: Some(pair.path), new: None },
         })
-        .collect();
-    described(repo, pairs, view)
+        .collect())
+}
+
+fn pairs_between(repo: &gix::Repository, old: gix::ObjectId, new: gix::ObjectId) -> Result<Vec<Pair>, GitError> {
+    let side = |leaf: tree::Leaf| Side { blob: leaf.id.into(), mode: FileMode::from_entry(leaf.mode), bytes: None };
+    let differences = tree::differences(repo, Some(old), Some(new))?.into_iter();
+    let pairs = differences.map(|one| Pair {
+        path: one.path.to_str_lossy().into_owned(),
+        old_path: None,
+        old: one.old.map(side),
+        new: one.new.map(side),
+    });
+    Ok(pairs.collect())
 }
 
 /// The changes an overlay makes to its base.

@@ -37,6 +37,7 @@ mod blobs;
 mod create;
 mod diff;
 mod error;
+mod history;
 mod id;
 mod listings;
 mod lock;

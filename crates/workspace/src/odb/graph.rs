@@ -20,6 +20,13 @@ pub(crate) fn merge_base(repo: &gix::Repository, a: CommitId, b: CommitId) -> Re
     Ok(base.map(|id| id.detach().into()))
 }
 
+/// The commit before this one on its own line. `None` for the first, and where the history was cut off.
+pub(crate) fn first_parent(repo: &gix::Repository, commit: CommitId) -> Result<Option<CommitId>, GitError> {
+    let commit = repo.find_commit(commit.object()).map_err(|error| local_error(DOING, &error))?;
+    let parent = commit.parent_ids().next().map(gix::Id::detach);
+    Ok(parent.filter(|parent| repo.has_object(parent)).map(Into::into))
+}
+
 /// A commit as shown in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitSummary {

@@ -1,6 +1,7 @@
 //! Stories about whole repositories, made by the `git` program in temporary folders.
 
 mod fetching;
+mod history;
 mod hostile;
 mod http;
 mod merging;

@@ -1,0 +1,37 @@
+//! Where the files of earlier commits are now.
+
+use std::collections::HashMap;
+
+use gix::ObjectId;
+
+use crate::diff::{self, PathChange};
+use crate::error::GitError;
+use crate::id::CommitId;
+use crate::odb::{self, graph};
+
+/// How many commits are looked back upon.
+const COMMITS_AT_MOST: usize = 2_000;
+
+/// See [`crate::Base::moved`].
+pub(crate) fn moved(
+    repo: &gix::Repository,
+    mut commit: CommitId,
+    mut tree: ObjectId,
+) -> Result<HashMap<String, String>, GitError> {
+    // What became of a file that had this path at the commit we are at.
+    let mut fates: HashMap<String, Option<String>> = HashMap::new();
+    let mut moved: HashMap<String, Option<String>> = HashMap::new();
+    for _ in 0..COMMITS_AT_MOST {
+        let Some(parent) = graph::first_parent(repo, commit)? else { break };
+        let before = odb::commit_tree(repo, parent)?;
+        for PathChange { old, new } in diff::comings_and_goings(repo, before, tree)? {
+            let fate = new.and_then(|new| fates.remove(&new).unwrap_or(Some(new)));
+            if let Some(old) = old {
+                moved.entry(old.clone()).or_insert_with(|| fate.clone());
+                fates.insert(old, fate);
+            }
+        }
+        (commit, tree) = (parent, before);
+    }
+    Ok(moved.into_iter().filter_map(|(old, now)| Some((old, now?))).collect())
+}
