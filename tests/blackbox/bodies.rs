@@ -100,11 +100,7 @@ fn bodies_in_memory_are_bounded_and_gone_with_their_clients() {
 
     const CLIENTS: usize = 100;
     let site = Site::start();
-    let resident = || {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", site.server.pid())).expect("it runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("its memory");
-        line.trim().trim_end_matches(" kB").parse::<usize>().expect("a number") / 1024
-    };
+    let resident = || site.server.resident() >> 20;
     let before = resident();
     let head = format!(
         "POST /discovery/v1/search/acme HTTP/1.1\r\nHost: docent\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n",

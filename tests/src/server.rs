@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -51,6 +52,32 @@ impl Server {
     /// The process.
     pub fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The memory it holds at the moment, in bytes. Linux only.
+    ///
+    /// # Panics
+    /// When the system does not tell it.
+    pub fn resident(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.pid())).expect("read the server's status");
+        let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a process has memory");
+        line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number of kibibytes") << 10
+    }
+
+    /// Does `work`, and asks all the while whether the server is there: what came of it, and the longest time until an
+    /// answer to `/healthz`.
+    pub fn watched<T: Send>(&self, work: impl FnOnce() -> T + Send) -> (T, Duration) {
+        thread::scope(|scope| {
+            let work = scope.spawn(work);
+            let mut longest = Duration::ZERO;
+            while !work.is_finished() {
+                let begun = Instant::now();
+                assert_eq!(self.send(&Request::get("/healthz")).status, 200);
+                longest = longest.max(begun.elapsed());
+                thread::sleep(Duration::from_millis(1));
+            }
+            (work.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), longest)
+        })
     }
 
     /// `http://ADDR`, without a slash at the end.

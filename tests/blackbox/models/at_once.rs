@@ -1,6 +1,5 @@
 //! Many jobs at once on a slow model.
 
-use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -28,16 +27,9 @@ fn page(n: usize) -> (String, String) {
 fn held(server: &Server) -> u64 {
     let looks = (0..20).map(|_| {
         thread::sleep(Duration::from_millis(100));
-        resident(server)
+        server.resident()
     });
     looks.min().expect("looked")
-}
-
-/// The memory of a server at the moment, in bytes.
-fn resident(server: &Server) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).expect("read the server's status");
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).expect("a process has memory");
-    line.split_whitespace().nth(1).and_then(|kib| kib.parse::<u64>().ok()).expect("a number of kibibytes") << 10
 }
 
 /// `$DOCENT_JOBS_AT_ONCE` asks for another number.

@@ -1,11 +1,8 @@
 //! What a model cannot do, however much it wants to.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
+use docent_tests::ModelServer;
 use docent_tests::agent::{branch, id};
 use docent_tests::model_server::{Reply, Wire};
-use docent_tests::{ModelServer, Request, Site};
 use serde_json::{Value, json};
 
 use super::{PAGE, PROMPT, change, completes, finish, site_on};
@@ -84,32 +81,21 @@ fn a_page_whose_move_is_refused_stays_where_it_is() {
     assert!(answers[2].contains("none of them"), "{answers:?}");
 }
 
-/// The longest that the server took to say that it is there, while the job ran.
-fn longest_wait(site: &Site, job: &str) -> Duration {
-    let mut longest = Duration::ZERO;
-    loop {
-        let begun = Instant::now();
-        assert_eq!(site.server.send(&Request::get("/healthz")).status, 200);
-        longest = longest.max(begun.elapsed());
-        if site.agent().job(job)["status"] != "active" {
-            return longest;
-        }
-        thread::yield_now();
-    }
-}
-
 #[test]
 fn a_reply_with_thousands_of_calls_is_cut_and_the_model_told() {
+    const CALLS: usize = 10_000;
     for wire in [Wire::Anthropic, Wire::OpenAi] {
         let model = ModelServer::start();
         // It would be believed to have filled its context.
-        model.replies(calls((0..20_000).map(|_| ("list", json!({})))).counted(1_000, 1_000));
+        model.replies(calls((0..CALLS).map(|_| ("list", json!({})))).counted(1_000, 1_000));
         model.replies(calls([change(wire)])).replies(Reply::calls("finish", &finish()));
         let site = site_on(&model, wire, &[]);
-        let job = site.agent().create(PROMPT);
-        let longest = longest_wait(&site, id(&job));
-        println!("{wire:?}: /healthz took {longest:?} at most");
-        let job = site.agent().reaches(id(&job), "completed");
+        let agent = site.agent();
+        let (job, longest) = site.server.watched(|| {
+            let job = agent.create(PROMPT);
+            agent.reaches(id(&job), "completed")
+        });
+        println!("{wire:?}: {CALLS} calls in a reply, /healthz took {longest:?} at most");
         assert_eq!(site.repository.changed_files(branch(&job)), [PAGE]);
         let answers = model.requests()[1].answers();
         assert_eq!(answers.len(), 257, "{wire:?}");
