@@ -82,24 +82,32 @@ fn a_page_whose_move_is_refused_stays_where_it_is() {
 }
 
 #[test]
-fn a_reply_with_thousands_of_calls_is_cut_and_the_model_told() {
+fn an_anthropic_reply_with_thousands_of_calls_is_cut_and_the_model_told() {
+    a_reply_with_thousands_of_calls(Wire::Anthropic);
+}
+
+#[test]
+fn an_openai_reply_with_thousands_of_calls_is_cut_and_the_model_told() {
+    a_reply_with_thousands_of_calls(Wire::OpenAi);
+}
+
+/// `cargo nextest run -p docent-tests thousands_of_calls --no-capture` says how long the server was kept from answering.
+fn a_reply_with_thousands_of_calls(wire: Wire) {
     const CALLS: usize = 10_000;
-    for wire in [Wire::Anthropic, Wire::OpenAi] {
-        let model = ModelServer::start();
-        // It would be believed to have filled its context.
-        model.replies(calls((0..CALLS).map(|_| ("list", json!({})))).counted(1_000, 1_000));
-        model.replies(calls([change(wire)])).replies(Reply::calls("finish", &finish()));
-        let site = site_on(&model, wire, &[]);
-        let agent = site.agent();
-        let (job, longest) = site.server.watched(|| {
-            let job = agent.create(PROMPT);
-            agent.reaches(id(&job), "completed")
-        });
-        println!("{wire:?}: {CALLS} calls in a reply, /healthz took {longest:?} at most");
-        assert_eq!(site.repository.changed_files(branch(&job)), [PAGE]);
-        let answers = model.requests()[1].answers();
-        assert_eq!(answers.len(), 257, "{wire:?}");
-        assert!(answers[256].text.contains("a reply may make 256 calls"), "{:?}", answers[256]);
-        assert!(!answers[255].text.contains("a reply may make"), "{:?}", answers[255]);
-    }
+    let model = ModelServer::start();
+    // It would be believed to have filled its context.
+    model.replies(calls((0..CALLS).map(|_| ("list", json!({})))).counted(1_000, 1_000));
+    model.replies(calls([change(wire)])).replies(Reply::calls("finish", &finish()));
+    let site = site_on(&model, wire, &[]);
+    let agent = site.agent();
+    let (job, longest) = site.server.watched(|| {
+        let job = agent.create(PROMPT);
+        agent.reaches(id(&job), "completed")
+    });
+    println!("{wire:?}: {CALLS} calls in a reply, /healthz took {longest:?} at most");
+    assert_eq!(site.repository.changed_files(branch(&job)), [PAGE]);
+    let answers = model.requests()[1].answers();
+    assert_eq!(answers.len(), 257, "{wire:?}");
+    assert!(answers[256].text.contains("a reply may make 256 calls"), "{:?}", answers[256]);
+    assert!(!answers[255].text.contains("a reply may make"), "{:?}", answers[255]);
 }
