@@ -1,10 +1,11 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench` and `cargo xtask sim`.
+//! The project's own commands: `cargo xtask test`, `cargo xtask site`, `cargo xtask bench` and `cargo xtask sim`.
 
 mod arrows;
 mod bench;
 mod child;
 mod language;
 mod sim;
+mod site;
 mod suites;
 mod summary;
 mod test;
@@ -28,6 +29,8 @@ struct Arguments {
 enum Command {
     /// Everything that tells whether the project is well, on this machine
     Test(test::Options),
+    /// Holds what is believed of a site against what the site's own generator builds
+    Site(site::Options),
     /// Measures the built server against what people use otherwise
     Bench(bench::Options),
     /// Runs the job engine in thousands of worlds where everything goes wrong
@@ -41,6 +44,7 @@ async fn main() -> ExitCode {
         let mut stop = Stop::listen()?;
         match arguments.command {
             Command::Test(options) => test::run(&options, &mut stop).await,
+            Command::Site(options) => site::run(&options, &mut stop).await,
             Command::Bench(options) => bench::run(&options, &mut stop).await,
             Command::Sim(options) => sim::run(&options, &mut stop).await,
         }

@@ -9,7 +9,7 @@ use crate::child::{self, Ended, Stop};
 use crate::summary::Outcome;
 use crate::tools::{Missing, Tools};
 use crate::workspace::{Workspace, cargo};
-use crate::{arrows, language};
+use crate::{arrows, language, site};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Suite {
@@ -51,6 +51,8 @@ pub(crate) enum Suite {
     Forges,
     /// What the assistant lets out, in the Markdown renderers of others; $DOCENT_FUZZ_SECONDS says for how long, $DOCENT_FUZZ_SEED with which texts
     Markdown,
+    /// Small sites of odd rules, built by their own generators before and after chores
+    Sites,
 }
 
 impl Suite {
@@ -74,11 +76,12 @@ impl Suite {
         Self::Models,
         Self::Forges,
         Self::Markdown,
+        Self::Sites,
     ];
 
     /// Whether the project has all that it needs, or can install it. Any other is run when it is asked for by name.
     pub(crate) const fn is_of_the_project(self) -> bool {
-        !matches!(self, Self::Golden)
+        !matches!(self, Self::Golden | Self::Sites)
     }
 
     pub(crate) const fn name(self) -> &'static str {
@@ -102,6 +105,7 @@ impl Suite {
             Self::Models => "models",
             Self::Forges => "forges",
             Self::Markdown => "markdown",
+            Self::Sites => "sites",
         }
     }
 }
@@ -144,6 +148,7 @@ impl<'a> Suites<'a> {
             Suite::Models => self.models(stop).await,
             Suite::Forges => self.forges(stop).await,
             Suite::Markdown => self.markdown(stop).await,
+            Suite::Sites => site::fixtures(self.workspace, &self.tools, stop).await,
         };
         match outcome {
             Ok(outcome) => Ok(outcome),

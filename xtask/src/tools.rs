@@ -137,6 +137,22 @@ impl<'a> Tools<'a> {
         None
     }
 
+    /// A program in Rust, built by cargo.
+    pub(crate) async fn cargo_program(&self, program: &str, version: &str, stop: &mut Stop) -> Found<PathBuf> {
+        let root = self.workspace.tools().join(format!("{program}-{version}"));
+        let brought = root.join("bin").join(program);
+        if brought.exists() {
+            return Ok(brought);
+        }
+        self.only_with_install(&format!("{program} {version} is missing"))?;
+        let built = tempfile::tempdir().map_err(|error| format!("could not make a temporary folder: {error}"))?;
+        let mut install = Command::new(cargo());
+        install.args(["install", "--quiet", "--locked", program, "--version", version, "--root"]).arg(&root);
+        install.env("CARGO_TARGET_DIR", built.path());
+        self.step(&mut install, stop).await?;
+        Ok(brought)
+    }
+
     /// A program in Python, in an environment of its own, with exactly what a file of requirements names.
     pub(crate) async fn python_program(&self, program: &str, requirements: &str, stop: &mut Stop) -> Found<PathBuf> {
         let environment = self.workspace.tools().join(program);

@@ -13,20 +13,14 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use docent_markdown::{Dialect, TagKind, is_page, scan_tag};
-use docent_site::{Site, Target, Tree, is_external, parts};
+use built::{decoded, files_in, key, path_exists, read_html, resolved};
+use docent_markdown::is_page;
+use docent_site::{Site, Target, Tree, parts};
 
+#[path = "built/mod.rs"]
+mod built;
 #[path = "folder/mod.rs"]
 mod folder;
-
-/// A page that was built.
-#[derive(Default)]
-struct Built {
-    ids: BTreeSet<String>,
-    /// Addresses and anchors that it links to, and those its links have as they are written.
-    links: BTreeSet<(String, Option<String>)>,
-    written: BTreeSet<String>,
-}
 
 /// How often the model was right, and where it was not.
 #[derive(Default)]
@@ -71,10 +65,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let [repository, built] = arguments.as_slice() else { return Err("which repository, and built where?".into()) };
     let tree = folder::Folder::open(PathBuf::from(repository), root.as_deref().unwrap_or_default())?;
     let site = Site::read(&tree);
-    let files = html_files(Path::new(built))?;
+    let files = files_in(Path::new(built))?;
     println!("{:?}, {} files built", site.generator(), files.len());
 
-    let mut pages: HashMap<String, Built> = HashMap::new();
+    let mut pages: HashMap<String, built::Page> = HashMap::new();
     let (mut addresses, mut anchors, mut links) = (Score::default(), Score::default(), Score::default());
     for file in site.files().filter(|file| is_page(file)) {
         let Some(address) = site.address(file) else { continue };
@@ -152,8 +146,14 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                     let leads_nowhere = stays
                         || as_read.iter().filter(linked).any(|path| !exists(path))
                         || (!built_page.written.contains(target) && built_page.links.iter().any(rewritten));
+                    // Some take the link away.
+                    let last = path.rsplit('/').next().unwrap_or_default();
+                    let stem = last.rsplit_once('.').map_or(last, |(stem, _)| stem);
+                    let is_named = |to: &str| to.to_lowercase().contains(&stem.to_lowercase());
+                    let is_dropped = !["", "index", "README"].contains(&stem)
+                        && !built_page.written.iter().any(|written| is_named(&decoded(written)));
                     // A link that names nothing is the page itself to a browser, and a mistake to its author.
-                    links.count(leads_nowhere || target.is_empty(), || {
+                    links.count(leads_nowhere || is_dropped || target.is_empty(), || {
                         format!("{file}: `{target}` is said to lead nowhere")
                     });
                 }
@@ -162,23 +162,6 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let told = [addresses.told("addresses", show), anchors.told("anchors", show), links.told("links", show)];
     Ok(if told.iter().all(|good| *good) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Every file that was built, relative to the folder.
-fn html_files(folder: &Path) -> std::io::Result<BTreeSet<String>> {
-    let mut found = BTreeSet::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(inside) = folders.pop() {
-        for entry in std::fs::read_dir(inside)? {
-            let path = entry?.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if let Some(path) = path.strip_prefix(folder).ok().and_then(Path::to_str) {
-                found.insert(path.to_owned());
-            }
-        }
-    }
-    Ok(found)
 }
 
 /// The file built for an address, and the URL a browser would have for it.
@@ -196,73 +179,4 @@ fn built_at(files: &BTreeSet<String>, base: &str, address: &str, from: &str) -> 
         return Some((folder, url(&format!("{address}/"))));
     }
     files.contains(&file).then(|| (file.clone(), url(&file)))
-}
-
-fn path_exists(files: &BTreeSet<String>, path: &str) -> bool {
-    let path = path.trim_end_matches('/');
-    ["", ".html", "/index.html"].iter().any(|ending| files.contains(format!("{path}{ending}").trim_start_matches('/')))
-}
-
-/// A URL path as the model writes addresses.
-fn key(path: &str) -> String {
-    let path = path.trim_matches('/');
-    let path = path.strip_suffix(".html").unwrap_or(path);
-    let path = if path == "index" { "" } else { path.strip_suffix("/index").unwrap_or(path) };
-    path.to_owned()
-}
-
-/// A path as a browser reads it on a page.
-fn resolved(url: &str, path: &str) -> String {
-    let mut parts: Vec<&str> = Vec::new();
-    if !path.starts_with('/') {
-        parts.extend(url.rsplit_once('/').map_or("", |(folder, _)| folder).split('/'));
-        if path.is_empty() {
-            return url.to_owned();
-        }
-    }
-    for part in path.split('/') {
-        match part {
-            "." => {}
-            ".." => drop(parts.pop()),
-            part => parts.push(part),
-        }
-    }
-    parts.join("/")
-}
-
-fn read_html(folder: &Path, file: &str, url: &str) -> Built {
-    let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
-    let mut built = Built::default();
-    let mut at = 0;
-    while let Some(open) = text[at..].find('<') {
-        at += open;
-        let Some(tag) = scan_tag(&text, at, Dialect::Html).filter(|tag| tag.kind != TagKind::Close) else {
-            at += 1;
-            continue;
-        };
-        for attribute in &tag.attributes {
-            let Some(value) = attribute.value.clone().and_then(|value| text.get(value)) else { continue };
-            let value =
-                value.replace("&amp;", "&").replace("&#x27;", "'").replace("&quot;", "\"").replace("&#39;", "'");
-            match attribute.name.to_ascii_lowercase().as_str() {
-                "id" | "name" => drop(built.ids.insert(value)),
-                "src" => drop(built.written.insert(value)),
-                "href" if !is_external(&value) => {
-                    let (path, anchor) = parts(&value);
-                    let path = key(&decoded(&resolved(url, path)));
-                    // Generators write the page's own path before an anchor, or don't.
-                    built.links.insert((path.clone(), anchor));
-                    built.links.insert((path, None));
-                    built.written.insert(value);
-                }
-                _ => {}
-            }
-        }
-        at = tag.span.end.max(at + 1);
-    }
-    built
-}
-
-fn decoded(path: &str) -> String {
-    parts(&format!("#{path}")).1.unwrap_or_default()
 }

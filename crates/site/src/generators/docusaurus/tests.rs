@@ -25,7 +25,10 @@ impl Odd {
             for entry in std::fs::read_dir(next).expect("the site is part of the repository") {
                 let path = entry.expect("the folder can be read").path();
                 if path.is_dir() {
-                    folders.push(path);
+                    // What npm installs is not of the site.
+                    if !path.ends_with("node_modules") {
+                        folders.push(path);
+                    }
                     continue;
                 }
                 let bytes = std::fs::read(&path).expect("the file can be read");

