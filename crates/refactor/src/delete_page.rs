@@ -6,7 +6,7 @@ use docent_site::{NavigationFiles, Site, Target, Tree, imports, linking_to, name
 use super::edit::Change;
 use super::navigation::follow_navigation;
 use super::selection::page_named;
-use super::{RefactorError, Refactored, counted};
+use super::{RefactorError, Refactored, counted, unserved};
 
 /// Deletes a page. Links to it stay, as only its author knows what they should say instead; each is in
 /// [`Refactored::left`].
@@ -23,25 +23,11 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     for (place, source) in files.redirects_to(&file) {
         deleted.left.push(format!("{}:{} redirects `{source}` to it", place.file, place.line));
     }
-    for linking in linking_to(tree, &site, &file, slug.as_deref()) {
-        let text = text_of(&linking.bytes);
-        for link in &linking.links {
-            let line = line_of(&text, link.span.start);
-            deleted.left.push(format!("{}:{line} links to it as `{}`", linking.page.path, link.target));
-        }
-        for link in &linking.unclear {
-            let line = line_of(&text, link.span.start);
-            let target = &link.target;
-            deleted
-                .left
-                .push(format!("{}:{line} may lead to it as `{target}`, which is not understood", linking.page.path));
-        }
-        for import in imports(&linking.page, &linking.bytes) {
-            if matches!(site.resolve(&linking.page.path, &import.target), Target::Page { file: to, .. } if to == file) {
-                let line = line_of(&text, import.range.start);
-                deleted.left.push(format!("{}:{line} imports it as `{}`", linking.page.path, import.target));
-            }
-        }
+    deleted.left.extend(links_to(tree, &site, &file, slug.as_deref(), "it"));
+    let after = Site::read(&Without { tree, file: &file });
+    for orphan in unserved(&site, &after).into_iter().filter(|orphan| *orphan != file) {
+        deleted.left.push(format!("{orphan} is not served without it"));
+        deleted.left.extend(links_to(tree, &site, &orphan, None, &orphan));
     }
     for (path, line, target) in named_outside(tree, &file) {
         deleted.left.push(format!("{path}:{line} links to it as `{target}`, from outside of the docs"));
@@ -52,6 +38,57 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
         count => format!("Deleted `{file}`{from_navigation}; {} to it", counted(count, "place leads", "places lead")),
     };
     Ok(deleted)
+}
+
+/// Links to a file, one sentence each.
+fn links_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>, what: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for linking in linking_to(tree, site, file, slug) {
+        let text = text_of(&linking.bytes);
+        for link in &linking.links {
+            let line = line_of(&text, link.span.start);
+            found.push(format!("{}:{line} links to {what} as `{}`", linking.page.path, link.target));
+        }
+        for link in &linking.unclear {
+            let line = line_of(&text, link.span.start);
+            let target = &link.target;
+            found.push(format!(
+                "{}:{line} may lead to {what} as `{target}`, which is not understood",
+                linking.page.path
+            ));
+        }
+        for import in imports(&linking.page, &linking.bytes) {
+            if matches!(site.resolve(&linking.page.path, &import.target), Target::Page { file: to, .. } if to == file) {
+                let line = line_of(&text, import.range.start);
+                found.push(format!("{}:{line} imports {what} as `{}`", linking.page.path, import.target));
+            }
+        }
+    }
+    found
+}
+
+/// A tree without one file.
+struct Without<'a> {
+    tree: &'a dyn Tree,
+    file: &'a str,
+}
+
+impl Tree for Without<'_> {
+    fn paths(&self) -> Vec<String> {
+        self.tree.paths().into_iter().filter(|path| path != self.file).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        if path == self.file { None } else { self.tree.read(path) }
+    }
+
+    fn root(&self) -> &str {
+        self.tree.root()
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.tree.paths_outside()
+    }
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod regions;
 mod replace;
 mod selection;
 
+use docent_site::Site;
 use thiserror::Error;
 
 pub use add_page::{OutlineHeading, add_page};
@@ -67,6 +68,12 @@ pub enum RefactorError {
 
 fn listed(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" or ")
+}
+
+/// Pages that were served before and are no longer, as a translation without its original.
+fn unserved(before: &Site, after: &Site) -> Vec<String> {
+    let lost = |file: &&str| before.address(file).is_some() && after.address(file).is_none();
+    before.files().filter(lost).map(str::to_owned).collect()
 }
 
 /// `1 page`, `2 pages`.

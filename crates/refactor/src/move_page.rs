@@ -12,7 +12,7 @@ use docent_site::{
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
-use super::{RefactorError, Refactored, counted};
+use super::{RefactorError, Refactored, counted, unserved};
 
 /// Moves a page. `from` names it as people do; `to` may lack the ending, and may be a folder when it ends in a slash.
 pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
@@ -30,6 +30,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     if site.address(&from).is_some() && after.address(&to).is_none() {
         return Err(RefactorError::BadPath { path: to, why: "the site serves no pages from there" });
     }
+    let orphans: Vec<String> = unserved(&site, &after).into_iter().filter(|orphan| *orphan != from).collect();
     let moving = Moving { tree, site: &site, after: &after, from: &from, to: &to };
     let slug = page.front_matter.slug().map(str::to_owned);
     let mut moved = Refactored::default();
@@ -54,7 +55,8 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         }
         for import in imports(&linking.page, &linking.bytes) {
             if matches!(site.resolve(&path, &import.target), Target::Page { file, .. } if file == from) {
-                edits.push(TextEdit::new(import.range, imported(&import.target, &path, &to)));
+                let written = imported(&import.target, &path, &to);
+                edits.push(TextEdit::new(import.range.clone(), escaped_like(&linking.bytes, import.range, written)));
             }
         }
         let edits = in_order(edits);
@@ -69,6 +71,8 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     for (path, line, target) in named_outside(tree, &from) {
         moved.left.push(format!("{path}:{line} `{target}` leads to it from outside of the docs"));
     }
+
+    moved.left.extend(orphans.iter().map(|orphan| format!("{orphan} is not served unless it moves likewise")));
 
     let mut followers = Vec::new();
     if links > 0 {
@@ -212,7 +216,9 @@ impl Moving<'_> {
             let file = match self.site.resolve(self.from, &link.target) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 // A piece of other pages has its links where it is put.
-                Target::NotUnderstood if changes_folder && link.target.starts_with('.') && !is_fragment(self.from) => {
+                Target::NotUnderstood
+                    if changes_folder && is_relative_path(&link.target) && !is_fragment(self.from) =>
+                {
                     left.push(format!("{} is not understood, and the page's folder changes", at()));
                     continue;
                 }
@@ -227,17 +233,35 @@ impl Moving<'_> {
         for import in imports(page, bytes).into_iter().filter(|import| changes_folder && import.target.starts_with('.'))
         {
             if let Some(file) = joined(folder(self.from), &import.target) {
-                edits.push(TextEdit::new(import.range, imported(&import.target, self.to, &file)));
+                let written = imported(&import.target, self.to, &file);
+                edits.push(TextEdit::new(import.range.clone(), escaped_like(bytes, import.range, written)));
             }
         }
         in_order(edits)
     }
 }
 
+/// Whether a link leads on from the page's folder, as far as its text tells.
+fn is_relative_path(target: &str) -> bool {
+    !is_external(target) && !target.starts_with(['/', '#', '?', '{', '<', '@', '~'])
+}
+
 /// The path by which a script names a file: one that is relative begins with a dot.
 fn imported(like: &str, from: &str, file: &str) -> String {
     let path = respelled(like, from, file, None);
     if path.starts_with(['.', '/']) { path } else { format!("./{path}") }
+}
+
+/// A file's name with `\_` where the page writes it so.
+fn escaped_like(bytes: &[u8], range: std::ops::Range<usize>, path: String) -> String {
+    let before = String::from_utf8_lossy(bytes.get(range).unwrap_or_default()).into_owned();
+    let name = before.rsplit('/').next().filter(|name| name.contains("\\_"));
+    match name.map(|name| (name, name.replace("\\_", "_"))) {
+        Some((name, plain)) if path.ends_with(&format!("/{plain}")) => {
+            format!("{}{name}", &path[..path.len() - plain.len()])
+        }
+        _ => path,
+    }
 }
 
 #[cfg(test)]

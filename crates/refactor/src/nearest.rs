@@ -99,6 +99,7 @@ impl<'a> Names<'a> {
             }
         };
         let old = self.prefixes.iter().flat_map(|prefix| forms.iter().map(move |form| format!("{prefix}{form}")));
+        let old = old.chain(self.site.files_for(stem));
         let now: BTreeSet<String> = old.filter_map(|old| history(&old)).filter(|now| self.site.has_file(now)).collect();
         let mut now = now.into_iter();
         now.next().filter(|_| now.next().is_none())

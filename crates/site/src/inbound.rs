@@ -129,6 +129,7 @@ fn last_part(file: &str) -> &str {
 /// A path named by an `import` or `export … from` of an MDX page.
 #[derive(Debug)]
 pub struct Import {
+    /// As the script reads it: `\_` is `_`, as some editors of Markdown write it.
     pub target: String,
     pub range: std::ops::Range<usize>,
 }
@@ -145,6 +146,9 @@ pub fn imports(page: &Page, bytes: &[u8]) -> Vec<Import> {
     let found = IMPORT.captures_iter(bytes).filter_map(|captures| captures.get(1));
     found
         .filter(|found| !page.code.iter().any(|code| code.contains(&found.start())))
-        .map(|found| Import { target: String::from_utf8_lossy(found.as_bytes()).into_owned(), range: found.range() })
+        .map(|found| Import {
+            target: String::from_utf8_lossy(found.as_bytes()).replace("\\_", "_"),
+            range: found.range(),
+        })
         .collect()
 }

@@ -6,7 +6,7 @@ use docent_markdown::{Format, FrontMatter, Lines, Page, is_page, parse_as, read_
 
 use crate::follow::{Wanted, Written, is_external};
 use crate::generators::rules;
-use crate::layout::{Generator, Layout};
+use crate::layout::{Generator, Layout, below};
 use crate::tree::Tree;
 
 /// What a link leads to.
@@ -128,6 +128,23 @@ impl Site {
         parse_as(file, bytes, Format::of(file), self.layout.anchors())
     }
 
+    /// Files of pages that would be served at a path, were they there; front matter may serve them elsewhere.
+    pub fn files_for(&self, path: &str) -> Vec<String> {
+        let path = trimmed(path);
+        let mut found = Vec::new();
+        for root in self.layout.roots() {
+            let Some(inside) = path.strip_prefix(root.served.as_str()) else { continue };
+            let inside = inside.trim_start_matches('/');
+            for ending in [".md", ".mdx", "/index.md", "/index.mdx", "/README.md", "/_index.md"] {
+                let file = below(&root.folder, format!("{inside}{ending}").trim_start_matches('/'));
+                if is_page(&file) && root.keeps(&file) && self.layout.place(&file).site_path == path {
+                    found.push(file);
+                }
+            }
+        }
+        found
+    }
+
     /// Whether the tree holds this very file.
     pub fn has_file(&self, path: &str) -> bool {
         self.files.contains(path)
@@ -239,7 +256,7 @@ impl Site {
 }
 
 /// The front matter of a page.
-fn front_matter(bytes: &[u8]) -> FrontMatter {
+pub(crate) fn front_matter(bytes: &[u8]) -> FrontMatter {
     let text = text_of(bytes);
     read_front_matter(&text, &Lines::of(&text)).0
 }

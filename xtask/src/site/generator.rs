@@ -7,7 +7,7 @@ use std::process::Stdio;
 use clap::ValueEnum;
 use tokio::process::Command;
 
-use super::Site;
+use super::{Site, copy};
 use crate::child::Stop;
 use crate::tools::{Missing, Tools};
 use crate::workspace::Workspace;
@@ -94,15 +94,19 @@ impl Generator {
         workspace: &Workspace,
         tools: &Tools<'_>,
         site: &Site,
+        repository: &Path,
         stop: &mut Stop,
     ) -> Result<Builder, Missing> {
         let own = workspace.root.join("tests/sites").join(self.folder());
         let requirements = format!("tests/sites/{}/requirements.txt", self.folder());
+        let brought = repository.join("node_modules");
         let (program, modules) = match self {
+            _ if site.build.is_some() => (PathBuf::from("/bin/sh"), brought.exists().then_some(brought)),
             Self::Mkdocs => (tools.python_program("mkdocs", &requirements, stop).await?, None),
             Self::Sphinx => (tools.python_program("sphinx-build", &requirements, stop).await?, None),
             Self::Hugo => (tools.python_program("hugo", &requirements, stop).await?, None),
             Self::Mdbook => (tools.cargo_program("mdbook", MDBOOK, stop).await?, None),
+            _ if brought.exists() => (tools.node_with(&own, stop).await?, Some(brought)),
             _ => (tools.node_with(&own, stop).await?, Some(own.join("node_modules"))),
         };
         Ok(Builder { generator: self, program, modules, own, home: site.home.clone(), command: site.build.clone() })
@@ -129,11 +133,8 @@ impl Builder {
     pub(super) async fn build(&self, site: &Path, out: &Path, stop: &mut Stop) -> Result<Built, Missing> {
         let home = site.join(&self.home);
         if let Some(modules) = &self.modules {
-            let link = site.join("node_modules");
-            if !link.exists() {
-                let linked = std::os::unix::fs::symlink(modules, &link);
-                linked.map_err(|error| format!("could not link {}: {error}", link.display()))?;
-            }
+            // Some bundlers do not follow a link out of the site.
+            copy(modules, &site.join("node_modules"), &[], &|from, to| std::fs::hard_link(from, to))?;
         }
         let mut command = match &self.command {
             Some(words) => {
@@ -141,16 +142,13 @@ impl Builder {
                 command.args(["-euc", words]);
                 command
             }
-            None => self.command(out),
+            None => self.command(site, out),
         };
         let mut path = OsString::from(self.program.parent().unwrap_or(Path::new("/")));
         path.push(":");
         path.push(std::env::var_os("PATH").unwrap_or_default());
         command.current_dir(&home).env("PATH", path).env("OUT", out).env("NO_COLOR", "1");
         command.env("NEXT_TELEMETRY_DISABLED", "1").env("ASTRO_TELEMETRY_DISABLED", "1");
-        if let Some(modules) = &self.modules {
-            command.env("NODE_PATH", modules);
-        }
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
         let child = command.spawn().map_err(|error| format!("could not start {}: {error}", self.generator.name()))?;
         let output = tokio::select! {
@@ -170,9 +168,9 @@ impl Builder {
         Ok(Built::Well(said))
     }
 
-    fn command(&self, out: &Path) -> Command {
+    fn command(&self, site: &Path, out: &Path) -> Command {
         let mut command = Command::new(&self.program);
-        let script = |name: &str| Path::new("node_modules").join(name);
+        let script = |name: &str| site.join("node_modules").join(name);
         match self.generator {
             Generator::Docusaurus => {
                 command.arg(script("@docusaurus/core/bin/docusaurus.mjs")).args(["build", "--out-dir"]).arg(out)
@@ -187,9 +185,8 @@ impl Builder {
                 command.args(["-q", "-n", "-b", "html", "-d"]).arg(out.with_extension("doctrees")).arg(".").arg(out)
             }
             Generator::Starlight => command.arg(script("astro/bin/astro.mjs")).args(["build", "--outDir"]).arg(out),
-            // Its packages are above the folder that it is run in.
             Generator::Vitepress => {
-                command.arg(self.own.join(script("vitepress/bin/vitepress.js"))).args(["build", "--outDir"]).arg(out)
+                command.arg(script("vitepress/bin/vitepress.js")).args(["build", "--outDir"]).arg(out)
             }
         };
         command

@@ -1,17 +1,18 @@
 //! What a generator or a browser finds wrong with a site, so that two builds of it can be compared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The folder that chores move pages into.
 const MOVED: &str = "moved-here/";
 
-/// Lines, and how often each was said.
+/// Lines, each once.
 #[derive(Debug, Default)]
 pub(super) struct Warnings {
-    lines: BTreeMap<String, usize>,
-    /// Of a dead link, what is written, and how often.
-    written: BTreeMap<String, usize>,
+    /// Each with a page that has it, where that is known. A dead link is where it leads, a tab, and how it is written.
+    pages: BTreeMap<String, String>,
+    /// Of dead links, what is written.
+    written: BTreeSet<String>,
 }
 
 impl Warnings {
@@ -20,7 +21,7 @@ impl Warnings {
         let scratch = scratch.to_string_lossy();
         let mut warnings = Self::default();
         for line in without_colours(said).lines() {
-            let line = line.replace(scratch.as_ref(), "").replace("/before/", "/").replace("/after/", "/");
+            let line = line.replace(&format!("{scratch}/before"), "").replace(&format!("{scratch}/after"), "");
             let line = line.replace(MOVED, "");
             let lower = line.to_lowercase();
             let is_warning = ["warn", "error", "broken", "dead link", "not found", "linking to", "missing", "unknown"]
@@ -28,26 +29,20 @@ impl Warnings {
                 .any(|word| lower.contains(word));
             if is_warning {
                 let line: String = line.chars().filter(|c| !c.is_ascii_digit()).collect();
-                *warnings.lines.entry(line.trim().to_owned()).or_default() += 1;
+                warnings.pages.insert(line.trim().to_owned(), String::new());
             }
         }
         warnings
     }
 
-    /// Lines that were not there before, or not as often.
-    pub(super) fn more_than(&self, before: &Self) -> Vec<&str> {
-        let grew = |map: &BTreeMap<String, usize>, old: &BTreeMap<String, usize>, key: &str| {
-            map.get(key).copied().unwrap_or_default() > old.get(key).copied().unwrap_or_default()
+    /// Lines that were not there before. A broken link of a page that moved leads elsewhere now, and is as broken as before.
+    pub(super) fn more_than(&self, before: &Self) -> Vec<String> {
+        let is_new = |line: &&String| {
+            let written = line.split_once('\t').map(|(_, written)| written);
+            !before.pages.contains_key(*line) && written.is_none_or(|written| !before.written.contains(written))
         };
-        let lines = self.lines.keys().filter(|line| grew(&self.lines, &before.lines, line));
-        // A broken link of a page that moved leads elsewhere now, and is as broken as before.
-        lines
-            .filter(|line| match line.split_once('\t') {
-                Some((_, written)) => grew(&self.written, &before.written, written),
-                None => true,
-            })
-            .map(String::as_str)
-            .collect()
+        let told = self.pages.iter().filter(|(line, _)| is_new(line));
+        told.map(|(line, page)| if page.is_empty() { line.clone() } else { format!("{line} on {page}") }).collect()
     }
 }
 
@@ -56,10 +51,12 @@ pub(super) fn of_dead_links(lines: &str) -> Warnings {
     let mut warnings = Warnings::default();
     for line in lines.lines() {
         let mut columns = line.split('\t');
-        let (_, Some(written), Some(target)) = (columns.next(), columns.next(), columns.next()) else { continue };
+        let (Some(page), Some(written), Some(target)) = (columns.next(), columns.next(), columns.next()) else {
+            continue;
+        };
         let [written, target] = [written, target].map(|path| path.replace(MOVED, ""));
-        *warnings.lines.entry(format!("{target}\t{written}")).or_default() += 1;
-        *warnings.written.entry(written).or_default() += 1;
+        warnings.pages.insert(format!("{target}\t{written}"), page.to_owned());
+        warnings.written.insert(written);
     }
     warnings
 }
@@ -72,7 +69,8 @@ pub(super) fn of_mintlify(judged: &Path) -> Result<Warnings, String> {
     let mut warnings = Warnings::default();
     for broken in judged["broken"].as_array().into_iter().flatten() {
         let line = broken["target"].as_str().unwrap_or_default();
-        *warnings.lines.entry(line.to_owned()).or_default() += 1;
+        let page = broken["file"].as_str().unwrap_or_default();
+        warnings.pages.insert(line.to_owned(), page.to_owned());
     }
     Ok(warnings)
 }
@@ -108,6 +106,6 @@ mod tests {
     fn a_dead_link_of_a_page_that_moved_is_not_new() {
         let before = of_dead_links("/a\t../gone\t/gone\n");
         let after = of_dead_links("/moved/a\t../gone\t/moved/gone\n/b\t/a\t/a\n");
-        assert_eq!(after.more_than(&before), ["/a\t/a"]);
+        assert_eq!(after.more_than(&before), ["/a\t/a on /b"]);
     }
 }

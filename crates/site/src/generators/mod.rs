@@ -131,9 +131,4 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
 pub(crate) use docusaurus::{is_category, without_configuration};
 pub(crate) use fumadocs::is_of_application;
 
-/// The id of a Docusaurus page that chooses none itself, by its path in the folder of pages.
-pub(crate) fn docusaurus_id(root: &Root, inside: &str) -> String {
-    docusaurus::id(root, inside, &FrontMatter::default())
-}
-
 pub(crate) use modules::ENDINGS as SCRIPTS;

@@ -8,9 +8,9 @@ use regex::Regex;
 
 use super::{Contents, Entry, Names, Shape};
 use crate::follow::Wanted;
-use crate::generators::docusaurus_id;
+use crate::generators::docusaurus;
 use crate::layout::{Generator, below};
-use crate::model::{Site, Target};
+use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
 use crate::tree::{Tree, at_home};
 
@@ -24,6 +24,10 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
             && let Some(text) = text(file)
         {
             found.extend(meta(site, file, text));
+        } else if ["_meta.js", "_meta.jsx", "_meta.ts", "_meta.tsx"].contains(&name)
+            && let Some(text) = text(file)
+        {
+            found.push(meta_script(site, file, text));
         }
     }
     let home = site.layout().home();
@@ -46,10 +50,97 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         let Some(text) = text(&file) else { continue };
         let shape = if file.ends_with(".json") { Shape::Json } else { Shape::Script };
         let mut contents = Contents { base: folder(&file).to_owned(), file, text, entries: Vec::new(), shape };
-        contents.entries = if in_script { linked(site, &contents) } else { named_by_id(site, &contents) };
+        contents.entries = if in_script { linked(site, &contents) } else { named_by_id(tree, site, &contents) };
         found.push(contents);
     }
     found
+}
+
+/// The page of a name in the folder of a file.
+fn sibling(site: &Site, base: &str, name: &str) -> Option<String> {
+    let names = ["mdx", "md"].map(|ending| below(base, &format!("{name}.{ending}")));
+    names.into_iter().find(|file| site.has_file(file))
+}
+
+/// The members of what a script exports: names of pages in the folder of the file.
+fn meta_script(site: &Site, file: &str, text: String) -> Contents {
+    let base = folder(file).to_owned();
+    let mut entries = Vec::new();
+    for member in exported_members(&text) {
+        let Some(page) = sibling(site, &base, &text[member.name.clone()]) else { continue };
+        let is_text = text[member.value.clone()].starts_with(['"', '\'']);
+        entries.push(Entry {
+            page,
+            item: Some(member.start..member.value.end),
+            value: member.name,
+            title: is_text.then_some(member.value),
+            names: Names::Sibling,
+        });
+    }
+    Contents { file: file.to_owned(), text, base, entries, shape: Shape::Script }
+}
+
+/// A member of an object: where it starts, its name without quotes, its value.
+struct Member {
+    start: usize,
+    name: Range<usize>,
+    value: Range<usize>,
+}
+
+/// The members of the object that a script exports, up to the first that is not plainly written.
+fn exported_members(text: &str) -> Vec<Member> {
+    let mut found = Vec::new();
+    let Some(open) = text.find("export default").and_then(|at| Some(at + text[at..].find('{')?)) else { return found };
+    let mut at = open + 1;
+    loop {
+        at = after_space(text, at);
+        let rest = &text[at..];
+        let quote = rest.chars().next().filter(|c| ['"', '\''].contains(c));
+        let name = match quote {
+            Some(quote) => match rest[1..].find(quote) {
+                Some(length) => at + 1..at + 1 + length,
+                None => return found,
+            },
+            None => at..at + rest.find(|c: char| !c.is_alphanumeric() && !"_$".contains(c)).unwrap_or(rest.len()),
+        };
+        let colon = after_space(text, name.end + usize::from(quote.is_some()));
+        if name.is_empty() || !text[colon..].starts_with(':') {
+            return found;
+        }
+        let value = after_space(text, colon + 1);
+        let (mut end, mut depth) = (value, 0);
+        while let Some(c) = text[end..].chars().next() {
+            if let Some(skipped) = TEXT.find_at(text, end).filter(|found| found.start() == end) {
+                end = skipped.end();
+                continue;
+            }
+            match c {
+                '{' | '[' | '(' => depth += 1,
+                '}' | ']' | ')' if depth == 0 => break,
+                '}' | ']' | ')' => depth -= 1,
+                ',' if depth == 0 => break,
+                _ => {}
+            }
+            end += c.len_utf8();
+        }
+        let trimmed = value + text[value..end].trim_end().len();
+        found.push(Member { start: at, name, value: value..trimmed });
+        match text[end..].starts_with(',') {
+            true => at = end + 1,
+            false => return found,
+        }
+    }
+}
+
+/// Behind white space and comments.
+fn after_space(text: &str, mut at: usize) -> usize {
+    loop {
+        at += text[at..].len() - text[at..].trim_start().len();
+        match TEXT.find_at(text, at) {
+            Some(comment) if comment.start() == at && comment.as_str().starts_with('/') => at = comment.end(),
+            _ => return at,
+        }
+    }
 }
 
 /// Names of pages in the folder of the file: the items of `pages`, or the names of members.
@@ -57,10 +148,7 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     let base = folder(file).to_owned();
     let root = navigation_json::read(&text).ok()?;
     let mut contents = Contents { file: file.to_owned(), text, base, entries: Vec::new(), shape: Shape::Json };
-    let page = |name: &str| {
-        let names = ["mdx", "md"].map(|ending| below(&contents.base, &format!("{name}.{ending}")));
-        names.into_iter().find(|file| site.has_file(file))
-    };
+    let page = |name: &str| sibling(site, &contents.base, name);
     let mut entries = Vec::new();
     if let Some(pages) = root.get("pages") {
         for item in pages.list() {
@@ -125,19 +213,18 @@ fn texts(text: &str) -> Vec<(Range<usize>, Option<String>)> {
 }
 
 /// Pages named by their ids: items of lists, and `id`.
-fn named_by_id(site: &Site, contents: &Contents) -> Vec<Entry> {
+fn named_by_id(tree: &dyn Tree, site: &Site, contents: &Contents) -> Vec<Entry> {
     let pages: Vec<(String, &str)> = site
         .files()
         .filter(|file| site.address(file).is_some())
-        .filter_map(|file| Some((id(site, file)?, file)))
+        .filter_map(|file| Some((id(tree, site, file, file)?, file)))
         .collect();
     let texts = texts(&contents.text).into_iter();
     texts
         .filter(|(_, member)| member.as_deref().is_none_or(|member| member == "id"))
         .filter_map(|(value, member)| {
             let (_, page) = pages.iter().find(|(id, _)| *id == contents.text[value.clone()])?;
-            let is_item = member.is_none() && contents.shape == Shape::Json;
-            let item = is_item.then_some(value.start - 1..value.end + 1);
+            let item = member.is_none().then_some(value.start - 1..value.end + 1);
             Some(Entry { page: (*page).to_owned(), value, item, title: None, names: Names::Id })
         })
         .collect()
@@ -165,11 +252,11 @@ fn linked(site: &Site, contents: &Contents) -> Vec<Entry> {
         .collect()
 }
 
-/// The id of a page that chose none itself.
-pub(super) fn id(site: &Site, file: &str) -> Option<String> {
-    let root = site.layout().root(file)?;
-    stem(file)?;
-    Some(docusaurus_id(root, root.inside(file)?))
+/// The id of a page once it is at the path `to`.
+pub(super) fn id(tree: &dyn Tree, site: &Site, file: &str, to: &str) -> Option<String> {
+    let root = site.layout().root(to)?;
+    stem(to)?;
+    Some(docusaurus::id(root, root.inside(to)?, &front_matter(&tree.read(file)?)))
 }
 
 /// A tree in which one file has another path.

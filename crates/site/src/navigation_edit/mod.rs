@@ -5,8 +5,8 @@
 //! |---|---|---|---|
 //! | `docs.json`, `mint.json` and what they refer to | yes | yes | yes |
 //! | `mkdocs.yml`, `SUMMARY.md`, `toc.yml`, `_data/*nav*.yml` | yes | where nothing hangs below it | like the entry before it |
-//! | `_meta.json`, `meta.json`, `sidebars.json` | yes | yes | beside its siblings, where they are in a list |
-//! | sidebars in JavaScript and TypeScript | where the entry is a plain text | no | no |
+//! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | where it is a plain text | beside its siblings |
+//! | configurations of VitePress and Starlight | where the entry is a plain text | no | no |
 //!
 //! A redirect is added where the site keeps redirects already. What is not edited is told, and left to a person.
 
@@ -130,6 +130,13 @@ enum Shape {
     Script,
 }
 
+impl Shape {
+    /// Whether entries are parted by commas.
+    fn has_commas(self) -> bool {
+        matches!(self, Self::Json | Self::Script)
+    }
+}
+
 /// The files that say the navigation of a site.
 pub struct NavigationFiles<'s> {
     site: &'s Site,
@@ -190,6 +197,11 @@ impl<'s> NavigationFiles<'s> {
                 let written = &contents.text[entry.value.clone()];
                 match self.renamed(contents, entry, written, to) {
                     Some(name) => edits.push(contents.edit(entry.value.clone(), name)),
+                    // It may name pages of its own folder only, and some generators refuse it otherwise.
+                    None if entry.names == Names::Sibling && folder(to) != contents.base => {
+                        edits.extend(contents.cut(entry).map(|range| contents.edit(range, String::new())));
+                        left.push(contents.told(entry, "named it; where its new folder names it is yours to write"));
+                    }
                     None => left.push(contents.told(entry, "names it; what it is called there now is yours to write")),
                 }
             }
@@ -210,9 +222,14 @@ impl<'s> NavigationFiles<'s> {
                 let stem = docent_markdown::stem(to)?;
                 (folder(to) == contents.base).then(|| stem.rsplit('/').next().unwrap_or(stem).to_owned())?
             }
-            Names::Id => literals::id(self.site, to)?,
+            Names::Id => literals::id(self.tree, self.site, &entry.page, to)?,
             Names::Link => literals::link(self.tree, self.site, &contents.file, &entry.page, to, written)?,
         };
+        let is_identifier = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
+        let is_bare = contents.shape == Shape::Script && !contents.text[..entry.value.start].ends_with(['"', '\'']);
+        if is_bare && !is_identifier(&name) {
+            return None;
+        }
         let name = if contents.shape == Shape::Markdown { name.replace(' ', "%20") } else { name };
         // What would need quotes or another spelling is not guessed at.
         let is_plain =
@@ -236,7 +253,7 @@ impl<'s> NavigationFiles<'s> {
             for entry in &own {
                 match contents.cut(entry) {
                     // Two cuts of one list may need the same comma.
-                    Some(range) if own.len() == 1 || contents.shape != Shape::Json => {
+                    Some(range) if own.len() == 1 || !contents.shape.has_commas() => {
                         edits.push(contents.edit(range, String::new()));
                     }
                     _ => left.push(contents.told(entry, "still names it")),
@@ -259,7 +276,7 @@ impl<'s> NavigationFiles<'s> {
         };
         let candidates =
             self.others.iter().flat_map(|contents| contents.entries.iter().map(move |entry| (contents, entry)));
-        let usable = candidates.filter(|(contents, entry)| contents.shape != Shape::Script && entry.item.is_some());
+        let usable = candidates.filter(|(_, entry)| entry.item.is_some());
         // The last of the nearest.
         let Some((contents, entry)) = usable.max_by_key(|(_, entry)| near(&entry.page)) else {
             return NavigationEdits::default();
@@ -305,7 +322,7 @@ impl Contents {
     /// What goes when an entry does.
     fn cut(&self, entry: &Entry) -> Option<Range<usize>> {
         let item = entry.item.clone()?;
-        if self.shape != Shape::Json {
+        if !self.shape.has_commas() {
             return Some(item);
         }
         let (before, after) = (&self.text[..item.start], &self.text[item.end..]);
@@ -315,6 +332,10 @@ impl Contents {
             return Some(item.start..item.end + gap + 1 + (rest.len() - rest.trim_start().len()));
         }
         let before = before.trim_end();
+        // A category without entries is an error.
+        if entry.names == Names::Id && before.ends_with('[') {
+            return None;
+        }
         Some(before.strip_suffix(',').map_or(item.start, str::len)..item.end)
     }
 
@@ -341,7 +362,7 @@ impl Contents {
             at = range.end;
         }
         text.push_str(self.text.get(at..item.end)?);
-        if self.shape == Shape::Json {
+        if self.shape.has_commas() {
             let line = self.text[..item.start].rfind('\n').map_or(0, |newline| newline + 1);
             let indent = &self.text[line..item.start];
             let gap = if indent.trim().is_empty() { format!("\n{indent}") } else { " ".to_owned() };
