@@ -3,10 +3,12 @@
 //! Links are written for the site as it is after the move, and each is followed there before it is written: one that would not
 //! lead to its page is left and listed.
 
+use std::collections::BTreeMap;
+
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    NavigationFiles, Site, Target, Tree, Wanted, imports, is_external, is_fragment, linking_to, named_outside, parts,
-    respelled,
+    NavigationEdits, NavigationFiles, Site, Target, Tree, Wanted, imports, is_external, is_fragment, linking_to,
+    named_outside, parts, respelled,
 };
 
 use super::edit::{Change, TextEdit, apply, in_order};
@@ -26,7 +28,10 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         }
         path => path?,
     };
-    let after = Site::read(&AfterMove { tree, from: &from, to: &to });
+    let files = NavigationFiles::of(tree, &site);
+    // Some generators serve only what their navigation names.
+    let renamed = files.rename(&from, &to);
+    let after = Site::read(&AfterMove { tree, from: &from, to: &to, navigation: edited(tree, &renamed) });
     if site.address(&from).is_some() && after.address(&to).is_none() {
         return Err(RefactorError::BadPath { path: to, why: "the site serves no pages from there" });
     }
@@ -86,8 +91,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         followers.push(format!("{} of its own", counted(own.len(), "link", "links")));
     }
     let changes_path = slug.is_none() && site.address(&from) != after.address(&to);
-    let files = NavigationFiles::of(tree, &site);
-    let mut edits = files.rename(&from, &to);
+    let mut edits = renamed;
     if !edits.is_empty() {
         followers.push("the navigation".to_owned());
     }
@@ -113,11 +117,22 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     Ok(moved)
 }
 
-/// A tree with one file at another path.
+/// The files of a navigation with edits made.
+fn edited(tree: &dyn Tree, edits: &NavigationEdits) -> BTreeMap<String, Vec<u8>> {
+    let made = edits.files.iter().map(|(file, edits)| {
+        let edits: Vec<TextEdit> =
+            edits.iter().map(|(range, text)| TextEdit::new(range.clone(), text.clone())).collect();
+        (file.clone(), apply(&tree.read(file).unwrap_or_default(), &edits))
+    });
+    made.collect()
+}
+
+/// A tree with one file at another path, and a navigation that names it there.
 struct AfterMove<'a> {
     tree: &'a dyn Tree,
     from: &'a str,
     to: &'a str,
+    navigation: BTreeMap<String, Vec<u8>>,
 }
 
 impl Tree for AfterMove<'_> {
@@ -130,7 +145,7 @@ impl Tree for AfterMove<'_> {
         match path {
             path if path == self.to => self.tree.read(self.from),
             path if path == self.from => None,
-            path => self.tree.read(path),
+            path => self.navigation.get(path).cloned().or_else(|| self.tree.read(path)),
         }
     }
 

@@ -194,7 +194,7 @@ fn name_in(line: &Line<'_>) -> Option<Range<usize>> {
 /// `- [Title](path)`, and `[Title](path)` outside of a list.
 fn markdown_entry(tree: &dyn Tree, site: &Site, contents: &Contents, lines: &[Line<'_>], at: usize) -> Option<Entry> {
     static LINE: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r#"^[ \t]*(?:[-*+][ \t]+)?\[((?:\\.|[^\]\\\n])*)\]\(<?([^()\s<>#]+)(?:#[^()\s]*)?>?(?:\s+"[^"\n]*")?\)\s*$"#)
+        Regex::new(r#"^[ \t]*(?:[-*+][ \t]+)?\[((?:\\.|\[[^\[\]\n]*\]|[^\[\]\\\n])*)\]\(<?([^()\s<>#]+)(?:#[^()\s]*)?>?(?:\s+"[^"\n]*")?\)\s*$"#)
             .expect("the pattern is written out above")
     });
     let line = &lines[at];
