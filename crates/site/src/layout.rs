@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
 use crate::generators::{
-    self, ALL, docusaurus, hugo, mdbook, mkdocs, next, redirects, rules, sphinx, starlight, vitepress,
+    self, ALL, docusaurus, hugo, mdbook, mkdocs, next_config, redirects, rules, sphinx, starlight, vitepress,
 };
 use crate::openapi::Cache;
 use crate::tree::Tree;
@@ -122,7 +122,7 @@ pub struct Layout {
     pub(crate) sphinx: sphinx::Options,
     pub(crate) cache: Cache,
     pub(crate) docusaurus: docusaurus::Settings,
-    pub(crate) next: next::Settings,
+    pub(crate) next: next_config::Settings,
 }
 
 /// What the navigation says of one page.
@@ -259,7 +259,7 @@ impl Layout {
             sphinx: sphinx::Options::default(),
             cache: Cache::default(),
             docusaurus: docusaurus::Settings::default(),
-            next: next::Settings::default(),
+            next: next_config::Settings::default(),
         }
     }
 

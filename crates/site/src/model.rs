@@ -266,7 +266,7 @@ fn is_readme(file: &str) -> bool {
 }
 
 /// Whether a redirect's source, which may hold `:name`, `:name*` and `*`, is meant for a path.
-fn redirects(source: &str, path: &str) -> bool {
+pub(crate) fn redirects(source: &str, path: &str) -> bool {
     let mut parts = path.split('/');
     for wanted in source.split('/') {
         if wanted == "*" || (wanted.starts_with(':') && wanted.ends_with('*')) {

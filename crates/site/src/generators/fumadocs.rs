@@ -1,26 +1,35 @@
 //! Fumadocs: `source.config.*` names the folder of pages, and the call of `loader` in `lib/source.*` their address.
 
-use docent_markdown::{AnchorStyle, FrontMatter, stem};
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use docent_markdown::{AnchorStyle, FrontMatter, is_page};
+use regex::Regex;
 
 use super::Rules;
 use super::modules::{ENDINGS, Modules};
 use super::next;
+use super::next_config::{self, Languages};
 use super::roots::Root;
-use super::script::Script;
+use super::script::{Script, value_at};
 use crate::follow::{Wanted, Written, has_page_ending};
 use crate::layout::{Generator, Layout, below, is_configuration};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 
-/// Where a site makes its pages out of the files, by its template.
-const LOADERS: [&str; 6] = ["lib/source", "src/lib/source", "app/source", "src/app/source", "source", "src/source"];
-
 /// Whether a file of the application says where pages are served or how their links are read, by its folder and name.
 pub(crate) fn is_of_application(folder: &str, name: &str) -> bool {
     let stem = name.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending)).map_or("", |(stem, _)| stem);
-    let path = below(folder, stem);
-    LOADERS.contains(&path.as_str())
-        || (stem == "page" && folder.contains("[...") && ["app/", "src/app/"].iter().any(|app| folder.starts_with(app)))
+    let folder = folder.strip_prefix("src/").unwrap_or(folder);
+    let is_page = stem == "page" && folder.contains("[...") && folder.starts_with("app/");
+    is_page || is_of_loader(folder, stem)
+}
+
+/// Whether a script makes pages out of the files, or names the languages, where the templates and those who grew out of
+/// them have it.
+fn is_of_loader(folder: &str, stem: &str) -> bool {
+    let is_library = folder == "lib" || folder.starts_with("lib/") || ["", "app", "src"].contains(&folder);
+    is_library && (["source", "i18n"].contains(&stem) || stem == "index" && folder.ends_with("/source"))
 }
 
 #[derive(Debug)]
@@ -32,18 +41,19 @@ impl Rules for Fumadocs {
     }
 
     fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        let stem = stem(inside).unwrap_or(inside);
+        let (stem, language) = root.without_language(inside);
         let (folder, name) = stem.rsplit_once('/').unwrap_or(("", stem));
         let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty() && !next::is_group(part)).collect();
         parts.extend(Some(name).filter(|name| *name != "index"));
-        below(&root.served, &parts.join("/"))
+        let path = below(&root.served, &parts.join("/"));
+        let language = language.or(root.suffixes.first());
+        let prefix = root.languages.iter().find(|(_, name)| Some(name) == language).map_or("", |(prefix, _)| prefix);
+        below(prefix, &path)
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
         if !link.is_absolute() && has_page_ending(&link.path) {
-            let file = docent_markdown::joined(docent_markdown::folder(link.from), &link.path);
-            let file = file.filter(|file| site.address(file).is_some());
-            return match file {
+            return match by_file(site, link) {
                 Some(file) if site.layout().next.follows_files && link.path.starts_with("./") => {
                     Target::Page { file, anchor: link.anchor.clone() }
                 }
@@ -59,6 +69,30 @@ impl Rules for Fumadocs {
     }
 }
 
+/// The page that a path beside the page names: in the page's language, or else in the default one.
+fn by_file(site: &Site, link: &Written<'_>) -> Option<String> {
+    let root = site.layout().root(link.from)?;
+    let file = docent_markdown::joined(docent_markdown::folder(link.from), &link.path)?;
+    let (_, language) = root.without_language(root.inside(link.from)?);
+    let translated = language.and_then(|language| {
+        let (stem, ending) = file.rsplit_once('.')?;
+        Some(format!("{stem}.{language}.{ending}"))
+    });
+    translated.into_iter().chain([file]).find(|file| site.address(file).is_some())
+}
+
+/// A call of `loader`.
+struct Loader {
+    base: Option<String>,
+    /// The folders of its pages.
+    folders: Vec<String>,
+    /// Whether it has pages of other sources, too.
+    has_more: bool,
+    /// Whether addresses are made by functions of the site's own.
+    is_computed: bool,
+    languages: Option<Script>,
+}
+
 /// Reads the layout, if the folder has such a configuration.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let script = |name: &str| {
@@ -66,31 +100,172 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     };
     let file = script("source.config")?;
     let mut modules = Modules::new(tree, is_configuration);
-    let docs = modules.argument_of(&file, "defineDocs");
-    let folder = docs.as_ref().and_then(|docs| docs.text_of("dir")).unwrap_or("content/docs").to_owned();
-    let loader = LOADERS.iter().find_map(|name| script(name));
-    let options = loader.as_ref().and_then(|file| modules.argument_of(file, "loader"));
-    let base = options.as_ref().and_then(|options| options.text_of("baseUrl"));
-    let is_plain = |options: &Script| ["url", "slugs", "i18n"].iter().all(|name| options.get(name).is_none());
-    let root = Root {
-        folder: joined_in(tree.root(), home, &folder)?,
-        served: base.unwrap_or("/docs").trim_matches('/').to_owned(),
-        generator: Generator::Fumadocs,
-        ..Root::default()
-    };
-    let mut layout = Layout::of(Generator::Fumadocs, home, vec![root]);
+    let scripts = loader_files(tree, home);
+    let mut collections = HashMap::new();
+    for script in std::iter::once(&file).chain(&scripts) {
+        collections.extend(collections_in(&modules.text(script).unwrap_or_default()));
+    }
+    let mut loaders: Vec<Loader> = Vec::new();
+    for script in &scripts {
+        loaders.extend(loaders_in(&mut modules, script, &collections));
+    }
+    let is_plain = !loaders.is_empty() && loaders.iter().all(|loader| loader.base.is_some() && !loader.is_computed);
+    if loaders.is_empty() {
+        let folder = collections.values().next().filter(|_| collections.len() == 1);
+        let folders = vec![folder.cloned().unwrap_or_else(|| "content/docs".to_owned())];
+        loaders.push(Loader { base: None, folders, has_more: false, is_computed: true, languages: None });
+    }
+    let mut layout = Layout::of(Generator::Fumadocs, home, Vec::new());
     layout.anchors = AnchorStyle::Fumadocs;
-    layout.next = next::configuration(tree, home, has).map(|(_, text)| next::settings(&text)).unwrap_or_default();
+    if let Some((config, text)) = next_config::configuration(tree, home, has) {
+        next_config::read(tree, &config, &text, &mut layout);
+    }
     layout.next.follows_files = follows_files(tree, home);
-    let text = tree.read(&file).unwrap_or_default();
-    let collections = String::from_utf8_lossy(&text).matches("define").count();
-    if docs.is_none() || base.is_none() || !options.as_ref().is_some_and(is_plain) || collections > 6 {
+    layout.next.is_open |= !is_plain;
+    let pages: Vec<String> =
+        tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_page(path)).collect();
+    for loader in loaders {
+        let served = loader.base.as_deref().unwrap_or("/docs").trim_matches('/').to_owned();
+        let mut has_more = loader.has_more;
+        for folder in &loader.folders {
+            let Some(folder) = joined_in(tree.root(), home, folder) else { continue };
+            let root = Root { folder, served: served.clone(), generator: Generator::Fumadocs, ..Root::default() };
+            let inside: Vec<&str> = pages.iter().filter_map(|page| root.inside(page)).collect();
+            // What a build brings here, nobody sees before.
+            has_more |= inside.is_empty();
+            let roots = match &loader.languages {
+                Some(languages) => in_languages(root, languages, &inside, &mut layout.next.languages),
+                None => vec![root],
+            };
+            layout.roots.extend(roots);
+        }
+        if has_more {
+            layout.next.open.push(served);
+        }
+    }
+    if !is_plain {
         layout.problem(
             &file,
             "where pages are served is computed in part; they are taken to be as the template of Fumadocs has them",
         );
     }
     Some(layout)
+}
+
+/// The scripts of the application in which pages may be made out of files.
+fn loader_files(tree: &dyn Tree, home: &str) -> Vec<String> {
+    let home = at_home(tree, home, "");
+    let mut files: Vec<String> = tree.paths().into_iter().chain(tree.paths_outside()).collect();
+    files.retain(|file| {
+        let inside = if home.is_empty() { Some(file.as_str()) } else { file.strip_prefix(&format!("{home}/")) };
+        let Some((folder, name)) = inside.map(|inside| inside.rsplit_once('/').unwrap_or(("", inside))) else {
+            return false;
+        };
+        let stem = name.rsplit_once('.').filter(|(_, ending)| ENDINGS.contains(ending)).map_or("", |(stem, _)| stem);
+        is_of_loader(folder.strip_prefix("src/").unwrap_or(folder), stem)
+    });
+    files.sort_unstable();
+    files
+}
+
+/// The folders of the collections that a script defines, by their names.
+fn collections_in(text: &str) -> Vec<(String, String)> {
+    static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\b(?:const|let)\s+(\w+)\s*=\s*(define(?:Docs|Collections))\s*(?:<[^>]*>\s*)?\(")
+            .expect("the pattern is written out above")
+    });
+    let defined = DEFINED.captures_iter(text).filter_map(|found| {
+        let call = found.get(2)?;
+        let Script::Call(_, arguments) = value_at(text, call.start()).0 else { return None };
+        let folder = arguments.first().and_then(|options| options.text_of("dir").map(str::to_owned));
+        let folder = folder.or_else(|| (call.as_str() == "defineDocs").then(|| "content/docs".to_owned()))?;
+        Some((found[1].to_owned(), folder))
+    });
+    defined.collect()
+}
+
+/// The calls of `loader` in a script.
+fn loaders_in(modules: &mut Modules<'_>, file: &str, collections: &HashMap<String, String>) -> Vec<Loader> {
+    static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\b(\w+)\.toFumadocsSource\(|\b(?:toFumadocsSource|createMDXSource)\(\s*(\w+)|\b(\w*[sS]ource)\(")
+            .expect("the pattern is written out above")
+    });
+    let text = modules.text(file).unwrap_or_default();
+    let calls = text.match_indices("loader(").map(|(at, _)| at);
+    let calls: Vec<usize> =
+        calls.filter(|at| !text[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == '.')).collect();
+    let mut loaders = Vec::new();
+    for at in calls {
+        let (script, end) = value_at(&text, at);
+        let Script::Call(_, arguments) = script else { continue };
+        let Some(options) = arguments.into_iter().rfind(|argument| matches!(argument, Script::Object(_))) else {
+            continue;
+        };
+        let mut loader = Loader {
+            base: options.text_of("baseUrl").map(str::to_owned),
+            folders: Vec::new(),
+            has_more: false,
+            is_computed: ["url", "slugs"].iter().any(|name| options.get(name).is_some()),
+            languages: options.get("i18n").map(|languages| modules.settled(languages.clone(), file)),
+        };
+        for found in SOURCE.captures_iter(&text[at + "loader(".len()..end]) {
+            let name = found.get(1).or_else(|| found.get(2)).map_or("", |name| name.as_str());
+            match collections.get(name) {
+                Some(folder) => loader.folders.push(folder.clone()),
+                None => loader.has_more = true,
+            }
+        }
+        loaders.push(loader);
+    }
+    loaders
+}
+
+/// The roots of a folder whose pages are in several languages: told by the ending of their names, or by their folder.
+fn in_languages(root: Root, options: &Script, pages: &[&str], known: &mut Languages) -> Vec<Root> {
+    // `defineI18n` gives back what it is given.
+    let options = match options {
+        Script::Call(_, arguments) => arguments.first().unwrap_or(options),
+        options => options,
+    };
+    let by_folder = options.text_of("parser") == Some("dir");
+    let default = options.text_of("defaultLanguage").unwrap_or("en").to_owned();
+    let mut names: Vec<String> = vec![default.clone()];
+    match options.get("languages") {
+        Some(Script::List(list)) => names.extend(list.iter().filter_map(Script::text).map(str::to_owned)),
+        // What is computed is told by the files.
+        _ => names.extend(pages.iter().filter_map(|page| language_of(page, by_folder))),
+    }
+    let mut seen = HashSet::new();
+    names.retain(|name| seen.insert(name.clone()));
+    known.hides_default = options.text_of("hideLocale") == Some("default-locale");
+    known.default.clone_from(&default);
+    known.names.extend(names.iter().filter(|name| !known.names.contains(name)).cloned().collect::<Vec<_>>());
+    let prefix = |name: &String| if known.hides_default && *name == default { String::new() } else { name.clone() };
+    let of = |name: &String| (prefix(name), name.clone());
+    if !by_folder {
+        let languages = names.iter().map(of).collect();
+        return vec![Root { suffixes: names, languages, ..root }];
+    }
+    let roots = names.iter().map(|name| Root {
+        folder: below(&root.folder, name),
+        served: root.served.clone(),
+        language: Some(name.clone()),
+        languages: vec![of(name)],
+        suffixes: vec![name.clone()],
+        ..root.clone()
+    });
+    roots.collect()
+}
+
+/// The language that a page's name or its folder tells.
+fn language_of(page: &str, by_folder: bool) -> Option<String> {
+    let language = match by_folder {
+        true => page.split_once('/')?.0,
+        false => docent_markdown::stem(page)?.rsplit('/').next()?.rsplit_once('.')?.1,
+    };
+    let is_language =
+        (2..=7).contains(&language.len()) && language.chars().all(|c| c.is_ascii_alphabetic() || c == '-');
+    is_language.then(|| language.to_owned())
 }
 
 /// Whether the page component follows links to files that begin with `./`.

@@ -11,6 +11,7 @@ pub(crate) mod mkdocs;
 mod mkdocs_links;
 mod modules;
 pub(crate) mod next;
+pub(crate) mod next_config;
 mod nextra;
 mod patterns;
 mod plain;

@@ -56,7 +56,13 @@ impl<'t> Modules<'t> {
         }
     }
 
-    fn text(&mut self, file: &str) -> Option<String> {
+    /// A value of a script with the names in it replaced by what they stand for.
+    pub(crate) fn settled(&mut self, script: Script, file: &str) -> Script {
+        self.resolved(script, file, 0)
+    }
+
+    /// The text of a script, if it may be looked at.
+    pub(crate) fn text(&mut self, file: &str) -> Option<String> {
         if let Some(known) = self.texts.get(file) {
             return known.clone();
         }

@@ -2,43 +2,12 @@
 
 use docent_markdown::is_page;
 
+use super::next_config::{below_or_at, is_served_otherwise};
 use super::roots::Root;
 use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, respelled};
 use crate::layout::below;
 use crate::model::{Site, Target};
-use crate::tree::{Tree, at_home, joined_in};
-
-/// What the configuration of Next.js says of URLs.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
-    /// Whether URLs of pages end in a slash.
-    trailing_slash: bool,
-    /// Whether addresses may lead to others, or be served by something else.
-    redirects: bool,
-    /// Whether links to files beginning with `./` are followed.
-    pub(super) follows_files: bool,
-}
-
-/// The endings that the configuration of Next.js may have.
-const ENDINGS: [&str; 5] = ["js", "mjs", "cjs", "ts", "mts"];
-
-/// The text of `next.config.*`, if the folder has one.
-pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
-    let mut files = ENDINGS.iter().map(|ending| at_home(tree, home, &format!("next.config.{ending}")));
-    let file = files.find(|file| has(file))?;
-    let text = String::from_utf8_lossy(&tree.read(&file)?).into_owned();
-    Some((file, text))
-}
-
-/// Reads what the configuration of Next.js says plainly.
-pub(super) fn settings(text: &str) -> Settings {
-    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    Settings {
-        trailing_slash: squeezed.contains("trailingSlash:true"),
-        redirects: ["redirects", "rewrites"].iter().any(|word| text.contains(word)),
-        follows_files: false,
-    }
-}
+use crate::tree::joined_in;
 
 /// A folder's name in parentheses orders files and is no part of an address.
 pub(super) fn is_group(name: &str) -> bool {
@@ -47,12 +16,15 @@ pub(super) fn is_group(name: &str) -> bool {
 
 /// A link as a URL: absolute from the site's base path, relative against the page's own URL.
 pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
-    let Some(root) = site.layout().root(link.from) else { return crate::follow::by_names(site, link) };
+    if site.layout().root(link.from).is_none() {
+        return crate::follow::by_names(site, link);
+    }
+    let settings = &site.layout().next;
     let address = if path.starts_with('/') {
         path.trim_matches('/').to_owned()
     } else {
         let Some(own) = site.address(link.from) else { return Target::NotUnderstood };
-        let folder = match site.layout().next.trailing_slash {
+        let folder = match settings.trailing_slash {
             true => own,
             false => docent_markdown::folder(own),
         };
@@ -60,8 +32,10 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
         let Some(address) = docent_markdown::joined(folder, path) else { return Target::NotUnderstood };
         address
     };
-    if let Some(file) = site.file_at(&address) {
-        return Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
+    match page_at(site, link.from, &address) {
+        Found::Page(file) => return Target::Page { file, anchor: link.anchor.clone() },
+        Found::Either => return Target::NotUnderstood,
+        Found::Nothing => {}
     }
     if let Some(destination) = site.redirect(&address) {
         return Target::Redirect { destination: destination.to_owned() };
@@ -70,17 +44,46 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
     if let Some(file) = public.filter(|file| site.has_any(file)) {
         return Target::Asset { file };
     }
-    let is_inside = |root: &Root| {
-        root.served.is_empty()
-            || address == root.served
-            || address.strip_prefix(root.served.as_str()).is_some_and(|rest| rest.starts_with('/'))
-    };
+    let rest = settings.languages.split(&address).map_or(address.as_str(), |(_, rest)| rest);
+    let is_inside = |root: &Root| !root.served.is_empty() && below_or_at(rest, &root.served);
     // Beside the pages there may be routes of the application, which only it knows.
-    let is_known = !site.layout().next.redirects && is_inside(root) && !root.served.is_empty();
-    match is_known && !site.is_served_outside(&address) {
+    let is_known = !settings.is_open && site.layout().roots().any(is_inside);
+    match is_known && !site.is_served_outside(&address) && !is_served_otherwise(site, rest) {
         true => Target::Missing { path: Some(address), anchor: link.anchor.clone() },
         false => Target::NotUnderstood,
     }
+}
+
+enum Found {
+    Page(String),
+    /// The page in the default language or its translation, as the application has it.
+    Either,
+    Nothing,
+}
+
+/// The page at an address. One that is not translated is shown in the default language, and an address without a language
+/// is in that of the reader.
+fn page_at(site: &Site, from: &str, address: &str) -> Found {
+    let languages = &site.layout().next.languages;
+    let file = |address: &str| site.file_at(address).map(str::to_owned);
+    let in_language = |language: &str, rest: &str| {
+        let own = file(&languages.address(language, rest));
+        own.or_else(|| file(&languages.address(&languages.default, rest)))
+    };
+    let found = match languages.split(address) {
+        Some((language, rest)) => file(address).or_else(|| in_language(language, rest)),
+        None if languages.names.is_empty() => file(address),
+        None => {
+            let own = site.address(from).and_then(|own| languages.split(own)).map(|(language, _)| language);
+            let own = own.unwrap_or(&languages.default);
+            let (plain, translated) = (file(address), in_language(own, address));
+            if languages.hides_default && plain != translated {
+                return Found::Either;
+            }
+            plain.or(translated)
+        }
+    };
+    found.map_or(Found::Nothing, Found::Page)
 }
 
 /// A link as a URL, absolute unless the one before was relative; files that are no pages by their path from `public`.
@@ -104,13 +107,17 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         None => tail.to_owned(),
     };
     let absolute = format!("{}{tail}", encoded(&format!("/{address}{slash}")));
+    let languages = &site.layout().next.languages;
+    let is_plain = written.starts_with('/') && languages.split(written.trim_matches('/')).is_none();
+    let plain = languages.split(&address).filter(|_| is_plain);
+    let plain = plain.map(|(_, rest)| format!("{}{tail}", encoded(&format!("/{rest}{slash}"))));
     let is_relative = !written.is_empty() && !written.starts_with('/') && !has_page_ending(written);
     let own = site.address(from).filter(|_| is_relative);
     let relative = own.map(|own| {
         let folder = if site.layout().next.trailing_slash { own } else { docent_markdown::folder(own) };
         format!("{}{tail}", encoded(&format!("{}{slash}", relative(folder, &address, written.starts_with("./")))))
     });
-    by_file.chain(relative).find(leads_there).unwrap_or(absolute)
+    by_file.chain(relative).chain(plain).find(leads_there).unwrap_or(absolute)
 }
 
 fn relative(folder: &str, address: &str, dotted: bool) -> String {

@@ -4,9 +4,9 @@ use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
 use super::Rules;
 use super::modules::Modules;
-use super::next;
 use super::patterns::globs;
 use super::roots::{Root, index_path};
+use super::{next, next_config};
 use crate::follow::{Wanted, Written, has_page_ending};
 use crate::layout::{Generator, Layout, below, is_configuration};
 use crate::model::{Site, Target};
@@ -48,7 +48,7 @@ impl Rules for Nextra {
 
 /// Reads the layout, if the folder has an application that uses Nextra.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
-    let (file, text) = next::configuration(tree, home, has)?;
+    let (file, text) = next_config::configuration(tree, home, has)?;
     if !["'nextra'", "\"nextra\""].iter().any(|name| text.contains(name)) {
         return None;
     }
@@ -84,7 +84,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     let mut layout = Layout::of(Generator::Nextra, home, roots);
     layout.anchors = if has_content { AnchorStyle::Nextra } else { AnchorStyle::NextraPages };
-    layout.next = next::settings(&text);
+    next_config::read(tree, &file, &text, &mut layout);
     if text.contains("i18n") {
         layout.problem(&file, "pages in several languages are served by the folder of their language");
     }

@@ -1,0 +1,185 @@
+//! What the configuration and the files of an application on Next.js say of its URLs.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use super::modules::Modules;
+use super::next::is_group;
+use super::script::{Script, returned_at, value_at};
+use crate::layout::{Layout, below, is_configuration};
+use crate::model::{Site, redirects};
+use crate::tree::{Tree, at_home};
+
+/// What the configuration of Next.js says of URLs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Settings {
+    /// Whether URLs of pages end in a slash.
+    pub(super) trailing_slash: bool,
+    /// Whether redirects or rewrites are computed, so that any address may lead somewhere.
+    pub(super) is_open: bool,
+    /// Paths below which there may be pages that are no files.
+    pub(super) open: Vec<String>,
+    /// Patterns of addresses that something else is served at.
+    pub(super) rewrites: Vec<String>,
+    /// Whether links to files beginning with `./` are followed.
+    pub(super) follows_files: bool,
+    pub(super) languages: Languages,
+}
+
+/// The languages that URLs may begin with.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Languages {
+    pub(super) names: Vec<String>,
+    /// The language of pages that stand in for those that are not translated.
+    pub(super) default: String,
+    /// Whether URLs of the default language go without it.
+    pub(super) hides_default: bool,
+}
+
+impl Languages {
+    /// The language at the start of an address, and the rest of it.
+    pub(super) fn split<'a>(&self, address: &'a str) -> Option<(&str, &'a str)> {
+        let (first, rest) = address.split_once('/').unwrap_or((address, ""));
+        let name = self.names.iter().find(|name| *name == first)?;
+        Some((name, rest))
+    }
+
+    /// An address in a language, by its rest.
+    pub(super) fn address(&self, language: &str, rest: &str) -> String {
+        if self.hides_default && language == self.default { rest.to_owned() } else { below(language, rest) }
+    }
+}
+
+/// The endings that the configuration of Next.js may have.
+const ENDINGS: [&str; 5] = ["js", "mjs", "cjs", "ts", "mts"];
+
+/// The text of `next.config.*`, if the folder has one.
+pub(super) fn configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<(String, String)> {
+    let mut files = ENDINGS.iter().map(|ending| at_home(tree, home, &format!("next.config.{ending}")));
+    let file = files.find(|file| has(file))?;
+    let text = String::from_utf8_lossy(&tree.read(&file)?).into_owned();
+    Some((file, text))
+}
+
+/// Reads what the configuration of Next.js says plainly into a layout.
+pub(super) fn read(tree: &dyn Tree, file: &str, text: &str, layout: &mut Layout) {
+    let squeezed: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+    layout.next.trailing_slash = squeezed.contains("trailingSlash:true");
+    let mut modules = Modules::new(tree, is_configuration);
+    for item in items(&mut modules, file, text, "redirects").unwrap_or_else(|| computed(&mut layout.next)) {
+        match (item.text_of("source"), item.text_of("destination")) {
+            (Some(source), Some(to)) if applies(&item) => layout.redirects.push((pattern(source), to.to_owned())),
+            (Some(_), Some(_)) => {}
+            _ => layout.next.is_open = true,
+        }
+    }
+    for item in items(&mut modules, file, text, "rewrites").unwrap_or_else(|| computed(&mut layout.next)) {
+        match item.text_of("source") {
+            Some(source) => layout.next.rewrites.push(pattern(source)),
+            None => layout.next.is_open = true,
+        }
+    }
+}
+
+fn computed(settings: &mut Settings) -> Vec<Script> {
+    settings.is_open = true;
+    Vec::new()
+}
+
+/// The list that a function of the configuration returns; `None` when it is computed.
+fn items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Option<Vec<Script>> {
+    static FUNCTION: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\b(redirects|rewrites)\s*(?::\s*(?:async\s*)?(?:function\s*)?)?\(\s*\)\s*(?:=>\s*)?\(?\s*([\[{])")
+            .expect("the pattern is written out above")
+    });
+    if !text.contains(name) {
+        return Some(Vec::new());
+    }
+    let found = FUNCTION.captures_iter(text).find(|found| &found[1] == name)?;
+    let start = found.get(2)?;
+    let script = match start.as_str() {
+        "[" => value_at(text, start.start()).0,
+        _ => returned_at(text, start.end())?,
+    };
+    let lists = match modules.settled(script, file) {
+        Script::List(items) => vec![Script::List(items)],
+        // Rewrites may be sorted by when they apply.
+        Script::Object(members) => members.into_iter().map(|(_, list)| list).collect(),
+        _ => return None,
+    };
+    lists.iter().all(|list| matches!(list, Script::List(_))).then_some(())?;
+    Some(lists.iter().flat_map(|list| list.list().iter().cloned()).collect())
+}
+
+/// Whether a redirect is meant for any request to its path, rather than for another host or for a query.
+fn applies(item: &Script) -> bool {
+    let is_other = |condition: &Script| matches!(condition.text_of("type"), Some("host" | "query"));
+    item.get("has").is_none_or(|conditions| !conditions.list().iter().any(is_other))
+}
+
+/// A source of Next.js as the patterns here are: what a part of it may hold is not read more closely.
+fn pattern(source: &str) -> String {
+    let parts = source.trim_matches('/').split('/').map(|part| match part {
+        part if part.contains('*') || part.contains(".+") => "*",
+        part if part.contains([':', '(']) => ":part",
+        part => part,
+    });
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// Whether the application serves something at an address that is no page of the docs: by a route of its own, or by a
+/// rewrite.
+pub(super) fn is_served_otherwise(site: &Site, address: &str) -> bool {
+    let settings = &site.layout().next;
+    let matches = |pattern: &String| redirects(pattern, address);
+    settings.rewrites.iter().any(matches)
+        || settings.open.iter().any(|open| below_or_at(address, open))
+        || site.all_files().filter_map(|file| route(site, file)).any(|route| {
+            // A catch-all may be called for its own folder, too.
+            redirects(&route, address) || route.strip_suffix("/*").is_some_and(|folder| redirects(folder, address))
+        })
+}
+
+/// Whether an address is a path or below it.
+pub(super) fn below_or_at(address: &str, path: &str) -> bool {
+    path.is_empty() || address.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The pattern of addresses that a file of the application serves, unless it is what serves the docs.
+fn route(site: &Site, file: &str) -> Option<String> {
+    let home = crate::tree::joined_in(site.root(), site.layout().home(), "")?;
+    let inside = if home.is_empty() { file } else { file.strip_prefix(home.as_str())?.strip_prefix('/')? };
+    let inside = inside.strip_prefix("src/").unwrap_or(inside);
+    let (path, ending) = inside.rsplit_once('.')?;
+    let is_script = ["tsx", "ts", "jsx", "js"].contains(&ending);
+    let parts: Vec<&str> = match (path.strip_prefix("app/"), path.strip_prefix("pages/")) {
+        (Some(path), _) => {
+            let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+            (is_script && ["page", "route"].contains(&name)).then_some(())?;
+            folder.split('/').filter(|part| !part.is_empty() && !is_group(part) && !part.starts_with('@')).collect()
+        }
+        (_, Some(path)) => {
+            (is_script && !path.starts_with("_")).then_some(())?;
+            path.split('/').filter(|part| *part != "index").collect()
+        }
+        _ => return None,
+    };
+    let names = &site.layout().next.languages.names;
+    let parts = match parts.split_first() {
+        Some((first, rest)) if !names.is_empty() && first.starts_with('[') && !first.contains("...") => rest,
+        _ => &parts,
+    };
+    let pattern: Vec<&str> = parts
+        .iter()
+        .map(|part| match part {
+            part if part.contains("[...") => "*",
+            part if part.starts_with('[') => ":part",
+            part => part,
+        })
+        .collect();
+    let pattern = pattern.join("/");
+    let folder = pattern.strip_suffix('*').map(|folder| folder.trim_end_matches('/'));
+    let is_of_docs = folder.is_some_and(|folder| site.layout().roots().any(|root| root.served == folder));
+    (!is_of_docs).then_some(pattern)
+}
