@@ -102,6 +102,11 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
                         let mut is_there = [&to, &untranslated]
                             .into_iter()
                             .any(|to| built_page.links.contains(&(to.clone(), anchor.clone())));
+                        // A host may put the reader's language before the path.
+                        let without = to.strip_prefix(&format!("{language}/"));
+                        is_there |= without.is_some_and(|to| {
+                            site.file_at(to).is_none() && built_page.links.contains(&(to.to_owned(), anchor.clone()))
+                        });
                         // A page may stand in for one that is missing, as for a translation: at a URL that no page has.
                         let own = key(&decoded(&resolved(&url, parts(target).0)));
                         let inside = own.strip_prefix(base.as_str()).unwrap_or(&own);

@@ -239,6 +239,7 @@ fn in_languages(root: Root, options: &Script, pages: &[&str], known: &mut Langua
     names.retain(|name| seen.insert(name.clone()));
     known.hides_default = options.text_of("hideLocale") == Some("default-locale");
     known.default.clone_from(&default);
+    known.stands_in = !options.get("fallbackLanguage").is_some_and(|language| language.is("null"));
     known.names.extend(names.iter().filter(|name| !known.names.contains(name)).cloned().collect::<Vec<_>>());
     let prefix = |name: &String| if known.hides_default && *name == default { String::new() } else { name.clone() };
     let of = |name: &String| (prefix(name), name.clone());

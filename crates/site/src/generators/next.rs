@@ -44,6 +44,11 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
     if let Some(file) = public.filter(|file| site.has_any(file)) {
         return Target::Asset { file };
     }
+    let beside = docent_markdown::joined(docent_markdown::folder(link.from), path);
+    if let Some(file) = beside.filter(|file| !path.starts_with('/') && site.has_any(file) && !is_page(file)) {
+        // An image is brought along by the build.
+        return Target::Asset { file };
+    }
     let rest = settings.languages.split(&address).map_or(address.as_str(), |(_, rest)| rest);
     let is_inside = |root: &Root| !root.served.is_empty() && below_or_at(rest, &root.served);
     // Beside the pages there may be routes of the application, which only it knows.
@@ -68,7 +73,7 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
     let file = |address: &str| site.file_at(address).map(str::to_owned);
     let in_language = |language: &str, rest: &str| {
         let own = file(&languages.address(language, rest));
-        own.or_else(|| file(&languages.address(&languages.default, rest)))
+        own.or_else(|| file(&languages.address(&languages.default, rest)).filter(|_| languages.stands_in))
     };
     let found = match languages.split(address) {
         Some((language, rest)) => file(address).or_else(|| in_language(language, rest)),
@@ -77,10 +82,13 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
             let own = site.address(from).and_then(|own| languages.split(own)).map(|(language, _)| language);
             let own = own.unwrap_or(&languages.default);
             let (plain, translated) = (file(address), in_language(own, address));
-            if languages.hides_default && plain != translated {
+            let in_default = file(&languages.address(&languages.default, address));
+            // Components may add the language, or not; Next.js and Nextra always do.
+            let may_be_either = languages.stands_in && languages.hides_default && plain != translated;
+            if may_be_either || translated.is_none() && in_default.is_some() {
                 return Found::Either;
             }
-            plain.or(translated)
+            translated.or(plain)
         }
     };
     found.map_or(Found::Nothing, Found::Page)

@@ -20,8 +20,8 @@ pub(crate) struct Settings {
     pub(super) is_open: bool,
     /// Paths below which there may be pages that are no files.
     pub(super) open: Vec<String>,
-    /// Patterns of addresses that something else is served at.
-    pub(super) rewrites: Vec<String>,
+    /// Patterns of addresses that something else is served at, and how such an address ends.
+    pub(super) rewrites: Vec<(String, String)>,
     /// Whether links to files beginning with `./` are followed.
     pub(super) follows_files: bool,
     pub(super) languages: Languages,
@@ -35,6 +35,8 @@ pub(super) struct Languages {
     pub(super) default: String,
     /// Whether URLs of the default language go without it.
     pub(super) hides_default: bool,
+    /// Whether a page that is not translated is shown in the default language.
+    pub(super) stands_in: bool,
 }
 
 impl Languages {
@@ -76,7 +78,10 @@ pub(super) fn read(tree: &dyn Tree, file: &str, text: &str, layout: &mut Layout)
     }
     for item in items(&mut modules, file, text, "rewrites").unwrap_or_else(|| computed(&mut layout.next)) {
         match item.text_of("source") {
-            Some(source) => layout.next.rewrites.push(pattern(source)),
+            Some(source) => {
+                let ending = source.rsplit_once("*.").map(|(_, ending)| format!(".{ending}")).unwrap_or_default();
+                layout.next.rewrites.push((pattern(source), ending));
+            }
             None => layout.next.is_open = true,
         }
     }
@@ -90,17 +95,20 @@ fn computed(settings: &mut Settings) -> Vec<Script> {
 /// The list that a function of the configuration returns; `None` when it is computed.
 fn items(modules: &mut Modules<'_>, file: &str, text: &str, name: &str) -> Option<Vec<Script>> {
     static FUNCTION: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\b(redirects|rewrites)\s*(?::\s*(?:async\s*)?(?:function\s*)?)?\(\s*\)\s*(?:=>\s*)?\(?\s*([\[{])")
-            .expect("the pattern is written out above")
+        Regex::new(
+            r"\b(redirects|rewrites)\s*(?::\s*(?:async\s*)?(?:function\s*)?)?\(\s*\)\s*(?:=>\s*)?(\(\s*\{|\(?\s*\[|\{)",
+        )
+        .expect("the pattern is written out above")
     });
     if !text.contains(name) {
         return Some(Vec::new());
     }
     let found = FUNCTION.captures_iter(text).find(|found| &found[1] == name)?;
     let start = found.get(2)?;
+    // Braces without parentheses are the body of a function.
     let script = match start.as_str() {
-        "[" => value_at(text, start.start()).0,
-        _ => returned_at(text, start.end())?,
+        "{" => returned_at(text, start.end())?,
+        _ => value_at(text, start.end() - 1).0,
     };
     let lists = match modules.settled(script, file) {
         Script::List(items) => vec![Script::List(items)],
@@ -132,8 +140,7 @@ fn pattern(source: &str) -> String {
 /// rewrite.
 pub(super) fn is_served_otherwise(site: &Site, address: &str) -> bool {
     let settings = &site.layout().next;
-    let matches = |pattern: &String| redirects(pattern, address);
-    settings.rewrites.iter().any(matches)
+    settings.rewrites.iter().any(|(pattern, ending)| address.ends_with(ending.as_str()) && redirects(pattern, address))
         || settings.open.iter().any(|open| below_or_at(address, open))
         || site.all_files().filter_map(|file| route(site, file)).any(|route| {
             // A catch-all may be called for its own folder, too.

@@ -102,18 +102,142 @@ fn nextra_reads_links_to_files_as_urls_without_their_ending() {
     }
 }
 
+/// Posts in two languages beside the docs, and what next.config makes of other addresses.
+fn fumadocs_in_languages() -> BTreeMap<String, Vec<u8>> {
+    tree(&[
+        (
+            "source.config.ts",
+            "export const docs = defineDocs({});\nexport const news = defineCollections({ type: 'doc', dir: './content/news' });",
+        ),
+        (
+            "lib/site/source.ts",
+            "import { i18n } from './i18n';\nexport const source = loader({ baseUrl: '/manual', source: docs.toFumadocsSource() });\nexport const posts = loader(toFumadocsSource(news, []), { baseUrl: '/news', i18n });",
+        ),
+        (
+            "lib/site/i18n.ts",
+            "export const i18n = defineI18n({ defaultLanguage: 'en', languages: ['en', 'de'], hideLocale: 'default-locale' });",
+        ),
+        (
+            "next.config.mjs",
+            "export default { async redirects() { return [{ source: '/manual/old/:path*', destination: '/manual/:path*', permanent: true }, { source: '/:path*', has: [{ type: 'host', value: 'x.example' }], destination: '/' }]; }, rewrites: async () => ({ afterFiles: [{ source: '/manual/:path*.md', destination: '/raw' }] }) };",
+        ),
+        ("app/[lang]/docs/[[...slug]]/page.tsx", "components={{ a: createRelativeLink(source, page) }}"),
+        ("app/manual/tool/page.tsx", ""),
+        ("content/docs/index.mdx", ""),
+        ("content/docs/first.mdx", ""),
+        ("content/news/index.mdx", ""),
+        ("content/news/first.mdx", ""),
+        ("content/news/first.de.mdx", ""),
+        ("content/news/second.mdx", ""),
+    ])
+}
+
+#[test]
+fn fumadocs_serves_collections_and_languages() {
+    let site = Site::read(&fumadocs_in_languages());
+    for (file, address) in [
+        ("content/docs/first.mdx", "manual/first"),
+        ("content/news/index.mdx", "news"),
+        ("content/news/first.de.mdx", "de/news/first"),
+    ] {
+        assert_eq!(site.address(file), Some(address), "{file}");
+    }
+    let (german, second) = ("content/news/first.de.mdx", || page("content/news/second.mdx"));
+    for (from, target, expected) in [
+        ("content/docs/index.mdx", "/news/first", page("content/news/first.mdx")),
+        (german, "./second.mdx", second()),
+        (german, "./first.mdx", page(german)),
+        (german, "/de/news/second", second()),
+        // The application may put the reader's language before it.
+        (german, "/news/first", Target::NotUnderstood),
+        (german, "/news/second", second()),
+        (german, "/de/news/nowhere", missing("de/news/nowhere")),
+        ("content/docs/index.mdx", "/manual/old/page", Target::Redirect { destination: "/manual/:path*".into() }),
+        ("content/docs/index.mdx", "/manual/nowhere", missing("manual/nowhere")),
+        ("content/docs/index.mdx", "/manual/tool", Target::NotUnderstood),
+        ("content/docs/index.mdx", "/manual/first.md", Target::NotUnderstood),
+    ] {
+        assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
+    }
+}
+
+#[test]
+fn pages_of_other_sources_and_addresses_that_are_computed_are_not_called_missing() {
+    let not_understood = |config: &str| {
+        let mut files = fumadocs();
+        files.insert("lib/source.ts".to_owned(), config.as_bytes().to_vec());
+        let site = Site::read(&files);
+        site.resolve("content/docs/index.mdx", "/manual/nowhere") == Target::NotUnderstood
+    };
+    assert!(!not_understood("loader({ baseUrl: '/manual', source: docs.toFumadocsSource() })"));
+    for config in [
+        "loader({ docs: docs.toFumadocsSource(), api: await openapi.staticSource() }, { baseUrl: '/manual' })",
+        "loader({ baseUrl: '/manual', source: docs.toFumadocsSource(), slugs: (file) => [file.name] })",
+        "loader({ baseUrl: base(), source: docs.toFumadocsSource() })",
+    ] {
+        assert!(not_understood(config), "{config}");
+    }
+}
+
+/// A folder a language, as release 4 of Nextra has them.
+fn nextra_in_languages() -> BTreeMap<String, Vec<u8>> {
+    tree(&[
+        (
+            "next.config.mjs",
+            "import nextra from 'nextra'\nexport default nextra({})({ i18n: { locales: ['ru', 'en'], defaultLocale: 'en' }, redirects: () => [{ source: '/docs/old', destination: '/docs', permanent: true }] })\n",
+        ),
+        ("content/en/docs/index.mdx", ""),
+        ("content/en/docs/first.mdx", ""),
+        ("content/ru/docs/first.mdx", ""),
+    ])
+}
+
+#[test]
+fn nextra_reads_what_lacks_a_language_in_that_of_the_page() {
+    let site = Site::read(&nextra_in_languages());
+    for (from, target, expected) in [
+        ("content/ru/docs/first.mdx", "/docs/first", page("content/ru/docs/first.mdx")),
+        ("content/en/docs/first.mdx", "/docs/first", page("content/en/docs/first.mdx")),
+        ("content/ru/docs/first.mdx", "/en/docs", page("content/en/docs/index.mdx")),
+        // It is not translated.
+        ("content/ru/docs/first.mdx", "/docs", Target::NotUnderstood),
+    ] {
+        assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
+    }
+}
+
+#[test]
+fn old_releases_of_nextra_tell_the_language_by_the_name() {
+    let site = Site::read(&tree(&[
+        (
+            "next.config.js",
+            "const withNextra = require('nextra')({})\nmodule.exports = withNextra({ i18n: { locales: ['en', 'zh-CN'], defaultLocale: 'en' } })\n",
+        ),
+        ("pages/docs/first.en.mdx", ""),
+        ("pages/docs/first.zh-CN.mdx", ""),
+    ]));
+    assert_eq!(site.address("pages/docs/first.en.mdx"), Some("docs/first"));
+    let chinese = "pages/docs/first.zh-CN.mdx";
+    assert_eq!(site.address(chinese), Some("zh-CN/docs/first"));
+    assert_eq!(site.resolve(chinese, "/docs/first"), page(chinese));
+}
+
 proptest! {
     #[test]
     fn a_link_that_was_written_leads_to_its_page(
-        is_nextra in any::<bool>(),
+        make in prop::sample::select(vec![
+            fumadocs as fn() -> BTreeMap<String, Vec<u8>>, nextra, fumadocs_in_languages, nextra_in_languages,
+        ]),
         from in any::<prop::sample::Index>(),
         to in any::<prop::sample::Index>(),
         like in prop::sample::select(vec!["", "x", "./x", "../x/", "x.mdx", "./x.mdx?q=1", "/x", "/x/#y", "#y"]),
     ) {
-        let site = Site::read(&if is_nextra { nextra() } else { fumadocs() });
+        let site = Site::read(&make());
         let served = site.served();
         let pages: Vec<&str> = served.values().copied().collect();
         let (from, to) = (*from.get(&pages), *to.get(&pages));
+        // Of a page and its translation, a link without a language may lead to either.
+        prop_assume!(!from.ends_with(".de.mdx") || to != "content/news/first.mdx");
         let link = site.link(&Wanted { from, to, anchor: None, like });
         let leads_to = match site.resolve(from, &link) {
             Target::Page { file, .. } => Some(file),

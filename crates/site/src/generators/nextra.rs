@@ -4,8 +4,10 @@ use docent_markdown::{AnchorStyle, FrontMatter, stem};
 
 use super::Rules;
 use super::modules::Modules;
+use super::next_config::Languages;
 use super::patterns::globs;
 use super::roots::{Root, index_path};
+use super::script::{Script, value_at};
 use super::{next, next_config};
 use crate::follow::{Wanted, Written, has_page_ending};
 use crate::layout::{Generator, Layout, below, is_configuration};
@@ -27,9 +29,11 @@ impl Rules for Nextra {
                 let folder = stem.rsplit_once('/').map_or("", |(folder, _)| folder);
                 folder.split('/').filter(|part| !next::is_group(part)).collect::<Vec<_>>().join("/")
             }
-            false => index_path(stem, &["index"]),
+            false => index_path(root.without_language(inside).0, &["index"]),
         };
-        below(&root.served, &path)
+        let (_, language) = root.without_language(inside);
+        let prefix = root.languages.iter().find(|(_, name)| Some(name) == language.or(root.suffixes.first()));
+        below(prefix.map_or("", |(prefix, _)| prefix), &below(&root.served, &path))
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
@@ -49,7 +53,9 @@ impl Rules for Nextra {
 /// Reads the layout, if the folder has an application that uses Nextra.
 fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
     let (file, text) = next_config::configuration(tree, home, has)?;
-    if !["'nextra'", "\"nextra\""].iter().any(|name| text.contains(name)) {
+    // The Guild's components wrap the plug-in.
+    let names = ["'nextra'", "\"nextra\"", "withGuildDocs"];
+    if !names.iter().any(|name| text.contains(name)) {
         return None;
     }
     let mut modules = Modules::new(tree, is_configuration);
@@ -70,12 +76,18 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         excluded: globs(excluded.iter().copied()),
         ..Root::default()
     };
+    let (languages, default) = languages(&text);
     let content = folder(["content", "src/content"]);
-    let has_content = content.is_some();
+    let pages = folder(["pages", "src/pages"]).filter(|_| content.is_none());
+    let is_old = pages.is_some();
     let mut roots: Vec<Root> = content.map(|content| root(content, base, &[])).into_iter().collect();
-    if !has_content {
-        let pages = folder(["pages", "src/pages"]);
-        roots.extend(pages.map(|pages| root(pages, "", &["_*.mdx", "**/_meta.*", "api/**"])));
+    if let Some(pages) = pages {
+        let prefix = |name: &String| if *name == default { String::new() } else { name.clone() };
+        roots.push(Root {
+            languages: languages.iter().map(|name| (prefix(name), name.clone())).collect(),
+            suffixes: languages.clone(),
+            ..root(pages, "", &["_*.mdx", "**/_meta.*", "api/**"])
+        });
     }
     if let Some(app) = folder(["app", "src/app"]) {
         let mut app = root(app, "", &["**/_*/**", "**/[[]*/**"]);
@@ -83,10 +95,25 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         roots.push(app);
     }
     let mut layout = Layout::of(Generator::Nextra, home, roots);
-    layout.anchors = if has_content { AnchorStyle::Nextra } else { AnchorStyle::NextraPages };
+    layout.anchors = if is_old { AnchorStyle::NextraPages } else { AnchorStyle::Nextra };
     next_config::read(tree, &file, &text, &mut layout);
-    if text.contains("i18n") {
-        layout.problem(&file, "pages in several languages are served by the folder of their language");
+    if text.contains("i18n") && languages.is_empty() {
+        layout.next.is_open = true;
+        layout.problem(&file, "the languages are computed; pages are taken to be served by their paths");
     }
+    // Next.js itself leaves the default language out of URLs; the folders of release 4 are all named in them.
+    layout.next.languages = Languages { names: languages, default, hides_default: is_old, stands_in: false };
     Some(layout)
+}
+
+/// The languages that the configuration names, the default one first, and that one.
+fn languages(text: &str) -> (Vec<String>, String) {
+    let options = text.find("i18n:").map(|at| value_at(text, at + "i18n:".len()).0);
+    let list = options.as_ref().and_then(|options| options.get("locales")).map(Script::list).unwrap_or_default();
+    let names: Vec<&str> = list.iter().filter_map(Script::text).collect();
+    let default = options.as_ref().and_then(|options| options.text_of("defaultLocale"));
+    let default = default.or(names.first().copied()).unwrap_or_default();
+    let first = Some(default).filter(|name| names.contains(name));
+    let names = first.into_iter().chain(names.iter().copied().filter(|name| *name != default));
+    (names.map(str::to_owned).collect(), default.to_owned())
 }
