@@ -8,7 +8,8 @@ use std::ops::Range;
 
 use docent_markdown::{Link, LinkKind, Page, is_page, line_of, text_of};
 use docent_site::{
-    Doubt, Finding, FindingKind, LinkShape, Rule, Site, Target, Tree, Trust, Wanted, may_have_anchor, parts, respelled,
+    Doubt, Finding, FindingKind, LinkShape, Rule, Site, Syntax, Target, Tree, Trust, Wanted, may_have_anchor, parts,
+    respelled,
 };
 
 use super::edit::{Change, TextEdit, in_order};
@@ -156,7 +157,7 @@ impl<'a> Mending<'a> {
                     is_attribute: matches!(link.kind, LinkKind::Attribute { .. }),
                     ..LinkShape::of(&link.target)
                 };
-                let (rule, what) = match self.site.resolve(file, &link.target) {
+                let (rule, what) = match self.site.resolve_link(file, link) {
                     Target::External | Target::NotUnderstood => continue,
                     Target::Missing { path, anchor } => (Rule::Link(shape), What::Path { path, anchor }),
                     target => {
@@ -228,8 +229,9 @@ impl<'a> Mending<'a> {
                 Err(_) => None,
             },
         };
-        let instead = self.site.link(&Wanted { from, to: &file, anchor: anchor.as_deref(), like: target });
-        match self.site.resolve(from, &instead) {
+        let syntax = Syntax::of(&broken.link.kind);
+        let instead = self.site.link(&Wanted { from, to: &file, anchor: anchor.as_deref(), like: target, syntax });
+        match self.site.resolve_in(from, &instead, syntax) {
             Target::Page { file: to, .. } | Target::Asset { file: to } if to == file => Ok((instead, why)),
             _ => Err(format!("`{file}` may be meant, and it is not known how a link to it is written here")),
         }

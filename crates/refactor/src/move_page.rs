@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    NavigationEdits, NavigationFiles, Site, Target, Tree, Wanted, imports, is_external, is_fragment, linking_to,
-    named_outside, parts, respelled,
+    NavigationEdits, NavigationFiles, Site, Syntax, Target, Tree, Wanted, imports, is_external, is_fragment,
+    linking_to, named_outside, parts, respelled,
 };
 
 use super::edit::{Change, TextEdit, apply, in_order};
@@ -50,7 +50,7 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         let at = |link: &Link| format!("{path}:{}", line_of(&text, link.span.start));
         let mut edits: Vec<TextEdit> = Vec::new();
         for link in &linking.links {
-            match moving.link(&linking.page, &link.target, &to) {
+            match moving.link(&linking.page, link, &to) {
                 Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
                 Err(why) => moved.left.push(format!("{} `{}` leads to it; {why}", at(link), link.target)),
             }
@@ -169,16 +169,17 @@ struct Moving<'a> {
 impl Moving<'_> {
     /// What a link is to say so that it leads to `file` after the move; `None` when it says that already. `page` is where it
     /// stands, by its present path.
-    fn link(&self, page: &Page, target: &str, file: &str) -> Result<Option<String>, String> {
+    fn link(&self, page: &Page, link: &Link, file: &str) -> Result<Option<String>, String> {
         let from = if page.path == self.from { self.to } else { page.path.as_str() };
-        let leads = |target: &str| match self.after.resolve(from, target) {
+        let (target, syntax) = (link.target.as_str(), Syntax::of(&link.kind));
+        let leads = |target: &str| match self.after.resolve_in(from, target, syntax) {
             Target::Page { file: to, .. } | Target::Asset { file: to } => to == file,
             _ => false,
         };
         if leads(target) {
             return Ok(None);
         }
-        let spelled = self.after.link(&Wanted { from, to: file, anchor: None, like: target });
+        let spelled = self.after.link(&Wanted { from, to: file, anchor: None, like: target, syntax });
         // From `../guides/b` nothing tells whether `b` or `./b` is the way to write what is near.
         if target.starts_with("../") && !spelled.starts_with(['.', '/', '#', '?']) && self.writes_dots(page) {
             let dotted = format!("./{spelled}");
@@ -228,7 +229,7 @@ impl Moving<'_> {
                 continue;
             }
             let at = || format!("{}:{} `{}`", self.to, line_of(&text, link.span.start), link.target);
-            let file = match self.site.resolve(self.from, &link.target) {
+            let file = match self.site.resolve_link(self.from, link) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 // A piece of other pages has its links where it is put.
                 Target::NotUnderstood
@@ -240,7 +241,7 @@ impl Moving<'_> {
                 _ => continue,
             };
             let file = if file == self.from { self.to } else { file.as_str() };
-            match self.link(page, &link.target, file) {
+            match self.link(page, link, file) {
                 Ok(instead) => edits.extend(instead.map(|text| TextEdit::new(link.dest_span.clone(), text))),
                 Err(why) => left.push(format!("{} leads to `{file}`; {why}", at())),
             }

@@ -89,7 +89,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }
         for link in &page.links {
             let target = link.target.as_str();
-            match site.resolve(file, target) {
+            match site.resolve_link(file, link) {
                 Target::External | Target::Redirect { .. } | Target::Asset { .. } => {}
                 Target::NotUnderstood => *links.not_understood.entry(target.to_owned()).or_default() += 1,
                 Target::Page { file: to, anchor } => match site.address(&to) {

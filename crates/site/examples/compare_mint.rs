@@ -46,7 +46,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }
         for link in &page.links {
             links += 1;
-            match site.resolve(file, &link.target) {
+            match site.resolve_link(file, link) {
                 Target::Missing { .. } => drop(ours.insert((file.to_owned(), link.target.clone()))),
                 Target::NotUnderstood => *unknown.entry(link.target.clone()).or_default() += 1,
                 _ => {}

@@ -13,7 +13,7 @@ use docent_markdown::{LinkKind, Page, is_page, line_of, slug, text_of};
 use regex::Regex;
 use regex::bytes::Regex as BytesRegex;
 
-use crate::follow::{is_external, is_fragment, parts};
+use crate::follow::{Syntax, is_external, is_fragment, parts};
 use crate::inbound::{any_of, needles};
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
@@ -191,6 +191,7 @@ struct Found {
     gist: String,
     /// Where the link leads, as it is written; empty for what is no link.
     target: String,
+    syntax: Syntax,
 }
 
 /// Findings less those known, each known one taken off once: the very same first; then, on the same page, one with the
@@ -284,7 +285,13 @@ impl<'a> Check<'a> {
         let Some(read) = self.page(file) else { return Vec::new() };
         let (page, text) = (&read.page, text_of(&read.bytes));
         let finding = |line, kind, message| Finding { path: file.to_owned(), line, kind, message };
-        let plain = |rule, finding| Found { finding, rule, gist: String::new(), target: String::new() };
+        let plain = |rule, finding| Found {
+            finding,
+            rule,
+            gist: String::new(),
+            target: String::new(),
+            syntax: Syntax::Markdown,
+        };
         trust.note(Rule::Readable, page.problems.is_empty());
         let mut found: Vec<Found> = page
             .problems
@@ -307,7 +314,7 @@ impl<'a> Check<'a> {
                 is_attribute: matches!(link.kind, LinkKind::Attribute { .. }),
                 ..LinkShape::of(&link.target)
             };
-            let (kind, message, rule) = match self.followed(file, &link.target) {
+            let (kind, message, rule) = match self.followed(file, &link.target, Syntax::of(&link.kind)) {
                 Followed::Out => continue,
                 Followed::NotUnderstood => (
                     FindingKind::NotUnderstood,
@@ -342,13 +349,14 @@ impl<'a> Check<'a> {
                 rule,
                 gist: format!("{}#{anchor}", link.text),
                 target: link.target.clone(),
+                syntax: Syntax::of(&link.kind),
             });
         }
         found
     }
 
-    fn followed(&mut self, from: &str, target: &str) -> Followed {
-        match self.site.resolve(from, target) {
+    fn followed(&mut self, from: &str, target: &str, syntax: Syntax) -> Followed {
+        match self.site.resolve_in(from, target, syntax) {
             Target::Missing { .. } => Followed::Nowhere,
             Target::Page { file, anchor: Some(anchor) } if self.site.layout().knows_anchors() => {
                 let Some(read) = self.page(&file) else { return Followed::Page { anchor: None } };
@@ -374,7 +382,7 @@ impl<'a> Check<'a> {
         if found.target.is_empty() || !(self.site.has_file(from) || found.target.starts_with('/')) {
             return false;
         }
-        match self.followed(from, &found.target) {
+        match self.followed(from, &found.target, found.syntax) {
             Followed::Page { anchor: Some(Anchor::There) } => true,
             Followed::Page { anchor: None } => found.finding.kind == FindingKind::BrokenLink,
             _ => false,
@@ -390,6 +398,7 @@ impl<'a> Check<'a> {
             rule,
             gist: String::new(),
             target: String::new(),
+            syntax: Syntax::Markdown,
         };
         // Its own pages say nothing of whether this file can be read.
         let mut found: Vec<Found> = navigation

@@ -83,8 +83,7 @@ fn links(site: &Site, pages: &[Page]) -> Option<String> {
     for page in pages {
         for link in &page.links {
             let (path, _) = parts(&link.target);
-            let leads =
-                matches!(site.resolve(&page.path, &link.target), Target::Page { file, .. } if file != page.path);
+            let leads = matches!(site.resolve_link(&page.path, link), Target::Page { file, .. } if file != page.path);
             if !leads || path.is_empty() {
                 continue;
             }

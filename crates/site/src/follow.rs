@@ -1,8 +1,32 @@
 //! How links are read and written.
 
-use docent_markdown::{folder, is_page, joined, site_path};
+use docent_markdown::{LinkKind, folder, is_page, joined, site_path};
 
 use crate::model::{Site, Target};
+
+/// The syntax a link is written in. Generators read that of Markdown; most of them leave to the browser what stands in
+/// HTML, and components do as they were made to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Syntax {
+    #[default]
+    Markdown,
+    /// An attribute of an HTML element.
+    Html,
+    /// An attribute of a component.
+    Component,
+}
+
+impl Syntax {
+    pub fn of(kind: &LinkKind) -> Self {
+        match kind {
+            LinkKind::Attribute { element, .. } => {
+                let is_component = element.contains(['.', '-']) || element.starts_with(|c: char| c.is_uppercase());
+                if is_component { Self::Component } else { Self::Html }
+            }
+            LinkKind::Inline | LinkKind::Reference | LinkKind::Autolink | LinkKind::Image => Self::Markdown,
+        }
+    }
+}
 
 /// A link as it stands on a page, none that leaves the site and none to the page itself.
 #[derive(Debug)]
@@ -15,16 +39,17 @@ pub struct Written<'a> {
     pub path: String,
     /// Decoded and without `#`.
     pub anchor: Option<String>,
+    pub syntax: Syntax,
 }
 
 impl<'a> Written<'a> {
     /// `None` for what only the running site knows: expressions and templates.
-    pub(crate) fn read(from: &'a str, target: &'a str) -> Option<Self> {
+    pub(crate) fn read(from: &'a str, target: &'a str, syntax: Syntax) -> Option<Self> {
         if target.contains(['{', '}', '$', '<', '>', '`']) || target.contains("%}") {
             return None;
         }
         let (path, anchor) = parts(target);
-        Some(Self { from, target, path: decoded(path), anchor })
+        Some(Self { from, target, path: decoded(path), anchor, syntax })
     }
 
     pub(crate) fn is_absolute(&self) -> bool {
@@ -43,6 +68,7 @@ pub struct Wanted<'a> {
     pub anchor: Option<&'a str>,
     /// A link whose style it takes: absolute or relative, with or without ending, its query and its anchor.
     pub like: &'a str,
+    pub syntax: Syntax,
 }
 
 /// A link whose rules are not known more closely: absolute from the root, relative from the file's folder, with or without
@@ -85,7 +111,7 @@ pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targ
 
 /// [`respelled`], where an absolute link without an ending is the address of the file.
 pub(crate) fn respelled_by_names(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);
     match site.address(to) {
         Some(path) if like.starts_with('/') && !has_page_ending(written) && path != site_path(to) => {
@@ -233,6 +259,10 @@ pub(crate) fn encoded(path: &str) -> String {
 }
 
 #[cfg(test)]
+#[path = "syntax_tests.rs"]
+mod syntax_tests;
+
+#[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
 
@@ -260,7 +290,7 @@ mod tests {
 
     /// What a link leads to where no generator has rules of its own.
     fn by_names_in(site: &Site, from: &str, target: &str) -> Target {
-        by_names(site, &Written::read(from, target).expect("no template"))
+        by_names(site, &Written::read(from, target, Syntax::Markdown).expect("no template"))
     }
 
     #[test]
@@ -333,7 +363,13 @@ mod tests {
             [("/x", "/in/b/"), ("/x/#y", "/in/b/#y"), ("/x.md", "/in/b/"), ("x.md", "in/b.md"), ("../x/", "../in/b/")]
         {
             assert_eq!(
-                site.link(&Wanted { from: "docs/a.md", to: "docs/in/b.md", anchor: None, like: target }),
+                site.link(&Wanted {
+                    from: "docs/a.md",
+                    to: "docs/in/b.md",
+                    anchor: None,
+                    like: target,
+                    syntax: Syntax::Markdown
+                }),
                 spelled,
                 "{target}"
             );

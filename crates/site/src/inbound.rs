@@ -79,7 +79,7 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
         let page = parse(from, &bytes);
         let (mut links, mut unclear) = (Vec::new(), Vec::new());
         for link in &page.links {
-            match site.resolve(from, &link.target) {
+            match site.resolve_link(from, link) {
                 Target::Page { file: to, .. } if to == file => links.push(link.clone()),
                 Target::NotUnderstood if telling.iter().any(|needle| names(&link.target, needle)) => {
                     unclear.push(link.clone());

@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use docent_markdown::{Format, FrontMatter, Lines, Page, is_page, parse_as, read_front_matter, site_path, text_of};
+use docent_markdown::{
+    Format, FrontMatter, Lines, Link, Page, is_page, parse_as, read_front_matter, site_path, text_of,
+};
 
-use crate::follow::{Wanted, Written, is_external};
+use crate::follow::{Syntax, Wanted, Written, is_external};
 use crate::generators::rules;
 use crate::layout::{Generator, Layout, below};
 use crate::tree::Tree;
@@ -230,13 +232,23 @@ impl Site {
         }
     }
 
-    /// What `target` leads to when it stands in `from`, a file.
+    /// What `target` leads to as a link of Markdown in `from`, a file.
     pub fn resolve(&self, from: &str, target: &str) -> Target {
+        self.resolve_in(from, target, Syntax::Markdown)
+    }
+
+    /// What a link of a page leads to.
+    pub fn resolve_link(&self, from: &str, link: &Link) -> Target {
+        self.resolve_in(from, &link.target, Syntax::of(&link.kind))
+    }
+
+    /// What `target` leads to when it stands in `from`, a file, in this syntax.
+    pub fn resolve_in(&self, from: &str, target: &str, syntax: Syntax) -> Target {
         let target = target.trim();
         if is_external(target) {
             return Target::External;
         }
-        let Some(link) = Written::read(from, target) else {
+        let Some(link) = Written::read(from, target, syntax) else {
             return rules(self.generator()).expression(self, from, target);
         };
         if link.path.is_empty() {

@@ -9,7 +9,9 @@ use regex::Regex;
 use super::Rules;
 use super::browser::Browser;
 use super::roots::{Root, index_path};
-use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, is_external, parts, relative, respelled};
+use crate::follow::{
+    Syntax, Wanted, Written, by_names, encoded, has_page_ending, is_external, parts, relative, respelled,
+};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -119,7 +121,7 @@ fn chapters(bytes: &[u8]) -> Vec<(String, String)> {
         .into_iter()
         .filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference) && !is_external(&link.target))
         .filter_map(|link| {
-            let path = docent_markdown::joined("", &Written::read(SUMMARY, &link.target)?.path)?;
+            let path = docent_markdown::joined("", &Written::read(SUMMARY, &link.target, Syntax::Markdown)?.path)?;
             is_markdown(&path).then_some((path, link.text))
         })
         .collect()
@@ -143,7 +145,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     };
     // What stands behind the ending is lost, unless it is an anchor.
     let anchor = link.anchor.clone().filter(|_| !link.target.contains(".md?"));
-    let built = Written { from: link.from, target: link.target, path, anchor };
+    let built = Written { from: link.from, target: link.target, path, anchor, syntax: link.syntax };
     let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
     match browser(site).follow(&built) {
         Target::Missing { path: Some(path), .. } if path.is_empty() || path == "index.html" => match &options.first {
@@ -174,7 +176,7 @@ fn browser(site: &Site) -> Browser<'_> {
 
 /// By the file; a `README.md` is served as the index of its folder and has to be named so.
 fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, syntax } = *wanted;
     if site.address(from).is_none() {
         return respelled(like, from, to, anchor);
     }
@@ -197,7 +199,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     }
     forms.extend([by_file(to), by_file(&below(folder(to), "index.md"))]);
     forms.extend(browser.relative(from, to));
-    let leads_there = |form: &&String| match site.resolve(from, form) {
+    let leads_there = |form: &&String| match site.resolve_in(from, form, syntax) {
         Target::Page { file, .. } | Target::Asset { file } => file == to,
         _ => false,
     };
@@ -277,7 +279,7 @@ mod tests {
                 false => Site::read(&tree),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like });
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: Syntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

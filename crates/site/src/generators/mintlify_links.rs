@@ -131,7 +131,7 @@ fn stem_of(path: &str) -> Option<&str> {
 
 /// Absolute and without ending, unless what stood there was relative or had one.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, .. } = *wanted;
     let (Some((_, from_inside)), Some((root, to_inside))) = (root_of(site, from), root_of(site, to)) else {
         return crate::follow::respelled(like, from, to, anchor);
     };

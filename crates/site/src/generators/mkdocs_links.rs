@@ -7,7 +7,9 @@ use docent_markdown::{folder, is_page};
 
 use super::browser::Browser;
 use super::mkdocs::Options;
-use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, is_fragment, parts, relative, respelled};
+use crate::follow::{
+    Syntax, Wanted, Written, by_names, encoded, has_page_ending, is_fragment, parts, relative, respelled,
+};
 use crate::layout::below;
 use crate::model::{Site, Target};
 
@@ -24,7 +26,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return Target::NotUnderstood;
     }
     let mut named = None;
-    if !link.is_absolute() || options.absolute_from_docs {
+    if link.syntax == Syntax::Markdown && (!link.is_absolute() || options.absolute_from_docs) {
         let base = if link.is_absolute() { options.docs.as_str() } else { folder(link.from) };
         let path = plain_path(base, &link.path);
         if let Some(found) = file_of(site, link, &path) {
@@ -123,7 +125,7 @@ fn plain_path(folder: &str, path: &str) -> String {
 
 /// By the name of the file, which MkDocs checks, unless the link before was one for the browser.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, syntax } = *wanted;
     let options = &site.layout().mkdocs;
     if site.address(from).is_none() {
         return respelled(like, from, to, anchor);
@@ -133,7 +135,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let suffix = suffix(like, anchor);
     let mut forms: Vec<String> = Vec::new();
     if path.starts_with('/') {
-        if options.absolute_from_docs {
+        if options.absolute_from_docs && syntax == Syntax::Markdown {
             let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
             forms.push(format!("/{}", encoded(inside)));
         }
@@ -144,14 +146,14 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         // It leads out of the docs folder, unless it is read against the page's address.
         false => plain_path(folder(from), path).starts_with("../"),
     };
-    if is_for_browser {
+    if is_for_browser || syntax != Syntax::Markdown {
         forms.extend(browser.relative(from, to));
     }
     let by_file = encoded(&relative(folder(from), to));
     let dotted = path.starts_with("./") && !by_file.starts_with("..");
     forms.push(if dotted { format!("./{by_file}") } else { by_file });
     forms.extend(browser.absolute(to));
-    let leads_there = |form: &&String| match site.resolve(from, form) {
+    let leads_there = |form: &&String| match site.resolve_in(from, form, syntax) {
         Target::Page { file, .. } | Target::Asset { file } => file == to,
         _ => false,
     };
@@ -241,7 +243,9 @@ mod tests {
         ] {
             assert_eq!(site.resolve("docs/a/b.md", target), expected, "{target}");
         }
-        let link = |like| site.link(&Wanted { from: "docs/a/b.md", to: "docs/c.md", anchor: None, like });
+        let link = |like| {
+            site.link(&Wanted { from: "docs/a/b.md", to: "docs/c.md", anchor: None, like, syntax: Syntax::Markdown })
+        };
         assert_eq!(
             [link("x.md"), link("/x.md#y"), link("x.html"), link("")],
             ["../c.md", "/c.md#y", "../c.html", "../c.md"]
@@ -288,7 +292,7 @@ mod tests {
                 false => Site::read(&tree),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like });
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: Syntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

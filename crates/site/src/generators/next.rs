@@ -96,9 +96,9 @@ fn page_at(site: &Site, from: &str, address: &str) -> Found {
 
 /// A link as a URL, absolute unless the one before was relative; files that are no pages by their path from `public`.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, syntax } = *wanted;
     let (written, _) = parts(like);
-    let leads_there = |link: &String| match site.resolve(from, link) {
+    let leads_there = |link: &String| match site.resolve_in(from, link, syntax) {
         Target::Page { file, .. } | Target::Asset { file } => file == to,
         _ => false,
     };

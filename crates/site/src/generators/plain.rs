@@ -83,9 +83,9 @@ fn looks_like_file(path: &str) -> bool {
 
 /// A link by the name of the file, unless the one before did without.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, syntax } = *wanted;
     let path = &like[..like.find(['#', '?']).unwrap_or(like.len())];
-    let leads = |way: &str| match site.resolve(from, way) {
+    let leads = |way: &str| match site.resolve_in(from, way, syntax) {
         Target::Page { file, .. } | Target::Asset { file } => file == to,
         _ => false,
     };

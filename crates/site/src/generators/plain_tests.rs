@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::follow::Wanted;
+use crate::follow::{Syntax, Wanted};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, from_root};
 
@@ -90,7 +90,7 @@ proptest! {
         let site = Site::read(&Repository::seen_from(root));
         let files: Vec<String> = site.served().into_values().map(str::to_owned).collect();
         let (from, to) = (&files[from % files.len()], &files[to % files.len()]);
-        let spelled = site.link(&Wanted { from, to, anchor: Some("z"), like });
+        let spelled = site.link(&Wanted { from, to, anchor: Some("z"), like, syntax: Syntax::Markdown });
         prop_assert_eq!(
             site.resolve(from, &spelled),
             Target::Page { file: to.clone(), anchor: Some("z".to_owned()) },

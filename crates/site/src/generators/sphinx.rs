@@ -6,9 +6,10 @@ use docent_markdown::{AnchorStyle, FrontMatter, folder, is_page, joined, text_of
 use regex::Regex;
 
 use super::Rules;
+use super::browser::Browser;
 use super::patterns::globs;
 use super::roots::{Root, index_path};
-use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, parts, relative, respelled};
+use crate::follow::{Syntax, Wanted, Written, by_names, encoded, has_page_ending, parts, relative, respelled};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -110,6 +111,15 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
             target => target,
         };
     }
+    if link.syntax != Syntax::Markdown {
+        let browser = Browser { site, base: "", folders: false, assets: &options.source };
+        return match browser.follow(link) {
+            // The generator copies images and adds pages of its own.
+            Target::Missing { .. } if !has_page_ending(&link.path) || link.is_absolute() => Target::NotUnderstood,
+            _ if link.is_absolute() => Target::NotUnderstood,
+            target => target,
+        };
+    }
     let base = if link.is_absolute() { options.source.as_str() } else { folder(link.from) };
     let Some(path) = joined(base, &link.path) else { return Target::NotUnderstood };
     let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
@@ -138,7 +148,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
 
 /// By the file, absolute where the link before was.
 fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, .. } = *wanted;
     if site.address(from).is_none() {
         return respelled(like, from, to, anchor);
     }
@@ -146,6 +156,10 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let rest = &like[like.find('#').unwrap_or(like.len())..];
     let suffix = anchor.map_or_else(|| rest.to_owned(), |anchor| format!("#{}", encoded(anchor)));
     let source = site.layout().sphinx.source.as_str();
+    if wanted.syntax != Syntax::Markdown {
+        let browser = Browser { site, base: "", folders: false, assets: source };
+        return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
+    }
     let way = match path.starts_with('/') {
         true => format!("/{}", to.strip_prefix(source).unwrap_or(to).trim_start_matches('/')),
         false => relative(folder(from), to),
@@ -220,7 +234,7 @@ mod tests {
                 false => Site::read(&docs()),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like });
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: Syntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

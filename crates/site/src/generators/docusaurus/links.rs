@@ -7,7 +7,7 @@
 use docent_markdown::is_page;
 
 use super::{Instance, Settings};
-use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, respelled, respelled_by_names};
+use crate::follow::{Syntax, Wanted, Written, encoded, has_page_ending, parts, respelled, respelled_by_names};
 use crate::generators::roots::{Root, RootKind};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -19,11 +19,13 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         // No page of the site: people read it where the repository is.
         return crate::follow::by_names(site, link);
     };
-    let is_file = link.path.to_ascii_lowercase().ends_with(".md") || link.path.to_ascii_lowercase().ends_with(".mdx");
+    let path = link.path.to_ascii_lowercase();
+    let is_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != Syntax::Html;
     if is_file && let Some(found) = by_file(site, root, link) {
-        return found;
+        // What a component does with the name of a file, only it knows.
+        return if link.syntax == Syntax::Component { Target::NotUnderstood } else { found };
     }
-    if let Some(file) = asset(site, link) {
+    if let Some(file) = asset(site, link).filter(|_| link.syntax != Syntax::Html) {
         return Target::Asset { file };
     }
     if link.path.starts_with("@site/") {
@@ -110,8 +112,14 @@ fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target
     let address = if link.is_absolute() {
         let base = format!("/{}", below(settings.base.as_deref().unwrap_or_default(), language));
         let below_base = link.path.strip_prefix(base.as_str()).filter(|rest| rest.is_empty() || rest.starts_with('/'));
-        let rest = if base == "/" { link.path.as_str() } else { below_base.unwrap_or(&link.path) };
-        below(language, rest)
+        match (link.syntax, below_base) {
+            _ if base == "/" => link.path.clone(),
+            // Without the base path it leads to another site of the same host, or to the default language.
+            (Syntax::Html, None) => return Target::NotUnderstood,
+            (_, below_base) => below(language, below_base.unwrap_or(&link.path)),
+        }
+        .trim_matches('/')
+        .to_owned()
     } else {
         let Some(url) = own_folder(site, link.from) else {
             // A piece of other pages is read against the URL of the page it stands in.
@@ -250,14 +258,14 @@ fn missing(path: Option<String>, link: &Written<'_>) -> Target {
 /// A link as it is to be written: in the form of the one before where that form can name the page, else by the page's file
 /// within a plug-in, and by its address from one plug-in to another.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, syntax } = *wanted;
     if site.layout().root(from).is_none() {
         return respelled_by_names(site, wanted);
     }
     let (written, _) = parts(like);
     let by_file = respelled(&with_path(like, "./x.md"), from, to, anchor);
     let candidates = forms(site, wanted, written).into_iter().chain([by_file.clone()]).chain(by_address(site, wanted));
-    let leads_there = |candidate: &String| match site.resolve(from, candidate) {
+    let leads_there = |candidate: &String| match site.resolve_in(from, candidate, syntax) {
         Target::Page { file, .. } => file == to,
         // A page named so would be handed out as its source.
         Target::Asset { file } => file == to && site.address(to).is_none(),
@@ -268,7 +276,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
 
 /// The forms that are like the link before, the closest first.
 fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, .. } = *wanted;
     let home = site.layout().home();
     let below_folder = |folder: &str| inside(folder, to);
     let at = |path: String| tailed(like, &encoded(&path), anchor);
@@ -304,7 +312,8 @@ fn by_address(site: &Site, wanted: &Wanted<'_>) -> Option<String> {
     let language = site.layout().root(wanted.from).map_or("", |root| language_prefix(settings, root));
     let (written, _) = parts(wanted.like);
     let base = format!("/{}", below(settings.base.as_deref().unwrap_or_default(), language));
-    let has_base = base != "/" && (written == base || written.starts_with(&format!("{base}/")));
+    let has_base =
+        base != "/" && (written == base || written.starts_with(&format!("{base}/")) || wanted.syntax == Syntax::Html);
     let own = without_language(address, language);
     let path = if has_base { below(&base, own) } else { own.to_owned() };
     let slash = if written.ends_with('/') && !path.is_empty() { "/" } else { "" };

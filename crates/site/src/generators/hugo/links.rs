@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::address::{language, language_folder};
 use super::{LinkHook, Settings};
-use crate::follow::{Wanted, Written, is_external, parts, relative_path, suffix_of};
+use crate::follow::{Syntax, Wanted, Written, is_external, parts, relative_path, suffix_of};
 use crate::generators::plain;
 use crate::generators::roots::Root;
 use crate::layout::below;
@@ -36,6 +36,8 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     // Read on a forge, not on the site.
     let Some(from) = From::of(site, link.from).filter(|_| is_page(link.from)) else { return plain::follow(site, link) };
     match from.settings.hook {
+        // Hooks are for Markdown.
+        _ if link.syntax != Syntax::Markdown => by_url(site, &from, &link.path, link.anchor.as_deref()),
         LinkHook::Unknown => Target::NotUnderstood,
         LinkHook::None => by_url(site, &from, &link.path, link.anchor.as_deref()),
         LinkHook::Embedded => {
@@ -303,7 +305,7 @@ pub(super) fn shortcode(site: &Site, from: &str, target: &str) -> Target {
 
 /// The first of the ways to write a link that leads where it should.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, syntax } = *wanted;
     let Some(page) = From::of(site, from) else { return plain::write(site, wanted) };
     let suffix = suffix_of(like, anchor);
     let (like_path, _) = parts(like);
@@ -324,7 +326,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         );
     } else {
         let is_absolute = like_path.starts_with('/') || like_path.is_empty();
-        if page.settings.hook == LinkHook::Embedded && stem(like_path).is_some() {
+        if page.settings.hook == LinkHook::Embedded && syntax == Syntax::Markdown && stem(like_path).is_some() {
             ways.extend(content.as_ref().map(|content| match is_absolute {
                 true => format!("/{content}{suffix}"),
                 false => format!("{}{suffix}", relative_path(folder(&below(&page.root.served, page.inside)), content)),
@@ -361,7 +363,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         .map_or(String::new(), |anchor| format!("#{anchor}"));
     let last = content.map(|content| format!("{{{{< relref \"/{content}{anchor}\" >}}}}"));
     let is_known = site.has_file(from) && site.has_any(to);
-    let leads = |way: &&String| match site.resolve(from, way) {
+    let leads = |way: &&String| match site.resolve_in(from, way, syntax) {
         Target::Page { file, .. } | Target::Asset { file } => file == to,
         _ => !is_known,
     };

@@ -3,7 +3,9 @@
 use docent_markdown::{folder, joined};
 
 use super::{Options, Slashes};
-use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names};
+use crate::follow::{
+    Syntax, Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names,
+};
 use crate::layout::below;
 use crate::model::{Site, Target};
 
@@ -41,7 +43,8 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         let page = beside.filter(|file| site.address(file).is_some());
         return page.map_or(Target::NotUnderstood, |file| Target::Page { file, anchor: link.anchor.clone() });
     }
-    if let Some(file) = beside.filter(|file| site.has_any(file) && !has_page_ending(file)) {
+    let is_brought = |file: &String| site.has_any(file) && !has_page_ending(file) && link.syntax != Syntax::Html;
+    if let Some(file) = beside.filter(is_brought) {
         return Target::Asset { file };
     }
     match joined(&links.folder_of(address), &link.path) {
@@ -53,7 +56,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 }
 
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, .. } = *wanted;
     let links = Links::of(site);
     let (path, _) = parts(like);
     let suffix = suffix(like, anchor);

@@ -3,7 +3,9 @@
 use docent_markdown::{folder, is_page, joined, stem};
 
 use super::Options;
-use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names};
+use crate::follow::{
+    Syntax, Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names,
+};
 use crate::generators::roots::{Root, index_path};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -37,10 +39,16 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     if links.options.addresses_computed || matches!(link.path.rsplit('/').next(), Some("." | "..")) {
         return Target::NotUnderstood;
     }
+    if has_page_ending(&link.path) && link.syntax == Syntax::Component {
+        return Target::NotUnderstood;
+    }
     let rewritten = links.root.rewritten(inside);
     let Some(name) = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path) else {
         return Target::Missing { path: None, anchor: link.anchor.clone() };
     };
+    if link.syntax == Syntax::Html {
+        return links.in_html(link, &name);
+    }
     links.page(link, &name).unwrap_or_else(|| match links.without_base(link, &name) {
         Some(inside) => links.page(link, inside).unwrap_or_else(|| links.nothing(link, inside)),
         None => links.nothing(link, &name),
@@ -48,7 +56,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 }
 
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
-    let Wanted { from, to, anchor, like } = *wanted;
+    let Wanted { from, to, anchor, like, syntax } = *wanted;
     let Some(links) = Links::of(site).filter(|links| !links.options.addresses_computed) else {
         return respelled_by_names(site, wanted);
     };
@@ -57,7 +65,10 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     };
     let (path, _) = parts(like);
     let suffix = suffix(like, anchor);
-    let base = links.base_of(path);
+    let base = match (syntax, links.options.base.as_deref()) {
+        (Syntax::Html, Some(base)) if !base.is_empty() && path.starts_with('/') => format!("/{base}"),
+        _ => links.base_of(path),
+    };
     if site.address(to).is_none() {
         let public = below(&links.root.folder, "public/x");
         let served = to.strip_prefix(public.trim_end_matches('x'));
@@ -74,7 +85,9 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     }
     let target = links.stem(to);
     let is_absolute = path.starts_with('/');
-    let ending = if has_page_ending(path) || path.is_empty() {
+    let ending = if syntax != Syntax::Markdown && (has_page_ending(path) || path.is_empty()) {
+        ".html"
+    } else if has_page_ending(path) || path.is_empty() {
         ".md"
     } else if path.ends_with(".html") {
         ".html"
@@ -131,6 +144,18 @@ impl<'s> Links<'s> {
         // A folder without its slash, or a page with one: the build stops there, and where it is told not to, readers get there.
         let file = self.page_of(other).filter(|_| self.options.accepts_dead_links)?;
         Some(page(file))
+    }
+
+    /// What a path leads to that is left to the browser: one with the base, or relative; a page's source is not served.
+    fn in_html(&self, link: &Written<'_>, name: &str) -> Target {
+        let has_base = self.options.base.as_deref().is_some_and(|base| !base.is_empty()) && link.is_absolute();
+        let inside = if has_base { self.without_base(link, name) } else { Some(name) };
+        match inside {
+            Some(inside) if has_page_ending(&link.path) => self.nothing(link, inside),
+            Some(inside) => self.page(link, inside).unwrap_or_else(|| self.nothing(link, inside)),
+            // The host may serve something else beside this site.
+            None => Target::NotUnderstood,
+        }
     }
 
     /// What a path that leads to no page leads to.

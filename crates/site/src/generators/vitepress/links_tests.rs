@@ -163,7 +163,11 @@ fn links_are_written_in_the_style_of_others() {
         ("src/guide/start.md", "src/public/logo.svg", "a.png", "/logo.svg"),
         ("src/both.md", "src/guide/a picture.png", "b.png", "guide/a%20picture.png"),
     ] {
-        assert_eq!(site.link(&Wanted { from, to, anchor: None, like }), expected, "{to} from {from}, like {like}");
+        assert_eq!(
+            site.link(&Wanted { from, to, anchor: None, like, syntax: Syntax::Markdown }),
+            expected,
+            "{to} from {from}, like {like}"
+        );
     }
 }
 
@@ -189,7 +193,7 @@ proptest! {
         let site = Site::read(&odd(home, ""));
         let at = |path: &str| below(home, path);
         let (from, to) = (at(from), at(to));
-        let written = site.link(&Wanted { from: &from, to: &to, anchor, like });
+        let written = site.link(&Wanted { from: &from, to: &to, anchor, like, syntax: Syntax::Markdown });
         match site.resolve(&from, &written) {
             Target::Page { file, anchor: found } => {
                 prop_assert_eq!(&file, &to, "{}", written);
