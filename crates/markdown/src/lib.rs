@@ -46,4 +46,4 @@ pub use parse_lines::{Lines, each_line, line_end, line_of};
 pub use parse_script::token_end;
 pub use parse_tags::{Dialect, Tag, TagKind, scan_tag};
 pub use sections::code_span_end;
-pub use site_paths::{folder, is_markdown, is_page, is_partial, joined, site_path, slugged, stem};
+pub use site_paths::{folder, is_for_editors, is_markdown, is_page, is_partial, joined, site_path, slugged, stem};

@@ -1,12 +1,21 @@
 //! Where a file is served.
 
-/// Files at the docs root that are for the people and programs that edit the docs, without their ending.
-const FOR_EDITORS: [&str; 6] = ["agents", "claude", "contributing", "code_of_conduct", "security", "license"];
+/// Files at the docs root that are for the programs that edit the docs, without their ending.
+const FOR_AGENTS: [&str; 2] = ["agents", "claude"];
+
+/// Those for the people who edit them.
+const FOR_EDITORS: [&str; 4] = ["contributing", "code_of_conduct", "security", "license"];
 
 /// Whether a file is a page of the site: `.md`, `.mdx` or `.markdown`, not inside a folder that starts with a dot, and
-/// not one of the Markdown files that repositories keep at their root for those who edit the docs (`CONTRIBUTING.md`).
+/// not one of the Markdown files that repositories keep at their root for agents (`AGENTS.md`).
 pub fn is_page(path: &str) -> bool {
-    is_markdown(path) && !is_for_editors(path)
+    is_markdown(path) && !is_named(path, &FOR_AGENTS)
+}
+
+/// Whether a file is one of the Markdown files that repositories keep at their root for those who edit the docs
+/// (`CONTRIBUTING.md`). Generators that find them in their folder of pages serve them as any other page.
+pub fn is_for_editors(path: &str) -> bool {
+    is_named(path, &FOR_EDITORS)
 }
 
 /// Whether a file is written as pages are, one of the site or not.
@@ -16,9 +25,9 @@ pub fn is_markdown(path: &str) -> bool {
 }
 
 /// Only `.md`: nobody writes MDX but for a site.
-fn is_for_editors(path: &str) -> bool {
+fn is_named(path: &str, names: &[&str]) -> bool {
     let Some((name, ending)) = path.rsplit_once('.') else { return false };
-    ending.eq_ignore_ascii_case("md") && FOR_EDITORS.iter().any(|known| name.eq_ignore_ascii_case(known))
+    ending.eq_ignore_ascii_case("md") && names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 /// The path a file is served at, without a leading slash: the ending goes, and `index` and `README` become their
@@ -120,16 +129,18 @@ mod tests {
             ("README.md", true),
             ("AGENTS.md", false),
             ("claude.md", false),
-            ("Contributing.MD", false),
-            ("CODE_OF_CONDUCT.md", false),
-            ("SECURITY.md", false),
-            ("LICENSE.md", false),
+            ("Contributing.MD", true),
+            ("SECURITY.md", true),
             ("security.mdx", true),
             ("guides/security.md", true),
             ("agents/index.md", true),
         ] {
             assert_eq!(is_page(path), page, "{path}");
         }
+        assert!(
+            is_for_editors("Contributing.MD") && is_for_editors("LICENSE.md") && is_for_editors("CODE_OF_CONDUCT.md")
+        );
+        assert!(!is_for_editors("security.mdx") && !is_for_editors("guides/security.md"));
         assert!(is_partial("snippets/a.mdx") && is_partial("docs/_a.mdx") && is_partial("_inc/a.md"));
         assert!(!is_partial("guides/snippets.mdx"));
     }

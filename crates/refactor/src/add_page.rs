@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use docent_markdown::{folder, is_page};
+use docent_markdown::folder;
 use docent_site::{NavigationFiles, Site, Tree};
 
 use super::edit::Change;
@@ -62,7 +62,7 @@ pub fn add_page(
 fn usual_ending(site: &Site, path: &str) -> String {
     let beside = folder(path.trim_start_matches('/'));
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
-    for file in site.files().filter(|file| is_page(file)) {
+    for file in site.files().filter(|file| site.is_page(file)) {
         let ending = file.rsplit_once('.').map_or("mdx", |(_, ending)| ending);
         let count = counts.entry(ending).or_default();
         count.0 += usize::from(folder(file) == beside);

@@ -6,10 +6,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use docent_markdown::{Link, LinkKind, Page, is_page, line_of, text_of};
+use docent_markdown::{Link, LinkKind, Page, line_of, text_of};
 use docent_site::{
-    Doubt, Finding, FindingKind, LinkShape, Rule, Site, Syntax, Target, Tree, Trust, Wanted, may_have_anchor, parts,
-    respelled,
+    Doubt, Finding, FindingKind, LinkShape, LinkSyntax, Rule, Site, Target, Tree, Trust, Wanted, may_have_anchor,
+    parts, respelled,
 };
 
 use super::edit::{Change, TextEdit, in_order};
@@ -29,7 +29,7 @@ pub fn fix_links(
     let site = Site::read(tree);
     let selection = Selection::of(&site, within)?;
     let mut pages: BTreeMap<String, Page> = BTreeMap::new();
-    for file in site.files().filter(|file| is_page(file)) {
+    for file in site.files().filter(|file| site.is_page(file)) {
         if let Some(bytes) = tree.read(file) {
             pages.insert(file.to_owned(), site.parse(file, &bytes));
         }
@@ -229,7 +229,7 @@ impl<'a> Mending<'a> {
                 Err(_) => None,
             },
         };
-        let syntax = Syntax::of(&broken.link.kind);
+        let syntax = LinkSyntax::of(&broken.link.kind);
         let instead = self.site.link(&Wanted { from, to: &file, anchor: anchor.as_deref(), like: target, syntax });
         match self.site.resolve_in(from, &instead, syntax) {
             Target::Page { file: to, .. } | Target::Asset { file: to } if to == file => Ok((instead, why)),

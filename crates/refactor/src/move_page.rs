@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    NavigationEdits, NavigationFiles, Site, Syntax, Target, Tree, Wanted, imports, is_external, is_fragment,
+    LinkSyntax, NavigationEdits, NavigationFiles, Site, Target, Tree, Wanted, imports, is_external, is_fragment,
     linking_to, named_outside, parts, respelled,
 };
 
@@ -171,7 +171,7 @@ impl Moving<'_> {
     /// stands, by its present path.
     fn link(&self, page: &Page, link: &Link, file: &str) -> Result<Option<String>, String> {
         let from = if page.path == self.from { self.to } else { page.path.as_str() };
-        let (target, syntax) = (link.target.as_str(), Syntax::of(&link.kind));
+        let (target, syntax) = (link.target.as_str(), LinkSyntax::of(&link.kind));
         let leads = |target: &str| match self.after.resolve_in(from, target, syntax) {
             Target::Page { file: to, .. } | Target::Asset { file: to } => to == file,
             _ => false,

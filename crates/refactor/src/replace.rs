@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use docent_markdown::{FieldValue, Page, is_markdown, parse, text_of};
-use docent_site::{Navigation, Site, Syntax, Target, Tree, any_of, is_external, respelled};
+use docent_site::{LinkSyntax, Navigation, Site, Target, Tree, any_of, is_external, respelled};
 use regex::bytes::Regex;
 
 use super::edit::{Change, TextEdit, apply, in_order};
@@ -167,7 +167,7 @@ impl Work<'_> {
 
     /// Destinations that lead somewhere in the site and would lead nowhere: nobody means those.
     fn links_that_would_break(&self, file: &str, page: &Page, text: &str) -> Vec<Range<usize>> {
-        let breaks = |target: &str, syntax: Syntax| {
+        let breaks = |target: &str, syntax: LinkSyntax| {
             let after = self.replaced(target);
             let leads = |target: &str| match self.site.resolve_in(file, target, syntax) {
                 Target::Page { .. } | Target::Asset { .. } | Target::Redirect { .. } => true,
@@ -176,7 +176,7 @@ impl Work<'_> {
             after != target && leads(target) && !leads(&after) && !is_external(&after)
         };
         let spans = page.links.iter().filter(|link| {
-            text.get(link.dest_span.clone()).is_some_and(|target| breaks(target, Syntax::of(&link.kind)))
+            text.get(link.dest_span.clone()).is_some_and(|target| breaks(target, LinkSyntax::of(&link.kind)))
         });
         spans.map(|link| link.dest_span.clone()).collect()
     }

@@ -13,7 +13,7 @@ use docent_markdown::{LinkKind, Page, is_page, line_of, slug, text_of};
 use regex::Regex;
 use regex::bytes::Regex as BytesRegex;
 
-use crate::follow::{Syntax, is_external, is_fragment, parts};
+use crate::follow::{LinkSyntax, is_external, is_fragment, parts};
 use crate::inbound::{any_of, needles};
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
@@ -74,7 +74,7 @@ impl std::fmt::Display for Finding {
 pub fn findings(tree: &dyn Tree) -> Checked {
     let mut check = Check::of(tree);
     let mut trust = Trust::default();
-    let pages: Vec<String> = check.site.files().filter(|file| is_page(file)).map(str::to_owned).collect();
+    let pages: Vec<String> = check.site.files().filter(|file| check.site.is_page(file)).map(str::to_owned).collect();
     let mut found: Vec<Found> = pages.iter().flat_map(|file| check.page_findings(file, &mut trust)).collect();
     found.extend(check.navigation_findings(&mut trust));
     parted(found, |found| trust.holds(found.rule))
@@ -98,7 +98,7 @@ pub fn new_findings(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> 
     let changed: BTreeSet<&str> = changed.iter().map(String::as_str).collect();
     let (mut old, mut new) = (Check::of(before), Check::of(after));
     let mut files: BTreeSet<String> =
-        changed.iter().filter(|file| is_page(file)).map(|file| (*file).to_owned()).collect();
+        changed.iter().filter(|file| new.site.is_page(file)).map(|file| (*file).to_owned()).collect();
     files.extend(other_files_concerned(&mut old, &mut new, &changed));
     let mut unused = Trust::default();
     let mut known: Vec<Found> = files.iter().flat_map(|file| old.page_findings(file, &mut unused)).collect();
@@ -173,7 +173,7 @@ fn other_files_concerned(old: &mut Check<'_>, new: &mut Check<'_>, changed: &BTr
     gone.sort();
     gone.dedup();
     let pattern = any_of(gone.iter().map(String::as_str));
-    let files = new.site.files().filter(|file| is_page(file) && !changed.contains(file));
+    let files = new.site.files().filter(|file| new.site.is_page(file) && !changed.contains(file));
     let may_name = |file: &&str| match (&pattern, new.tree.read(file)) {
         (_, None) => false,
         (None, Some(_)) => true,
@@ -191,7 +191,7 @@ struct Found {
     gist: String,
     /// Where the link leads, as it is written; empty for what is no link.
     target: String,
-    syntax: Syntax,
+    syntax: LinkSyntax,
 }
 
 /// Findings less those known, each known one taken off once: the very same first; then, on the same page, one with the
@@ -268,7 +268,7 @@ impl<'a> Check<'a> {
     /// What a part of the pages, evenly taken, shows of the rules that the site obeys.
     fn trust(&mut self) -> Trust {
         let mut trust = Trust::default();
-        let pages: Vec<String> = self.site.files().filter(|file| is_page(file)).map(str::to_owned).collect();
+        let pages: Vec<String> = self.site.files().filter(|file| self.site.is_page(file)).map(str::to_owned).collect();
         let step = pages.len().div_ceil(SAMPLE).max(1);
         for file in pages.iter().step_by(step) {
             self.page_findings(file, &mut trust);
@@ -279,7 +279,7 @@ impl<'a> Check<'a> {
 
     /// What is wrong with one page. `trust` is told what the page shows of each rule.
     fn page_findings(&mut self, file: &str, trust: &mut Trust) -> Vec<Found> {
-        if !is_page(file) {
+        if !self.site.is_page(file) {
             return Vec::new();
         }
         let Some(read) = self.page(file) else { return Vec::new() };
@@ -290,7 +290,7 @@ impl<'a> Check<'a> {
             rule,
             gist: String::new(),
             target: String::new(),
-            syntax: Syntax::Markdown,
+            syntax: LinkSyntax::Markdown,
         };
         trust.note(Rule::Readable, page.problems.is_empty());
         let mut found: Vec<Found> = page
@@ -314,7 +314,7 @@ impl<'a> Check<'a> {
                 is_attribute: matches!(link.kind, LinkKind::Attribute { .. }),
                 ..LinkShape::of(&link.target)
             };
-            let (kind, message, rule) = match self.followed(file, &link.target, Syntax::of(&link.kind)) {
+            let (kind, message, rule) = match self.followed(file, &link.target, LinkSyntax::of(&link.kind)) {
                 Followed::Out => continue,
                 Followed::NotUnderstood => (
                     FindingKind::NotUnderstood,
@@ -349,13 +349,13 @@ impl<'a> Check<'a> {
                 rule,
                 gist: format!("{}#{anchor}", link.text),
                 target: link.target.clone(),
-                syntax: Syntax::of(&link.kind),
+                syntax: LinkSyntax::of(&link.kind),
             });
         }
         found
     }
 
-    fn followed(&mut self, from: &str, target: &str, syntax: Syntax) -> Followed {
+    fn followed(&mut self, from: &str, target: &str, syntax: LinkSyntax) -> Followed {
         match self.site.resolve_in(from, target, syntax) {
             Target::Missing { .. } => Followed::Nowhere,
             Target::Page { file, anchor: Some(anchor) } if self.site.layout().knows_anchors() => {
@@ -398,7 +398,7 @@ impl<'a> Check<'a> {
             rule,
             gist: String::new(),
             target: String::new(),
-            syntax: Syntax::Markdown,
+            syntax: LinkSyntax::Markdown,
         };
         // Its own pages say nothing of whether this file can be read.
         let mut found: Vec<Found> = navigation

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use docent_markdown::{Page, is_page, is_partial};
+use docent_markdown::{Page, is_partial};
 
 use crate::follow::{has_page_ending, parts};
 use crate::layout::Generator;
@@ -139,7 +139,7 @@ fn has_nav(tree: &dyn Tree, file: &str) -> bool {
 /// Versions and languages, where there are several.
 fn several(site: &Site) -> Vec<String> {
     let (mut versions, mut languages) = (BTreeMap::<String, usize>::new(), BTreeMap::<String, usize>::new());
-    for file in site.files().filter(|file| is_page(file)) {
+    for file in site.files().filter(|file| site.is_page(file)) {
         let place = site.layout().place(file);
         place.version.into_iter().for_each(|version| *versions.entry(version).or_default() += 1);
         place.language.into_iter().for_each(|language| *languages.entry(language).or_default() += 1);

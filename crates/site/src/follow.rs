@@ -7,7 +7,7 @@ use crate::model::{Site, Target};
 /// The syntax a link is written in. Generators read that of Markdown; most of them leave to the browser what stands in
 /// HTML, and components do as they were made to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Syntax {
+pub enum LinkSyntax {
     #[default]
     Markdown,
     /// An attribute of an HTML element.
@@ -16,7 +16,7 @@ pub enum Syntax {
     Component,
 }
 
-impl Syntax {
+impl LinkSyntax {
     pub fn of(kind: &LinkKind) -> Self {
         match kind {
             LinkKind::Attribute { element, .. } => {
@@ -39,12 +39,12 @@ pub struct Written<'a> {
     pub path: String,
     /// Decoded and without `#`.
     pub anchor: Option<String>,
-    pub syntax: Syntax,
+    pub syntax: LinkSyntax,
 }
 
 impl<'a> Written<'a> {
     /// `None` for what only the running site knows: expressions and templates.
-    pub(crate) fn read(from: &'a str, target: &'a str, syntax: Syntax) -> Option<Self> {
+    pub(crate) fn read(from: &'a str, target: &'a str, syntax: LinkSyntax) -> Option<Self> {
         if target.contains(['{', '}', '$', '<', '>', '`']) || target.contains("%}") {
             return None;
         }
@@ -68,7 +68,7 @@ pub struct Wanted<'a> {
     pub anchor: Option<&'a str>,
     /// A link whose style it takes: absolute or relative, with or without ending, its query and its anchor.
     pub like: &'a str,
-    pub syntax: Syntax,
+    pub syntax: LinkSyntax,
 }
 
 /// A link whose rules are not known more closely: absolute from the root, relative from the file's folder, with or without
@@ -259,8 +259,8 @@ pub(crate) fn encoded(path: &str) -> String {
 }
 
 #[cfg(test)]
-#[path = "syntax_tests.rs"]
-mod syntax_tests;
+#[path = "link_syntax_tests.rs"]
+mod link_syntax_tests;
 
 #[cfg(test)]
 mod tests {
@@ -290,7 +290,7 @@ mod tests {
 
     /// What a link leads to where no generator has rules of its own.
     fn by_names_in(site: &Site, from: &str, target: &str) -> Target {
-        by_names(site, &Written::read(from, target, Syntax::Markdown).expect("no template"))
+        by_names(site, &Written::read(from, target, LinkSyntax::Markdown).expect("no template"))
     }
 
     #[test]
@@ -368,7 +368,7 @@ mod tests {
                     to: "docs/in/b.md",
                     anchor: None,
                     like: target,
-                    syntax: Syntax::Markdown
+                    syntax: LinkSyntax::Markdown
                 }),
                 spelled,
                 "{target}"

@@ -42,7 +42,7 @@ mod trust;
 pub use check::{Checked, Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
 pub use code::code_of;
 pub use described::described;
-pub use follow::{Syntax, Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
+pub use follow::{LinkSyntax, Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
 pub use inbound::{Import, Linking, any_of, imports, linking_to, named_outside, needles};
 pub use layout::{FileProblem, Generator, Layout, Place};
 pub use model::{Site, Target};

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use docent_markdown::{
-    Format, FrontMatter, Lines, Link, Page, is_page, parse_as, read_front_matter, site_path, text_of,
+    Format, FrontMatter, Lines, Link, Page, is_for_editors, is_page, parse_as, read_front_matter, site_path, text_of,
 };
 
-use crate::follow::{Syntax, Wanted, Written, is_external};
+use crate::follow::{LinkSyntax, Wanted, Written, is_external};
 use crate::generators::rules;
 use crate::layout::{Generator, Layout, below};
 use crate::tree::Tree;
@@ -191,6 +191,11 @@ impl Site {
         self.files.iter().map(String::as_str)
     }
 
+    /// Whether a file is one of the pages, served or not: not one that a plain folder keeps for those who edit it.
+    pub fn is_page(&self, file: &str) -> bool {
+        is_page(file) && (!is_for_editors(file) || self.addresses.contains_key(file))
+    }
+
     /// Where a page is served, without leading slash; `None` when the file is no page of the site.
     pub fn address(&self, file: &str) -> Option<&str> {
         self.addresses.get(file).map(String::as_str)
@@ -227,23 +232,23 @@ impl Site {
     pub fn page_named(&self, name: &str) -> Option<&str> {
         let name = trimmed(name.trim().trim_start_matches("./"));
         match self.files.get(name) {
-            Some(file) if is_page(file) => Some(file),
+            Some(file) if self.is_page(file) => Some(file),
             _ => self.file_at_or_named(name).or_else(|| self.file_at_or_named(&site_path(name))),
         }
     }
 
     /// What `target` leads to as a link of Markdown in `from`, a file.
     pub fn resolve(&self, from: &str, target: &str) -> Target {
-        self.resolve_in(from, target, Syntax::Markdown)
+        self.resolve_in(from, target, LinkSyntax::Markdown)
     }
 
     /// What a link of a page leads to.
     pub fn resolve_link(&self, from: &str, link: &Link) -> Target {
-        self.resolve_in(from, &link.target, Syntax::of(&link.kind))
+        self.resolve_in(from, &link.target, LinkSyntax::of(&link.kind))
     }
 
     /// What `target` leads to when it stands in `from`, a file, in this syntax.
-    pub fn resolve_in(&self, from: &str, target: &str, syntax: Syntax) -> Target {
+    pub fn resolve_in(&self, from: &str, target: &str, syntax: LinkSyntax) -> Target {
         let target = target.trim();
         if is_external(target) {
             return Target::External;

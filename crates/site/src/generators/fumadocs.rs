@@ -12,7 +12,7 @@ use super::next;
 use super::next_config::{self, Languages};
 use super::roots::Root;
 use super::script::{Script, value_at};
-use crate::follow::{Syntax, Wanted, Written, has_page_ending};
+use crate::follow::{LinkSyntax, Wanted, Written, has_page_ending};
 use crate::layout::{Generator, Layout, below, is_configuration};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -54,11 +54,11 @@ impl Rules for Fumadocs {
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
         if !link.is_absolute() && has_page_ending(&link.path) {
             return match by_file(site, link) {
-                _ if link.syntax == Syntax::Html => next::by_url(site, link, &link.path),
+                _ if link.syntax == LinkSyntax::Html => next::by_url(site, link, &link.path),
                 Some(file)
                     if site.layout().next.follows_files
                         && link.path.starts_with("./")
-                        && link.syntax == Syntax::Markdown =>
+                        && link.syntax == LinkSyntax::Markdown =>
                 {
                     Target::Page { file, anchor: link.anchor.clone() }
                 }

@@ -10,7 +10,7 @@ use super::Rules;
 use super::browser::Browser;
 use super::roots::{Root, index_path};
 use crate::follow::{
-    Syntax, Wanted, Written, by_names, encoded, has_page_ending, is_external, parts, relative, respelled,
+    LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, is_external, parts, relative, respelled,
 };
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
@@ -121,7 +121,7 @@ fn chapters(bytes: &[u8]) -> Vec<(String, String)> {
         .into_iter()
         .filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference) && !is_external(&link.target))
         .filter_map(|link| {
-            let path = docent_markdown::joined("", &Written::read(SUMMARY, &link.target, Syntax::Markdown)?.path)?;
+            let path = docent_markdown::joined("", &Written::read(SUMMARY, &link.target, LinkSyntax::Markdown)?.path)?;
             is_markdown(&path).then_some((path, link.text))
         })
         .collect()
@@ -279,7 +279,7 @@ mod tests {
                 false => Site::read(&tree),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: Syntax::Markdown });
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

@@ -3,7 +3,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::follow::Syntax;
+use crate::follow::LinkSyntax;
 use crate::layout::Generator;
 use crate::tree::Tree;
 
@@ -121,8 +121,13 @@ fn a_site_is_found_below_the_root_and_above_it() {
         site.resolve("docs/guides/a.mdx", "../nowhere"),
         Target::Missing { path: Some("docs/nowhere".into()), anchor: None }
     );
-    let wanted =
-        Wanted { from: "docs/index.mdx", to: "docs/guides/a.mdx", anchor: None, like: "", syntax: Syntax::Markdown };
+    let wanted = Wanted {
+        from: "docs/index.mdx",
+        to: "docs/guides/a.mdx",
+        anchor: None,
+        like: "",
+        syntax: LinkSyntax::Markdown,
+    };
     assert_eq!(site.link(&wanted), "/guides/a");
 
     struct Narrowed(BTreeMap<String, Vec<u8>>);
@@ -147,7 +152,7 @@ fn a_site_is_found_below_the_root_and_above_it() {
     assert_eq!(site.resolve("a.mdx", "./v1.2"), page("v1.2.md"));
     assert_eq!(site.resolve("a.mdx", "../both"), Target::Asset { file: "../both.mdx".into() });
     assert_eq!(site.resolve("a.mdx", "/nowhere"), Target::Missing { path: Some("../nowhere".into()), anchor: None });
-    let wanted = Wanted { from: "index.mdx", to: "a.mdx", anchor: Some("x"), like: "/b", syntax: Syntax::Markdown };
+    let wanted = Wanted { from: "index.mdx", to: "a.mdx", anchor: Some("x"), like: "/b", syntax: LinkSyntax::Markdown };
     assert_eq!(site.link(&wanted), "/guides/a#x");
 }
 
@@ -162,7 +167,7 @@ proptest! {
         anchor in prop::option::of(Just("z")),
     ) {
         let site = Site::read(&sample());
-        let link = site.link(&Wanted { from, to, anchor, like, syntax: Syntax::Markdown });
+        let link = site.link(&Wanted { from, to, anchor, like, syntax: LinkSyntax::Markdown });
         let Target::Page { file, anchor: found } = site.resolve(from, &link) else {
             return Err(TestCaseError::fail(format!("{link} in {from} leads to {:?}", site.resolve(from, &link))));
         };

@@ -8,7 +8,7 @@ use docent_markdown::{folder, is_page};
 use super::browser::Browser;
 use super::mkdocs::Options;
 use crate::follow::{
-    Syntax, Wanted, Written, by_names, encoded, has_page_ending, is_fragment, parts, relative, respelled,
+    LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, is_fragment, parts, relative, respelled,
 };
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -26,7 +26,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return Target::NotUnderstood;
     }
     let mut named = None;
-    if link.syntax == Syntax::Markdown && (!link.is_absolute() || options.absolute_from_docs) {
+    if link.syntax == LinkSyntax::Markdown && (!link.is_absolute() || options.absolute_from_docs) {
         let base = if link.is_absolute() { options.docs.as_str() } else { folder(link.from) };
         let path = plain_path(base, &link.path);
         if let Some(found) = file_of(site, link, &path) {
@@ -135,7 +135,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let suffix = suffix(like, anchor);
     let mut forms: Vec<String> = Vec::new();
     if path.starts_with('/') {
-        if options.absolute_from_docs && syntax == Syntax::Markdown {
+        if options.absolute_from_docs && syntax == LinkSyntax::Markdown {
             let inside = to.strip_prefix(options.docs.as_str()).unwrap_or(to).trim_start_matches('/');
             forms.push(format!("/{}", encoded(inside)));
         }
@@ -146,7 +146,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         // It leads out of the docs folder, unless it is read against the page's address.
         false => plain_path(folder(from), path).starts_with("../"),
     };
-    if is_for_browser || syntax != Syntax::Markdown {
+    if is_for_browser || syntax != LinkSyntax::Markdown {
         forms.extend(browser.relative(from, to));
     }
     let by_file = encoded(&relative(folder(from), to));
@@ -244,7 +244,13 @@ mod tests {
             assert_eq!(site.resolve("docs/a/b.md", target), expected, "{target}");
         }
         let link = |like| {
-            site.link(&Wanted { from: "docs/a/b.md", to: "docs/c.md", anchor: None, like, syntax: Syntax::Markdown })
+            site.link(&Wanted {
+                from: "docs/a/b.md",
+                to: "docs/c.md",
+                anchor: None,
+                like,
+                syntax: LinkSyntax::Markdown,
+            })
         };
         assert_eq!(
             [link("x.md"), link("/x.md#y"), link("x.html"), link("")],
@@ -292,7 +298,7 @@ mod tests {
                 false => Site::read(&tree),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: Syntax::Markdown });
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

@@ -9,7 +9,7 @@ use super::patterns::globs;
 use super::roots::{Root, index_path};
 use super::script::{Script, value_at};
 use super::{next, next_config};
-use crate::follow::{Syntax, Wanted, Written, has_page_ending};
+use crate::follow::{LinkSyntax, Wanted, Written, has_page_ending};
 use crate::layout::{Generator, Layout, below, is_configuration};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home};
@@ -38,7 +38,7 @@ impl Rules for Nextra {
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
         // A page's ending is cut off, and what is left is a URL.
-        let is_cut = link.syntax == Syntax::Markdown && has_page_ending(&link.path);
+        let is_cut = link.syntax == LinkSyntax::Markdown && has_page_ending(&link.path);
         let path = match is_cut && !link.path.to_ascii_lowercase().ends_with(".markdown") {
             true => stem(&link.path).unwrap_or(&link.path),
             false => &link.path,

@@ -1,6 +1,6 @@
 //! No generator: a folder of pages, as a forge shows it.
 
-use docent_markdown::{FrontMatter, folder, is_page, site_path};
+use docent_markdown::{FrontMatter, folder, is_for_editors, is_page, site_path};
 
 use super::Rules;
 use super::roots::Root;
@@ -19,6 +19,10 @@ impl Rules for Plain {
 
     fn takes_front_matter(&self) -> bool {
         false
+    }
+
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
+        is_for_editors(inside)
     }
 
     fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
@@ -59,7 +63,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 
 fn file_or_folder(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
     let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
-    if site.has_file(path) && is_page(path) {
+    if site.has_file(path) && site.is_page(path) {
         return Some(page(path));
     }
     if site.has_any(path) {

@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use crate::follow::{Syntax, Wanted};
+use crate::follow::{LinkSyntax, Wanted};
 use crate::model::{Site, Target};
+use crate::sample::site;
 use crate::tree::{Tree, from_root};
 
 /// A repository whose docs are in a folder of it.
@@ -90,11 +91,29 @@ proptest! {
         let site = Site::read(&Repository::seen_from(root));
         let files: Vec<String> = site.served().into_values().map(str::to_owned).collect();
         let (from, to) = (&files[from % files.len()], &files[to % files.len()]);
-        let spelled = site.link(&Wanted { from, to, anchor: Some("z"), like, syntax: Syntax::Markdown });
+        let spelled = site.link(&Wanted { from, to, anchor: Some("z"), like, syntax: LinkSyntax::Markdown });
         prop_assert_eq!(
             site.resolve(from, &spelled),
             Target::Page { file: to.clone(), anchor: Some("z".to_owned()) },
             "{} in {}", spelled, from
         );
     }
+}
+
+#[test]
+fn what_is_for_those_who_edit_the_docs_is_no_page_of_a_plain_folder() {
+    let pages = |configuration: &[(&str, &str)]| {
+        let mut files = site(&[("contributing.md", ""), ("SECURITY.md", ""), ("AGENTS.md", ""), ("a.md", "")]);
+        files.extend(site(configuration));
+        let site = Site::read(&files);
+        let pages: Vec<String> = site.files().filter(|file| site.is_page(file)).map(str::to_owned).collect();
+        assert!(pages.iter().all(|page| site.address(page).is_some()), "{pages:?}");
+        (pages, site.resolve("a.md", "contributing.md"))
+    };
+    let contributing = "contributing.md".to_owned();
+    assert_eq!(pages(&[]), (vec!["a.md".to_owned()], Target::Asset { file: contributing.clone() }));
+    // A generator serves them.
+    let (found, target) = pages(&[(".vitepress/config.js", "export default {}")]);
+    assert_eq!(found, ["SECURITY.md", "a.md", "contributing.md"]);
+    assert_eq!(target, Target::Page { file: contributing, anchor: None });
 }

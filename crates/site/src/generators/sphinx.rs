@@ -9,7 +9,7 @@ use super::Rules;
 use super::browser::Browser;
 use super::patterns::globs;
 use super::roots::{Root, index_path};
-use crate::follow::{Syntax, Wanted, Written, by_names, encoded, has_page_ending, parts, relative, respelled};
+use crate::follow::{LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, parts, relative, respelled};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -111,7 +111,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
             target => target,
         };
     }
-    if link.syntax != Syntax::Markdown {
+    if link.syntax != LinkSyntax::Markdown {
         let browser = Browser { site, base: "", folders: false, assets: &options.source };
         return match browser.follow(link) {
             // The generator copies images and adds pages of its own.
@@ -156,7 +156,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let rest = &like[like.find('#').unwrap_or(like.len())..];
     let suffix = anchor.map_or_else(|| rest.to_owned(), |anchor| format!("#{}", encoded(anchor)));
     let source = site.layout().sphinx.source.as_str();
-    if wanted.syntax != Syntax::Markdown {
+    if wanted.syntax != LinkSyntax::Markdown {
         let browser = Browser { site, base: "", folders: false, assets: source };
         return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
     }
@@ -234,7 +234,7 @@ mod tests {
                 false => Site::read(&docs()),
             };
             let (from, to) = (name(files[from]), name(files[to]));
-            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: Syntax::Markdown });
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let found = match site.resolve(&from, &written) {
                 Target::Page { file, .. } | Target::Asset { file } => file,
                 other => format!("{other:?}"),

@@ -7,7 +7,7 @@ use docent_markdown::{folder, stem, text_of};
 use regex::Regex;
 
 use super::{Contents, Entry, Names, Shape};
-use crate::follow::{Syntax, Wanted};
+use crate::follow::{LinkSyntax, Wanted};
 use crate::generators::docusaurus;
 use crate::layout::{Generator, below};
 use crate::model::{Site, Target, front_matter};
@@ -295,7 +295,7 @@ pub(super) fn link(tree: &dyn Tree, site: &Site, holder: &str, from: &str, to: &
     let is_address = !written.starts_with(['/', '.']) && site.file_at(written) == Some(from);
     let name = match is_address {
         true => after.address(to)?.to_owned(),
-        false => after.link(&Wanted { from: holder, to, anchor: None, like: written, syntax: Syntax::Markdown }),
+        false => after.link(&Wanted { from: holder, to, anchor: None, like: written, syntax: LinkSyntax::Markdown }),
     };
     let leads = match is_address {
         true => after.file_at(&name) == Some(to),

@@ -7,7 +7,7 @@
 use docent_markdown::is_page;
 
 use super::{Instance, Settings};
-use crate::follow::{Syntax, Wanted, Written, encoded, has_page_ending, parts, respelled, respelled_by_names};
+use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_page_ending, parts, respelled, respelled_by_names};
 use crate::generators::roots::{Root, RootKind};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -20,12 +20,12 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return crate::follow::by_names(site, link);
     };
     let path = link.path.to_ascii_lowercase();
-    let is_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != Syntax::Html;
+    let is_file = (path.ends_with(".md") || path.ends_with(".mdx")) && link.syntax != LinkSyntax::Html;
     if is_file && let Some(found) = by_file(site, root, link) {
         // What a component does with the name of a file, only it knows.
-        return if link.syntax == Syntax::Component { Target::NotUnderstood } else { found };
+        return if link.syntax == LinkSyntax::Component { Target::NotUnderstood } else { found };
     }
-    if let Some(file) = asset(site, link).filter(|_| link.syntax != Syntax::Html) {
+    if let Some(file) = asset(site, link).filter(|_| link.syntax != LinkSyntax::Html) {
         return Target::Asset { file };
     }
     if link.path.starts_with("@site/") {
@@ -115,7 +115,7 @@ fn by_url(site: &Site, root: &Root, link: &Written<'_>, is_file: bool) -> Target
         match (link.syntax, below_base) {
             _ if base == "/" => link.path.clone(),
             // Without the base path it leads to another site of the same host, or to the default language.
-            (Syntax::Html, None) => return Target::NotUnderstood,
+            (LinkSyntax::Html, None) => return Target::NotUnderstood,
             (_, below_base) => below(language, below_base.unwrap_or(&link.path)),
         }
         .trim_matches('/')
@@ -312,8 +312,8 @@ fn by_address(site: &Site, wanted: &Wanted<'_>) -> Option<String> {
     let language = site.layout().root(wanted.from).map_or("", |root| language_prefix(settings, root));
     let (written, _) = parts(wanted.like);
     let base = format!("/{}", below(settings.base.as_deref().unwrap_or_default(), language));
-    let has_base =
-        base != "/" && (written == base || written.starts_with(&format!("{base}/")) || wanted.syntax == Syntax::Html);
+    let has_base = base != "/"
+        && (written == base || written.starts_with(&format!("{base}/")) || wanted.syntax == LinkSyntax::Html);
     let own = without_language(address, language);
     let path = if has_base { below(&base, own) } else { own.to_owned() };
     let slash = if written.ends_with('/') && !path.is_empty() { "/" } else { "" };

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 
-use crate::follow::{Syntax, Wanted};
+use crate::follow::{LinkSyntax, Wanted};
 use crate::model::{Site, Target};
 use crate::tree::Tree;
 
@@ -204,7 +204,7 @@ fn links_are_written_in_the_form_of_the_one_before() {
         ("docs/welcome.mdx", "static/img/dot.svg", "/img/x.svg", "/img/dot.svg"),
     ] {
         assert_eq!(
-            site.link(&Wanted { from, to, anchor: None, like, syntax: Syntax::Markdown }),
+            site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown }),
             expected,
             "{like} from {from} to {to}"
         );
@@ -230,7 +230,7 @@ proptest! {
             // What is translated has its own site in each language.
             let is_translated = |file: &str| file.starts_with("i18n/");
             prop_assume!(is_translated(from) == is_translated(to));
-            let link = site.link(&Wanted { from, to, anchor: None, like, syntax: Syntax::Markdown });
+            let link = site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Markdown });
             let leads_to = match site.resolve(from, &link) {
                 Target::Page { file, .. } => Some(file),
                 _ => None,
@@ -247,7 +247,7 @@ proptest! {
         }
         SITE.with(|site| {
             site.resolve("welcome.mdx", &target);
-            site.link(&Wanted { from: "welcome.mdx", to: "tools/saw.md", anchor: Some("x"), like: &target, syntax: Syntax::Markdown });
+            site.link(&Wanted { from: "welcome.mdx", to: "tools/saw.md", anchor: Some("x"), like: &target, syntax: LinkSyntax::Markdown });
         });
     }
 }

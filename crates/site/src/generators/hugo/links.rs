@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::address::{language, language_folder};
 use super::{LinkHook, Settings};
-use crate::follow::{Syntax, Wanted, Written, is_external, parts, relative_path, suffix_of};
+use crate::follow::{LinkSyntax, Wanted, Written, is_external, parts, relative_path, suffix_of};
 use crate::generators::plain;
 use crate::generators::roots::Root;
 use crate::layout::below;
@@ -37,7 +37,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let Some(from) = From::of(site, link.from).filter(|_| is_page(link.from)) else { return plain::follow(site, link) };
     match from.settings.hook {
         // Hooks are for Markdown.
-        _ if link.syntax != Syntax::Markdown => by_url(site, &from, &link.path, link.anchor.as_deref()),
+        _ if link.syntax != LinkSyntax::Markdown => by_url(site, &from, &link.path, link.anchor.as_deref()),
         LinkHook::Unknown => Target::NotUnderstood,
         LinkHook::None => by_url(site, &from, &link.path, link.anchor.as_deref()),
         LinkHook::Embedded => {
@@ -326,7 +326,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         );
     } else {
         let is_absolute = like_path.starts_with('/') || like_path.is_empty();
-        if page.settings.hook == LinkHook::Embedded && syntax == Syntax::Markdown && stem(like_path).is_some() {
+        if page.settings.hook == LinkHook::Embedded && syntax == LinkSyntax::Markdown && stem(like_path).is_some() {
             ways.extend(content.as_ref().map(|content| match is_absolute {
                 true => format!("/{content}{suffix}"),
                 false => format!("{}{suffix}", relative_path(folder(&below(&page.root.served, page.inside)), content)),

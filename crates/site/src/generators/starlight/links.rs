@@ -4,7 +4,7 @@ use docent_markdown::{folder, joined};
 
 use super::{Options, Slashes};
 use crate::follow::{
-    Syntax, Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names,
+    LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names,
 };
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -43,7 +43,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         let page = beside.filter(|file| site.address(file).is_some());
         return page.map_or(Target::NotUnderstood, |file| Target::Page { file, anchor: link.anchor.clone() });
     }
-    let is_brought = |file: &String| site.has_any(file) && !has_page_ending(file) && link.syntax != Syntax::Html;
+    let is_brought = |file: &String| site.has_any(file) && !has_page_ending(file) && link.syntax != LinkSyntax::Html;
     if let Some(file) = beside.filter(is_brought) {
         return Target::Asset { file };
     }

@@ -4,7 +4,7 @@ use docent_markdown::{folder, is_page, joined, stem};
 
 use super::Options;
 use crate::follow::{
-    Syntax, Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names,
+    LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names,
 };
 use crate::generators::roots::{Root, index_path};
 use crate::layout::below;
@@ -39,14 +39,14 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     if links.options.addresses_computed || matches!(link.path.rsplit('/').next(), Some("." | "..")) {
         return Target::NotUnderstood;
     }
-    if has_page_ending(&link.path) && link.syntax == Syntax::Component {
+    if has_page_ending(&link.path) && link.syntax == LinkSyntax::Component {
         return Target::NotUnderstood;
     }
     let rewritten = links.root.rewritten(inside);
     let Some(name) = joined(if link.is_absolute() { "" } else { folder(&rewritten) }, &link.path) else {
         return Target::Missing { path: None, anchor: link.anchor.clone() };
     };
-    if link.syntax == Syntax::Html {
+    if link.syntax == LinkSyntax::Html {
         return links.in_html(link, &name);
     }
     links.page(link, &name).unwrap_or_else(|| match links.without_base(link, &name) {
@@ -66,7 +66,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let (path, _) = parts(like);
     let suffix = suffix(like, anchor);
     let base = match (syntax, links.options.base.as_deref()) {
-        (Syntax::Html, Some(base)) if !base.is_empty() && path.starts_with('/') => format!("/{base}"),
+        (LinkSyntax::Html, Some(base)) if !base.is_empty() && path.starts_with('/') => format!("/{base}"),
         _ => links.base_of(path),
     };
     if site.address(to).is_none() {
@@ -85,7 +85,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     }
     let target = links.stem(to);
     let is_absolute = path.starts_with('/');
-    let ending = if syntax != Syntax::Markdown && (has_page_ending(path) || path.is_empty()) {
+    let ending = if syntax != LinkSyntax::Markdown && (has_page_ending(path) || path.is_empty()) {
         ".html"
     } else if has_page_ending(path) || path.is_empty() {
         ".md"

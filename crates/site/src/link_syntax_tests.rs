@@ -3,7 +3,7 @@
 use docent_markdown::LinkKind;
 use proptest::prelude::*;
 
-use crate::follow::{Syntax, Wanted};
+use crate::follow::{LinkSyntax, Wanted};
 use crate::model::{Site, Target};
 use crate::sample::{Files, site};
 
@@ -38,7 +38,7 @@ fn read(files: &[(&str, &str)]) -> Site {
 
 /// What a link leads to in both syntaxes: a file, nothing, or what is not understood.
 fn both(site: &Site, from: &str, target: &str) -> [String; 2] {
-    [Syntax::Markdown, Syntax::Html].map(|syntax| match site.resolve_in(from, target, syntax) {
+    [LinkSyntax::Markdown, LinkSyntax::Html].map(|syntax| match site.resolve_in(from, target, syntax) {
         Target::Page { file, .. } | Target::Asset { file } => file,
         Target::Missing { .. } => "nothing".to_owned(),
         other => format!("{other:?}"),
@@ -74,7 +74,7 @@ fn what_a_component_makes_of_a_file_is_not_known() {
     for (files, from, target) in
         [(DOCUSAURUS, "docs/index.md", "./guide/start.md"), (VITEPRESS, "index.md", "./guide/start.md")]
     {
-        assert_eq!(read(files).resolve_in(from, target, Syntax::Component), Target::NotUnderstood, "{target}");
+        assert_eq!(read(files).resolve_in(from, target, LinkSyntax::Component), Target::NotUnderstood, "{target}");
     }
 }
 
@@ -82,13 +82,13 @@ fn what_a_component_makes_of_a_file_is_not_known() {
 fn components_are_told_by_their_name() {
     let of = |element: &str| {
         let (element, attribute) = (element.to_owned(), "href".to_owned());
-        Syntax::of(&LinkKind::Attribute { element, attribute })
+        LinkSyntax::of(&LinkKind::Attribute { element, attribute })
     };
     assert_eq!(
         ["a", "Card", "Cards.Card", "my-card"].map(of),
-        [Syntax::Html, Syntax::Component, Syntax::Component, Syntax::Component]
+        [LinkSyntax::Html, LinkSyntax::Component, LinkSyntax::Component, LinkSyntax::Component]
     );
-    assert_eq!(Syntax::of(&LinkKind::Reference), Syntax::Markdown);
+    assert_eq!(LinkSyntax::of(&LinkKind::Reference), LinkSyntax::Markdown);
 }
 
 proptest! {
@@ -103,8 +103,8 @@ proptest! {
         let served = site.served();
         let pages: Vec<&str> = served.values().copied().collect();
         let (from, to) = (*from.get(&pages), *to.get(&pages));
-        let link = site.link(&Wanted { from, to, anchor: None, like, syntax: Syntax::Html });
-        let leads_to = match site.resolve_in(from, &link, Syntax::Html) {
+        let link = site.link(&Wanted { from, to, anchor: None, like, syntax: LinkSyntax::Html });
+        let leads_to = match site.resolve_in(from, &link, LinkSyntax::Html) {
             Target::Page { file, .. } => Some(file),
             _ => None,
         };
