@@ -23,6 +23,11 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     for (place, source) in files.redirects_to(&file) {
         deleted.left.push(format!("{}:{} redirects `{source}` to it", place.file, place.line));
     }
+    if let Some((field, _)) = site.alias(&file) {
+        for alias in page.front_matter.list(field) {
+            deleted.left.push(format!("`{alias}` redirected to it by its `{field}`, and leads nowhere now"));
+        }
+    }
     deleted.left.extend(links_to(tree, &site, &file, slug.as_deref(), "it"));
     let after = Site::read(&Without { tree, file: &file });
     for orphan in unserved(&site, &after).into_iter().filter(|orphan| *orphan != file) {

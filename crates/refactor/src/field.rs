@@ -228,13 +228,13 @@ fn sets_only(before: &FrontMatter, after: &FrontMatter, name: &str, wanted: &str
 
 /// Where a field's value stands: from after the colon to before a comment or the end of the line, over several lines
 /// if it has them.
-struct Place {
-    value: Range<usize>,
+pub(super) struct Place {
+    pub(super) value: Range<usize>,
     /// After its last line.
-    end: usize,
+    pub(super) end: usize,
 }
 
-fn find(text: &str, body: &Range<usize>, name: &str) -> Option<Place> {
+pub(super) fn find(text: &str, body: &Range<usize>, name: &str) -> Option<Place> {
     let mut at = body.start;
     let mut lines = text[body.clone()].split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {

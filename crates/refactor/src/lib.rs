@@ -4,6 +4,7 @@
 //! Nothing is written here. Changes to a file are byte-range edits, so that what is not meant stays exactly as it was.
 
 mod add_page;
+mod alias;
 mod delete_page;
 mod descriptions;
 mod edit;

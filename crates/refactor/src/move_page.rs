@@ -11,6 +11,7 @@ use docent_site::{
     linking_to, named_outside, parts, respelled,
 };
 
+use super::alias;
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
@@ -31,17 +32,25 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     let files = NavigationFiles::of(tree, &site);
     // Some generators serve only what their navigation names.
     let renamed = files.rename(&from, &to);
-    let after = Site::read(&AfterMove { tree, from: &from, to: &to, navigation: edited(tree, &renamed) });
+    let navigation = edited(tree, &renamed);
+    let after_tree = AfterMove { tree, from: &from, to: &to, navigation: &navigation, bytes: None };
+    let after = Site::read(&after_tree);
     if site.address(&from).is_some() && after.address(&to).is_none() {
         return Err(RefactorError::BadPath { path: to, why: "the site serves no pages from there" });
     }
     let orphans: Vec<String> = unserved(&site, &after).into_iter().filter(|orphan| *orphan != from).collect();
-    let moving = Moving { tree, site: &site, after: &after, from: &from, to: &to };
+    let moving = Moving { tree, site: &site, after: &after, after_tree: &after_tree, from: &from, to: &to };
     let slug = page.front_matter.slug().map(str::to_owned);
     let mut moved = Refactored::default();
     let own = moving.own_edits(&page, &bytes, &mut moved.left);
+    let redirect = files.redirect(&from, &to);
+    let mut in_place = apply(&bytes, &own);
+    let has_alias = match redirect.is_empty() {
+        true => moving.alias(&mut in_place, &mut moved.left),
+        false => false,
+    };
     moved.changes.push(Change::Delete { path: from.clone() });
-    moved.changes.push(Change::Create { path: to.clone(), bytes: apply(&bytes, &own) });
+    moved.changes.push(Change::Create { path: to.clone(), bytes: in_place });
 
     let (mut links, mut pages) = (0, 0);
     for linking in linking_to(tree, &site, &from, slug.as_deref()) {
@@ -95,13 +104,19 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     if !edits.is_empty() {
         followers.push("the navigation".to_owned());
     }
+    if has_alias {
+        followers.push("a redirect".to_owned());
+    }
     if changes_path {
-        let redirect = files.redirect(&from, &to);
         if !redirect.is_empty() {
             followers.push("a redirect".to_owned());
         }
         edits = edits.and(redirect);
-        if files.is_empty() {
+        if files.is_empty() && has_alias {
+            moved
+                .left
+                .push("there is no navigation file that can be edited, so the navigation is yours to add".to_owned());
+        } else if files.is_empty() {
             moved.left.push(
                 "there is no navigation file that can be edited, so the navigation and a redirect are yours to add"
                     .to_owned(),
@@ -132,7 +147,9 @@ struct AfterMove<'a> {
     tree: &'a dyn Tree,
     from: &'a str,
     to: &'a str,
-    navigation: BTreeMap<String, Vec<u8>>,
+    navigation: &'a BTreeMap<String, Vec<u8>>,
+    /// What the file holds then, if it is not what it holds now.
+    bytes: Option<&'a [u8]>,
 }
 
 impl Tree for AfterMove<'_> {
@@ -143,7 +160,7 @@ impl Tree for AfterMove<'_> {
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         match path {
-            path if path == self.to => self.tree.read(self.from),
+            path if path == self.to => self.bytes.map(<[u8]>::to_vec).or_else(|| self.tree.read(self.from)),
             path if path == self.from => None,
             path => self.navigation.get(path).cloned().or_else(|| self.tree.read(path)),
         }
@@ -162,6 +179,7 @@ struct Moving<'a> {
     tree: &'a dyn Tree,
     site: &'a Site,
     after: &'a Site,
+    after_tree: &'a AfterMove<'a>,
     from: &'a str,
     to: &'a str,
 }
@@ -191,6 +209,41 @@ impl Moving<'_> {
             true => Ok(Some(spelled)),
             false => Err("how such a link is written here is not understood, so it stays".to_owned()),
         }
+    }
+
+    /// Adds the page's old address to its front matter, where the generator reads redirects there.
+    fn alias(&self, bytes: &mut Vec<u8>, left: &mut Vec<String>) -> bool {
+        let (Some(old), Some((field, written))) = (self.site.address(self.from), self.site.alias(self.from)) else {
+            return false;
+        };
+        let Some(new) = self.after.address(self.to).filter(|new| *new != old) else { return false };
+        let page = self.after.parse(self.to, bytes);
+        if self.after.redirects_to(new, self.to) {
+            left.push(format!("{}: `{field}` names the page's own address, and is to go", self.to));
+        }
+        if page.front_matter.list(field).iter().any(|alias| !alias.starts_with('/')) {
+            left.push(format!(
+                "{}: what `{field}` has without a leading slash is read from where the page is now",
+                self.to
+            ));
+        }
+        let edit = match alias::added(&page, bytes, field, &written) {
+            Ok(Some(edit)) => edit,
+            Ok(None) => return false,
+            Err(why) => {
+                left.push(format!("{}: its old address `{written}` belongs into `{field}`; {why}", self.to));
+                return false;
+            }
+        };
+        let text = apply(bytes, &[edit]);
+        let with_alias = AfterMove { bytes: Some(&text), ..*self.after_tree };
+        let leads = Site::read(&with_alias).redirects_to(old, self.to);
+        if leads {
+            *bytes = text;
+        } else {
+            left.push(format!("{}: a redirect from its old address `{written}` is yours to add", self.to));
+        }
+        leads
     }
 
     /// Whether relative links to what is near begin with `./`: on the page, or else on the pages beside it, or else on most.
@@ -352,6 +405,43 @@ mod tests {
         let tree = after(&tree, &moved);
         assert_eq!(text(&tree, "b.md"), "[x](/chosen) [y](deep/a.md)\n");
         assert_eq!(text(&tree, "docs.json"), "{}");
+    }
+
+    #[test]
+    fn the_old_address_is_an_alias_where_the_generator_reads_them() {
+        let tree = site(&[
+            ("hugo.toml", "defaultContentLanguage = \"en\"\n[languages.en]\n[languages.fr]\n"),
+            ("content/docs/a.md", "---\ntitle: A\naliases: [/older/]\n---\nText.\n"),
+            ("content/docs/b.fr.md", "---\ntitle: B\n---\n[a](/docs/a/)\n"),
+            ("content/docs/c.md", "---\ntitle: C\nurl: /chosen/\n---\n"),
+        ]);
+        let moved = move_page(&tree, "content/docs/a.md", "content/guide/a.md").expect("moved");
+        assert!(moved.summary.ends_with("and a redirect followed"), "{}", moved.summary);
+        let tree = after(&tree, &moved);
+        assert_eq!(text(&tree, "content/guide/a.md"), "---\ntitle: A\naliases: [/older/, /docs/a/]\n---\nText.\n");
+        let moved = move_page(&tree, "content/docs/b.fr.md", "content/guide/b.fr.md").expect("moved");
+        let tree = after(&tree, &moved);
+        assert!(text(&tree, "content/guide/b.fr.md").starts_with("---\ntitle: B\naliases:\n  - /docs/b/\n---\n"));
+        let back = move_page(&tree, "content/guide/b.fr.md", "content/docs/b.fr.md").expect("moved");
+        assert!(back.left.iter().any(|left| left.contains("names the page's own address")), "{:?}", back.left);
+        let deleted = crate::delete_page(&tree, "content/guide/a.md").expect("deleted");
+        assert!(deleted.left.iter().any(|left| left.starts_with("`/docs/a/` redirected to it")), "{:?}", deleted.left);
+        let moved = move_page(&tree, "content/docs/c.md", "content/guide/c.md").expect("moved");
+        let tree = after(&tree, &moved);
+        assert_eq!(text(&tree, "content/guide/c.md"), "---\ntitle: C\nurl: /chosen/\n---\n");
+    }
+
+    #[test]
+    fn redirects_that_a_program_keeps_are_told() {
+        let tree = site(&[
+            (
+                "docusaurus.config.js",
+                "export default { plugins: ['@docusaurus/plugin-client-redirects'], presets: [['classic', {}]] };",
+            ),
+            ("docs/a.md", "x\n"),
+        ]);
+        let moved = move_page(&tree, "docs/a.md", "docs/b.md").expect("moved");
+        assert!(moved.left.iter().any(|left| left.contains("one from `/docs/a` to `/docs/b`")), "{:?}", moved.left);
     }
 
     #[test]

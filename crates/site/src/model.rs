@@ -221,6 +221,18 @@ impl Site {
         self.redirects.iter().map(|(source, _)| source.as_str())
     }
 
+    /// The field of front matter that would send readers of a page's address to another page, and what to add to it; `None`
+    /// where the generator has no such field.
+    pub fn alias(&self, file: &str) -> Option<(&'static str, String)> {
+        let root = self.layout.root(file)?;
+        rules(root.generator).alias(root, file, self.address(file)?)
+    }
+
+    /// Whether readers of an address are sent to a page.
+    pub fn redirects_to(&self, address: &str, file: &str) -> bool {
+        self.redirect(address).is_some_and(|to| self.file_at(to) == Some(file))
+    }
+
     /// Where the configuration redirects an address to, as it writes it.
     pub(crate) fn redirect(&self, address: &str) -> Option<&str> {
         let redirect = self.redirects.iter().find(|(source, _)| redirects(source, trimmed(address)))?;

@@ -72,6 +72,12 @@ pub(crate) trait Rules: Sync {
         Vec::new()
     }
 
+    /// The field of a page's front matter that sends readers of an address to the page, and the address as it is written
+    /// there. `file` is the page that is served at the address now.
+    fn alias(&self, _root: &Root, _file: &str, _address: &str) -> Option<(&'static str, String)> {
+        None
+    }
+
     /// Whether a file's name says that it is a piece of other pages.
     fn is_part(&self, file: &str) -> bool {
         is_partial(file)

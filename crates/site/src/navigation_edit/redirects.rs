@@ -24,7 +24,37 @@ pub(super) fn redirect(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Na
     if let Some((file, text)) = plain_file(tree, site) {
         return NavigationEdits::of(in_lines(site, &file, &text, from, to), Vec::new());
     }
-    NavigationEdits::default()
+    NavigationEdits { left: by_program(tree, site, from, to), ..NavigationEdits::default() }
+}
+
+/// What is left to a person where a plug-in keeps redirects that are not edited here.
+fn by_program(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Vec<String> {
+    let (Some(source), Some(destination)) = (address_of(site, from), address_of(site, to)) else { return Vec::new() };
+    let home = site.layout().home();
+    let names = |file: &str, plugin: &str| {
+        tree.read(file).is_some_and(|bytes| String::from_utf8_lossy(&bytes).contains(plugin))
+    };
+    let told = |file: &str, plugin: &str| {
+        format!(
+            "{file} has redirects by `{plugin}`, which are not edited: one from `/{source}` to `/{destination}` is yours to add"
+        )
+    };
+    let endings = ["ts", "js", "mjs", "cjs", "mts"].map(|ending| format!("docusaurus.config.{ending}"));
+    let programs = endings.iter().map(|name| (name.as_str(), "@docusaurus/plugin-client-redirects"));
+    programs
+        .chain([("_config.yml", "jekyll-redirect-from")])
+        .map(|(name, plugin)| (at_home(tree, home, name), plugin))
+        .filter(|(file, plugin)| names(file, plugin))
+        .map(|(file, plugin)| told(&file, plugin))
+        .collect()
+}
+
+/// The address of a page, there already or not yet.
+fn address_of(site: &Site, file: &str) -> Option<String> {
+    site.address(file).map(str::to_owned).or_else(|| {
+        let root = site.layout().root(file)?;
+        Some(root.path(file, &docent_markdown::FrontMatter::default()))
+    })
 }
 
 fn plain_file(tree: &dyn Tree, site: &Site) -> Option<(String, String)> {
@@ -36,13 +66,7 @@ fn plain_file(tree: &dyn Tree, site: &Site) -> Option<(String, String)> {
 
 /// `/from /to 301`, a line each; the new one is written with what the last one had behind it.
 fn in_lines(site: &Site, file: &str, text: &str, from: &str, to: &str) -> Vec<FileEdit> {
-    let address = |file: &str| {
-        site.address(file).map(str::to_owned).or_else(|| {
-            let root = site.layout().root(file)?;
-            Some(root.path(file, &docent_markdown::FrontMatter::default()))
-        })
-    };
-    let (Some(source), Some(destination)) = (address(from), address(to)) else { return Vec::new() };
+    let (Some(source), Some(destination)) = (address_of(site, from), address_of(site, to)) else { return Vec::new() };
     let (source, destination) = (format!("/{source}"), format!("/{destination}"));
     let same = |a: &str, b: &str| a.trim_end_matches('/') == b.trim_end_matches('/');
     let mut edits = Vec::new();

@@ -108,6 +108,19 @@ pub(super) fn aliases(root: &Root, file: &str, front: &FrontMatter, address: &st
     aliases.collect()
 }
 
+/// The address of a page as an alias of another one of its language.
+pub(super) fn alias(root: &Root, file: &str, address: &str) -> Option<String> {
+    root.hugo.as_deref().filter(|settings| settings.has_aliases)?;
+    let language = language_folder(root, root.inside(file).unwrap_or(file));
+    let rest = match language.as_str() {
+        "" => address,
+        language => address.strip_prefix(language).filter(|rest| rest.is_empty() || rest.starts_with('/'))?,
+    };
+    let rest = rest.trim_matches('/');
+    // The first page of a site or of a language is never an alias of another.
+    (!rest.is_empty()).then(|| if has_ending(rest, "html") { format!("/{rest}") } else { format!("/{rest}/") })
+}
+
 /// A pattern of addresses filled in for a page; `None` when it asks for what is not known.
 fn expanded(pattern: &str, path: &str, front: &FrontMatter) -> Option<String> {
     let date = ["date", "publishDate", "pubdate", "published", "lastmod"].iter().find_map(|name| front.get(name));

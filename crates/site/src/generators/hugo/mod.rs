@@ -92,6 +92,10 @@ impl Rules for Hugo {
         !front.flag("draft") && !front.flag("headless") && !never("build.render") && !never("_build.render")
     }
 
+    fn alias(&self, root: &Root, file: &str, address: &str) -> Option<(&'static str, String)> {
+        Some(("aliases", address::alias(root, file, address)?))
+    }
+
     fn aliases(&self, root: &Root, file: &str, front: &FrontMatter, address: &str) -> Vec<String> {
         address::aliases(root, file, front, address)
     }

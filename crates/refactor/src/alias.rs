@@ -1,0 +1,150 @@
+//! A redirect in the front matter of the page it leads to: one more item of a list of addresses.
+
+use std::ops::Range;
+
+use docent_markdown::{Field, FieldValue, FrontMatter, Page, Syntax, parse, text_of};
+
+use super::edit::{TextEdit, apply};
+use super::field::find;
+
+/// The edit that adds an address to a field; `None` when it is there, and why where it cannot be written.
+pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Result<Option<TextEdit>, &'static str> {
+    let text = text_of(bytes);
+    let front_matter = &page.front_matter;
+    if front_matter.list(field).contains(&address) {
+        return Ok(None);
+    }
+    if !address.chars().all(|c| c.is_alphanumeric() || "/._-~".contains(c)) {
+        return Err("the old address has characters that front matter may not take as they are");
+    }
+    let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let edit = match (front_matter.syntax, &front_matter.body) {
+        (Syntax::Yaml, None) => {
+            let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+            Some(TextEdit::insert(
+                start,
+                format!("---{newline}{field}:{newline}  - {address}{newline}---{newline}{newline}"),
+            ))
+        }
+        (Syntax::Yaml, Some(body)) => in_yaml(&text, body, field, address, newline),
+        (Syntax::Toml, Some(body)) => in_toml(&text, body, field, address, newline),
+        _ => None,
+    };
+    let edit = edit.ok_or("its front matter is written in a way I could not change without touching more")?;
+    let after = parse(&page.path, &apply(bytes, std::slice::from_ref(&edit)));
+    match adds_only(front_matter, &after.front_matter, field, address) {
+        true => Ok(Some(edit)),
+        false => Err("its front matter is written in a way I could not change without touching more"),
+    }
+}
+
+fn in_yaml(text: &str, body: &Range<usize>, field: &str, address: &str, newline: &str) -> Option<TextEdit> {
+    let Some(place) = find(text, body, field) else {
+        let before = if body.end > body.start && !text[..body.end].ends_with('\n') { newline } else { "" };
+        return Some(TextEdit::insert(body.end, format!("{before}{field}:{newline}  - {address}{newline}")));
+    };
+    let written = &text[place.value.clone()];
+    if let Some(edit) = in_brackets(text, &place.value, address, "") {
+        return Some(edit);
+    }
+    // A list of lines: the new one is like the last.
+    let last = written.lines().rfind(|line| line.trim_start().starts_with("- "))?;
+    let indent = &last[..last.len() - last.trim_start().len()];
+    let item = last.trim_start().trim_start_matches('-');
+    let space = &item[..item.len() - item.trim_start().len()];
+    let quote = ['"', '\''].into_iter().find(|quote| item.trim_start().starts_with(*quote));
+    let quote = quote.map_or(String::new(), String::from);
+    let before = if text[..place.end].ends_with('\n') { "" } else { newline };
+    Some(TextEdit::insert(place.end, format!("{before}{indent}-{space}{quote}{address}{quote}{newline}")))
+}
+
+fn in_toml(text: &str, body: &Range<usize>, field: &str, address: &str, newline: &str) -> Option<TextEdit> {
+    let mut at = body.start;
+    for line in text[body.clone()].split_inclusive('\n') {
+        let value = line.strip_prefix(field).and_then(|rest| rest.trim_start().strip_prefix('='));
+        // What stands below a table's name belongs to the table.
+        if line.trim_start().starts_with('[') {
+            break;
+        }
+        if let Some(value) = value {
+            let start = at + line.len() - value.len();
+            return in_brackets(text, &(start..body.end), address, "\"");
+        }
+        at += line.len();
+    }
+    Some(TextEdit::insert(body.start, format!("{field} = [\"{address}\"]{newline}")))
+}
+
+/// One more item of a list in brackets, which may go over several lines; in the quotes of the others, or in these.
+fn in_brackets(text: &str, value: &Range<usize>, address: &str, quote: &str) -> Option<TextEdit> {
+    let written = &text[value.clone()];
+    let open = written.len() - written.trim_start().len();
+    let inside = written.trim_start().strip_prefix('[')?;
+    let end = inside.find(']')?;
+    let items = &inside[..end];
+    let kept = items.trim_end();
+    let quoted = ['"', '\''].into_iter().find(|quote| kept.trim_start().starts_with(*quote));
+    let quote = quoted.map_or(quote.to_owned(), String::from);
+    let comma = if kept.is_empty() || kept.ends_with(',') { "" } else { "," };
+    // On lines of their own, items are indented alike.
+    let gap = match kept.rfind('\n') {
+        Some(line) => {
+            let last = &kept[line + 1..];
+            format!("\n{}", &last[..last.len() - last.trim_start().len()])
+        }
+        None if kept.is_empty() => String::new(),
+        None => " ".to_owned(),
+    };
+    let at = value.start + open + 1 + kept.len();
+    Some(TextEdit::insert(at, format!("{comma}{gap}{quote}{address}{quote}")))
+}
+
+/// Whether a front matter after an edit is the one before with this address added.
+fn adds_only(before: &FrontMatter, after: &FrontMatter, field: &str, address: &str) -> bool {
+    let mut wanted = before.list(field);
+    wanted.push(address);
+    let others = |front_matter: &FrontMatter| {
+        let kept = front_matter.fields.iter().filter(|other| other.name != field);
+        let mut others: Vec<Field> = kept.cloned().collect();
+        others.sort_by(|a, b| a.name.cmp(&b.name));
+        others
+    };
+    let is_list = matches!(after.value(field), Some(FieldValue::List(_) | FieldValue::Text(_)));
+    is_list && after.list(field) == wanted && others(before) == others(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_added_as_the_others_are_written() {
+        for (before, after) in [
+            ("Text.\n", "---\naliases:\n  - /old/\n---\n\nText.\n"),
+            ("---\ntitle: x # y\n---\nText.\n", "---\ntitle: x # y\naliases:\n  - /old/\n---\nText.\n"),
+            ("---\naliases: [\"/a\"]\nb: c\n---\n", "---\naliases: [\"/a\", \"/old/\"]\nb: c\n---\n"),
+            ("---\naliases: []\n---\n", "---\naliases: [/old/]\n---\n"),
+            ("---\naliases:\n- '/a' # note\nb: c\n---\n", "---\naliases:\n- '/a' # note\n- '/old/'\nb: c\n---\n"),
+            ("---\r\naliases:\r\n    - /a\r\n---\r\n", "---\r\naliases:\r\n    - /a\r\n    - /old/\r\n---\r\n"),
+            (
+                "+++\ntitle = \"x\"\n[menu]\nname = \"y\"\n+++\n",
+                "+++\naliases = [\"/old/\"]\ntitle = \"x\"\n[menu]\nname = \"y\"\n+++\n",
+            ),
+            ("+++\naliases = [\n  '/a',\n]\n+++\n", "+++\naliases = [\n  '/a',\n  '/old/'\n]\n+++\n"),
+        ] {
+            let page = parse("a.md", before.as_bytes());
+            let edit = added(&page, before.as_bytes(), "aliases", "/old/").expect(before).expect(before);
+            let text = apply(before.as_bytes(), &[edit]);
+            assert_eq!(String::from_utf8(text).as_deref(), Ok(after));
+        }
+    }
+
+    #[test]
+    fn what_is_there_or_cannot_be_written_is_left() {
+        let of =
+            |text: &str, address: &str| added(&parse("a.md", text.as_bytes()), text.as_bytes(), "aliases", address);
+        assert_eq!(of("---\naliases: [/old/]\n---\n", "/old/"), Ok(None));
+        assert!(of("---\naliases: /a\n---\n", "/old/").is_err());
+        assert!(of("---\na: b\n---\n", "/old: x/").is_err());
+    }
+}
