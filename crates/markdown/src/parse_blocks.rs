@@ -542,7 +542,9 @@ fn without_attributes(words: &str) -> &str {
     let attributes = words.trim_end().strip_suffix('}').and_then(|rest| rest.rsplit_once('{'));
     let Some((before, attributes)) = attributes else { return words };
     let attributes = attributes.trim_start_matches(':').trim();
-    let is_list = attributes.starts_with('.') || attributes.split_once('=').is_some_and(|(name, _)| is_name(name));
+    let is_list = attributes.starts_with('.')
+        || (attributes.starts_with("data-") && is_name(attributes))
+        || attributes.split_once('=').is_some_and(|(name, _)| is_name(name));
     if is_list { before } else { words }
 }
 

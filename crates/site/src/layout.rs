@@ -305,6 +305,12 @@ impl Layout {
         }
     }
 
+    /// The front matter that a page's address is made of, where not all front matter is read.
+    pub(crate) fn front_matter_of(&self, file: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
+        let root = self.root(file)?;
+        rules(root.generator).read_front_matter(root, root.inside(file)?, bytes)
+    }
+
     /// Whether the navigation lets readers find a page, where it decides that. A page may be named by its file, by what it is
     /// served at, and by the index that it is.
     pub(crate) fn is_shown(&self, file: &str, path: &str) -> bool {

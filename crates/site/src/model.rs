@@ -62,9 +62,10 @@ impl Site {
         let files: BTreeSet<String> = paths.into_iter().collect();
         let outside: BTreeSet<String> = tree.paths_outside().into_iter().collect();
         let has_any = |path: &str| files.contains(path) || outside.contains(path);
+        let bytes_of = |file: &str| tree.read(file).unwrap_or_default();
         let front_of = |file: &str| match reads_front_matter {
-            true => tree.read(file).map(|bytes| front_matter(&bytes)).unwrap_or_default(),
-            false => FrontMatter::default(),
+            true => front_matter(&bytes_of(file)),
+            false => layout.front_matter_of(file, &|| bytes_of(file)).unwrap_or_default(),
         };
         let is_served = |file: &&String| {
             is_page(file.trim_start_matches("../")) && layout.root(file).is_some_and(|root| root.keeps(file))
@@ -127,7 +128,12 @@ impl Site {
 
     /// Reads a page, its headings anchored as this site does it.
     pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
-        parse_as(file, bytes, Format::of(file), self.layout.anchors())
+        let mut page = parse_as(file, bytes, Format::of(file), self.layout.anchors());
+        if self.layout.mkdocs.has_hooks {
+            // What stands in such a heading is a program's to make.
+            page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());
+        }
+        page
     }
 
     /// Files of pages that would be served at a path, were they there; front matter may serve them elsewhere.

@@ -93,7 +93,8 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
         page.problems.extend(shown.problem);
         page.title = page.title.take().or(shown.title);
     }
-    let place = layout.place_of(file, &page.front_matter);
+    let front = layout.front_matter_of(file, &|| bytes.to_vec());
+    let place = layout.place_of(file, front.as_ref().unwrap_or(&page.front_matter));
     if !is_partial(file) && !page.front_matter.hides() && !layout.is_shown(file, &place.site_path) {
         page.problems.push(Problem { line: 1, message: NOT_NAMED.to_owned() });
     }

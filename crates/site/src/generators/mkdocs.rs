@@ -3,17 +3,17 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, FrontMatter, folder, text_of};
+use docent_markdown::{AnchorStyle, Field, FieldValue, FrontMatter, folder, text_of};
 use globset::GlobSet;
 use regex::Regex;
 
 use super::patterns::ignore_globs;
 use super::roots::{Root, index_path};
 use super::yaml::{self, Yaml};
-use super::{Rules, mkdocs_links};
+use super::{Rules, mkdocs_blog, mkdocs_links};
 use crate::follow::{Wanted, Written};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
-use crate::model::{Site, Target};
+use crate::model::{Site, Target, front_matter};
 use crate::tree::{Tree, at_home, joined_in};
 
 pub(crate) const FILES: [&str; 2] = ["mkdocs.yml", "mkdocs.yaml"];
@@ -25,7 +25,7 @@ pub(crate) fn is_file(name: &str) -> bool {
 }
 
 /// Plug-ins that make pages out of something else than Markdown files in the docs folder.
-const MAKERS: [&str; 8] = ["gen-files", "api-autonav", "blog", "tags", "monorepo", "multirepo", "simple", "mkdoxy"];
+const MAKERS: [&str; 7] = ["gen-files", "api-autonav", "tags", "monorepo", "multirepo", "simple", "mkdoxy"];
 
 /// How deep a configuration may nest.
 const DEEPEST: usize = 32;
@@ -43,6 +43,8 @@ pub(crate) struct Options {
     pub(crate) absolute_from_docs: bool,
     /// Whether a plug-in makes pages that are in no file.
     pub(crate) makes_pages: bool,
+    /// Whether programs of the site's own may change pages before they are built.
+    pub(crate) has_hooks: bool,
 }
 
 #[derive(Debug)]
@@ -53,7 +55,11 @@ impl Rules for MkDocs {
         read(tree, home, has)
     }
 
-    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
+        let mut blogs = root.blogs.iter();
+        if let Some(address) = blogs.find(|blog| blog.holds(inside)).and_then(|blog| blog.address(inside, front)) {
+            return below(&root.served, &address);
+        }
         let (stem, language) = root.without_language(inside);
         let path = index_path(stem, &["index", "README"]);
         let prefix = language.filter(|language| root.suffixes.first() != Some(language));
@@ -62,6 +68,15 @@ impl Rules for MkDocs {
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
         !(inside.ends_with(".md") || inside.ends_with(".markdown"))
+    }
+
+    fn read_front_matter(&self, root: &Root, inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
+        root.blogs.iter().any(|blog| blog.holds(inside)).then(|| front_matter_of_post(inside, &bytes()))
+    }
+
+    fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {
+        let blog = root.blogs.iter().find(|blog| blog.holds(inside));
+        blog.is_none_or(|blog| !front.flag("draft") && blog.address(inside, front).is_some())
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
@@ -88,6 +103,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     root.excluded = excluded(&config);
     let (suffixes, languages) = languages(&config);
     root.suffixes = suffixes;
+    root.blogs = mkdocs_blog::blogs(&config);
 
     let mut roots = vec![root];
     for (language, is_default) in languages {
@@ -110,6 +126,16 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         layout.problem(&file, format!("the configuration is not YAML: {message}"));
     }
     Some(layout)
+}
+
+/// The front matter of a post, with the title that it is known by.
+fn front_matter_of_post(file: &str, bytes: &[u8]) -> FrontMatter {
+    let mut front = front_matter(bytes);
+    if front.title().is_none() {
+        let value = FieldValue::Text(mkdocs_blog::title(file, bytes));
+        front.fields.push(Field { name: "title".to_owned(), value });
+    }
+    front
 }
 
 /// A configuration with what it takes over from another file (`INHERIT`), which it adds to. The other's text is put behind
@@ -155,6 +181,7 @@ fn options(config: &Yaml) -> Options {
         base: path.split(['?', '#']).next().unwrap_or_default().trim_matches('/').to_owned(),
         flat: config.get("use_directory_urls").and_then(Yaml::text) == Some("false"),
         absolute_from_docs: absolute.and_then(Yaml::text) == Some("relative_to_docs"),
+        has_hooks: config.get("hooks").is_some(),
         makes_pages: MAKERS.iter().any(|plugin| is_named(config, plugin)),
     }
 }

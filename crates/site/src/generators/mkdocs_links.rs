@@ -36,6 +36,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     match browser(site, options).follow(link) {
         Target::Missing { .. } if options.makes_pages => Target::NotUnderstood,
+        Target::Missing { path: Some(path), .. } if may_be_of_blog(site, link.from, &path) => Target::NotUnderstood,
         Target::Missing { path: Some(path), .. } if OF_THEMES.contains(&path.as_str()) => Target::NotUnderstood,
         Target::Missing { .. } if named.as_deref().is_some_and(|path| is_of_theme(options, path)) => {
             Target::NotUnderstood
@@ -67,9 +68,20 @@ fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
     }
     Some(match site.address(&file) {
         Some(_) => Target::Page { file, anchor: link.anchor.clone() },
+        None if is_post(site, &file) => Target::NotUnderstood,
         // It is a page to nobody: the docs leave it out.
         None => Target::Missing { path: Some(file), anchor: link.anchor.clone() },
     })
+}
+
+fn may_be_of_blog(site: &Site, from: &str, address: &str) -> bool {
+    site.layout().root(from).is_some_and(|root| root.blogs.iter().any(|blog| blog.may_make(address)))
+}
+
+/// Whether a file is a post of a blog, which may be a draft or have an address that a program makes.
+fn is_post(site: &Site, file: &str) -> bool {
+    let root = site.layout().root(file);
+    root.is_some_and(|root| root.inside(file).is_some_and(|inside| root.blogs.iter().any(|blog| blog.holds(inside))))
 }
 
 fn is_in_docs(site: &Site, file: &str) -> bool {

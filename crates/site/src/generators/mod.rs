@@ -8,6 +8,7 @@ pub(crate) mod mdbook;
 pub(crate) mod mintlify;
 mod mintlify_links;
 pub(crate) mod mkdocs;
+mod mkdocs_blog;
 mod mkdocs_links;
 mod modules;
 pub(crate) mod next;
@@ -44,6 +45,11 @@ pub(crate) trait Rules: Sync {
     /// Whether front matter may choose a page's address, so that all of it has to be read to know the site.
     fn reads_front_matter(&self) -> bool {
         false
+    }
+
+    /// The front matter that a page's address is made of, where not all front matter is read.
+    fn read_front_matter(&self, _root: &Root, _inside: &str, _bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
+        None
     }
 
     /// Whether front matter is taken off a page. Where it is not, readers see it as text.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use docent_markdown::{FrontMatter, stem};
 use globset::GlobSet;
 
+use super::mkdocs_blog::Blog;
 use super::{docusaurus, hugo, rules};
 use crate::layout::{Generator, below};
 
@@ -35,6 +36,8 @@ pub(crate) struct Root {
     pub(crate) docusaurus: docusaurus::Instance,
     /// Languages that file names may end in (`page.fr.md`), the default one first.
     pub(crate) suffixes: Vec<String>,
+    /// Blogs of MkDocs in the folder.
+    pub(crate) blogs: Vec<Blog>,
     /// What Hugo is told of addresses and links.
     pub(crate) hugo: Option<Arc<hugo::Settings>>,
 }

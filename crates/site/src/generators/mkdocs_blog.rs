@@ -1,0 +1,175 @@
+//! Posts of the blog plug-in of Material for MkDocs: where they are served is made of their date and their title.
+
+use docent_markdown::{AnchorStyle, Anchors, FrontMatter, folder, text_of};
+
+use super::roots::index_path;
+use super::yaml::Yaml;
+use crate::layout::below;
+
+/// A blog of a site.
+#[derive(Debug, Clone)]
+pub(crate) struct Blog {
+    /// The folder of its posts in the folder of pages.
+    posts: String,
+    /// What its posts are served below.
+    served: String,
+    /// Patterns of addresses and of the dates in them; `None` where a program makes them.
+    patterns: Option<(String, String)>,
+    /// How many categories an address may hold.
+    categories: usize,
+}
+
+/// The blogs that a configuration names.
+pub(super) fn blogs(config: &Yaml) -> Vec<Blog> {
+    let plugins = config.get("plugins");
+    let is_blog = |name: &str| ["blog", "material/blog"].contains(&name);
+    let listed = plugins.map(Yaml::list).unwrap_or_default().iter();
+    let plain = listed.clone().filter(|item| item.text().is_some_and(is_blog)).map(|_| &Yaml::Empty);
+    let members = listed.flat_map(Yaml::members).chain(plugins.map(Yaml::members).unwrap_or_default());
+    let with_options = members.filter(|(name, _)| is_blog(name)).map(|(_, options)| options);
+    plain
+        .chain(with_options)
+        .filter(|options| text_of_option(options, "enabled", "true") != "false")
+        .map(blog)
+        .collect()
+}
+
+fn text_of_option<'y>(options: &'y Yaml, name: &str, otherwise: &'y str) -> &'y str {
+    options.get(name).and_then(Yaml::text).unwrap_or(otherwise)
+}
+
+fn blog(options: &Yaml) -> Blog {
+    let text = |name: &str, otherwise| text_of_option(options, name, otherwise);
+    let dir = plain_path(text("blog_dir", "blog"));
+    let posts = text("post_dir", "{blog}/posts").replace("{blog}", &dir);
+    let is_computed = ["post_slugify", "post_slugify_separator", "categories_slugify", "categories_slugify_separator"]
+        .iter()
+        .any(|name| options.get(name).is_some());
+    let (address, date) = (text("post_url_format", "{date}/{slug}"), text("post_url_date_format", "yyyy/MM/dd"));
+    Blog {
+        posts: plain_path(&posts),
+        served: dir,
+        patterns: (!is_computed).then(|| (address.to_owned(), date.to_owned())),
+        categories: text("post_url_max_categories", "1").parse().unwrap_or(1),
+    }
+}
+
+/// A path without `.` and without slashes around it.
+fn plain_path(path: &str) -> String {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".").collect::<Vec<_>>().join("/")
+}
+
+impl Blog {
+    /// Whether a file in the folder of pages is a post.
+    pub(super) fn holds(&self, inside: &str) -> bool {
+        inside.strip_prefix(self.posts.as_str()).is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// Whether the plug-in may make a page at an address: its archive, its categories, its authors.
+    pub(super) fn may_make(&self, address: &str) -> bool {
+        let rest = address.strip_prefix(self.served.as_str());
+        rest.is_some_and(|rest| self.served.is_empty() || rest.is_empty() || rest.starts_with('/'))
+    }
+
+    /// Where a post is served; `None` where that is not known.
+    pub(super) fn address(&self, inside: &str, front: &FrontMatter) -> Option<String> {
+        let (pattern, date_pattern) = self.patterns.as_ref()?;
+        let name = inside.rsplit('/').next().unwrap_or(inside);
+        let name = docent_markdown::stem(name).unwrap_or(name);
+        let mut path = pattern.replace("{file}", name);
+        if path.contains("{date}") {
+            let created = front.get("date.created").or_else(|| front.get("date"))?;
+            path = path.replace("{date}", &dated(date_pattern, created)?);
+        }
+        if path.contains("{categories}") {
+            let categories = front.list("categories");
+            let slugs: Vec<String> = categories.iter().take(self.categories).map(|name| slug(name)).collect();
+            path = path.replace("{categories}", &slugs.join("/"));
+        }
+        if path.contains("{slug}") {
+            let own = front.get("slug").map(str::to_owned);
+            path = path.replace("{slug}", &own.or_else(|| front.title().map(slug))?);
+        }
+        let path = plain_path(&path);
+        (!path.contains(['{', '}']) && !path.split('/').any(|part| part == ".."))
+            .then(|| below(&self.served, &index_path(&path, &["index", "README"])))
+    }
+}
+
+fn slug(words: &str) -> String {
+    Anchors::of(AnchorStyle::Pymdown).for_heading(words)
+}
+
+/// A date by a pattern of year, month and day; `None` where there is more in it.
+fn dated(pattern: &str, date: &str) -> Option<String> {
+    let (year, month, day) = (date.get(..4)?, date.get(5..7)?, date.get(8..10)?);
+    let digits = [year, month, day].iter().all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
+    let is_date = digits && date.get(4..5) == Some("-") && date.get(7..8) == Some("-");
+    let known = pattern.replace("yyyy", "").replace("MM", "").replace("dd", "");
+    (is_date && !known.contains(|c: char| c.is_alphabetic()))
+        .then(|| pattern.replace("yyyy", year).replace("MM", month).replace("dd", day))
+}
+
+/// What a post without a title in its front matter is called: by the heading it begins with, as it is written, or else by
+/// its file.
+pub(super) fn title(file: &str, bytes: &[u8]) -> String {
+    let text = text_of(bytes);
+    let body = &text[docent_markdown::front_matter_end(&text)..];
+    let first = body.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    match first.strip_prefix("# ") {
+        Some(words) => words.trim_start_matches(['#', ' ']).to_owned(),
+        None => {
+            let name = file.strip_prefix(folder(file)).unwrap_or(file).trim_start_matches('/');
+            docent_markdown::stem(name).unwrap_or(name).replace(['-', '_'], " ")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::model::{Site, Target};
+    use crate::sample::site;
+
+    #[test]
+    fn posts_are_served_by_their_date_and_title() {
+        let read = |plugins: &str| {
+            let configuration = format!("site_name: x\nplugins:\n{plugins}");
+            Site::read(&site(&[
+                ("mkdocs.yml", configuration.as_str()),
+                ("docs/index.md", ""),
+                ("docs/blog/posts/a.md", "---\ndate: 2023-11-30\n---\n\n# We're *there*: 日本\n"),
+                (
+                    "docs/blog/posts/b.md",
+                    "---\ntitle: Other\ndate:\n  created: 2024-01-02\ncategories: [Big News]\n---\n",
+                ),
+                ("docs/blog/posts/c.md", "---\nslug: chosen\ndate: 2024-01-02 10:00:00\n---\nText.\n"),
+                ("docs/blog/posts/d-e.md", "---\ndate: 2024-01-02\n---\nText.\n"),
+                ("docs/blog/posts/draft.md", "---\ndate: 2024-01-02\ndraft: true\n---\n# Draft\n"),
+            ]))
+        };
+        let of = |site: &Site, name: &str| site.address(&format!("docs/blog/posts/{name}.md")).map(str::to_owned);
+        let default = read("  - blog\n");
+        for (name, address) in [
+            ("a", "blog/2023/11/30/were-there-日本"),
+            ("b", "blog/2024/01/02/other"),
+            ("c", "blog/2024/01/02/chosen"),
+            ("d-e", "blog/2024/01/02/d-e"),
+        ] {
+            assert_eq!(of(&default, name).as_deref(), Some(address), "{name}");
+        }
+        let post = |name: &str| format!("blog/posts/{name}.md");
+        let page = Target::Page { file: "docs/blog/posts/a.md".to_owned(), anchor: None };
+        assert_eq!(default.resolve("docs/index.md", &post("a")), page);
+        assert_eq!(default.resolve("docs/index.md", &post("draft")), Target::NotUnderstood);
+
+        let own = read(
+            "  - material/blog:\n      post_url_format: \"{categories}/{date}-{file}\"\n      post_url_date_format: yyyy-MM\n",
+        );
+        assert_eq!(of(&own, "b").as_deref(), Some("blog/big-news/2024-01-b"));
+
+        let computed = read("  - blog:\n      post_slugify: !!python/name:own.slug\n");
+        assert_eq!(of(&computed, "a"), None);
+        assert_eq!(computed.resolve("docs/index.md", &post("a")), Target::NotUnderstood);
+        assert_eq!(of(&read("  - search\n"), "a").as_deref(), Some("blog/posts/a"));
+    }
+}
