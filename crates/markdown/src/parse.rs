@@ -267,6 +267,14 @@ AT&amp;T \< 5
     }
 
     #[test]
+    fn links_may_end_in_any_letter() {
+        let text = "[設定](a.md), [é](<b c.md> \"t\") and ![図](d.png)\n\n- [コメント][x]\n\n[x]: e.md\n";
+        let page = parse("a.md", text.as_bytes());
+        let links: Vec<_> = page.links.iter().map(|link| (link.text.as_str(), &text[link.dest_span.clone()])).collect();
+        assert_eq!(links, [("設定", "a.md"), ("é", "b c.md"), ("図", "d.png"), ("コメント", "e.md")]);
+    }
+
+    #[test]
     fn a_large_page_of_marks_is_text() {
         for name in ["a.md", "a.mdx"] {
             let text = format!("---\ntitle: Marks\n---\n\nneedle\n{}", "[a](".repeat(200_000));

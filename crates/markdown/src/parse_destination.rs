@@ -4,8 +4,9 @@ use std::ops::Range;
 
 /// The destination of `[words](destination "title")`: `from` is past the words, `end` the end of the link.
 pub(crate) fn inline_destination(text: &str, from: usize, end: usize) -> Option<Range<usize>> {
-    let from = text.floor_char_boundary(from);
-    let open = from.saturating_sub(1) + text.get(from.saturating_sub(1)..end)?.find("](")?;
+    // The last of the words may be a letter of several bytes.
+    let last = text.floor_char_boundary(from.saturating_sub(1));
+    let open = last + text.get(last..end)?.find("](")?;
     destination(text, open + 2, end)
 }
 
@@ -61,6 +62,8 @@ mod tests {
             ("[a](b(c)d)", 2, "b(c)d"),
             ("[a](b\\)c)", 2, "b\\)c"),
             ("[](é)", 1, "é"),
+            ("[é](b)", 3, "b"),
+            ("[設定](b)", 7, "b"),
             ("[![x](y)](z)", 8, "z"),
             ("[a]()", 2, ""),
             ("[`a](b`](c)", 7, "c"),
