@@ -104,6 +104,13 @@ pub(crate) fn blocks(
     blocks
 }
 
+/// The words of a heading with the spaces that stand between them, which some anchors count. Only of one without marks.
+fn with_own_spaces(raw: &str, words: String) -> String {
+    let own = raw.trim().trim_matches('#').trim();
+    let is_same = own.contains("  ") && own.split_whitespace().eq(words.split_whitespace());
+    if is_same { own.to_owned() } else { words }
+}
+
 /// A reference's label as CommonMark compares it.
 fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
@@ -269,7 +276,7 @@ impl Reading<'_> {
         } else if id.is_none() && self.anchors.reads_attributes() {
             text.truncate(without_attributes(&text).len());
         }
-        let words = text;
+        let words = with_own_spaces(raw, text);
         let text = words.split_whitespace().collect::<Vec<_>>().join(" ");
         let level = level as u8;
         let anchor = match id {
