@@ -65,8 +65,16 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
         problems.extend(found);
         read
     };
-    let Blocks { headings, links, ids, sections, prose, code, unread } =
+    let Blocks { headings, mut links, ids, sections, prose, code, unread } =
         read.unwrap_or_else(|| as_text(&text, body, anchors));
+    let in_templates = match format {
+        Format::Markdown => parse_templates::blocks(&text, body, &code),
+        Format::Mdx => Vec::new(),
+    };
+    if !in_templates.is_empty() {
+        links.extend(in_templates);
+        links.sort_by_key(|link| (link.span.start, link.dest_span.start));
+    }
     problems.extend(unread.map(|at| {
         let message = format!("this is read as text: the page has {MOST_HEADINGS} headings before it");
         Problem { line: lines.number(at), message }

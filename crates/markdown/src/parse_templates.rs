@@ -1,7 +1,13 @@
-//! Templates in the destinations of links: `[words]({{< relref "page.md" >}})`.
+//! Templates and links: those in destinations (`[words]({{< relref "page.md" >}})`), and GitBook's blocks that are links
+//! themselves (`{% content-ref url="page.md" %}`).
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::page::{Link, LinkKind};
 
 /// The text with templates in destinations spelled as one word of the same length. Generators fill in their templates
 /// before they read Markdown, so that what is in one never ends a destination.
@@ -44,9 +50,44 @@ fn template(text: &str) -> Option<usize> {
     Some(line.find(closing)? + closing.len())
 }
 
+/// The links that GitBook's blocks are, in what stands behind `body` and is no code.
+pub(crate) fn blocks(text: &str, body: usize, code: &[Range<usize>]) -> Vec<Link> {
+    static BLOCK: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r#"\{%[ \t]*(?:(content-ref)[ \t]+(url)|(file)[ \t]+(src))[ \t]*=[ \t]*"([^"\n]{1,1000})"[^%\n]{0,1000}%\}"#)
+            .expect("the pattern is written out above")
+    });
+    if !text.contains("{%") {
+        return Vec::new();
+    }
+    let found = BLOCK.captures_iter(&text[body..]).filter_map(|found| {
+        let range = |range: Range<usize>| body + range.start..body + range.end;
+        let (span, dest_span) = (range(found.get_match().range()), range(found.get(5)?.range()));
+        let name = |own: usize, other: usize| found.get(own).or(found.get(other)).map(|name| name.as_str().to_owned());
+        let kind = LinkKind::Attribute { element: name(1, 3)?, attribute: name(2, 4)? };
+        let target = text[dest_span.clone()].to_owned();
+        Some(Link { target, dest_span, span, text: String::new(), kind })
+    });
+    found.filter(|link| !code.iter().any(|code| code.contains(&link.span.start))).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::{Format, parse_as};
+    use crate::{Format, LinkKind, parse_as};
+
+    #[test]
+    fn blocks_of_gitbook_are_links() {
+        let text = "{% content-ref url=\"../a b.md\" %}\n[a](x.md)\n{% endcontent-ref %}\n\n{% file src=\"f.pdf\" caption=\"F\" %}\n\n\
+                    `{% content-ref url=\"c.md\" %}` {% hint style=\"info\" %}\n";
+        let page = parse_as("a.md", text.as_bytes(), Format::Markdown, Default::default());
+        let links: Vec<_> =
+            page.links.iter().map(|link| (link.target.as_str(), &text[link.dest_span.clone()])).collect();
+        assert_eq!(links, [("../a b.md", "../a b.md"), ("x.md", "x.md"), ("f.pdf", "f.pdf")]);
+        let kind = |element: &str, attribute: &str| LinkKind::Attribute {
+            element: element.into(),
+            attribute: attribute.into(),
+        };
+        assert_eq!((&page.links[0].kind, &page.links[2].kind), (&kind("content-ref", "url"), &kind("file", "src")));
+    }
 
     #[test]
     fn a_template_is_the_destination_of_a_link() {
