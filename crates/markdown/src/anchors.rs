@@ -66,6 +66,8 @@ pub enum AnchorStyle {
     Blackfriday,
     /// Of Sphinx: letters of ASCII, never a digit first.
     Docutils,
+    /// Of GitBook's own tool and of HonKit: a list of signs goes, and the same words again get the same anchor.
+    GitBook,
     Mintlify,
 }
 
@@ -86,6 +88,7 @@ impl AnchorStyle {
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),
             Self::PymdownCased => pymdown_slug(text),
             Self::Docutils => docutils_slug(text),
+            Self::GitBook => gitbook_slug(text),
             // Dashes in prose are made typographic before, and no marks are kept.
             Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")).replace(is_combining_mark, ""),
             Self::Hugo => hugo_slug(without_dashes(text).chars()),
@@ -144,6 +147,17 @@ fn docutils_slug(text: &str) -> String {
         }
     }
     out.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit()).trim_end_matches('-').to_owned()
+}
+
+/// A heading with a template is called what only a build knows.
+fn gitbook_slug(text: &str) -> String {
+    const SIGNS: &str = "[]!\"'#$%&()*+,./:;<=>?@\\^_`{|}~©∑®†“”‘’∂ƒ™℠…œŒ˚º•ª∆∞♥";
+    if text.contains("{{") || text.contains("{%") {
+        return String::new();
+    }
+    let kept = text.chars().filter(|c| !SIGNS.contains(*c)).map(|c| if c.is_whitespace() { ' ' } else { c });
+    let slug = kept.collect::<String>().replace(' ', "-").to_lowercase();
+    slug.strip_prefix('-').unwrap_or(&slug).to_owned()
 }
 
 fn pymdown_slug(text: &str) -> String {
@@ -246,8 +260,10 @@ impl Anchors {
             return self.explicit(name.trim());
         }
         let slug = self.style.slug(text);
-        if self.style == AnchorStyle::Docutils {
-            return self.numbered(slug);
+        match self.style {
+            AnchorStyle::Docutils => return self.numbered(slug),
+            AnchorStyle::GitBook => return slug,
+            _ => {}
         }
         let (base, joint) = match self.style {
             // `setup_1` is counted on: the next one is `setup_2`.
@@ -309,7 +325,8 @@ impl Anchors {
             | AnchorStyle::Starlight
             | AnchorStyle::Fumadocs
             | AnchorStyle::Nextra
-            | AnchorStyle::NextraPages => self.for_heading(words),
+            | AnchorStyle::NextraPages
+            | AnchorStyle::GitBook => self.for_heading(words),
             _ => self.for_heading(text),
         }
     }
@@ -388,9 +405,14 @@ mod tests {
             (AnchorStyle::Blackfriday, "§ 1.2 What's new?", "1-2-what-s-new"),
             (AnchorStyle::Docutils, "1. What's `new` in Über?", "what-s-new-in-uber"),
             (AnchorStyle::Docutils, "快速", "id1"),
+            (AnchorStyle::GitBook, "What's new in `v1.2`? (and_more)", "whats-new-in-v12-andmore"),
+            (AnchorStyle::GitBook, "-- A / B：c", "--a--b：c"),
+            (AnchorStyle::GitBook, "Version {{ book.version }}", ""),
         ] {
             assert_eq!(Anchors::of(style).for_heading(text), anchor, "{text}");
         }
+        let mut gitbook = Anchors::of(AnchorStyle::GitBook);
+        assert_eq!([gitbook.for_heading("Setup"), gitbook.for_heading("Setup")], ["setup", "setup"]);
         let mut python = Anchors::of(AnchorStyle::Python);
         let given: Vec<String> = ["Setup", "Setup", "Setup_1"].iter().map(|text| python.for_heading(text)).collect();
         assert_eq!(given, ["setup", "setup_1", "setup_2"]);

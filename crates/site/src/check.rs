@@ -469,6 +469,10 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
 /// attributes with the id, a label (`(name)=`), or an object of the source code that is documented in its place.
 fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str) -> bool {
     let words = line.trim();
+    if words.starts_with('#') && words.contains("{{") {
+        // Part of it is written by the build.
+        return true;
+    }
     let heading = words.starts_with('#').then(|| slug(words.trim_start_matches('#').trim()));
     let is_heading = heading.is_some_and(|heading| {
         !heading.is_empty() && slug_of_anchor.strip_prefix(heading.as_str()).is_some_and(is_count)

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
 use crate::generators::{
-    self, ALL, docusaurus, hugo, mdbook, mkdocs, next_config, redirects, rules, sphinx, starlight, vitepress,
+    self, ALL, docusaurus, gitbook, hugo, mdbook, mkdocs, next_config, redirects, rules, sphinx, starlight, vitepress,
 };
 use crate::openapi::Cache;
 use crate::tree::Tree;
@@ -42,6 +42,8 @@ pub enum Generator {
     Hugo,
     /// With pages in Markdown, read by MyST.
     Sphinx,
+    /// gitbook.com, or GitBook's own tool and its successor HonKit.
+    GitBook,
 }
 
 impl Generator {
@@ -59,6 +61,7 @@ impl Generator {
             Self::Nextra => "Nextra",
             Self::Hugo => "Hugo",
             Self::Sphinx => "Sphinx",
+            Self::GitBook => "GitBook",
         }
     }
 }
@@ -120,6 +123,7 @@ pub struct Layout {
     pub(crate) mkdocs: mkdocs::Options,
     pub(crate) mdbook: mdbook::Options,
     pub(crate) sphinx: sphinx::Options,
+    pub(crate) gitbook: gitbook::Options,
     pub(crate) cache: Cache,
     pub(crate) docusaurus: docusaurus::Settings,
     pub(crate) next: next_config::Settings,
@@ -224,12 +228,14 @@ impl Layout {
     fn of_configuration(tree: &dyn Tree, configurations: &[&str]) -> Self {
         let has = |name: &str| configurations.contains(&name);
         let above = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
-        for home in HOMES.into_iter().chain(above) {
+        let homes: Vec<&str> = HOMES.into_iter().chain(above).collect();
+        for home in &homes {
             if let Some(layout) = ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has)) {
                 return layout;
             }
         }
-        generators::without_configuration(tree, configurations).unwrap_or_else(Self::plain)
+        let by_summary = || homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has));
+        generators::without_configuration(tree, configurations).or_else(by_summary).unwrap_or_else(Self::plain)
     }
 
     pub(crate) fn plain() -> Self {
@@ -257,6 +263,7 @@ impl Layout {
             mkdocs: mkdocs::Options::default(),
             mdbook: mdbook::Options::default(),
             sphinx: sphinx::Options::default(),
+            gitbook: gitbook::Options::default(),
             cache: Cache::default(),
             docusaurus: docusaurus::Settings::default(),
             next: next_config::Settings::default(),
@@ -476,6 +483,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
                 || mdbook::is_file(inside, name)
                 || hugo::config::is_file(inside, name)
                 || sphinx::is_file(inside, name)
+                || gitbook::is_file(inside, name)
                 || redirects::is_file(inside, name)
         })
     })

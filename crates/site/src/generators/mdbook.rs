@@ -116,14 +116,19 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 
 /// The chapters that a summary names, in order, with their titles.
 fn chapters(bytes: &[u8]) -> Vec<(String, String)> {
+    let named = links_of_summary(bytes).into_iter().filter_map(|(target, title)| {
+        Some((docent_markdown::joined("", &Written::read(SUMMARY, &target, LinkSyntax::Markdown)?.path)?, title))
+    });
+    named.filter(|(path, _)| is_markdown(path)).collect()
+}
+
+/// The links of a summary that stay in the book, in order, as they are written, with their words.
+pub(super) fn links_of_summary(bytes: &[u8]) -> Vec<(String, String)> {
     let page = parse_as(SUMMARY, bytes, Format::Markdown, AnchorStyle::MdBook);
     page.links
         .into_iter()
         .filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference) && !is_external(&link.target))
-        .filter_map(|link| {
-            let path = docent_markdown::joined("", &Written::read(SUMMARY, &link.target, LinkSyntax::Markdown)?.path)?;
-            is_markdown(&path).then_some((path, link.text))
-        })
+        .map(|link| (link.target, link.text))
         .collect()
 }
 

@@ -3,6 +3,8 @@
 mod browser;
 pub(crate) mod docusaurus;
 mod fumadocs;
+pub(crate) mod gitbook;
+mod gitbook_links;
 pub(crate) mod hugo;
 pub(crate) mod mdbook;
 pub(crate) mod mintlify;
@@ -111,7 +113,7 @@ pub(crate) trait Rules: Sync {
 }
 
 /// In the order in which their configurations are looked for.
-pub(crate) const ALL: [Generator; 10] = [
+pub(crate) const ALL: [Generator; 11] = [
     Generator::Mintlify,
     Generator::Docusaurus,
     Generator::VitePress,
@@ -122,6 +124,7 @@ pub(crate) const ALL: [Generator; 10] = [
     Generator::Nextra,
     Generator::Hugo,
     Generator::Sphinx,
+    Generator::GitBook,
 ];
 
 /// The rules of a generator.
@@ -138,6 +141,7 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::Nextra => &nextra::Nextra,
         Generator::Hugo => &hugo::Hugo,
         Generator::Sphinx => &sphinx::Sphinx,
+        Generator::GitBook => &gitbook::GitBook,
     }
 }
 

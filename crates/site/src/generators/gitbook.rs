@@ -1,0 +1,261 @@
+//! GitBook: a book of the pages that `SUMMARY.md` names. Two tools read it, and they differ: GitBook's own one, which HonKit
+//! goes on with, builds what `book.json` or `book.js` configures; gitbook.com serves a repository with a `.gitbook.yaml`.
+
+use docent_markdown::{AnchorStyle, FrontMatter, is_markdown, joined, text_of};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use super::mdbook::links_of_summary;
+use super::modules::Modules;
+use super::patterns::ignore_globs;
+use super::roots::{Root, index_path};
+use super::script::Script;
+use super::yaml::{self, Yaml};
+use super::{Rules, gitbook_links};
+use crate::follow::{LinkSyntax, Wanted, Written, parts, relative_path};
+use crate::layout::{Entries, Entry, Generator, Layout, below};
+use crate::model::{Site, Target};
+use crate::tree::{Tree, at_home, joined_in};
+
+const HOSTED: &str = ".gitbook.yaml";
+const SCRIPTS: [&str; 2] = ["book.js", "book.json"];
+const IGNORED: &str = ".bookignore";
+const SUMMARY: &str = "SUMMARY.md";
+const LANGUAGES: &str = "LANGS.md";
+
+/// Folders that no book takes anything from.
+const NEVER: &str = "node_modules\n_book\n_layouts\n";
+
+/// Whether a file says how a book is laid out, by its folder in the home of a site. A summary may be called otherwise; one
+/// that is not known by its name is not read.
+pub(crate) fn is_file(folder: &str, name: &str) -> bool {
+    let is_configuration = folder.is_empty() && (name == HOSTED || name == IGNORED || SCRIPTS.contains(&name));
+    is_configuration || is_summary(name) || name.eq_ignore_ascii_case(LANGUAGES)
+}
+
+fn is_summary(name: &str) -> bool {
+    name.eq_ignore_ascii_case(SUMMARY)
+}
+
+/// What a configuration says of links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// The folder of the pages and of the files beside them.
+    pub(crate) source: String,
+    /// Whether gitbook.com serves the book.
+    pub(crate) is_hosted: bool,
+    /// Files that are read and not served.
+    pub(crate) structure: Vec<String>,
+    /// Files that are left out, relative to the configuration's folder.
+    pub(crate) ignored: GlobSet,
+}
+
+#[derive(Debug)]
+pub(crate) struct GitBook;
+
+impl Rules for GitBook {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        let inside = root.rewritten(inside);
+        let stem = docent_markdown::stem(&inside).unwrap_or(&inside);
+        below(&root.served, &index_path(stem, &["README", "index"]))
+    }
+
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
+        // Where no summary names the pages, these are none all the same.
+        [SUMMARY, LANGUAGES].contains(&inside)
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        gitbook_links::follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        gitbook_links::write(site, wanted)
+    }
+}
+
+/// What a configuration says of the files of a book.
+struct Names {
+    /// Whether it says where its summary is.
+    has_summary: bool,
+    root: String,
+    readme: String,
+    summary: String,
+    glossary: String,
+    languages: String,
+}
+
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file = at_home(tree, home, HOSTED);
+    let script = SCRIPTS.iter().map(|name| at_home(tree, home, name)).find(|file| has(file));
+    if has(&file) {
+        let bytes = tree.read(&file)?;
+        let (config, trouble) = match yaml::read(&text_of(&bytes)) {
+            Ok(config) => (config, None),
+            Err(message) => (Yaml::Empty, Some(message)),
+        };
+        let structure = config.get("structure");
+        let names = names(|part, name| match part {
+            "" => config.get(name)?.text().map(str::to_owned),
+            _ => structure?.get(name)?.text().map(str::to_owned),
+        });
+        let mut layout = book(tree, home, has, &names, true)?;
+        let moved = config.get("redirects").map(Yaml::members).unwrap_or_default();
+        for (from, to) in moved {
+            let Some(to) = to.text() else { continue };
+            let (path, anchor) = (parts(to).0, to.find('#').map_or("", |at| &to[at..]));
+            let file = joined(&layout.gitbook.source, path).unwrap_or_default();
+            let address = layout.place(&file).site_path;
+            layout.redirects.push((format!("/{}", from.trim_matches('/')), format!("/{address}{anchor}")));
+        }
+        if let Some(message) = trouble {
+            layout.problem(&file, format!("the configuration is not YAML: {message}"));
+        }
+        return Some(layout);
+    }
+    let script = Modules::new(tree, |file| is_file("", file.rsplit('/').next().unwrap_or(file)))
+        .default_export(&script?)
+        .unwrap_or(Script::Computed);
+    let names = names(|part, name| match part {
+        "" => script.text_of(name).map(str::to_owned),
+        _ => script.get("structure")?.text_of(name).map(str::to_owned),
+    });
+    book(tree, home, has, &names, false)
+}
+
+/// A book that has no configuration: a summary that names the README beside it.
+pub(crate) fn without_configuration(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let file = at_home(tree, home, SUMMARY);
+    let bytes = tree.read(&file).filter(|_| has(&file))?;
+    let names_readme = |(target, _): &(String, String)| {
+        docent_markdown::joined("", parts(target).0).is_some_and(|path| path.eq_ignore_ascii_case("readme.md"))
+    };
+    links_of_summary(&bytes).iter().any(names_readme).then_some(())?;
+    book(tree, home, has, &names(|_, _| None), true)
+}
+
+fn names(text: impl Fn(&str, &str) -> Option<String>) -> Names {
+    let path = |part: &str, name: &str, default: &str| {
+        let path = text(part, name).unwrap_or_else(|| default.to_owned());
+        joined("", &path).unwrap_or(path)
+    };
+    Names {
+        has_summary: text("structure", "summary").is_some(),
+        root: path("", "root", ""),
+        readme: path("structure", "readme", "README.md"),
+        summary: path("structure", "summary", SUMMARY),
+        glossary: path("structure", "glossary", "GLOSSARY.md"),
+        languages: path("structure", "langs", LANGUAGES),
+    }
+}
+
+/// The layout of a book, if there is one.
+fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, is_hosted: bool) -> Option<Layout> {
+    let source = joined_in(tree.root(), home, &names.root)?;
+    let lines = tree.read(&at_home(tree, home, IGNORED)).filter(|_| !is_hosted);
+    let lines = lines.map(|bytes| text_of(&bytes).into_owned()).unwrap_or_default();
+    let mut options = Options {
+        source: source.clone(),
+        is_hosted,
+        structure: SCRIPTS.iter().map(|name| at_home(tree, home, name)).collect(),
+        ignored: ignore_globs(&format!("{NEVER}{lines}")),
+    };
+    let languages = below(&source, &names.languages);
+    let languages = tree.read(&languages).filter(|_| has(&languages) && !is_hosted).map(|bytes| {
+        options.structure.push(languages.clone());
+        links_of_summary(&bytes)
+    });
+    let languages: Vec<String> =
+        languages.unwrap_or_default().iter().filter_map(|(target, _)| language(target)).collect();
+    let mut layout = Layout::of(Generator::GitBook, home, Vec::new());
+    let mut entries = Entries::default();
+    let folders: Vec<Option<&str>> = match languages.is_empty() {
+        true => vec![None],
+        false => languages.iter().map(|language| Some(language.as_str())).collect(),
+    };
+    let mut has_summary = names.has_summary;
+    for language in folders {
+        let folder = below(&source, language.unwrap_or_default());
+        let mut root = Root {
+            folder: folder.clone(),
+            served: language.unwrap_or_default().to_owned(),
+            generator: Generator::GitBook,
+            language: language.map(str::to_owned),
+            ..Root::default()
+        };
+        if names.readme != "README.md" {
+            root.rewrites.push((names.readme.clone(), "README.md".to_owned()));
+        }
+        let summary = below(&folder, &names.summary);
+        let bytes = tree.read(&summary).filter(|_| is_summary(summary.rsplit('/').next().unwrap_or_default()));
+        has_summary |= bytes.is_some();
+        let chapters = bytes.map(|bytes| chapters(&bytes, is_hosted));
+        options.structure.push(summary);
+        root.included = chapters.as_ref().and_then(|chapters| {
+            let named = chapters.iter().map(|(path, _)| path).chain([&names.readme]);
+            let built = named.chain((!is_hosted).then_some(&names.glossary));
+            only(built.filter(|path| !options.ignored.is_match(from_home(tree.root(), home, &below(&folder, path)))))
+        });
+        for (path, title) in chapters.into_iter().flatten() {
+            let path = root.path(&below(&folder, &path), &FrontMatter::default());
+            let entry = Entry {
+                title: Some(title).filter(|title| !title.is_empty()),
+                language: language.map(str::to_owned),
+                ..Entry::default()
+            };
+            entries.add(path, entry);
+        }
+        layout.roots.push(root);
+    }
+    // `book.json` may be anything.
+    (has_summary || is_hosted).then_some(())?;
+    layout.entries = entries.by_key;
+    layout.snippets = vec![source];
+    // What gitbook.com makes of headings is nowhere to be read.
+    layout.anchors = if is_hosted { AnchorStyle::GitHub } else { AnchorStyle::GitBook };
+    layout.anchors_computed = is_hosted;
+    layout.gitbook = options;
+    Some(layout)
+}
+
+/// The pages that a summary names, in order, with their titles. Only gitbook.com decodes their paths.
+fn chapters(bytes: &[u8], is_hosted: bool) -> Vec<(String, String)> {
+    let named = links_of_summary(bytes).into_iter().filter_map(|(target, title)| {
+        let path = match is_hosted {
+            true => Written::read(SUMMARY, &target, LinkSyntax::Markdown)?.path,
+            false => target.split('#').next().unwrap_or(&target).to_owned(),
+        };
+        Some((joined("", &path)?, title))
+    });
+    named.filter(|(path, _)| is_markdown(path)).collect()
+}
+
+/// The folder of a language, as a list of them names it.
+fn language(target: &str) -> Option<String> {
+    let path = joined("", parts(target).0)?;
+    let name = path.rsplit('/').next().unwrap_or(&path);
+    (!name.is_empty() && !name.contains('.')).then(|| name.to_owned())
+}
+
+fn only<'p>(paths: impl Iterator<Item = &'p String>) -> Option<GlobSet> {
+    let mut set = GlobSetBuilder::new();
+    for path in paths {
+        if let Ok(glob) = Glob::new(&globset::escape(path)) {
+            set.add(glob);
+        }
+    }
+    set.build().ok()
+}
+
+/// A file's path in the folder of the configuration, both as seen from the docs root.
+pub(super) fn from_home(root: &str, home: &str, file: &str) -> String {
+    let in_repository = |path: &str| joined(root, path).unwrap_or_default();
+    relative_path(&in_repository(home), &in_repository(file))
+}
+
+#[cfg(test)]
+#[path = "gitbook_tests.rs"]
+mod tests;

@@ -1,0 +1,150 @@
+//! How GitBook reads the links of a page. What names a file that is a page becomes that page's address, and anything else is
+//! left to the browser, in whose place gitbook.com knows files and folders.
+
+use docent_markdown::{folder, is_markdown, joined};
+
+use super::browser::Browser;
+use super::gitbook::from_home;
+use super::roots::Root;
+use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, parts, relative, respelled, suffix_of};
+use crate::layout::below;
+use crate::model::{Site, Target};
+
+/// What gitbook.com writes for a link to a page that is gone.
+const BROKEN: &str = "broken-reference";
+
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let layout = site.layout();
+    let Some(root) = layout.root(link.from).filter(|_| site.address(link.from).is_some()) else {
+        // A piece of other pages, or a file that the book does not have.
+        return match by_names(site, link) {
+            Target::Missing { .. } => Target::NotUnderstood,
+            target => target,
+        };
+    };
+    match layout.gitbook.is_hosted {
+        true => hosted(site, root, link),
+        false => built(site, root, link),
+    }
+}
+
+/// The tool looks a link up as it is written: what is encoded in it names no page.
+fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
+    let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
+    let page = |file: String| Target::Page { file, anchor: link.anchor.clone() };
+    let named = joined(base, parts(link.target).0).filter(|file| root.holds(file) && site.address(file).is_some());
+    if let Some(file) = named {
+        return page(file);
+    }
+    // As the browser sees it: the files that were built are in the same folders.
+    let inside = folder(root.inside(link.from).unwrap_or_default());
+    let base = if link.is_absolute() { root.served.clone() } else { below(&root.served, inside) };
+    let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
+    let Some(path) = joined(&base, &link.path) else {
+        return if has_page_ending(&link.path) { missing(None) } else { Target::NotUnderstood };
+    };
+    if path.is_empty() && !root.served.is_empty() || path == "index.html" && !root.served.is_empty() {
+        // The list of languages, which the tool makes.
+        return Target::NotUnderstood;
+    }
+    if let Some(target) = browser(site).find(&path, link.anchor.as_deref()) {
+        return target;
+    }
+    let options = &site.layout().gitbook;
+    let file = below(&options.source, &path);
+    // What is no page is copied as it is.
+    match site.has_any(&file) && site.address(&file).is_none() && is_copied(site, &file) {
+        true => Target::Asset { file },
+        false => missing(Some(if has_page_ending(&link.path) { file } else { path })),
+    }
+}
+
+fn is_copied(site: &Site, file: &str) -> bool {
+    let options = &site.layout().gitbook;
+    let inside = from_home(site.root(), site.layout().home(), file);
+    !options.structure.iter().any(|known| known == file) && !options.ignored.is_match(inside)
+}
+
+/// gitbook.com reads links as a forge does, to files and folders of the repository.
+fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
+    let base = if link.is_absolute() { root.folder.as_str() } else { folder(link.from) };
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
+    let Some(path) =
+        joined(base, &link.path).filter(|path| path.is_empty() || root.holds(path) || *path == root.folder)
+    else {
+        return Target::NotUnderstood;
+    };
+    if site.has_any(&path) {
+        return match (site.address(&path), is_markdown(&path)) {
+            (Some(_), _) => page(&path),
+            // It is in the repository and not in the book.
+            (None, true) => Target::NotUnderstood,
+            (None, false) => Target::Asset { file: path },
+        };
+    }
+    let address = below(&root.served, root.inside(&path).unwrap_or_default());
+    if let Some(file) = site.file_at(&address) {
+        return page(file);
+    }
+    if let Some(destination) = site.redirect(&address) {
+        return Target::Redirect { destination: destination.to_owned() };
+    }
+    let is_surely_gone = has_page_ending(&link.path) && !link.is_absolute() || link.path == BROKEN;
+    match is_surely_gone {
+        true => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+        false => Target::NotUnderstood,
+    }
+}
+
+fn browser(site: &Site) -> Browser<'_> {
+    Browser { site, base: "", folders: false, assets: &site.layout().gitbook.source }
+}
+
+/// By the file, unless that names no page: then by what is built of it.
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like, .. } = *wanted;
+    let Some(root) = site.layout().root(from).filter(|_| site.address(from).is_some()) else {
+        return respelled(like, from, to, anchor);
+    };
+    let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
+    let by_file = relative(folder(from), to);
+    let dotted = |way: String| match path.starts_with("./") && !way.starts_with("..") {
+        true => format!("./{way}"),
+        false => way,
+    };
+    let mut forms = Vec::new();
+    let built = |to: &str| match (site.address(to), docent_markdown::stem(to)) {
+        (Some(_), Some(stem)) if site.layout().root(to).is_some_and(|root| is_index(root, to)) => {
+            below(folder(stem), "index.html")
+        }
+        (Some(_), Some(stem)) => format!("{stem}.html"),
+        _ => to.to_owned(),
+    };
+    let way_to_folder = || {
+        let way = relative(folder(from), folder(to));
+        format!("{}/", if way.is_empty() { "." } else { &way })
+    };
+    if path.starts_with('/') {
+        let inside = |file: &str| root.inside(file).map(|inside| format!("/{inside}"));
+        forms.extend(inside(&if path.ends_with(".html") { built(to) } else { to.to_owned() }));
+    } else if path.ends_with(".html") {
+        forms.push(dotted(relative(folder(from), &built(to))));
+    } else if path.ends_with('/') && folder(to) != folder(from) {
+        forms.push(dotted(way_to_folder()));
+    }
+    forms.push(dotted(by_file.clone()));
+    forms.push(dotted(relative(folder(from), &built(to))));
+    let leads_there = |form: &&String| match site.resolve(from, form) {
+        Target::Page { file, .. } | Target::Asset { file } => file == to,
+        _ => false,
+    };
+    let encoded: Vec<String> = forms.iter().map(|form| encoded(form)).collect();
+    let form = encoded.iter().find(leads_there).cloned();
+    format!("{}{suffix}", form.unwrap_or_else(|| crate::follow::encoded(&by_file)))
+}
+
+/// Whether a page is the one of its folder.
+fn is_index(root: &Root, file: &str) -> bool {
+    let Some(inside) = root.inside(file) else { return false };
+    root.path(file, &docent_markdown::FrontMatter::default()) == below(&root.served, folder(inside))
+}
