@@ -68,6 +68,8 @@ pub enum AnchorStyle {
     Docutils,
     /// Of GitBook's own tool and of HonKit: a list of signs goes, and the same words again get the same anchor.
     GitBook,
+    /// Of Markdig, as docfx sets it up: like GitHub's, and `{#id}` is words like others.
+    Docfx,
     Mintlify,
 }
 
@@ -89,6 +91,7 @@ impl AnchorStyle {
             Self::PymdownCased => pymdown_slug(text),
             Self::Docutils => docutils_slug(text),
             Self::GitBook => gitbook_slug(text),
+            Self::Docfx => docfx_slug(text),
             // Dashes in prose are made typographic before, and no marks are kept.
             Self::MdBook => slug(&text.replace(" --- ", "  ").replace(" -- ", "  ")).replace(is_combining_mark, ""),
             Self::Hugo => hugo_slug(without_dashes(text).chars()),
@@ -147,6 +150,27 @@ fn docutils_slug(text: &str) -> String {
         }
     }
     out.trim_start_matches(|c: char| c == '-' || c.is_ascii_digit()).trim_end_matches('-').to_owned()
+}
+
+/// Letters in the narrow sense, and only those of the basic plane. What stands for an emoji is none of the words.
+fn docfx_slug(text: &str) -> String {
+    let words = text.split(' ').map(|word| if is_emoji_name(word) { "" } else { word });
+    let words = words.collect::<Vec<_>>().join(" ");
+    let slug: String = words
+        .chars()
+        .filter_map(|c| match c {
+            ' ' => Some('-'),
+            '-' | '_' => Some(c),
+            c if (is_letter(c) || is_decimal(c)) && c <= '\u{ffff}' => Some(lower(c)),
+            _ => None,
+        })
+        .collect();
+    if slug.is_empty() { "section".to_owned() } else { slug }
+}
+
+/// Whether a sign is one of the ten digits of some script.
+fn is_decimal(c: char) -> bool {
+    c.is_numeric() && !c.is_alphabetic() && is_digit(c)
 }
 
 /// A heading with a template is called what only a build knows.
@@ -245,7 +269,7 @@ impl Anchors {
     pub(crate) fn marks_of_ids(&self) -> Option<(char, char)> {
         match self.style {
             AnchorStyle::Fumadocs | AnchorStyle::Nextra | AnchorStyle::NextraPages => Some(('[', ']')),
-            AnchorStyle::Starlight => None,
+            AnchorStyle::Starlight | AnchorStyle::Docfx => None,
             _ => Some(('{', '}')),
         }
     }
@@ -326,9 +350,23 @@ impl Anchors {
             | AnchorStyle::Fumadocs
             | AnchorStyle::Nextra
             | AnchorStyle::NextraPages
-            | AnchorStyle::GitBook => self.for_heading(words),
+            | AnchorStyle::GitBook
+            | AnchorStyle::Docfx => self.for_heading(words),
             _ => self.for_heading(text),
         }
+    }
+
+    /// The anchor of a heading, where marks at its beginning decide about it: `None` elsewhere.
+    pub(crate) fn of_marks(&mut self, raw: &str, words: &str) -> Option<String> {
+        (self.style == AnchorStyle::Docfx).then_some(())?;
+        let marked = raw.trim_start().trim_start_matches('#').trim_start();
+        // The title of a tab is no heading, but its words are counted.
+        let own = match marked.starts_with('[') && marked.contains("](#tab/") {
+            true => String::new(),
+            false => id_of_tag(marked)?.to_owned(),
+        };
+        self.for_heading(words);
+        Some(own)
     }
 
     /// Notes an anchor the author wrote out, and gives it back.
@@ -349,6 +387,15 @@ impl Anchors {
             _ => made_anchor(tag, text),
         }
     }
+}
+
+/// The id of an empty element that a heading begins with: `<a id="name"></a>Words`.
+fn id_of_tag(words: &str) -> Option<&str> {
+    let rest = words.strip_prefix("<a")?.trim_start();
+    let (id, rest) = ["id=\"", "name=\""].iter().find_map(|start| rest.strip_prefix(start))?.split_once('"')?;
+    let words = rest.trim_start().strip_prefix('>')?.strip_prefix("</a>")?;
+    let is_plain = !id.is_empty() && id.chars().all(|c| c.is_alphanumeric() || "_ -.".contains(c));
+    (is_plain && !words.trim().is_empty()).then_some(id)
 }
 
 /// An anchor without the number it ends in.
@@ -408,6 +455,9 @@ mod tests {
             (AnchorStyle::GitBook, "What's new in `v1.2`? (and_more)", "whats-new-in-v12-andmore"),
             (AnchorStyle::GitBook, "-- A / B：c", "--a--b：c"),
             (AnchorStyle::GitBook, "Version {{ book.version }}", ""),
+            (AnchorStyle::Docfx, "Use xUnit.net's -- A & B {#id}", "use-xunitnets----a--b-id"),
+            (AnchorStyle::Docfx, "Ünï 快速 ² 𝒜 :tada:", "ünï-快速---"),
+            (AnchorStyle::Docfx, "?!", "section"),
         ] {
             assert_eq!(Anchors::of(style).for_heading(text), anchor, "{text}");
         }

@@ -279,9 +279,10 @@ impl Reading<'_> {
         let words = with_own_spaces(raw, text);
         let text = words.split_whitespace().collect::<Vec<_>>().join(" ");
         let level = level as u8;
-        let anchor = match id {
-            Some(id) => self.anchors.explicit(id),
-            None => self.anchors.for_heading_of(level, &words, &text),
+        let anchor = match (id, self.anchors.of_marks(raw, &words)) {
+            (_, Some(anchor)) => anchor,
+            (Some(id), None) => self.anchors.explicit(id),
+            (None, None) => self.anchors.for_heading_of(level, &words, &text),
         };
         self.path.retain(|(outer, _)| *outer < level);
         if let Some((_, outer)) = self.path.last_mut() {

@@ -449,7 +449,7 @@ enum Anchor {
 /// imported piece, or from an API description.
 pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     static FROM_ELSEWHERE: LazyLock<BytesRegex> = LazyLock::new(|| {
-        BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b|@include:|8<-"#)
+        BytesRegex::new(r#"(?m-u)^import\b[^\n]*\.mdx?['"]|<Snippet\b|@include:|8<-|\[!(?i:include)"#)
             .expect("the pattern is written out above")
     });
     static ATTRIBUTE: LazyLock<Regex> =

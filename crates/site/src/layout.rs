@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
 use crate::generators::{
-    self, ALL, docusaurus, gitbook, hugo, mdbook, mkdocs, next_config, redirects, rules, sphinx, starlight, vitepress,
+    self, ALL, docfx, docusaurus, gitbook, hugo, mdbook, mkdocs, next_config, redirects, rules, sphinx, starlight,
+    vitepress,
 };
 use crate::openapi::Cache;
 use crate::tree::Tree;
@@ -44,6 +45,7 @@ pub enum Generator {
     Sphinx,
     /// gitbook.com, or GitBook's own tool and its successor HonKit.
     GitBook,
+    Docfx,
 }
 
 impl Generator {
@@ -62,6 +64,7 @@ impl Generator {
             Self::Hugo => "Hugo",
             Self::Sphinx => "Sphinx",
             Self::GitBook => "GitBook",
+            Self::Docfx => "docfx",
         }
     }
 }
@@ -124,6 +127,7 @@ pub struct Layout {
     pub(crate) mdbook: mdbook::Options,
     pub(crate) sphinx: sphinx::Options,
     pub(crate) gitbook: gitbook::Options,
+    pub(crate) docfx: docfx::Options,
     pub(crate) cache: Cache,
     pub(crate) docusaurus: docusaurus::Settings,
     pub(crate) next: next_config::Settings,
@@ -140,7 +144,7 @@ pub(crate) struct Entry {
 }
 
 /// Folders of a repository in which a site is configured, besides its root.
-const HOMES: [&str; 16] = [
+const HOMES: [&str; 18] = [
     "",
     "docs",
     "website",
@@ -157,6 +161,8 @@ const HOMES: [&str; 16] = [
     "apps/www",
     "packages/docs",
     "packages/website",
+    "docfx",
+    "docfx_project",
 ];
 
 /// Files of data that every repository may have and that describe no API.
@@ -264,6 +270,7 @@ impl Layout {
             mdbook: mdbook::Options::default(),
             sphinx: sphinx::Options::default(),
             gitbook: gitbook::Options::default(),
+            docfx: docfx::Options::default(),
             cache: Cache::default(),
             docusaurus: docusaurus::Settings::default(),
             next: next_config::Settings::default(),
@@ -484,6 +491,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
                 || hugo::config::is_file(inside, name)
                 || sphinx::is_file(inside, name)
                 || gitbook::is_file(inside, name)
+                || docfx::is_file(inside, name)
                 || redirects::is_file(inside, name)
         })
     })

@@ -1,6 +1,7 @@
 //! A docs tree as one model: which file is served where, and what a link leads to.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::OnceLock;
 
 use docent_markdown::{
     Format, FrontMatter, Lines, Link, Page, is_for_editors, is_page, parse_as, read_front_matter, site_path, text_of,
@@ -51,6 +52,8 @@ pub struct Site {
     named: HashMap<String, String>,
     /// Source and destination, without leading slash.
     redirects: Vec<(String, String)>,
+    /// Files by their paths in small letters, for generators that do not mind the case.
+    lower_case: OnceLock<HashMap<String, String>>,
 }
 
 impl Site {
@@ -109,7 +112,19 @@ impl Site {
         let redirects = redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned()));
         let redirects = redirects.chain(aliases).collect();
         let root = tree.root().to_owned();
-        Self { layout, files, outside, root, served_outside, directories, addresses, served, named, redirects }
+        Self {
+            layout,
+            files,
+            outside,
+            root,
+            served_outside,
+            directories,
+            addresses,
+            served,
+            named,
+            redirects,
+            lower_case: OnceLock::new(),
+        }
     }
 
     /// What the configuration of the tree says.
@@ -161,6 +176,14 @@ impl Site {
     /// Whether the repository holds this very file, inside of the docs root or outside.
     pub(crate) fn has_any(&self, path: &str) -> bool {
         self.files.contains(path) || self.outside.contains(path)
+    }
+
+    /// A file of the repository whose path is the same but for the case of its letters.
+    pub(crate) fn in_any_case(&self, path: &str) -> Option<&str> {
+        let files = self
+            .lower_case
+            .get_or_init(|| self.all_files().map(|file| (file.to_lowercase(), file.to_owned())).collect());
+        files.get(&path.to_lowercase()).map(String::as_str)
     }
 
     /// The docs root in its repository.
@@ -277,7 +300,9 @@ impl Site {
         if link.path.is_empty() {
             return match target.is_empty() {
                 true => Target::Missing { path: None, anchor: None },
-                false if rules(self.generator()).has_labels() => Target::NotUnderstood,
+                false if rules(self.generator()).is_label(link.anchor.as_deref().unwrap_or_default()) => {
+                    Target::NotUnderstood
+                }
                 false => Target::Page { file: from.to_owned(), anchor: link.anchor },
             };
         }

@@ -148,7 +148,8 @@ fn each_language_is_a_book_of_its_own() {
     ] {
         assert_eq!(site.resolve(from, target), expected, "{target} in {from}");
     }
-    let link = |to, like| site.link(&Wanted { from: "en/README.md", to, anchor: None, like });
+    let link =
+        |to, like| site.link(&Wanted { from: "en/README.md", to, anchor: None, like, syntax: LinkSyntax::Markdown });
     assert_eq!([link("de/b.md", "x.md"), link("en/guide/a.md", "x.md")], ["../de/b.html", "guide/a.md"]);
 }
 
@@ -257,7 +258,7 @@ proptest! {
             false => Site::read(&tree),
         };
         let (from, to) = (name(files[from]), name(files[to]));
-        let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like });
+        let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
         let found = match site.resolve(&from, &written) {
             Target::Page { file, .. } | Target::Asset { file } => file,
             other => format!("{other:?}"),

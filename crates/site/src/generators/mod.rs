@@ -1,6 +1,8 @@
 //! The generators we know, one file each behind one trait.
 
 mod browser;
+pub(crate) mod docfx;
+mod docfx_links;
 pub(crate) mod docusaurus;
 mod fumadocs;
 pub(crate) mod gitbook;
@@ -91,8 +93,9 @@ pub(crate) trait Rules: Sync {
         is_partial(file)
     }
 
-    /// Whether an anchor alone (`#name`) may name a label on any page, so that only a build knows where it leads.
-    fn has_labels(&self) -> bool {
+    /// Whether an anchor alone (`#name`) may name something else than a place on the page, such as a label on any page, so that
+    /// only a build knows where it leads.
+    fn is_label(&self, _anchor: &str) -> bool {
         false
     }
 
@@ -113,7 +116,7 @@ pub(crate) trait Rules: Sync {
 }
 
 /// In the order in which their configurations are looked for.
-pub(crate) const ALL: [Generator; 11] = [
+pub(crate) const ALL: [Generator; 12] = [
     Generator::Mintlify,
     Generator::Docusaurus,
     Generator::VitePress,
@@ -124,6 +127,7 @@ pub(crate) const ALL: [Generator; 11] = [
     Generator::Nextra,
     Generator::Hugo,
     Generator::Sphinx,
+    Generator::Docfx,
     Generator::GitBook,
 ];
 
@@ -142,6 +146,7 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::Hugo => &hugo::Hugo,
         Generator::Sphinx => &sphinx::Sphinx,
         Generator::GitBook => &gitbook::GitBook,
+        Generator::Docfx => &docfx::Docfx,
     }
 }
 

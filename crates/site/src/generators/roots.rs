@@ -6,7 +6,7 @@ use docent_markdown::{FrontMatter, stem};
 use globset::GlobSet;
 
 use super::mkdocs_blog::Blog;
-use super::{docusaurus, hugo, rules};
+use super::{docfx, docusaurus, hugo, rules};
 use crate::layout::{Generator, below};
 
 /// A folder of pages.
@@ -40,6 +40,8 @@ pub(crate) struct Root {
     pub(crate) blogs: Vec<Blog>,
     /// What Hugo is told of addresses and links.
     pub(crate) hugo: Option<Arc<hugo::Settings>>,
+    /// Which files docfx makes pages of, and where.
+    pub(crate) docfx: Option<Arc<docfx::Content>>,
 }
 
 /// What the pages of a folder are to their generator.

@@ -61,7 +61,7 @@ impl Rules for Sphinx {
         !(inside.ends_with(".md") || inside.ends_with(".markdown"))
     }
 
-    fn has_labels(&self) -> bool {
+    fn is_label(&self, _anchor: &str) -> bool {
         true
     }
 

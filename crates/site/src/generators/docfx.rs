@@ -1,0 +1,224 @@
+//! docfx: `docfx.json`, which says by globs which files are pages and where they are served.
+
+use std::sync::{Arc, LazyLock};
+
+use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, text_of};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use regex::Regex;
+
+use super::roots::{Root, index_path};
+use super::script::{Script, value_at};
+use super::{Rules, docfx_links};
+use crate::follow::{Wanted, Written};
+use crate::layout::{Generator, Layout, below};
+use crate::model::{Site, Target};
+use crate::tree::{Tree, at_home, joined_in};
+
+const FILE: &str = "docfx.json";
+
+/// How many patterns one list may hold.
+const MOST: usize = 1_000;
+
+/// Whether a file is a configuration, by its folder in the home of a site.
+pub(crate) fn is_file(folder: &str, name: &str) -> bool {
+    name == FILE && folder.is_empty()
+}
+
+/// What a configuration says of links.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    /// The path on its host that the site is served below, without slashes around it; `None` where nothing says so.
+    pub(crate) base: Option<String>,
+    /// Folders of files that docfx makes of source code, and whether there are any pages that are in no file.
+    pub(crate) made: Vec<String>,
+    pub(crate) makes_pages: bool,
+    /// Whether files that are no pages are served elsewhere than they are.
+    pub(crate) moves_assets: bool,
+}
+
+/// The files that a configuration names.
+#[derive(Debug, Default)]
+pub(crate) struct Content {
+    items: Vec<Item>,
+}
+
+#[derive(Debug)]
+struct Item {
+    /// The folder its patterns start from.
+    source: String,
+    /// The folder below which its files are served.
+    served: String,
+    files: GlobSet,
+    excluded: GlobSet,
+}
+
+impl Content {
+    /// Where a file is served, with its own ending.
+    pub(super) fn place(&self, file: &str) -> Option<String> {
+        self.items.iter().find_map(|item| {
+            let inside = match item.source.as_str() {
+                "" => Some(file).filter(|file| !file.starts_with("../")),
+                source => file.strip_prefix(source)?.strip_prefix('/'),
+            }?;
+            (item.files.is_match(inside) && !item.excluded.is_match(inside)).then(|| below(&item.served, inside))
+        })
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Docfx;
+
+impl Rules for Docfx {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let file = at_home(tree, home, FILE);
+        let bytes = tree.read(&file).filter(|_| has(&file))?;
+        let mut layout = read(tree, home, &text_of(&bytes))?;
+        if layout.roots.is_empty() {
+            layout.problem(&file, "the configuration names no files of the site");
+            layout.roots.push(Root { folder: home.to_owned(), generator: Generator::Docfx, ..Root::default() });
+        }
+        Some(layout)
+    }
+
+    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
+        let file = below(&root.folder, inside);
+        let place = root.docfx.as_ref().and_then(|content| content.place(&file)).unwrap_or_else(|| inside.to_owned());
+        let place = match front.get("output_file_name").filter(|name| !name.contains('/')) {
+            Some(name) => below(folder(&place), name),
+            None => place,
+        };
+        let stem =
+            place.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')).map_or(place.as_str(), |(stem, _)| stem);
+        index_path(stem, &["index"])
+    }
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+
+    fn hides(&self, root: &Root, inside: &str) -> bool {
+        let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
+        let is_named =
+            || root.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, inside)).is_some());
+        !name.ends_with(".md") || name == "toc.md" || !is_named()
+    }
+
+    // The title of a tab is a heading with a link to its name.
+    fn is_label(&self, anchor: &str) -> bool {
+        anchor.starts_with("tab/")
+    }
+
+    // A name that begins with `_` is one like others.
+    fn is_part(&self, _file: &str) -> bool {
+        false
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        docfx_links::follow(site, link)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        docfx_links::write(site, wanted)
+    }
+}
+
+/// The layout by the text of a configuration: JSON that may have comments, commas at the ends of lists, and a byte order mark.
+fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
+    let text = text.trim_start_matches('\u{feff}');
+    let (config, _) = value_at(text, 0);
+    let build = config.get("build")?;
+    let items = |name: &str| build.get(name).map(|value| items(tree, home, value)).unwrap_or_default();
+    let content = Arc::new(Content { items: items("content") });
+    let mut sources: Vec<&str> = content.items.iter().map(|item| item.source.as_str()).collect();
+    sources.sort_unstable();
+    sources.dedup();
+    let root = |source: &str| Root {
+        folder: source.to_owned(),
+        generator: Generator::Docfx,
+        docfx: Some(Arc::clone(&content)),
+        ..Root::default()
+    };
+    let mut layout = Layout::of(Generator::Docfx, home, sources.into_iter().map(root).collect());
+    let metadata = config.get("metadata");
+    let entries = match metadata {
+        Some(Script::List(entries)) => entries.as_slice(),
+        Some(entry) => std::slice::from_ref(entry),
+        None => &[],
+    };
+    let made = entries.iter().map(|entry| entry.text_of("output").or(entry.text_of("dest")).unwrap_or("api"));
+    let resources = items("resource");
+    layout.docfx = Options {
+        base: build.get("sitemap").and_then(|sitemap| sitemap.text_of("baseUrl")).map(path_of_url),
+        made: made.filter_map(|folder| joined_in(tree.root(), home, folder)).collect(),
+        // Descriptions of APIs become pages, and so do files of metadata.
+        makes_pages: metadata.is_some() || text.contains("yml") || text.contains("swagger"),
+        moves_assets: resources.iter().chain(&content.items).any(|item| item.source != home || !item.served.is_empty()),
+    };
+    layout.anchors = AnchorStyle::Docfx;
+    let extensions = build.get("markdownEngineProperties").and_then(|engine| engine.get("markdigExtensions"));
+    layout.anchors_computed = extensions.is_some_and(changes_anchors);
+    Some(layout)
+}
+
+/// Whether extensions are named that give headings other anchors.
+fn changes_anchors(extensions: &Script) -> bool {
+    let names = |item: &Script| match item {
+        Script::Text(name) => vec![name.to_ascii_lowercase()],
+        item => item.members().iter().map(|(name, _)| name.to_ascii_lowercase()).collect(),
+    };
+    let known = ["attributes", "genericattributes", "advanced", "autoidentifiers"];
+    extensions.list().iter().flat_map(names).any(|name| known.contains(&name.as_str()))
+}
+
+/// The path of a URL, without slashes around it.
+fn path_of_url(url: &str) -> String {
+    let path = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
+    path.trim_matches('/').to_owned()
+}
+
+/// What a list of files comes to: a pattern, an object, or a list of either.
+fn items(tree: &dyn Tree, home: &str, value: &Script) -> Vec<Item> {
+    match value {
+        Script::List(list) => list.iter().flat_map(|value| items(tree, home, value)).collect(),
+        Script::Text(pattern) => {
+            let files = globs([pattern.as_str()].into_iter());
+            vec![Item { source: home.to_owned(), served: String::new(), files, excluded: GlobSet::empty() }]
+        }
+        Script::Object(_) => {
+            let source = value.text_of("src").or(value.text_of("cwd")).unwrap_or_default();
+            let Some(source) = joined_in(tree.root(), home, source) else { return Vec::new() };
+            let served = value.text_of("dest").unwrap_or_default();
+            let patterns = |name: &str| globs(strings(value.get(name)).into_iter());
+            let served = joined("", served).unwrap_or_default();
+            vec![Item { source, served, files: patterns("files"), excluded: patterns("exclude") }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// One string or several.
+fn strings(value: Option<&Script>) -> Vec<&str> {
+    match value {
+        Some(Script::Text(text)) => vec![text.as_str()],
+        Some(list) => list.list().iter().filter_map(Script::text).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// Globs without regard to case, in which `**.md` is short for `**/*.md`.
+fn globs<'g>(patterns: impl Iterator<Item = &'g str>) -> GlobSet {
+    static SHORT: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(^|/)\*{2,}([^/*])").expect("the pattern is written out above"));
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns.take(MOST) {
+        let pattern = SHORT.replace_all(pattern.trim_start_matches('/'), "$1**/*$2");
+        if let Ok(glob) = GlobBuilder::new(&pattern).literal_separator(true).case_insensitive(true).build() {
+            set.add(glob);
+        }
+    }
+    set.build().unwrap_or_default()
+}
+
+#[cfg(test)]
+#[path = "docfx_tests.rs"]
+mod tests;

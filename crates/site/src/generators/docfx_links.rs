@@ -1,0 +1,111 @@
+//! How docfx reads the links of a page: what names a file becomes that file's address, from the page's folder or, with `~/`,
+//! from the configuration's, and anything else is left to the browser.
+
+use docent_markdown::{folder, joined};
+
+use super::roots::index_path;
+use crate::follow::{Wanted, Written, encoded, parts, relative_path, suffix_of};
+use crate::layout::below;
+use crate::model::{Site, Target};
+use crate::tree::joined_in;
+
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let options = &site.layout().docfx;
+    if link.path.contains('\\') {
+        let slashes = Written { path: link.path.replace('\\', "/"), anchor: link.anchor.clone(), ..*link };
+        return follow(site, &slashes);
+    }
+    if link.path.starts_with('@') {
+        // The name of a page or of something in source code.
+        return Target::NotUnderstood;
+    }
+    if let Some(path) = link.path.strip_prefix('/') {
+        // It may be another site of the same host.
+        let inside = options.base.as_ref().and_then(|base| path.strip_prefix(base.as_str()));
+        let inside = inside.filter(|inside| path.len() == inside.len() || inside.is_empty() || inside.starts_with('/'));
+        return inside.and_then(|inside| built(site, inside, link)).unwrap_or(Target::NotUnderstood);
+    }
+    let (base, path) = match link.path.strip_prefix("~/") {
+        Some(path) => (site.layout().home(), path),
+        None => (folder(link.from), link.path.as_str()),
+    };
+    let Some(file) = joined_in(site.root(), base, path) else { return Target::NotUnderstood };
+    let there = if site.has_any(&file) { Some(file.as_str()) } else { site.in_any_case(&file) };
+    if let Some(there) = there {
+        let file = there.to_owned();
+        return match site.address(there) {
+            Some(_) => Target::Page { file, anchor: link.anchor.clone() },
+            // A piece that is put in, code that is shown, or a file that the configuration names.
+            None => Target::Asset { file },
+        };
+    }
+    let Some(own) = built_path(site, link.from) else { return Target::NotUnderstood };
+    if !link.path.starts_with('~')
+        && let Some(target) = joined(folder(&own), path).and_then(|path| built(site, &path, link))
+    {
+        return target;
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_below = |made: &String| file.strip_prefix(made.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let is_surely_gone = match ending.to_ascii_lowercase().as_str() {
+        "md" => !options.made.iter().any(is_below),
+        "html" | "htm" => !options.makes_pages,
+        // Made of source code or of a description.
+        "yml" | "yaml" | "json" | "" => false,
+        _ => !options.moves_assets,
+    };
+    match is_surely_gone {
+        true => Target::Missing { path: Some(file), anchor: link.anchor.clone() },
+        false => Target::NotUnderstood,
+    }
+}
+
+/// The path at which the page of a file is built, without its ending: an index is called so.
+fn built_path(site: &Site, file: &str) -> Option<String> {
+    let address = site.address(file)?;
+    let place = site.layout().root(file)?.docfx.as_ref()?.place(file)?;
+    // What front matter calls a page is in the same folder.
+    Some(if address == folder(&place) { below(address, "index") } else { address.to_owned() })
+}
+
+/// What a browser finds at a path.
+fn built(site: &Site, path: &str, link: &Written<'_>) -> Option<Target> {
+    let path = path.trim_matches('/');
+    let address = match path.strip_suffix(".html") {
+        Some(stem) => index_path(stem, &["index"]),
+        None => path.to_owned(),
+    };
+    if let Some(file) = site.file_at(&address) {
+        return Some(Target::Page { file: file.to_owned(), anchor: link.anchor.clone() });
+    }
+    Some(Target::Redirect { destination: site.redirect(path)?.to_owned() })
+}
+
+/// By the file, from the configuration's folder where the link before was so; by the address where it was one.
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like, .. } = *wanted;
+    let (path, suffix) = (parts(like).0, suffix_of(like, anchor));
+    let in_repository = |path: &str| joined(site.root(), path).unwrap_or_default();
+    let way = |from: &str, to: &str| relative_path(&in_repository(from), &in_repository(to));
+    let by_file = way(folder(from), to);
+    let address = |to: &str| Some(format!("{}.html", built_path(site, to)?));
+    let mut forms = Vec::new();
+    if path.starts_with("~/") {
+        forms.push(format!("~/{}", way(site.layout().home(), to)));
+    } else if path.starts_with('/') {
+        let base = site.layout().docfx.base.as_deref();
+        forms.extend(base.and_then(|base| Some(format!("/{}", below(base, &address(to)?)))));
+    } else if path.ends_with(".html") {
+        forms.extend(built_path(site, from).and_then(|own| Some(relative_path(folder(&own), &address(to)?))));
+    }
+    let dotted = path.starts_with("./") && !by_file.starts_with("..");
+    forms.push(if dotted { format!("./{by_file}") } else { by_file.clone() });
+    let leads_there = |form: &&String| match site.resolve(from, form) {
+        Target::Page { file, .. } | Target::Asset { file } => file == to,
+        _ => false,
+    };
+    let forms: Vec<String> = forms.iter().map(|form| encoded(form)).collect();
+    let form = forms.iter().find(leads_there).cloned().unwrap_or_else(|| encoded(&by_file));
+    format!("{form}{suffix}")
+}
