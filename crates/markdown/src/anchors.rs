@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::anchors_kramdown;
 use crate::anchors_mintlify::MintlifyAnchors;
 use crate::parse_components::made_anchor;
 use crate::parse_tags::Tag;
@@ -70,6 +71,10 @@ pub enum AnchorStyle {
     GitBook,
     /// Of Markdig, as docfx sets it up: like GitHub's, and `{#id}` is words like others.
     Docfx,
+    /// Of kramdown, which Jekyll uses, as it reads the Markdown of GitHub.
+    KramdownGfm,
+    /// The same as it reads Markdown of its own: letters of ASCII, made of a heading as it is written.
+    Kramdown,
     Mintlify,
 }
 
@@ -84,7 +89,9 @@ impl AnchorStyle {
             | Self::Starlight
             | Self::Fumadocs
             | Self::Nextra
-            | Self::NextraPages => github_slugger(text),
+            | Self::NextraPages
+            | Self::KramdownGfm => github_slugger(text),
+            Self::Kramdown => anchors_kramdown::slug(text),
             Self::Python => python_slug(text, |c| c.is_ascii()),
             Self::PythonUnicode => python_slug(text, |_| true),
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),
@@ -289,6 +296,9 @@ impl Anchors {
             AnchorStyle::GitBook => return slug,
             _ => {}
         }
+        if self.is_kramdown() {
+            return anchors_kramdown::counted(slug, &mut self.taken);
+        }
         let (base, joint) = match self.style {
             // `setup_1` is counted on: the next one is `setup_2`.
             AnchorStyle::Python | AnchorStyle::PythonUnicode | AnchorStyle::Pymdown | AnchorStyle::PymdownCased => {
@@ -320,6 +330,10 @@ impl Anchors {
         self.explicit(&anchor)
     }
 
+    pub(crate) fn is_kramdown(&self) -> bool {
+        matches!(self.style, AnchorStyle::KramdownGfm | AnchorStyle::Kramdown)
+    }
+
     /// Whether a heading may end in a list of attributes, which is not part of its words.
     pub(crate) fn reads_attributes(&self) -> bool {
         matches!(
@@ -336,9 +350,11 @@ impl Anchors {
         )
     }
 
-    /// The same for a heading of a level, with its words as they stand between its marks.
-    pub fn for_heading_of(&mut self, level: u8, words: &str, text: &str) -> String {
+    /// The same for a heading of a level, with its words as they stand between its marks, and its line as it is written.
+    pub fn for_heading_of(&mut self, level: u8, words: &str, text: &str, line: &str) -> String {
         match self.style {
+            AnchorStyle::KramdownGfm => self.for_heading(&anchors_kramdown::without_dashes(words, line)),
+            AnchorStyle::Kramdown => self.for_heading(anchors_kramdown::written(line)),
             AnchorStyle::Docusaurus if level == 1 => {
                 self.for_heading(words);
                 String::new()
@@ -373,7 +389,7 @@ impl Anchors {
     pub fn explicit(&mut self, id: &str) -> String {
         match self.style {
             AnchorStyle::Mintlify => return self.mintlify.explicit(id),
-            AnchorStyle::Docusaurus | AnchorStyle::Fumadocs => {}
+            AnchorStyle::Docusaurus | AnchorStyle::Fumadocs | AnchorStyle::KramdownGfm | AnchorStyle::Kramdown => {}
             AnchorStyle::Nextra | AnchorStyle::NextraPages => return self.for_heading(id),
             _ => drop(self.taken.entry(id.to_owned()).or_insert(0)),
         }
@@ -481,14 +497,14 @@ mod tests {
             assert_eq!(Anchors::of(AnchorStyle::GithubSlugger).for_heading(text), anchor, "{text}");
         }
         let mut docusaurus = Anchors::of(AnchorStyle::Docusaurus);
-        assert_eq!(docusaurus.for_heading_of(1, "Setup", "Setup"), "", "the title has no anchor");
+        assert_eq!(docusaurus.for_heading_of(1, "Setup", "Setup", ""), "", "the title has no anchor");
         assert_eq!(docusaurus.explicit("other"), "other");
         assert_eq!(
-            docusaurus.for_heading_of(2, "Setup", "Setup"),
+            docusaurus.for_heading_of(2, "Setup", "Setup", ""),
             "setup-1",
             "the title's words are taken all the same"
         );
-        assert_eq!(docusaurus.for_heading_of(2, "Other", "Other"), "other", "what authors wrote out is not");
+        assert_eq!(docusaurus.for_heading_of(2, "Other", "Other", ""), "other", "what authors wrote out is not");
     }
 
     #[test]

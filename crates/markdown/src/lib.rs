@@ -9,6 +9,7 @@
 //! above. What differs between generators and has to be known while parsing is handed in, as [`AnchorStyle`] is.
 
 mod anchors;
+mod anchors_kramdown;
 mod anchors_mintlify;
 mod code;
 mod dialect;

@@ -8,6 +8,7 @@ use satteri_pulldown_cmark::{
 };
 
 use crate::anchors::{AnchorStyle, Anchors};
+use crate::anchors_kramdown;
 use crate::page::{CodeBlock, Heading, Link, LinkKind, Section};
 use crate::parse_components::{is_inline, is_readable};
 use crate::parse_destination::{definition_destination, inline_destination};
@@ -266,7 +267,12 @@ impl Reading<'_> {
         let Some(words) = self.heading.take() else { return self.paragraph() };
         let raw = self.source.text[range.clone()].lines().next().unwrap_or_default();
         let marks = self.anchors.marks_of_ids();
-        let id = marks.and_then(|(open, close)| explicit_id(raw, open, close));
+        let id = match self.anchors.is_kramdown() {
+            true => anchors_kramdown::own_id(raw)
+                .or_else(|| anchors_kramdown::id_below(&self.source.text[range.end..]))
+                .or_else(|| anchors_kramdown::id_above(&self.source.text[..range.start])),
+            false => marks.and_then(|(open, close)| explicit_id(raw, open, close)),
+        };
         let open = marks.map_or('{', |(open, _)| open);
         let mut text = self.section.text.split_off(words.min(self.section.text.len()));
         if let Some(id) = id
@@ -282,7 +288,7 @@ impl Reading<'_> {
         let anchor = match (id, self.anchors.of_marks(raw, &words)) {
             (_, Some(anchor)) => anchor,
             (Some(id), None) => self.anchors.explicit(id),
-            (None, None) => self.anchors.for_heading_of(level, &words, &text),
+            (None, None) => self.anchors.for_heading_of(level, &words, &text, raw),
         };
         self.path.retain(|(outer, _)| *outer < level);
         if let Some((_, outer)) = self.path.last_mut() {
