@@ -149,7 +149,7 @@ pub fn parts(target: &str) -> (&str, Option<String>) {
 }
 
 /// `%20` and its like as the characters they stand for; what cannot be decoded stays.
-fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> String {
     if !text.contains('%') {
         return text.to_owned();
     }

@@ -16,8 +16,8 @@ use serde::{Deserialize, Serialize};
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
 use crate::generators::{
-    self, ALL, docfx, docusaurus, gitbook, hugo, mdbook, mkdocs, next_config, redirects, rules, sphinx, starlight,
-    vitepress,
+    self, ALL, docfx, docusaurus, gitbook, hugo, jekyll, mdbook, mkdocs, next_config, redirects, rules, sphinx,
+    starlight, vitepress,
 };
 use crate::openapi::Cache;
 use crate::tree::Tree;
@@ -46,6 +46,7 @@ pub enum Generator {
     /// gitbook.com, or GitBook's own tool and its successor HonKit.
     GitBook,
     Docfx,
+    Jekyll,
 }
 
 impl Generator {
@@ -65,6 +66,7 @@ impl Generator {
             Self::Sphinx => "Sphinx",
             Self::GitBook => "GitBook",
             Self::Docfx => "docfx",
+            Self::Jekyll => "Jekyll",
         }
     }
 }
@@ -226,8 +228,6 @@ impl Layout {
             layout = Self { problems, ..Self::plain() };
         }
         redirects::read(tree, &configurations, &mut layout);
-        // Jekyll reads its templates before it reads Markdown.
-        layout.templates_in_code |= paths.iter().any(|path| path == "_config.yml");
         layout
     }
 
@@ -235,13 +235,16 @@ impl Layout {
         let has = |name: &str| configurations.contains(&name);
         let above = (1..=depth(tree.root())).map(|levels| ["..", "../..", "../../.."][levels - 1]);
         let homes: Vec<&str> = HOMES.into_iter().chain(above).collect();
-        for home in &homes {
-            if let Some(layout) = ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has)) {
-                return layout;
-            }
-        }
-        let by_summary = || homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has));
-        generators::without_configuration(tree, configurations).or_else(by_summary).unwrap_or_else(Self::plain)
+        // A forge may build a repository with Jekyll whatever else it holds: where there is more, that is the site.
+        let of_all = |home: &&str| ALL.iter().find_map(|generator| rules(*generator).read(tree, home, &has));
+        let of_jekyll = |home: &&str| rules(Generator::Jekyll).read(tree, home, &has);
+        homes
+            .iter()
+            .find_map(of_all)
+            .or_else(|| generators::without_configuration(tree, configurations))
+            .or_else(|| homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
+            .or_else(|| homes.iter().find_map(of_jekyll))
+            .unwrap_or_else(Self::plain)
     }
 
     pub(crate) fn plain() -> Self {
@@ -492,6 +495,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
                 || sphinx::is_file(inside, name)
                 || gitbook::is_file(inside, name)
                 || docfx::is_file(inside, name)
+                || jekyll::config::is_file(inside, name)
                 || redirects::is_file(inside, name)
         })
     })

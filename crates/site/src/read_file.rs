@@ -61,7 +61,9 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     let text: &str = expanded.as_ref().map_or(&original, |expanded| &expanded.composed.text);
     let body = docent_markdown::front_matter_end(text);
     let attributes = match layout.generator() {
-        Generator::MkDocs | Generator::Plain if Format::of(file) == Format::Markdown => Attributes::Are,
+        Generator::MkDocs | Generator::Plain | Generator::Jekyll if Format::of(file) == Format::Markdown => {
+            Attributes::Are
+        }
         _ => Attributes::AreNot,
     };
     let origin = |line: usize| expanded.as_ref().map_or(line, |expanded| expanded.composed.origin(line));

@@ -8,6 +8,7 @@ mod fumadocs;
 pub(crate) mod gitbook;
 mod gitbook_links;
 pub(crate) mod hugo;
+pub(crate) mod jekyll;
 pub(crate) mod mdbook;
 pub(crate) mod mintlify;
 mod mintlify_links;
@@ -147,6 +148,7 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::Sphinx => &sphinx::Sphinx,
         Generator::GitBook => &gitbook::GitBook,
         Generator::Docfx => &docfx::Docfx,
+        Generator::Jekyll => &jekyll::Jekyll,
     }
 }
 

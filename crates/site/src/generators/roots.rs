@@ -6,7 +6,7 @@ use docent_markdown::{FrontMatter, stem};
 use globset::GlobSet;
 
 use super::mkdocs_blog::Blog;
-use super::{docfx, docusaurus, hugo, rules};
+use super::{docfx, docusaurus, hugo, jekyll, rules};
 use crate::layout::{Generator, below};
 
 /// A folder of pages.
@@ -42,6 +42,8 @@ pub(crate) struct Root {
     pub(crate) hugo: Option<Arc<hugo::Settings>>,
     /// Which files docfx makes pages of, and where.
     pub(crate) docfx: Option<Arc<docfx::Content>>,
+    /// What Jekyll is told of addresses and links.
+    pub(crate) jekyll: Option<Arc<jekyll::Settings>>,
 }
 
 /// What the pages of a folder are to their generator.

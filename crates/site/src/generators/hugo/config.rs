@@ -84,7 +84,8 @@ fn wrapped(value: Yaml, key: Option<&str>) -> Yaml {
     }
 }
 
-fn parsed(name: &str, text: &str) -> Result<Yaml, String> {
+/// A configuration as a value, by the ending of its name.
+pub(in crate::generators) fn parsed(name: &str, text: &str) -> Result<Yaml, String> {
     match name.ends_with(".toml") {
         true => match toml::from_str::<toml::Table>(text) {
             Ok(table) => Ok(of_toml(toml::Value::Table(table))),

@@ -1,0 +1,295 @@
+//! Where Jekyll serves a page.
+
+use docent_markdown::{Field, FieldValue, FrontMatter, folder};
+
+use super::Settings;
+use super::config::Defaults;
+
+/// What a file is to Jekyll, by its path in the source.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind<'s> {
+    Page,
+    /// The folders above `_posts` are its categories.
+    Post {
+        above: &'s str,
+    },
+    /// Of a collection, with the path in its folder.
+    Item {
+        collection: &'s super::Collection,
+        inside: &'s str,
+    },
+    Draft,
+}
+
+pub(super) fn kind<'s>(settings: &'s Settings, path: &'s str) -> Kind<'s> {
+    let own = settings.in_collections(path);
+    if let Some(own) = own {
+        let (first, inside) = own.split_once('/').unwrap_or((own, ""));
+        let label = first.strip_prefix('_').unwrap_or_default();
+        if let Some(collection) = settings.collections.iter().find(|collection| collection.label == label) {
+            return Kind::Item { collection, inside };
+        }
+        for (name, is_draft) in [("_posts", false), ("_drafts", true)] {
+            let at = format!("/{own}").find(&format!("/{name}/"));
+            match at {
+                Some(_) if is_draft => return Kind::Draft,
+                Some(at) => return Kind::Post { above: own[..at].trim_end_matches('/') },
+                None => {}
+            }
+        }
+    }
+    Kind::Page
+}
+
+/// Where something is served, without slashes around it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Served {
+    pub(super) path: String,
+    /// Whether the URL ends in a slash.
+    pub(super) is_folder: bool,
+}
+
+impl Served {
+    fn of(url: &str) -> Self {
+        let path = url.trim_start_matches('/');
+        let folder = path.strip_suffix("index.html").filter(|rest| rest.is_empty() || rest.ends_with('/'));
+        let is_folder = folder.is_some() || path.is_empty() || path.ends_with('/');
+        Self { path: folder.unwrap_or(path).trim_matches('/').to_owned(), is_folder }
+    }
+}
+
+/// The page's front matter with what the configuration says for want of it.
+pub(super) fn with_defaults(settings: &Settings, path: &str, front: &FrontMatter) -> FrontMatter {
+    let mut front = front.clone();
+    let (path, kind) = match kind(settings, path) {
+        Kind::Page => (path, "pages"),
+        Kind::Post { .. } => (settings.in_collections(path).unwrap_or(path), "posts"),
+        Kind::Item { collection, .. } => (settings.in_collections(path).unwrap_or(path), collection.label.as_str()),
+        Kind::Draft => (path, "drafts"),
+    };
+    let own = front.fields.len();
+    for field in Defaults::of(&settings.defaults, path, kind) {
+        if !front.fields[..own].iter().any(|known| known.name == field.name) {
+            front.fields.push(Field::clone(field));
+        }
+    }
+    front
+}
+
+/// Where a file is served; `None` when its address is made of what is not known.
+pub(super) fn of(settings: &Settings, path: &str, front: &FrontMatter) -> Option<Served> {
+    let front = with_defaults(settings, path, front);
+    let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
+    let output = match ending {
+        "html" | "htm" | "xhtml" => format!(".{ending}"),
+        _ if settings.is_markdown(path) => ".html".to_owned(),
+        _ => format!(".{ending}"),
+    };
+    let (above, name) = stem.rsplit_once('/').unwrap_or(("", stem));
+    let name = name.trim_end_matches('.');
+    let own = front.get("permalink").map(|permalink| permalink.trim().to_owned());
+    let suffix = match settings.permalink.as_str() {
+        "pretty" => "/",
+        "date" | "ordinal" | "none" => ":output_ext",
+        style if style.ends_with('/') => "/",
+        style if style.ends_with(":output_ext") => ":output_ext",
+        _ => "",
+    };
+    let item = |label: &str, inside: &str, template: String| {
+        let values = Values { label, inside, name, above: None, front: &front, output: &output };
+        values.filled(&template)
+    };
+    let url = match kind(settings, path) {
+        Kind::Page | Kind::Draft => {
+            let is_readme = settings.plugins.readme_index && front.span.is_none() && is_readme(path);
+            let template = own.unwrap_or_else(|| match name {
+                _ if !output.ends_with("html") => "/:path/:basename:output_ext".to_owned(),
+                "index" => "/:path/".to_owned(),
+                _ if is_readme => "/:path/".to_owned(),
+                _ => format!("/:path/:basename{suffix}"),
+            });
+            template.replace(":path", above).replace(":basename", name).replace(":output_ext", &output)
+        }
+        Kind::Post { above } => {
+            let template = own.or_else(|| settings.posts.clone()).unwrap_or_else(|| style(&settings.permalink));
+            let values = Values {
+                label: "posts",
+                inside: stem.rsplit_once("_posts/").map_or(stem, |(_, inside)| inside),
+                name,
+                above: Some(above),
+                front: &front,
+                output: &output,
+            };
+            values.filled(&template)?
+        }
+        Kind::Item { collection, inside } => {
+            let inside = inside.rsplit_once('.').map_or(inside, |(stem, _)| stem);
+            let template = own.or_else(|| collection.permalink.clone());
+            item(&collection.label, inside, template.unwrap_or_else(|| format!("/:collection/:path{suffix}")))?
+        }
+    };
+    Some(Served::of(&sanitized(&url)))
+}
+
+/// Whether a file is one that explains its folder.
+pub(super) fn is_readme(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.rsplit_once('.').is_some_and(|(stem, _)| stem.eq_ignore_ascii_case("readme"))
+}
+
+/// A path after each of the folders it is in.
+pub(super) fn with_folders(path: &str) -> impl Iterator<Item = &str> {
+    path.match_indices('/').map(|(at, _)| &path[..at]).chain(std::iter::once(path))
+}
+
+/// What a style of posts is short for.
+fn style(name: &str) -> String {
+    let pattern = match name {
+        "none" => "/:categories/:title:output_ext",
+        "date" => "/:categories/:year/:month/:day/:title:output_ext",
+        "ordinal" => "/:categories/:year/:y_day/:title:output_ext",
+        "pretty" => "/:categories/:year/:month/:day/:title/",
+        "weekdate" => "/:categories/:year/W:week/:short_day/:title:output_ext",
+        pattern => pattern,
+    };
+    pattern.to_owned()
+}
+
+/// What the names in a pattern of a post or an item stand for.
+struct Values<'v> {
+    label: &'v str,
+    inside: &'v str,
+    name: &'v str,
+    above: Option<&'v str>,
+    front: &'v FrontMatter,
+    output: &'v str,
+}
+
+impl Values<'_> {
+    fn filled(&self, pattern: &str) -> Option<String> {
+        let mut out = String::with_capacity(pattern.len());
+        let mut rest = pattern;
+        while let Some((before, after)) = rest.split_once(':') {
+            let end = after.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(after.len());
+            out.push_str(before);
+            rest = &after[end..];
+            match &after[..end] {
+                "" => out.push(':'),
+                name => match self.value(name) {
+                    Some(value) => out.push_str(&value),
+                    // `:title_` may be the title and an underscore.
+                    None => out.push_str(&(self.value(name.strip_suffix('_')?)? + "_")),
+                },
+            }
+        }
+        out.push_str(rest);
+        Some(out)
+    }
+
+    fn value(&self, name: &str) -> Option<String> {
+        let date = || self.date();
+        Some(match name {
+            "collection" => self.label.to_owned(),
+            "path" => self.inside.trim_end_matches('.').to_owned(),
+            "name" => slugified(self.name, "").to_lowercase(),
+            "title" => slugified(self.slug(), "._~!$&'()+,;=@"),
+            "slug" => slugified(self.slug(), "").to_lowercase(),
+            "output_ext" => self.output.to_owned(),
+            "categories" => self.categories().join("/"),
+            "slugified_categories" => {
+                self.categories().iter().map(|one| slugified(one, "")).collect::<Vec<_>>().join("/")
+            }
+            "year" => format!("{:04}", date()?.0),
+            "short_year" => format!("{:02}", date()?.0 % 100),
+            "month" => format!("{:02}", date()?.1),
+            "i_month" => date()?.1.to_string(),
+            "day" => format!("{:02}", date()?.2),
+            "i_day" => date()?.2.to_string(),
+            "y_day" => format!("{:03}", day_of_year(date()?)),
+            _ => return None,
+        })
+    }
+
+    /// The word that the page is named by: its own, or its file's name without the date.
+    fn slug(&self) -> &str {
+        let own = dated(self.name).map_or(self.name, |(_, rest)| rest);
+        self.front.slug().unwrap_or(own)
+    }
+
+    fn date(&self) -> Option<(u32, u32, u32)> {
+        match self.front.get("date") {
+            Some(date) => dated(&format!("{}-", date.trim().get(..10).unwrap_or(date.trim()))).map(|(date, _)| date),
+            None => dated(self.name).map(|(date, _)| date),
+        }
+    }
+
+    fn categories(&self) -> Vec<String> {
+        let mut all: Vec<String> =
+            self.above.unwrap_or_default().split('/').filter(|one| !one.is_empty()).map(str::to_owned).collect();
+        match self.front.value("categories") {
+            Some(FieldValue::Text(text)) => all.extend(text.split_whitespace().map(str::to_owned)),
+            Some(FieldValue::List(items)) => all.extend(items.iter().cloned()),
+            _ => match self.front.value("category") {
+                Some(FieldValue::Text(text)) => all.push(text.trim().to_owned()),
+                Some(FieldValue::List(items)) => all.extend(items.iter().cloned()),
+                _ => {}
+            },
+        }
+        let mut named = Vec::new();
+        for one in all.iter().map(|one| one.to_lowercase()) {
+            if !named.contains(&one) {
+                named.push(one);
+            }
+        }
+        named
+    }
+}
+
+/// The date that a name begins with, and the rest of it.
+pub(super) fn dated(name: &str) -> Option<((u32, u32, u32), &str)> {
+    let mut parts = name.splitn(4, '-');
+    let mut number = |longest: usize| {
+        let digits = parts.next()?;
+        let fits = (1..=longest).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
+        fits.then(|| digits.parse().ok())?
+    };
+    let date: (u32, u32, u32) = (number(4)?, number(2)?, number(2)?);
+    let is_date = (1..=12).contains(&date.1) && (1..=31).contains(&date.2);
+    Some((date, parts.next()?)).filter(|_| is_date)
+}
+
+fn day_of_year((year, month, day): (u32, u32, u32)) -> u32 {
+    let is_leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
+    before[month as usize - 1] + day + u32::from(is_leap && month > 2)
+}
+
+/// Whatever is neither letter nor digit, nor one of the signs that are kept, is one hyphen.
+fn slugified(text: &str, kept: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_alphanumeric() || ('\u{300}'..='\u{36f}').contains(&c) || kept.contains(c) {
+            out.push(c);
+        } else if !out.ends_with('-') {
+            out.push('-');
+        }
+    }
+    out.trim_matches('-').to_owned()
+}
+
+/// A URL without dots that lead elsewhere and without empty names.
+fn sanitized(url: &str) -> String {
+    let url = format!("/{url}").replace("..", "/").replace("./", "");
+    let mut out = String::with_capacity(url.len());
+    for c in url.chars() {
+        if c != '/' || !out.ends_with('/') {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// The folder that relative links of a page start from.
+pub(super) fn base(served: &Served) -> &str {
+    if served.is_folder { &served.path } else { folder(&served.path) }
+}

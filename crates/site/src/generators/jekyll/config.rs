@@ -1,0 +1,291 @@
+//! The configuration of Jekyll, and what of its surroundings says which plug-ins there are.
+
+use docent_markdown::{Field, FieldValue, text_of};
+
+use crate::generators::hugo;
+use crate::generators::yaml::Yaml;
+use crate::tree::{Tree, at_home};
+
+const NAMES: [&str; 3] = ["_config.yml", "_config.yaml", "_config.toml"];
+
+/// Of a book made by Sphinx, whose configuration has the same name.
+const CONTENTS: &str = "_toc.yml";
+
+/// Which plug-ins are installed.
+const GEMS: &str = "Gemfile";
+
+/// What only the configurations of other tools say: Hexo's, and that of Jupyter's books.
+const OF_OTHERS: [&str; 6] = ["source_dir", "public_dir", "new_post_name", "sphinx", "execute", "launch_buttons"];
+
+/// What Jekyll leaves out unless it is told to include it.
+const NEVER: [&str; 9] = [
+    ".sass-cache",
+    ".jekyll-cache",
+    "gemfiles",
+    "Gemfile",
+    "node_modules",
+    "vendor/bundle/",
+    "vendor/cache/",
+    "vendor/gems/",
+    "vendor/ruby/",
+];
+
+/// Plug-ins that GitHub Pages allows. None of them makes pages that are in no file but the two of redirects and pagination.
+const OF_GITHUB: [&str; 22] = [
+    "github-pages",
+    "jekyll-avatar",
+    "jekyll-coffeescript",
+    "jekyll-commonmark-ghpages",
+    "jekyll-default-layout",
+    "jekyll-feed",
+    "jekyll-gist",
+    "jekyll-github-metadata",
+    "jekyll-include-cache",
+    "jekyll-mentions",
+    "jekyll-optional-front-matter",
+    "jekyll-paginate",
+    "jekyll-readme-index",
+    "jekyll-redirect-from",
+    "jekyll-relative-links",
+    "jekyll-remote-theme",
+    "jekyll-sass-converter",
+    "jekyll-seo-tag",
+    "jekyll-sitemap",
+    "jekyll-titles-from-headings",
+    "jemoji",
+    "kramdown-parser-gfm",
+];
+
+/// Whether a file says how such a site is built, by its folder in the home of one.
+pub(crate) fn is_file(folder: &str, name: &str) -> bool {
+    folder.is_empty() && (NAMES.contains(&name) || name == CONTENTS || name == GEMS)
+}
+
+/// What a configuration says as it stands, and why it could not be read if so.
+pub(super) struct Read {
+    pub(super) file: String,
+    pub(super) config: Yaml,
+    pub(super) trouble: Option<String>,
+}
+
+/// Reads the configuration, if the folder has one that is Jekyll's.
+pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Read> {
+    let file = NAMES.iter().map(|name| at_home(tree, home, name)).find(|file| has(file))?;
+    if has(&at_home(tree, home, CONTENTS)) {
+        return None;
+    }
+    let (config, trouble) = match hugo::config::parsed(&file, &text_of(&tree.read(&file)?)) {
+        Ok(config) => (config, None),
+        Err(message) => (Yaml::Map(Vec::new()), Some(message)),
+    };
+    let is_of_others = OF_OTHERS.iter().any(|key| config.get(key).is_some());
+    (!is_of_others).then_some(Read { file, config, trouble })
+}
+
+/// What plug-ins do to addresses and links.
+#[derive(Debug, Default)]
+pub(super) struct Plugins {
+    /// Whether links to Markdown files are made links to pages.
+    pub(super) relative_links: bool,
+    /// Whether they are in posts and collections as well.
+    pub(super) relative_links_in_collections: bool,
+    /// Whether Markdown files without front matter are pages.
+    pub(super) optional_front_matter: bool,
+    /// Whether a `README.md` is the page of its folder where there is no index.
+    pub(super) readme_index: bool,
+    pub(super) redirect_from: bool,
+    pub(super) paginate: bool,
+    /// Whether there are some that may make pages of their own.
+    pub(super) has_more: bool,
+}
+
+impl Plugins {
+    pub(super) fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, config: &Yaml) -> Self {
+        let gemfile = [at_home(tree, home, GEMS), crate::tree::from_root(tree.root(), GEMS)]
+            .into_iter()
+            .find(|file| has(file))
+            .and_then(|file| tree.read(&file));
+        let gems = gemfile.as_deref().map(|bytes| gems(&text_of(bytes)));
+        let mut names: Vec<String> = ["plugins", "gems"]
+            .iter()
+            .filter_map(|key| config.get(key))
+            .flat_map(Yaml::list)
+            .filter_map(Yaml::text)
+            .map(str::to_owned)
+            .collect();
+        let own =
+            format!("{}/", at_home(tree, home, config.get("plugins_dir").and_then(Yaml::text).unwrap_or("_plugins")));
+        let (paths, outside) = (tree.paths(), tree.paths_outside());
+        let has_own = paths.iter().chain(&outside).any(|path| path.starts_with(own.as_str()) && path.ends_with(".rb"));
+        names.extend(gems.iter().flatten().filter(|gem| gem.is_plugin).map(|gem| gem.name.clone()));
+        let is_allowed = |name: &String| OF_GITHUB.contains(&name.as_str());
+        let is_github = names.iter().any(|name| name == "github-pages")
+            || gems.iter().flatten().any(|gem| gem.name == "github-pages")
+            // Nobody else builds a site for which nothing is to be installed.
+            || gems.is_none() && !has_own && names.iter().all(is_allowed);
+        let named = |name: &str| names.iter().any(|known| known == name);
+        let option = |plugin: &str, name: &str| config.get(plugin)?.get(name)?.text();
+        let is_on = |plugin: &str, key: &str| (is_github || named(plugin)) && option(key, "enabled") != Some("false");
+        Self {
+            relative_links: is_on("jekyll-relative-links", "relative_links"),
+            relative_links_in_collections: option("relative_links", "collections") == Some("true"),
+            optional_front_matter: is_on("jekyll-optional-front-matter", "optional_front_matter"),
+            readme_index: is_on("jekyll-readme-index", "readme_index"),
+            redirect_from: named("jekyll-redirect-from"),
+            paginate: config.get("paginate").is_some(),
+            has_more: has_own || !names.iter().all(is_allowed),
+        }
+    }
+}
+
+struct Gem {
+    name: String,
+    /// Whether Jekyll loads it by itself.
+    is_plugin: bool,
+}
+
+/// The gems that a Gemfile names. It is a program and read for its plain lines.
+fn gems(text: &str) -> Vec<Gem> {
+    let mut is_inside = false;
+    let mut found = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let is_of_group = line.contains(":jekyll_plugins");
+        if line.starts_with("group") {
+            is_inside = is_of_group;
+        } else if line == "end" {
+            is_inside = false;
+        } else if let Some(rest) = line.strip_prefix("gem ").or_else(|| line.strip_prefix("gem(")) {
+            let name = rest.trim_start().split(['"', '\'']).nth(1).unwrap_or_default();
+            found.push(Gem { name: name.to_owned(), is_plugin: is_inside || is_of_group });
+        }
+    }
+    found
+}
+
+/// Values that pages have unless they say otherwise.
+#[derive(Debug)]
+pub(super) struct Defaults {
+    path: String,
+    kind: Option<String>,
+    values: Vec<Field>,
+}
+
+impl Defaults {
+    pub(super) fn all(config: &Yaml) -> Vec<Self> {
+        let sets = config.get("defaults").map(Yaml::list).unwrap_or_default();
+        let read = |set: &Yaml| {
+            let text = |name: &str| set.get("scope")?.get(name)?.text();
+            let kind = text("type").map(|kind| match kind {
+                "page" | "post" | "draft" => format!("{kind}s"),
+                kind => kind.to_owned(),
+            });
+            let values = set.get("values").map(Yaml::members).unwrap_or_default().iter();
+            let path = text("path").unwrap_or_default().trim_start_matches('/').to_owned();
+            Self { path, kind, values: values.filter_map(|(name, value)| field(name, value)).collect() }
+        };
+        sets.iter().map(read).collect()
+    }
+
+    /// What the nearest of the sets say for a file of a kind.
+    pub(super) fn of<'d>(sets: &'d [Self], path: &str, kind: &str) -> Vec<&'d Field> {
+        let mut found: Vec<(&Field, &Self)> = Vec::new();
+        let fitting = sets.iter().filter(|set| set.kind.as_deref().is_none_or(|of| of == kind) && set.holds(path));
+        for set in fitting {
+            for field in &set.values {
+                match found.iter_mut().find(|(known, _)| known.name == field.name) {
+                    Some(known) if set.is_nearer_than(known.1) => *known = (field, set),
+                    Some(_) => {}
+                    None => found.push((field, set)),
+                }
+            }
+        }
+        found.into_iter().map(|(field, _)| field).collect()
+    }
+
+    fn is_nearer_than(&self, other: &Self) -> bool {
+        match self.path.len() == other.path.len() {
+            true => self.kind.is_some() || other.kind.is_none(),
+            false => self.path.len() > other.path.len(),
+        }
+    }
+
+    fn holds(&self, path: &str) -> bool {
+        if !self.path.contains('*') {
+            return path.starts_with(self.path.as_str());
+        }
+        let globs = crate::generators::patterns::globs(std::iter::once(self.path.trim_end_matches('/')));
+        super::address::with_folders(path).any(|part| globs.is_match(part))
+    }
+}
+
+fn field(name: &str, value: &Yaml) -> Option<Field> {
+    let value = match value {
+        Yaml::Text(text) => FieldValue::Text(text.clone()),
+        Yaml::List(items) => FieldValue::List(items.iter().filter_map(Yaml::text).map(str::to_owned).collect()),
+        _ => return None,
+    };
+    Some(Field { name: name.to_owned(), value })
+}
+
+/// Which files Jekyll does not look at, and which it does all the same.
+#[derive(Debug, Default)]
+pub(super) struct Filter {
+    exclude: Vec<String>,
+    include: Vec<String>,
+}
+
+impl Filter {
+    pub(super) fn read(config: &Yaml) -> Self {
+        let list = |name: &str| config.get(name).map(Yaml::list).unwrap_or_default().iter().filter_map(Yaml::text);
+        let bare = |pattern: &str| pattern.trim_start_matches("./").trim_start_matches('/').to_owned();
+        let include: Vec<String> = list("include").map(bare).collect();
+        let exclude = list("exclude").map(bare).chain(NEVER.map(str::to_owned));
+        Self { exclude: exclude.filter(|pattern| !include.contains(pattern)).collect(), include }
+    }
+
+    /// Whether a file is left out, by its path in the source. `is_special` says whether a leading `_` and its like count.
+    pub(super) fn leaves_out(&self, path: &str, is_special: impl Fn(&str) -> bool) -> bool {
+        super::address::with_folders(path).any(|part| {
+            let is_folder = part.len() < path.len();
+            let name = part.rsplit('/').next().unwrap_or(part);
+            if self.include.iter().any(|pattern| is_matched(pattern, name, is_folder)) {
+                return false;
+            }
+            let is_hidden = name.starts_with(['_', '.', '#', '~']) && is_special(part);
+            is_hidden || name.ends_with('~') || self.exclude.iter().any(|pattern| is_matched(pattern, part, is_folder))
+        })
+    }
+}
+
+/// A pattern names what begins with it, too.
+fn is_matched(pattern: &str, path: &str, is_folder: bool) -> bool {
+    let pattern = if is_folder { pattern.trim_end_matches('/') } else { pattern };
+    path.starts_with(pattern) || pattern.contains(['*', '?']) && fits(pattern.as_bytes(), path.as_bytes())
+}
+
+/// Whether a path is what a pattern of `*` and `?` stands for, in which a star goes over slashes.
+fn fits(pattern: &[u8], path: &[u8]) -> bool {
+    let (mut p, mut at) = (0, 0);
+    let mut star = None;
+    while at < path.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, at));
+                p += 1;
+            }
+            Some(byte) if *byte == b'?' || *byte == path[at] => {
+                p += 1;
+                at += 1;
+            }
+            _ => match star {
+                Some((from, begun)) => {
+                    star = Some((from, begun + 1));
+                    p = from + 1;
+                    at = begun + 1;
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|byte| *byte == b'*')
+}

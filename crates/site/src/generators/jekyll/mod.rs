@@ -1,0 +1,345 @@
+//! Jekyll: `_config.yml`.
+//!
+//! Links in Markdown are URLs as a browser reads them on the page that was built, and templates are filled in before. GitHub
+//! Pages builds sites with plug-ins of its own that read links by file and make pages of more files; where it is not known
+//! whether they are there, what depends on them is not understood.
+
+mod address;
+pub(crate) mod config;
+mod links;
+mod templates;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use docent_markdown::{AnchorStyle, FrontMatter, Lines, Syntax, folder, is_markdown, read_front_matter, text_of};
+
+use self::address::{Kind, Served};
+use self::config::{Defaults, Filter, Plugins};
+use super::Rules;
+use super::roots::Root;
+use super::yaml::Yaml;
+use crate::follow::{Wanted, Written};
+use crate::layout::{Generator, Layout, below};
+use crate::model::{Site, Target};
+use crate::tree::{Tree, joined_in};
+
+/// Of how many files that are not Markdown the front matter is read, which may say where they are served.
+const MOST_OTHERS: usize = 2_000;
+
+#[derive(Debug)]
+pub(crate) struct Jekyll;
+
+/// What the configuration says of addresses and links.
+#[derive(Debug, Default)]
+pub(crate) struct Settings {
+    /// The folder of the site, as seen from the docs root.
+    source: String,
+    /// The path the site is served below, without slashes around it.
+    base: String,
+    /// The style of addresses, `date` and its like or a pattern.
+    permalink: String,
+    /// The pattern of posts where the configuration gives them one of their own.
+    posts: Option<String>,
+    collections: Vec<Collection>,
+    /// The folder that collections are in, in the source.
+    collections_dir: String,
+    defaults: Vec<Defaults>,
+    filter: Filter,
+    /// Endings of Markdown files.
+    endings: Vec<String>,
+    plugins: Plugins,
+    /// Whether pages are built that say they are not published.
+    unpublished: bool,
+    has_theme: bool,
+    /// Where files that are not Markdown are served that chose so themselves.
+    others: BTreeMap<String, String>,
+    /// Whether there are more of them than were read.
+    has_more_others: bool,
+}
+
+/// A collection that the configuration names, posts apart.
+#[derive(Debug, PartialEq, Eq)]
+struct Collection {
+    label: String,
+    is_output: bool,
+    permalink: Option<String>,
+}
+
+impl Settings {
+    fn is_markdown(&self, path: &str) -> bool {
+        path.rsplit_once('.').is_some_and(|(_, ending)| self.endings.iter().any(|known| known == ending))
+    }
+
+    /// A path of the source as one in the folder of all collections.
+    fn in_collections<'p>(&self, path: &'p str) -> Option<&'p str> {
+        match self.collections_dir.as_str() {
+            "" => Some(path),
+            folder => path.strip_prefix(folder)?.strip_prefix('/'),
+        }
+    }
+
+    /// Whether Jekyll looks at a file at all, and makes something of it that is served.
+    fn serves(&self, path: &str) -> bool {
+        match address::kind(self, path) {
+            Kind::Page => !self.filter.leaves_out(path, |_| true),
+            Kind::Draft => false,
+            // Names of files with a leading `_` are left out, and of folders that are not the collection's own.
+            Kind::Item { collection, .. } => {
+                let own = format!("_{}", collection.label);
+                let is_own = |part: &str| part.rsplit('/').next() == Some(own.as_str());
+                collection.is_output && !self.filter.leaves_out(path, |part| !is_own(part))
+            }
+            Kind::Post { .. } => {
+                let name = path.rsplit('/').next().unwrap_or(path);
+                let is_posts = |part: &str| part.rsplit('/').next() == Some("_posts");
+                address::dated(name).is_some() && !self.filter.leaves_out(path, |part| !is_posts(part))
+            }
+        }
+    }
+}
+
+impl Rules for Jekyll {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        read(tree, home, has)
+    }
+
+    fn address(&self, root: &Root, inside: &str, front: &FrontMatter) -> String {
+        served(root, inside, front).map_or_else(|| below(&root.served, inside), |served| served.path)
+    }
+
+    fn reads_front_matter(&self) -> bool {
+        true
+    }
+
+    fn hides(&self, root: &Root, inside: &str) -> bool {
+        let Some(settings) = root.jekyll.as_deref() else { return false };
+        let path = below(&root.served, inside);
+        !settings.is_markdown(&path) || !settings.serves(&path)
+    }
+
+    fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {
+        let Some(settings) = root.jekyll.as_deref() else { return true };
+        let path = below(&root.served, inside);
+        let kind = address::kind(settings, &path);
+        let has_front = front.span.is_some() && front.syntax == Syntax::Yaml;
+        let is_built = match kind {
+            _ if has_front => true,
+            Kind::Post { .. } => true,
+            Kind::Page if address::is_readme(inside) => {
+                let above = folder(inside);
+                let index = |ending: &str| below(&root.folder, &below(above, &format!("index.{ending}")));
+                settings.plugins.readme_index && !["md", "html", "markdown"].iter().any(|ending| has(&index(ending)))
+            }
+            Kind::Page => settings.plugins.optional_front_matter && !is_left_out(inside),
+            _ => false,
+        };
+        // What the configuration says for want of it counts for posts and items alone.
+        let published = match kind {
+            Kind::Page => front.get("published").map(str::to_owned),
+            _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
+        };
+        let is_published = !published.is_some_and(|text| ["false", "no", "off"].contains(&text.trim()));
+        is_built && (is_published || settings.unpublished) && served(root, inside, front).is_some()
+    }
+
+    fn is_directory(&self, root: &Root, inside: &str, front: &FrontMatter) -> bool {
+        served(root, inside, front).is_some_and(|served| served.is_folder)
+    }
+
+    fn aliases(&self, root: &Root, _file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
+        let reads = root.jekyll.as_deref().is_some_and(|settings| settings.plugins.redirect_from);
+        let from = if reads { front.list("redirect_from") } else { Vec::new() };
+        from.into_iter().map(|from| from.trim().trim_matches('/').to_owned()).collect()
+    }
+
+    // Collections are in folders with a leading underscore.
+    fn is_part(&self, _file: &str) -> bool {
+        false
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        links::follow(site, link)
+    }
+
+    fn expression(&self, site: &Site, from: &str, target: &str) -> Target {
+        templates::follow(site, from, target)
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        links::write(site, wanted)
+    }
+}
+
+/// Where a file is served, by its path in the folder of a root.
+fn served(root: &Root, inside: &str, front: &FrontMatter) -> Option<Served> {
+    address::of(root.jekyll.as_deref()?, &below(&root.served, inside), front)
+}
+
+/// Files of every repository that make no page where front matter can be left out.
+fn is_left_out(inside: &str) -> bool {
+    let name = inside.rsplit('/').next().unwrap_or(inside);
+    let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_uppercase();
+    let names = [
+        "README",
+        "LICENSE",
+        "LICENCE",
+        "COPYING",
+        "CODE_OF_CONDUCT",
+        "CONTRIBUTING",
+        "ISSUE_TEMPLATE",
+        "PULL_REQUEST_TEMPLATE",
+    ];
+    names.contains(&stem.as_str())
+}
+
+/// Reads the layout, if the folder has such a configuration.
+fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+    let read = config::read(tree, home, has)?;
+    let config = &read.config;
+    let text = |name: &str| config.get(name).and_then(Yaml::text);
+    let source = joined_in(tree.root(), home, text("source").unwrap_or_default())?;
+    let plugins = Plugins::read(tree, home, has, config);
+    let collections = config.get("collections");
+    let posts = collections.and_then(|all| all.get("posts")?.get("permalink")?.text()).map(str::to_owned);
+    let mut settings = Settings {
+        source: source.clone(),
+        base: text("baseurl").unwrap_or_default().trim_matches('/').to_owned(),
+        permalink: text("permalink").unwrap_or("date").to_owned(),
+        posts,
+        collections: self::collections(collections),
+        collections_dir: text("collections_dir").unwrap_or_default().trim_matches('/').to_owned(),
+        defaults: Defaults::all(config),
+        filter: Filter::read(config),
+        endings: text("markdown_ext")
+            .unwrap_or("markdown,mkdown,mkdn,mkd,md")
+            .split(',')
+            .map(str::trim)
+            .map(str::to_owned)
+            .collect(),
+        plugins,
+        unpublished: text("unpublished").is_some_and(says_yes),
+        has_theme: text("theme").is_some() || text("remote_theme").is_some(),
+        ..Settings::default()
+    };
+    let roots = folders(tree.root(), &source);
+    let (others, has_more) = others(tree, &settings, &roots);
+    settings.others = others;
+    settings.has_more_others = has_more;
+    let settings = Arc::new(settings);
+    let roots = roots.into_iter().map(|(folder, served)| Root {
+        folder,
+        served,
+        generator: Generator::Jekyll,
+        jekyll: Some(Arc::clone(&settings)),
+        language: text("lang").map(str::to_owned),
+        ..Root::default()
+    });
+    let mut layout = Layout::of(Generator::Jekyll, home, roots.collect());
+    // Templates are filled in before Markdown is read.
+    layout.templates_in_code = true;
+    (layout.anchors, layout.anchors_computed) = anchors(config);
+    if let Some(message) = read.trouble {
+        layout.problem(&read.file, message);
+    }
+    Some(layout)
+}
+
+/// Folders of the site's files and their paths in it. Where the site is around the docs root, the docs root is one of them, and
+/// so is each folder above it.
+fn folders(root: &str, source: &str) -> Vec<(String, String)> {
+    let up = source.split('/').take_while(|part| *part == "..").count();
+    let is_around = source.split('/').all(|part| part.is_empty() || part == "..");
+    if !is_around {
+        return vec![(source.to_owned(), String::new())];
+    }
+    let parts: Vec<&str> = root.split('/').filter(|part| !part.is_empty()).collect();
+    let first = parts.len().saturating_sub(up);
+    (0..=up).map(|above| (vec![".."; above].join("/"), parts[first..parts.len() - above].join("/"))).collect()
+}
+
+fn collections(all: Option<&Yaml>) -> Vec<Collection> {
+    let named = |label: &str, own: Option<&Yaml>| {
+        let text = |name: &str| own?.get(name)?.text();
+        Collection {
+            label: label.to_owned(),
+            is_output: text("output").is_some_and(says_yes),
+            permalink: text("permalink").map(str::to_owned),
+        }
+    };
+    let Some(all) = all else { return Vec::new() };
+    let from_list = all.list().iter().filter_map(Yaml::text).map(|label| named(label, None));
+    let from_map = all.members().iter().map(|(label, own)| named(label, Some(own)));
+    from_list.chain(from_map).filter(|collection| collection.label != "posts").collect()
+}
+
+fn says_yes(text: &str) -> bool {
+    ["true", "yes", "on"].contains(&text)
+}
+
+/// Whose rules make anchors, and whether they are not known.
+fn anchors(config: &Yaml) -> (AnchorStyle, bool) {
+    let of_kramdown = |name: &str| config.get("kramdown")?.get(name)?.text();
+    let is_kramdown =
+        config.get("markdown").and_then(Yaml::text).is_none_or(|name| name.eq_ignore_ascii_case("kramdown"));
+    let is_other = of_kramdown("auto_ids") == Some("false")
+        || ["auto_id_prefix", "transliterated_header_ids", "auto_id_stripping", "gfm_quirks"]
+            .iter()
+            .any(|name| of_kramdown(name).is_some());
+    match of_kramdown("input").unwrap_or("GFM").to_lowercase().as_str() {
+        _ if !is_kramdown => (AnchorStyle::GitHub, true),
+        "gfm" => (AnchorStyle::KramdownGfm, is_other),
+        "kramdown" | "markdown" => (AnchorStyle::Kramdown, is_other),
+        _ => (AnchorStyle::KramdownGfm, true),
+    }
+}
+
+/// Files that are no Markdown and have front matter, by where they are served; and whether there are too many to be read.
+fn others(tree: &dyn Tree, settings: &Settings, roots: &[(String, String)]) -> (BTreeMap<String, String>, bool) {
+    let (paths, outside) = (tree.paths(), tree.paths_outside());
+    let mut found = BTreeMap::new();
+    let mut count = 0;
+    for file in paths.iter().chain(&outside) {
+        let is_text = file.rsplit_once('.').is_some_and(|(_, ending)| {
+            ["html", "htm", "xhtml", "xml", "json", "txt", "js", "css", "scss"].contains(&ending)
+        });
+        let Some(path) = in_source(roots, file).filter(|path| is_text && !is_markdown(path) && settings.serves(path))
+        else {
+            continue;
+        };
+        count += 1;
+        if count > MOST_OTHERS {
+            return (found, true);
+        }
+        let Some(bytes) = tree.read(file).filter(|bytes| bytes.starts_with(b"---")) else { continue };
+        let text = text_of(&bytes);
+        let (front, _) = read_front_matter(&text, &Lines::of(&text));
+        if let Some(served) = address::of(settings, &path, &front).filter(|_| front.span.is_some()) {
+            let path = served.path.strip_suffix(".scss").map_or(served.path.clone(), |stem| format!("{stem}.css"));
+            found.entry(path).or_insert_with(|| file.clone());
+        }
+    }
+    (found, false)
+}
+
+/// A file's path in the source.
+fn in_source(roots: &[(String, String)], file: &str) -> Option<String> {
+    // The folder that is furthest up comes first for a file that is outside.
+    let up = file.split('/').take_while(|part| *part == "..").count();
+    roots.iter().find_map(|(folder, served)| {
+        let is_around = folder.split('/').all(|part| part.is_empty() || part == "..");
+        let inside = match folder.as_str() {
+            "" => file,
+            folder => file.strip_prefix(folder)?.strip_prefix('/')?,
+        };
+        let levels = folder.split('/').filter(|part| *part == "..").count();
+        (!is_around || levels == up).then(|| below(served, inside))
+    })
+}
+
+/// A path of the source as seen from the docs root.
+fn from_source(site: &Site, settings: &Settings, path: &str) -> Option<String> {
+    joined_in(site.root(), &settings.source, path)
+}
