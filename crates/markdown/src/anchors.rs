@@ -353,6 +353,10 @@ impl Anchors {
     /// The same for a heading of a level, with its words as they stand between its marks, and its line as it is written.
     pub fn for_heading_of(&mut self, level: u8, words: &str, text: &str, line: &str) -> String {
         match self.style {
+            // Only a build knows what the template is filled in with.
+            AnchorStyle::KramdownGfm | AnchorStyle::Kramdown if line.contains("{{") || line.contains("{%") => {
+                String::new()
+            }
             AnchorStyle::KramdownGfm => self.for_heading(&anchors_kramdown::without_dashes(words, line)),
             AnchorStyle::Kramdown => self.for_heading(anchors_kramdown::written(line)),
             AnchorStyle::Docusaurus if level == 1 => {

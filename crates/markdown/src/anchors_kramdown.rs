@@ -118,4 +118,10 @@ mod tests {
         ];
         assert_eq!(ids(AnchorStyle::Kramdown, PAGE), expected);
     }
+
+    #[test]
+    fn a_heading_that_a_template_fills_in_has_an_id_that_only_a_build_knows() {
+        let text = "## Filters {% include badge.html %}\n\n## {{ year }}\n\n## Named {{ year }} {#named}\n";
+        assert_eq!(ids(AnchorStyle::KramdownGfm, text), ["", "", "named"]);
+    }
 }
