@@ -137,6 +137,15 @@ impl<'a> Tools<'a> {
         None
     }
 
+    /// A program that a package of Debian of its name brings.
+    pub(crate) async fn debian_program(&self, program: &str, stop: &mut Stop) -> Found<PathBuf> {
+        if on_path(program).is_none() {
+            self.only_with_install(&format!("{program} is missing (Debian: {program})"))?;
+            self.debian(&[program], stop).await?;
+        }
+        on_path(program).ok_or_else(|| Missing::Failed(format!("the package {program} brought no such program")))
+    }
+
     /// A program in Rust, built by cargo.
     pub(crate) async fn cargo_program(&self, program: &str, version: &str, stop: &mut Stop) -> Found<PathBuf> {
         let root = self.workspace.tools().join(format!("{program}-{version}"));

@@ -16,7 +16,9 @@ use crate::workspace::Workspace;
 pub(crate) enum Generator {
     Docusaurus,
     Fumadocs,
+    Gitbook,
     Hugo,
+    Jekyll,
     Mdbook,
     Mintlify,
     Mkdocs,
@@ -37,7 +39,9 @@ impl Generator {
     pub(super) const ALL: &[Self] = &[
         Self::Docusaurus,
         Self::Fumadocs,
+        Self::Gitbook,
         Self::Hugo,
+        Self::Jekyll,
         Self::Mdbook,
         Self::Mintlify,
         Self::Mkdocs,
@@ -51,7 +55,9 @@ impl Generator {
         match self {
             Self::Docusaurus => "Docusaurus",
             Self::Fumadocs => "Fumadocs",
+            Self::Gitbook => "GitBook",
             Self::Hugo => "Hugo",
+            Self::Jekyll => "Jekyll",
             Self::Mdbook => "mdBook",
             Self::Mintlify => "Mintlify",
             Self::Mkdocs => "MkDocs",
@@ -71,6 +77,7 @@ impl Generator {
     pub(super) fn fixture(self) -> Site {
         let base = match self {
             Self::Docusaurus | Self::Starlight | Self::Vitepress => "odd",
+            Self::Jekyll => "b",
             _ => "",
         };
         let home = match self {
@@ -105,6 +112,7 @@ impl Generator {
             Self::Mkdocs => (tools.python_program("mkdocs", &requirements, stop).await?, None),
             Self::Sphinx => (tools.python_program("sphinx-build", &requirements, stop).await?, None),
             Self::Hugo => (tools.python_program("hugo", &requirements, stop).await?, None),
+            Self::Jekyll => (tools.debian_program("jekyll", stop).await?, None),
             Self::Mdbook => (tools.cargo_program("mdbook", MDBOOK, stop).await?, None),
             _ if brought.exists() => (tools.node_with(&own, stop).await?, Some(brought)),
             _ => (tools.node_with(&own, stop).await?, Some(own.join("node_modules"))),
@@ -176,6 +184,13 @@ impl Builder {
                 command.arg(script("@docusaurus/core/bin/docusaurus.mjs")).args(["build", "--out-dir"]).arg(out)
             }
             Generator::Fumadocs => command.arg("build.mjs").arg(out),
+            Generator::Gitbook => command.arg(script("honkit/bin/honkit.js")).args(["build", "."]).arg(out),
+            // Without a Gemfile's gems, which are not here.
+            Generator::Jekyll => command
+                .env("BUNDLE_GEMFILE", "")
+                .env("JEKYLL_NO_BUNDLER_REQUIRE", "true")
+                .args(["build", "--quiet", "--disable-disk-cache", "--destination"])
+                .arg(out),
             Generator::Hugo => command.args(["--noBuildLock", "--destination"]).arg(out),
             Generator::Mdbook => command.args(["build", "--dest-dir"]).arg(out),
             Generator::Mintlify => command.arg(self.own.join("judge.mjs")).arg(".").arg(out),

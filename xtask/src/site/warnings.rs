@@ -11,8 +11,8 @@ const MOVED: &str = "moved-here/";
 pub(super) struct Warnings {
     /// Each with a page that has it, where that is known. A dead link is where it leads, a tab, and how it is written.
     pages: BTreeMap<String, String>,
-    /// Of dead links, what is written.
-    written: BTreeSet<String>,
+    /// Of dead links, what is written, and where that leads.
+    known: BTreeSet<String>,
 }
 
 impl Warnings {
@@ -35,11 +35,13 @@ impl Warnings {
         warnings
     }
 
-    /// Lines that were not there before. A broken link of a page that moved leads elsewhere now, and is as broken as before.
+    /// Lines that were not there before. A broken link of a page that moved leads elsewhere now, and is as broken as before;
+    /// a broken one of the theme is written differently there.
     pub(super) fn more_than(&self, before: &Self) -> Vec<String> {
         let is_new = |line: &&String| {
-            let written = line.split_once('\t').map(|(_, written)| written);
-            !before.pages.contains_key(*line) && written.is_none_or(|written| !before.written.contains(written))
+            let is_dead_link = line.contains('\t');
+            let is_known = is_dead_link && line.split('\t').any(|part| before.known.contains(part));
+            !before.pages.contains_key(*line) && !is_known
         };
         let told = self.pages.iter().filter(|(line, _)| is_new(line));
         told.map(|(line, page)| if page.is_empty() { line.clone() } else { format!("{line} on {page}") }).collect()
@@ -56,7 +58,7 @@ pub(super) fn of_dead_links(lines: &str) -> Warnings {
         };
         let [written, target] = [written, target].map(|path| path.replace(MOVED, ""));
         warnings.pages.insert(format!("{target}\t{written}"), page.to_owned());
-        warnings.written.insert(written);
+        warnings.known.extend([written, target]);
     }
     warnings
 }
