@@ -237,10 +237,14 @@ async fn outcome(command: &mut Command, stop: &mut Stop) -> Result<Outcome, Stri
     })
 }
 
-/// Whether a dead link is among what chores left to a person, by the name it ends in.
+/// Whether a dead link is among what chores left to a person, by the name it ends in, or a warning by what it quotes.
 fn is_told(line: &str, left: &[String]) -> bool {
-    let Some((_, written)) = line.split_once('\t') else { return false };
-    let path = written.split(" on ").next().unwrap_or_default().split(['#', '?']).next().unwrap_or_default();
+    let Some((_, written)) = line.split_once('\t') else {
+        let mut quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
+        return quoted.any(|words| left.iter().any(|line| line.contains(&format!("`{words}`"))));
+    };
+    let written = written.split(" on ").next().unwrap_or_default().trim_start_matches('#');
+    let path = written.split(['#', '?']).next().unwrap_or_default();
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let name = name.split('.').next().unwrap_or_default();
     !name.is_empty() && left.iter().any(|line| line.contains(name))

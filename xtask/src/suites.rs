@@ -81,7 +81,7 @@ impl Suite {
 
     /// Whether the project has all that it needs, or can install it. Any other is run when it is asked for by name.
     pub(crate) const fn is_of_the_project(self) -> bool {
-        !matches!(self, Self::Golden | Self::Sites)
+        !matches!(self, Self::Golden)
     }
 
     pub(crate) const fn name(self) -> &'static str {

@@ -66,6 +66,8 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
     let mut needles = needles(file, slug);
     let address = site.address(file);
     needles.extend(address.map(|address| last_part(address).to_owned()));
+    let labels = labels_of(&tree.read(file).unwrap_or_default());
+    needles.extend(labels.iter().cloned());
     // The first page of a folder may be named by the folder alone, as `..` and `./` do.
     let is_first = address.is_some_and(|address| folder(file).ends_with(address)) || site_path(file) == folder(file);
     let pattern = if is_first { None } else { any_of(needles.iter().map(String::as_str)) };
@@ -81,6 +83,9 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
         for link in &page.links {
             match site.resolve_link(from, link) {
                 Target::Page { file: to, .. } if to == file => links.push(link.clone()),
+                Target::NotUnderstood if labels.iter().any(|label| link.target.trim_start_matches('#') == label) => {
+                    unclear.push(link.clone());
+                }
                 Target::NotUnderstood if telling.iter().any(|needle| names(&link.target, needle)) => {
                     unclear.push(link.clone());
                 }
@@ -93,6 +98,13 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
         }
     }
     found
+}
+
+/// Names that MyST reads as labels of what follows: `(name)=` on a line of its own.
+fn labels_of(bytes: &[u8]) -> Vec<String> {
+    let text = text_of(bytes);
+    let labels = text.lines().filter_map(|line| line.trim().strip_prefix('(')?.strip_suffix(")="));
+    labels.map(str::to_owned).collect()
 }
 
 /// Whether a part of a link's path is this name, with or without an ending.

@@ -150,7 +150,7 @@ fn is_same_page(site: &Site, file: &str, before: &[u8], after: &[u8]) -> bool {
         spans.sort_by_key(|span| span.start);
         spans.dedup();
         let edits: Vec<TextEdit> = spans.into_iter().map(|span| TextEdit::new(span, "")).collect();
-        let targets: Vec<Target> = page.links.iter().map(|link| site.resolve(file, &link.target)).collect();
+        let targets: Vec<Target> = page.links.iter().map(|link| site.resolve_link(file, link)).collect();
         (apply(bytes, &edits), targets)
     };
     let ((before, led_to), (after, lead_to)) = (read(before), read(after));

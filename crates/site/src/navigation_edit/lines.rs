@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::{folder, text_of};
+use docent_markdown::{folder, is_markdown, joined, text_of};
 use regex::Regex;
 
 use super::{Contents, Entry, Names, Shape, page_of};
@@ -23,6 +23,10 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
             found.extend(contents(tree, site, &file, base, Shape::Yaml, mkdocs_section));
         }
         return found;
+    }
+    if site.generator() == Generator::Sphinx {
+        let pages = site.files().filter(|file| is_markdown(file) && site.address(file).is_some());
+        return pages.filter_map(|file| toctrees(tree, site, file)).collect();
     }
     for file in site.all_files() {
         let name = file.rsplit('/').next().unwrap_or(file);
@@ -61,6 +65,51 @@ fn contents(
         contents.entries.extend(entry);
     }
     Some(contents)
+}
+
+/// The entries of the tables of contents on a page that MyST reads: `path` and `Title <path>`, from the page's folder, or from
+/// that of the docs when absolute, without the ending of the file.
+fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
+    let text = text_of(&tree.read(file)?).into_owned();
+    let home = &site.layout().root(file)?.folder;
+    let base = folder(file).to_owned();
+    let mut entries = Vec::new();
+    let mut fence: Option<String> = None;
+    let mut is_options = false;
+    for line in lines(&text, 0..text.len()) {
+        let words = line.text.trim();
+        let Some(open) = &fence else {
+            let marks = words.len() - words.trim_start_matches(['`', ':']).len();
+            if marks >= 3 && words[marks..].starts_with("{toctree}") {
+                fence = Some(words[..marks].to_owned());
+            }
+            continue;
+        };
+        if words.starts_with(open.as_str()) {
+            fence = None;
+            continue;
+        }
+        if words == "---" {
+            is_options = !is_options;
+            continue;
+        }
+        if is_options || words.is_empty() || words.starts_with([':', '#']) {
+            continue;
+        }
+        let start = line.start + line.text.len() - line.text.trim_start().len();
+        let (title, path) = match words.strip_suffix('>').and_then(|words| words.rsplit_once('<')) {
+            Some((title, path)) => (Some(start..start + title.trim_end().len()), path),
+            None => (None, words),
+        };
+        let value = start + words.rfind(path)?..start + words.rfind(path)? + path.len();
+        let (from, inside) = path.strip_prefix('/').map_or((base.as_str(), path), |inside| (home.as_str(), inside));
+        let page = joined(from, inside).into_iter().flat_map(|stem| [stem.clone(), format!("{stem}.md")]);
+        if let Some(page) = page.into_iter().find(|page| site.address(page).is_some()) {
+            entries.push(Entry { page, value, item: Some(line.start..line.end()), title, names: Names::Document });
+        }
+    }
+    let contents = Contents { file: file.to_owned(), text, base, entries, shape: Shape::Toctree };
+    Some(contents).filter(|contents| !contents.entries.is_empty())
 }
 
 /// A line, its end included.

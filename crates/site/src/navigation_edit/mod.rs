@@ -6,6 +6,7 @@
 //! | `docs.json`, `mint.json` and what they refer to | yes | yes | yes |
 //! | `mkdocs.yml`, `SUMMARY.md`, `toc.yml`, `_data/*nav*.yml` | yes | where nothing hangs below it | like the entry before it |
 //! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | where it is a plain text | beside its siblings |
+//! | `toctree` on pages in Markdown | yes | yes | beside its siblings |
 //! | configurations of VitePress and Starlight | where the entry is a plain text | no | no |
 //!
 //! A redirect is added where the site keeps redirects already. What is not edited is told, and left to a person.
@@ -109,6 +110,8 @@ enum Names {
     Sibling,
     /// A path in the folder of pages, without ending.
     Id,
+    /// A path from the folder of the file it stands in, or an absolute one from the folder of pages, most often without ending.
+    Document,
 }
 
 /// A file of a navigation with its entries.
@@ -128,6 +131,7 @@ enum Shape {
     Markdown,
     Json,
     Script,
+    Toctree,
 }
 
 impl Shape {
@@ -190,7 +194,14 @@ impl<'s> NavigationFiles<'s> {
 
     /// Names `to` where `from` was named.
     pub fn rename(&self, from: &str, to: &str) -> NavigationEdits {
-        let mut left = Vec::new();
+        let own = self.others.iter().filter(|contents| contents.file == from && contents.shape == Shape::Toctree);
+        let is_relative = |contents: &Contents| {
+            contents.entries.iter().any(|entry| !contents.text[entry.value.clone()].starts_with('/'))
+        };
+        // The page itself is written elsewhere.
+        let own = own.filter(|contents| folder(to) != contents.base && is_relative(contents));
+        let mut left: Vec<String> =
+            own.map(|_| format!("{to}: its table of contents names pages from where it was")).collect();
         let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
         for contents in &self.others {
             for entry in contents.entries.iter().filter(|entry| entry.page == from) {
@@ -223,6 +234,14 @@ impl<'s> NavigationFiles<'s> {
                 (folder(to) == contents.base).then(|| stem.rsplit('/').next().unwrap_or(stem).to_owned())?
             }
             Names::Id => literals::id(self.tree, self.site, &entry.page, to)?,
+            Names::Document => {
+                let stem = docent_markdown::stem(to)?;
+                let name = if written.ends_with(".md") { to } else { stem };
+                match written.starts_with('/') {
+                    true => format!("/{}", way(&self.site.layout().root(to)?.folder, name)),
+                    false => way(&contents.base, name),
+                }
+            }
             Names::Link => literals::link(self.tree, self.site, &contents.file, &entry.page, to, written)?,
         };
         let is_identifier = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -350,6 +369,7 @@ impl Contents {
                 title.to_owned()
             }
             Shape::Markdown => title.replace('[', "\\[").replace(']', "\\]"),
+            Shape::Toctree => title.replace(['<', '>'], ""),
             _ => quoted(title),
         };
         let mut parts = vec![(entry.value.clone(), name.to_owned())];

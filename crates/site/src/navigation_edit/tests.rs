@@ -303,3 +303,26 @@ proptest! {
         prop_assert_eq!(renamed(&there, &to, from), before);
     }
 }
+
+#[test]
+fn tables_of_contents_of_sphinx_follow() {
+    let tree = tree(&[
+        ("docs/conf.py", "extensions = ['myst_parser']\n"),
+        ("docs/index.md", "# Home\n\n```{toctree}\n:maxdepth: 2\n\nguide/a\nThe second </guide/b>\n```\n"),
+        ("docs/guide/a.md", "# A\n"),
+        ("docs/guide/b.md", "# B\n"),
+    ]);
+    let site = Site::read(&tree);
+    let files = NavigationFiles::of(&tree, &site);
+    let text = |edits: &NavigationEdits| {
+        let mut text = String::from_utf8(tree.read("docs/index.md").expect("there")).expect("text");
+        for (range, instead) in edits.files["docs/index.md"].iter().rev() {
+            text.replace_range(range.clone(), instead);
+        }
+        text
+    };
+    assert!(text(&files.rename("docs/guide/a.md", "docs/other/a.md")).contains("\nother/a\nThe second </guide/b>\n"));
+    assert!(text(&files.rename("docs/guide/b.md", "docs/other/b.md")).contains("\nguide/a\nThe second </other/b>\n"));
+    assert!(text(&files.remove("docs/guide/a.md")).contains(":maxdepth: 2\n\nThe second </guide/b>\n```"));
+    assert!(text(&files.add("docs/guide/c.md", "C")).contains("The second </guide/b>\nC </guide/c>\n```"));
+}
