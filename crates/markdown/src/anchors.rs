@@ -149,7 +149,9 @@ fn is_emoji_name(word: &str) -> bool {
 
 fn docutils_slug(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.to_lowercase().nfkd().filter(char::is_ascii) {
+    let text: String =
+        text.to_lowercase().chars().map(|c| in_ascii(c).map_or_else(|| c.to_string(), str::to_owned)).collect();
+    for c in text.nfkd().filter(char::is_ascii) {
         if c.is_ascii_alphanumeric() {
             out.push(c);
         } else if !out.ends_with('-') {
@@ -189,6 +191,22 @@ fn gitbook_slug(text: &str) -> String {
     let kept = text.chars().filter(|c| !SIGNS.contains(*c)).map(|c| if c.is_whitespace() { ' ' } else { c });
     let slug = kept.collect::<String>().replace(' ', "-").to_lowercase();
     slug.strip_prefix('-').unwrap_or(&slug).to_owned()
+}
+
+/// Letters that are no other letter with a mark, as docutils writes them.
+fn in_ascii(c: char) -> Option<&'static str> {
+    Some(match c {
+        'ß' => "sz",
+        'æ' => "ae",
+        'œ' => "oe",
+        'ø' => "o",
+        'đ' => "d",
+        'ħ' => "h",
+        'ı' => "i",
+        'ł' => "l",
+        'ŧ' => "t",
+        _ => return None,
+    })
 }
 
 fn pymdown_slug(text: &str) -> String {
@@ -478,6 +496,7 @@ mod tests {
             (AnchorStyle::Docfx, "Use xUnit.net's -- A & B {#id}", "use-xunitnets----a--b-id"),
             (AnchorStyle::Docfx, "Ünï 快速 ² 𝒜 :tada:", "ünï-快速---"),
             (AnchorStyle::Docfx, "?!", "section"),
+            (AnchorStyle::Docutils, "Straße & Øre", "strasze-ore"),
         ] {
             assert_eq!(Anchors::of(style).for_heading(text), anchor, "{text}");
         }

@@ -6,6 +6,7 @@
 
 mod literal;
 mod markup;
+mod rst;
 mod statements;
 
 use std::ops::Range;
@@ -54,6 +55,8 @@ pub enum CodeReading {
         /// Whether templates are read in the code that the page shows, too.
         templates_in_code: bool,
     },
+    /// Directives and roles.
+    Rst,
     /// Nobody knows which generator it is: what surely is code of MDX counts too.
     Unknown,
 }
@@ -74,6 +77,10 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
         DECLARATION.find_iter(&text).for_each(|span| found.add("declaration", span.range()));
         return found.code;
     }
+    if reading == CodeReading::Rst {
+        found.rst(&parse_as(file, bytes, Format::Rst, AnchorStyle::Docutils));
+        return found.code;
+    }
     let body = front_matter::end(&text);
     let format = if reading == CodeReading::Mdx { Format::Mdx } else { Format::Markdown };
     let page = parse_as(file, bytes, format, AnchorStyle::GitHub);
@@ -85,6 +92,7 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
     found.executed_blocks(&page);
     match reading {
         CodeReading::Mdx => found.mdx(body),
+        CodeReading::Rst => {}
         CodeReading::Markdown { .. } | CodeReading::Unknown => {
             let all = reading == CodeReading::Markdown { templates_in_code: true };
             found.templates(body, if all { &[] } else { &page.code });
@@ -165,9 +173,7 @@ impl Found<'_> {
         for found in INCLUDE.captures_iter(&text[body..]) {
             let named = found.get(1).or(found.get(2)).or(found.get(3)).map_or("", |path| path.as_str());
             let named = named.strip_prefix("@/").unwrap_or(named);
-            let is_inside = [folder(self.file), ""].iter().any(|base| joined(base, named).is_some());
-            let is_hidden = named.split('/').any(|part| part.starts_with('.') && !matches!(part, "." | ".."));
-            if !is_inside || is_hidden || named.starts_with(['/', '~']) || named.contains(':') && named.contains("//") {
+            if named.starts_with('/') || !self.may_include(named) {
                 let whole = found.get_match();
                 self.add("include", body + whole.start()..body + whole.end());
             }
@@ -184,6 +190,14 @@ impl Found<'_> {
             }
             at += line.len();
         }
+    }
+
+    /// Whether a path is one of the docs, as far as it tells.
+    fn may_include(&self, named: &str) -> bool {
+        let is_inside = [folder(self.file), ""].iter().any(|base| joined(base, named).is_some());
+        let is_hidden = named.split('/').any(|part| part.starts_with('.') && !matches!(part, "." | ".."));
+        let is_url = named.contains(':') && named.contains("//");
+        is_inside && !is_hidden && !is_url && !named.starts_with('~')
     }
 
     fn executed_blocks(&mut self, page: &Page) {

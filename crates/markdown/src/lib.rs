@@ -1,4 +1,5 @@
-//! One file of Markdown or MDX as a page: front matter, headings, links, sections and code, and at which bytes.
+//! One file of Markdown, MDX or reStructuredText as a page: front matter, headings, links, sections and code, and at which
+//! bytes.
 //!
 //! [`parse()`] never fails: what cannot be read is text plus a [`Problem`]. Everything a tool may want to change carries the
 //! byte range it was read from, so that an edit touches those bytes and no others.
@@ -19,6 +20,7 @@ mod front_matter_toml;
 mod front_matter_yaml;
 mod lines_from;
 mod page;
+mod page_builder;
 mod parse;
 mod parse_blocks;
 mod parse_components;
@@ -31,6 +33,7 @@ mod parse_mdx;
 mod parse_script;
 mod parse_tags;
 mod parse_templates;
+mod rst;
 mod sections;
 mod site_paths;
 
@@ -46,5 +49,9 @@ pub use parse::{MOST_PROBLEMS, parse, parse_as, text_of};
 pub use parse_lines::{Lines, each_line, line_end, line_of};
 pub use parse_script::token_end;
 pub use parse_tags::{Dialect, Tag, TagKind, scan_tag};
+pub use rst::{rst_id, rst_labels};
 pub use sections::code_span_end;
-pub use site_paths::{folder, is_for_editors, is_markdown, is_page, is_partial, joined, site_path, slugged, stem};
+pub use site_paths::{
+    folder, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial, joined, site_path, slugged,
+    stem,
+};

@@ -12,12 +12,24 @@ pub enum Format {
     Markdown,
     /// Markdown with JSX, expressions and imports.
     Mdx,
+    /// reStructuredText, as docutils and Sphinx read it.
+    Rst,
 }
 
 impl Format {
     /// The format of a file, by its ending.
     pub fn of(path: &str) -> Self {
-        if path.to_ascii_lowercase().ends_with(".mdx") { Self::Mdx } else { Self::Markdown }
+        let ending = path.rsplit('.').next().unwrap_or_default();
+        match ending.to_ascii_lowercase().as_str() {
+            "mdx" => Self::Mdx,
+            "rst" => Self::Rst,
+            _ => Self::Markdown,
+        }
+    }
+
+    /// Whether it is Markdown of some kind: what begins with front matter, and may be written by a chore.
+    pub fn is_markdown(self) -> bool {
+        matches!(self, Self::Markdown | Self::Mdx)
     }
 }
 
@@ -116,7 +128,8 @@ pub enum LinkKind {
     Autolink,
     /// `![alt](target)`, by reference too.
     Image,
-    /// An attribute of a JSX or HTML element: `href`, `src` and their like.
+    /// An attribute of a JSX or HTML element: `href`, `src` and their like. Of reStructuredText, a file that a directive
+    /// names (`include`), and an entry of a `toctree`.
     Attribute { element: String, attribute: String },
 }
 

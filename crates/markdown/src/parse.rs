@@ -15,6 +15,7 @@ use crate::parse_markdown;
 use crate::parse_marks;
 use crate::parse_mdx::{self, Constructs};
 use crate::parse_templates;
+use crate::rst;
 
 /// A file's bytes as text of the very same length: a byte that is no UTF-8 becomes `?`, so that every span of a
 /// [`Page`] is also a range of the bytes.
@@ -41,8 +42,11 @@ pub fn parse(path: &str, bytes: &[u8]) -> Page {
     parse_as(path, bytes, Format::of(path), AnchorStyle::GitHub)
 }
 
-/// Reads one page in a format, with anchors as a generator makes them.
+/// Reads one page in a format, with anchors as a generator makes them. Those of reStructuredText are docutils' own.
 pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) -> Page {
+    if format == Format::Rst {
+        return rst::parse(path, bytes);
+    }
     let text = text_of(bytes);
     let lines = Lines::of(&text);
     let mut problems = Vec::new();
@@ -69,7 +73,7 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
         read.unwrap_or_else(|| as_text(&text, body, anchors));
     let in_templates = match format {
         Format::Markdown => parse_templates::blocks(&text, body, &code),
-        Format::Mdx => Vec::new(),
+        Format::Mdx | Format::Rst => Vec::new(),
     };
     if !in_templates.is_empty() {
         links.extend(in_templates);
@@ -103,11 +107,13 @@ fn as_markdown(
         problems.push(Problem { line: lines.number(*at), message: message.to_owned() });
     }
     let constructs = match format {
-        Format::Markdown => Constructs::default(),
+        Format::Markdown | Format::Rst => Constructs::default(),
         Format::Mdx => mdx_constructs(text, head.clone(), &marks, lines),
     };
     let parsed = match format {
-        Format::Markdown => parse_templates::masked(blanked(text, head, &marks, &indented_marks(text, body))),
+        Format::Markdown | Format::Rst => {
+            parse_templates::masked(blanked(text, head, &marks, &indented_marks(text, body)))
+        }
         Format::Mdx => {
             let taken: Vec<_> = std::iter::once(head).chain(constructs.taken.iter().cloned()).collect();
             parse_mdx::masked(text, &taken, &marks).into()

@@ -6,10 +6,21 @@ const FOR_AGENTS: [&str; 2] = ["agents", "claude"];
 /// Those for the people who edit them.
 const FOR_EDITORS: [&str; 4] = ["contributing", "code_of_conduct", "security", "license"];
 
-/// Whether a file is a page of the site: `.md`, `.mdx` or `.markdown`, not inside a folder that starts with a dot, and
-/// not one of the Markdown files that repositories keep at their root for agents (`AGENTS.md`).
+/// Endings of pages in Markdown.
+const MARKDOWN: [&str; 3] = ["md", "mdx", "markdown"];
+
+/// Endings of pages in other languages.
+const OTHERS: [&str; 1] = ["rst"];
+
+/// Whether a file is a page of a site that is built from its language: of any that we read, not inside a folder that starts
+/// with a dot, and not one of the Markdown files that repositories keep at their root for agents (`AGENTS.md`).
 pub fn is_page(path: &str) -> bool {
-    is_markdown(path) && !is_named(path, &FOR_AGENTS)
+    is_markup(path) && !is_named(path, &FOR_AGENTS)
+}
+
+/// The same in Markdown, which is what most generators make pages of.
+pub fn is_markdown_page(path: &str) -> bool {
+    is_markdown(path) && is_page(path)
 }
 
 /// Whether a file is one of the Markdown files that repositories keep at their root for those who edit the docs
@@ -19,9 +30,18 @@ pub fn is_for_editors(path: &str) -> bool {
 }
 
 /// Whether a file is written as pages are, one of the site or not.
-pub fn is_markdown(path: &str) -> bool {
+pub fn is_markup(path: &str) -> bool {
     let hidden = path.split('/').any(|part| part.starts_with('.'));
     !hidden && stem(path).is_some()
+}
+
+/// The same in Markdown.
+pub fn is_markdown(path: &str) -> bool {
+    is_markup(path) && has_ending(path, &MARKDOWN)
+}
+
+fn has_ending(path: &str, endings: &[&str]) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| endings.iter().any(|known| ending.eq_ignore_ascii_case(known)))
 }
 
 /// Only `.md`: nobody writes MDX but for a site.
@@ -59,8 +79,8 @@ pub fn is_partial(path: &str) -> bool {
 }
 
 pub fn stem(path: &str) -> Option<&str> {
-    let (stem, ending) = path.rsplit_once('.')?;
-    let known = ["md", "mdx", "markdown"].iter().any(|known| ending.eq_ignore_ascii_case(known));
+    let (stem, _) = path.rsplit_once('.')?;
+    let known = has_ending(path, &MARKDOWN) || has_ending(path, &OTHERS);
     (known && !stem.is_empty() && !stem.ends_with('/')).then_some(stem)
 }
 
@@ -122,6 +142,8 @@ mod tests {
             ("a.md", true),
             ("a.MDX", true),
             ("a.markdown", true),
+            ("a.rst", true),
+            ("contributing.rst", true),
             ("a.txt", false),
             (".md", false),
             (".github/a.md", false),
@@ -141,6 +163,7 @@ mod tests {
             is_for_editors("Contributing.MD") && is_for_editors("LICENSE.md") && is_for_editors("CODE_OF_CONDUCT.md")
         );
         assert!(!is_for_editors("security.mdx") && !is_for_editors("guides/security.md"));
+        assert!(is_markdown_page("a.md") && !is_markdown_page("a.rst") && !is_markdown_page("AGENTS.md"));
         assert!(is_partial("snippets/a.mdx") && is_partial("docs/_a.mdx") && is_partial("_inc/a.md"));
         assert!(!is_partial("guides/snippets.mdx"));
     }

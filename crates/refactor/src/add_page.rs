@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use docent_markdown::folder;
+use docent_markdown::{Format, folder};
 use docent_site::{NavigationFiles, Site, Tree};
 
 use super::edit::Change;
@@ -32,12 +32,10 @@ pub fn add_page(
         return Err(RefactorError::BadPath { path: file, why: "the site serves no pages from there" });
     }
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut text = format!("---\ntitle: {}\n---\n", serde_json::Value::from(title.as_str()));
-    for heading in outline {
-        let level = usize::from(heading.level.clamp(2, 6));
-        let words = heading.text.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.push_str(&format!("\n{} {}\n", "#".repeat(level), escaped(&words, &file)));
-    }
+    let text = match Format::of(&file) {
+        Format::Rst => in_rst(&title, outline),
+        Format::Markdown | Format::Mdx => in_markdown(&file, &title, outline),
+    };
     let mut added = Refactored {
         changes: vec![Change::Create { path: file.clone(), bytes: text.into_bytes() }],
         ..Refactored::default()
@@ -56,6 +54,39 @@ pub fn add_page(
     };
     follow_navigation(&mut added, navigation);
     Ok(added)
+}
+
+fn in_markdown(file: &str, title: &str, outline: &[OutlineHeading]) -> String {
+    let mut text = format!("---\ntitle: {}\n---\n", serde_json::Value::from(title));
+    for heading in outline {
+        let level = usize::from(heading.level.clamp(2, 6));
+        text.push_str(&format!("\n{} {}\n", "#".repeat(level), escaped(&one_line(&heading.text), file)));
+    }
+    text
+}
+
+/// Titles are underlined, each level by another sign. A line is never too short, whatever the width of letters.
+fn in_rst(title: &str, outline: &[OutlineHeading]) -> String {
+    let titled = |level: u8, words: &str| {
+        let sign = ["=", "-", "~", "^", "\"", "'"][usize::from(level.clamp(1, 6)) - 1];
+        let words = words
+            .replace('\\', "\\\\")
+            .replace('*', "\\*")
+            .replace('|', "\\|")
+            .replace("_ ", "\\_ ")
+            .replace('`', "``");
+        let width: usize = words.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum();
+        format!("{words}\n{}\n", sign.repeat(width.max(4)))
+    };
+    let mut text = titled(1, title);
+    for heading in outline {
+        text.push_str(&format!("\n{}", titled(heading.level.max(2), &one_line(&heading.text))));
+    }
+    text
+}
+
+fn one_line(words: &str) -> String {
+    words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The ending most pages have: of the same folder, else of the site.
@@ -93,6 +124,20 @@ mod tests {
     use super::*;
     use crate::sample::{after, site, text};
     use docent_markdown::parse;
+
+    #[test]
+    fn a_page_beside_others_in_restructured_text_is_one_too() {
+        let tree = site(&[("conf.py", "project = 'x'\n"), ("index.rst", ""), ("guide/a.rst", ""), ("README.md", "")]);
+        let heading = |level, text: &str| OutlineHeading { level, text: text.to_owned() };
+        let outline = [heading(2, "Use `it`"), heading(3, "快速"), heading(2, "2 * 3")];
+        let added = add_page(&tree, "guide/b", "A  page", &outline).expect("added");
+        let tree = after(&tree, &added);
+        let written = text(&tree, "guide/b.rst");
+        assert!(written.starts_with("A page\n======\n\nUse ``it``\n----------\n\n快速\n~~~~\n"), "{written}");
+        let page = parse("guide/b.rst", written.as_bytes());
+        let headings: Vec<_> = page.headings.iter().map(|heading| (heading.level, heading.text.as_str())).collect();
+        assert_eq!(headings, [(1, "A page"), (2, "Use it"), (3, "快速"), (2, "2 * 3")]);
+    }
 
     #[test]
     fn a_page_is_added_with_its_outline_and_navigation() {

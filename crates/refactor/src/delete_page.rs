@@ -1,9 +1,9 @@
 //! A page goes; the navigation forgets it, and links to it are reported.
 
-use docent_markdown::{line_of, text_of};
-use docent_site::{NavigationFiles, Site, Target, Tree, imports, linking_to, named_outside};
+use docent_markdown::{Link, LinkKind, line_end, line_of, text_of};
+use docent_site::{Linking, NavigationFiles, Site, Target, Tree, imports, linking_to, named_outside};
 
-use super::edit::Change;
+use super::edit::{Change, TextEdit, in_order};
 use super::navigation::follow_navigation;
 use super::selection::page_named;
 use super::{RefactorError, Refactored, counted, unserved};
@@ -28,11 +28,25 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
             deleted.left.push(format!("`{alias}` redirected to it by its `{field}`, and leads nowhere now"));
         }
     }
-    deleted.left.extend(links_to(tree, &site, &file, slug.as_deref(), "it"));
+    let mut linking = linking_to(tree, &site, &file, slug.as_deref());
+    for page in &mut linking {
+        let text = text_of(&page.bytes);
+        let entries: Vec<Link> = page.links.extract_if(.., |link| is_entry(link)).collect();
+        if !entries.is_empty() {
+            let whole_line = |link: &Link| {
+                let start = text[..link.span.start].rfind('\n').map_or(0, |at| at + 1);
+                TextEdit::new(start..line_end(&text, link.span.end), "")
+            };
+            let edits = in_order(entries.iter().map(whole_line).collect());
+            deleted.details.push(format!("{}: its entry in the table of contents", page.page.path));
+            deleted.changes.push(Change::Edit { path: page.page.path.clone(), edits });
+        }
+    }
+    deleted.left.extend(told(&site, &linking, &file, "it"));
     let after = Site::read(&Without { tree, file: &file });
     for orphan in unserved(&site, &after).into_iter().filter(|orphan| *orphan != file) {
         deleted.left.push(format!("{orphan} is not served without it"));
-        deleted.left.extend(links_to(tree, &site, &orphan, None, &orphan));
+        deleted.left.extend(told(&site, &linking_to(tree, &site, &orphan, None), &orphan, &orphan));
     }
     for (path, line, target) in named_outside(tree, &file) {
         deleted.left.push(format!("{path}:{line} links to it as `{target}`, from outside of the docs"));
@@ -46,9 +60,9 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
 }
 
 /// Links to a file, one sentence each.
-fn links_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>, what: &str) -> Vec<String> {
+fn told(site: &Site, pages: &[Linking], file: &str, what: &str) -> Vec<String> {
     let mut found = Vec::new();
-    for linking in linking_to(tree, site, file, slug) {
+    for linking in pages {
         let text = text_of(&linking.bytes);
         for link in &linking.links {
             let line = line_of(&text, link.span.start);
@@ -96,10 +110,26 @@ impl Tree for Without<'_> {
     }
 }
 
+/// Whether a link is an entry of the navigation that stands on a page, on a line of its own.
+fn is_entry(link: &Link) -> bool {
+    matches!(&link.kind, LinkKind::Attribute { element, .. } if element == "toctree")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample::{after, site, text};
+
+    #[test]
+    fn an_entry_of_a_toctree_goes_with_its_page() {
+        let index = "Home\n====\n\n.. toctree::\n\n   a\n   Words <b>\n   c\n\nSee :doc:`b`.\n";
+        let tree =
+            site(&[("conf.py", "project = 'x'\n"), ("index.rst", index), ("a.rst", ""), ("b.rst", ""), ("c.rst", "")]);
+        let deleted = delete_page(&tree, "b").expect("deleted");
+        assert_eq!(deleted.left, ["index.rst:10 links to it as `:doc:`b``"]);
+        let tree = after(&tree, &deleted);
+        assert_eq!(text(&tree, "index.rst"), "Home\n====\n\n.. toctree::\n\n   a\n   c\n\nSee :doc:`b`.\n");
+    }
 
     #[test]
     fn a_page_goes_and_links_to_it_are_told() {

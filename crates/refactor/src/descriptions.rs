@@ -1,6 +1,6 @@
 //! Titles and descriptions that pages lack, from the pages' own words.
 
-use docent_markdown::{Page, parse, text_of};
+use docent_markdown::{Page, is_markdown, parse, text_of};
 use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::Change;
@@ -45,7 +45,8 @@ fn add(
     let allowed = FrontMatterUse::of(tree, &site);
     let mut added = Refactored::default();
     let mut as_text = 0;
-    for file in site.files().filter(|file| site.is_page(file) && selection.has(file) && !is_fragment(file)) {
+    let is_meant = |file: &&str| site.is_page(file) && is_markdown(file) && selection.has(file) && !is_fragment(file);
+    for file in site.files().filter(is_meant) {
         let Some(bytes) = tree.read(file) else { continue };
         let page = parse(file, &bytes);
         if has(&page) || is_read_elsewhere(file) {

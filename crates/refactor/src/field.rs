@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{Field, FieldValue, FrontMatter, Page, Syntax, parse, text_of};
+use docent_markdown::{Field, FieldValue, FrontMatter, Page, Syntax, is_markdown, parse, text_of};
 use docent_site::{Site, Tree, is_fragment};
 
 use super::edit::{Change, TextEdit, apply};
@@ -29,7 +29,8 @@ impl FrontMatterUse {
     pub(super) fn of(tree: &dyn Tree, site: &Site) -> Self {
         let has = |file: &str| tree.read(file).is_some_and(|bytes| text_of(&bytes).starts_with("---"));
         let by_site = site.takes_front_matter() || {
-            let pages: Vec<&str> = site.files().filter(|file| site.is_page(file)).take(200).collect();
+            let pages = site.files().filter(|file| site.is_page(file) && is_markdown(file));
+            let pages: Vec<&str> = pages.take(200).collect();
             pages.iter().filter(|file| has(file)).count() * 2 > pages.len()
         };
         Self { by_site }
@@ -71,7 +72,7 @@ pub fn set_front_matter(
     let mut refactored = Refactored::default();
     let allowed = FrontMatterUse::of(tree, &site);
     let (mut same, mut pages) = (0, 0);
-    for file in site.files().filter(|file| site.is_page(file) && selection.has(file)) {
+    for file in site.files().filter(|file| site.is_page(file) && is_markdown(file) && selection.has(file)) {
         if !selection.is_narrowed() && is_fragment(file) {
             continue;
         }

@@ -382,6 +382,39 @@ mod tests {
     }
 
     #[test]
+    fn links_in_restructured_text_follow_a_moved_page() {
+        let tree = site(&[
+            ("docs/conf.py", "project = 'x'\n"),
+            (
+                "docs/index.rst",
+                "Home\n====\n\n.. toctree::\n\n   a\n   The b <guide/b>\n\n:doc:`guide/b`, :doc:`words\n</guide/b>`, :ref:`label`, `x <guide/b.html#y>`_, ``guide/b``.\n",
+            ),
+            ("docs/a.rst", "A\n=\n"),
+            (
+                "docs/guide/b.rst",
+                ".. _label:\n\nB\n=\n\n:doc:`../a`, :doc:`/a`, self_\n\n.. image:: ../i.png\n\n.. _self: b.html\n.. toctree::\n\n   c\n",
+            ),
+            ("docs/guide/c.rst", "C\n=\n\n:doc:`b`\n"),
+            ("docs/i.png", ""),
+        ]);
+        let moved = move_page(&tree, "docs/guide/b", "docs/reference/deep/").expect("moved");
+        assert_eq!(
+            touched(&moved),
+            ["docs/guide/b.rst", "docs/guide/c.rst", "docs/index.rst", "docs/reference/deep/b.rst"]
+        );
+        let tree = after(&tree, &moved);
+        assert_eq!(
+            text(&tree, "docs/index.rst"),
+            "Home\n====\n\n.. toctree::\n\n   a\n   The b <reference/deep/b>\n\n:doc:`reference/deep/b`, :doc:`words\n</reference/deep/b>`, :ref:`label`, `x <reference/deep/b.html#y>`_, ``guide/b``.\n"
+        );
+        assert_eq!(
+            text(&tree, "docs/reference/deep/b.rst"),
+            ".. _label:\n\nB\n=\n\n:doc:`../../a`, :doc:`/a`, self_\n\n.. image:: ../../i.png\n\n.. _self: b.html\n.. toctree::\n\n   ../../guide/c\n"
+        );
+        assert_eq!(text(&tree, "docs/guide/c.rst"), "C\n=\n\n:doc:`../reference/deep/b`\n");
+    }
+
+    #[test]
     fn imports_follow_a_moved_snippet() {
         let tree = site(&[
             ("a.mdx", "import Note from '/snippets/note.mdx';\nimport { x } from \"react\";\n\n<Note />\n"),

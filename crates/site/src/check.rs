@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use docent_markdown::{LinkKind, Page, is_page, line_of, slug, text_of};
+use docent_markdown::{Format, LinkKind, Page, is_page, line_of, slug, text_of};
 use regex::Regex;
 use regex::bytes::Regex as BytesRegex;
 
@@ -301,7 +301,7 @@ impl<'a> Check<'a> {
             })
             .collect();
         let is_served = self.site.address(file).is_some();
-        if is_served && !is_fragment(file) {
+        if is_served && !is_fragment(file) && page.format.is_markdown() {
             trust.note(Rule::Title, page.front_matter.title().is_some());
             if page.front_matter.title().is_none() {
                 let message = "the front matter has no `title`".to_owned();
@@ -461,6 +461,9 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
         return true;
     }
     let (wanted, text) = (slug(anchor), text_of(bytes));
+    if page.format == Format::Rst && text.lines().any(may_make_anchors) {
+        return true;
+    }
     text.lines().any(|line| line_may_have_anchor(line, anchor, &wanted))
         || ATTRIBUTE.captures_iter(&text).any(|value| value.get(1).is_some_and(|value| slug(value.as_str()) == wanted))
 }
@@ -485,6 +488,37 @@ fn line_may_have_anchor(line: &str, anchor: &str, slug_of_anchor: &str) -> bool 
     let is_object =
         words.strip_prefix("::: ").is_some_and(|name| name.contains('.') && anchor.starts_with(name.trim()));
     is_heading || in_braces || is_label || is_object
+}
+
+/// Whether a line begins a directive of reStructuredText that makes anchors of what it documents, includes or counts: of any
+/// but those whose words are only laid out.
+fn may_make_anchors(line: &str) -> bool {
+    const PLAIN: [&str; 22] = [
+        "admonition",
+        "attention",
+        "caution",
+        "code",
+        "code-block",
+        "contents",
+        "danger",
+        "deprecated",
+        "error",
+        "hint",
+        "image",
+        "important",
+        "math",
+        "note",
+        "parsed-literal",
+        "rubric",
+        "seealso",
+        "tip",
+        "toctree",
+        "versionadded",
+        "versionchanged",
+        "warning",
+    ];
+    let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
+    directive.is_some_and(|(name, _)| !name.contains([' ', '|']) && !PLAIN.contains(&name))
 }
 
 /// Nothing, or the number that sets a heading apart from others with the same words.

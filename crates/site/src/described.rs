@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use docent_markdown::{Page, is_partial};
 
-use crate::follow::{has_page_ending, parts};
+use crate::follow::{has_markdown_ending, parts};
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::navigation::Navigation;
@@ -87,7 +87,7 @@ fn links(site: &Site, pages: &[Page]) -> Option<String> {
             if !leads || path.is_empty() {
                 continue;
             }
-            let way = match (path.starts_with('/'), has_page_ending(path)) {
+            let way = match (path.starts_with('/'), has_markdown_ending(path)) {
                 (true, true) => "from the root of the site, with the file's ending",
                 (true, false) => "from the root of the site, without an ending",
                 (false, true) => "relative, with the file's ending",

@@ -1,6 +1,6 @@
 //! How links are read and written.
 
-use docent_markdown::{LinkKind, folder, is_page, joined, site_path};
+use docent_markdown::{LinkKind, folder, is_markdown_page, joined, site_path};
 
 use crate::model::{Site, Target};
 
@@ -95,7 +95,7 @@ pub(crate) fn by_names(site: &Site, link: &Written<'_>) -> Target {
 pub(crate) fn find(site: &Site, path: &str, anchor: Option<&str>) -> Option<Target> {
     let page = |file: &str| Target::Page { file: file.to_owned(), anchor: anchor.map(str::to_owned) };
     if site.has_file(path) {
-        return Some(if is_page(path) { page(path) } else { Target::Asset { file: path.to_owned() } });
+        return Some(if is_markdown_page(path) { page(path) } else { Target::Asset { file: path.to_owned() } });
     }
     let index = matches!(path.rsplit('/').next(), Some("index" | "README")).then(|| site_path(path));
     if let Some(file) = site.file_at_or_named(path).or_else(|| site.file_at_or_named(&index?)) {
@@ -114,7 +114,7 @@ pub(crate) fn respelled_by_names(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
     let (written, _) = parts(like);
     match site.address(to) {
-        Some(path) if like.starts_with('/') && !has_page_ending(written) && path != site_path(to) => {
+        Some(path) if like.starts_with('/') && !has_markdown_ending(written) && path != site_path(to) => {
             respelled(like, "", &format!("{path}.md"), anchor)
         }
         _ => respelled(like, from, to, anchor),
@@ -181,8 +181,13 @@ fn bases(from: &str) -> Vec<String> {
     std::iter::once(folder).chain(above).collect()
 }
 
-/// Whether a name ends as a page's file does.
+/// Whether a name ends as a page's file does, of whichever language.
 pub fn has_page_ending(name: &str) -> bool {
+    has_markdown_ending(name) || name.to_ascii_lowercase().ends_with(".rst")
+}
+
+/// The same for pages in Markdown.
+pub(crate) fn has_markdown_ending(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     [".md", ".mdx", ".markdown"].iter().any(|ending| name.ends_with(ending))
 }
@@ -196,7 +201,7 @@ pub fn respelled(target: &str, from: &str, file: &str, anchor: Option<&str>) -> 
         Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
         None => suffix.to_owned(),
     };
-    let with_ending = has_page_ending(path) || !is_page(file);
+    let with_ending = has_markdown_ending(path) || !is_markdown_page(file);
     let named = if with_ending { file.to_owned() } else { site_path(file) };
     let mut spelled = if path.starts_with('/') || (path.is_empty() && !named.is_empty()) {
         format!("/{named}")

@@ -1,7 +1,7 @@
 //! Which pages link to a file, found without parsing those that cannot.
 
 use aho_corasick::AhoCorasick;
-use docent_markdown::{Link, Page, folder, is_markdown, is_page, line_of, parse, site_path, text_of};
+use docent_markdown::{Link, Page, folder, is_markup, is_page, line_of, parse, site_path, text_of};
 use regex::bytes::Regex;
 
 use crate::follow::{is_external, parts};
@@ -68,12 +68,13 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
     needles.extend(address.map(|address| last_part(address).to_owned()));
     let labels = labels_of(&tree.read(file).unwrap_or_default());
     needles.extend(labels.iter().cloned());
+    needles.extend(site.labels_of(file).map(str::to_owned));
     // The first page of a folder may be named by the folder alone, as `..` and `./` do.
     let is_first = address.is_some_and(|address| folder(file).ends_with(address)) || site_path(file) == folder(file);
     let pattern = if is_first { None } else { any_of(needles.iter().map(String::as_str)) };
     let telling: Vec<&str> = needles.iter().map(String::as_str).filter(|needle| needle.len() > 3).collect();
     let mut found = Vec::new();
-    for from in site.files().filter(|from| is_markdown(from) && *from != file) {
+    for from in site.files().filter(|from| is_markup(from) && *from != file) {
         let Some(bytes) = tree.read(from) else { continue };
         if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(bytes.as_slice())) {
             continue;
@@ -110,7 +111,7 @@ fn labels_of(bytes: &[u8]) -> Vec<String> {
 /// Whether a part of a link's path is this name, with or without an ending.
 fn names(target: &str, name: &str) -> bool {
     let path = target.split(['#', '?']).next().unwrap_or("");
-    path.split(['/', '"', '\'', '`', ' ', '\\', '(', ')'])
+    path.split(['/', '"', '\'', '`', ' ', '\\', '(', ')', '<', '>'])
         .any(|part| part.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.')))
 }
 
@@ -118,7 +119,7 @@ fn names(target: &str, name: &str) -> bool {
 pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)> {
     let Some(pattern) = any_of([last_part(file)]) else { return Vec::new() };
     let mut found = Vec::new();
-    for from in tree.paths_outside().into_iter().filter(|from| is_markdown(from.trim_start_matches("../"))) {
+    for from in tree.paths_outside().into_iter().filter(|from| is_markup(from.trim_start_matches("../"))) {
         let Some(bytes) = tree.read(&from).filter(|bytes| pattern.is_match(bytes.as_slice())) else { continue };
         let text = text_of(&bytes);
         for link in parse(&from, &bytes).links {

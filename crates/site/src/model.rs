@@ -8,7 +8,7 @@ use docent_markdown::{
 };
 
 use crate::follow::{LinkSyntax, Wanted, Written, is_external};
-use crate::generators::rules;
+use crate::generators::{Rules, rules};
 use crate::layout::{Generator, Layout, below};
 use crate::tree::Tree;
 
@@ -50,6 +50,8 @@ pub struct Site {
     /// A page's own path without its ending to its file: how pages that lie beside each other name each other, whatever
     /// the address.
     named: HashMap<String, String>,
+    /// The names of places that pages may refer to from anywhere: file and anchor, or nothing where several have the name.
+    labels: HashMap<String, Option<(String, String)>>,
     /// Source and destination, without leading slash.
     redirects: Vec<(String, String)>,
     /// Files by their paths in small letters, for generators that do not mind the case.
@@ -108,6 +110,7 @@ impl Site {
         if layout.leaves_out_readmes() {
             addresses.retain(|file, address| !is_readme(file) || served.get(address) == Some(file));
         }
+        let labels = labels(tree, rules(layout.generator()), addresses.keys());
         let redirects = layout.redirects();
         let redirects = redirects.map(|(source, destination)| (trimmed(source).to_owned(), destination.to_owned()));
         let redirects = redirects.chain(aliases).collect();
@@ -122,6 +125,7 @@ impl Site {
             addresses,
             served,
             named,
+            labels,
             redirects,
             lower_case: OnceLock::new(),
         }
@@ -245,6 +249,18 @@ impl Site {
         self.served.iter().map(|(path, file)| (path.as_str(), file.as_str())).collect()
     }
 
+    /// The file and the anchor that a label stands for, if one page alone has it.
+    pub(crate) fn labelled(&self, label: &str) -> Option<(&str, &str)> {
+        let (file, anchor) = self.labels.get(label)?.as_ref()?;
+        Some((file, anchor))
+    }
+
+    /// The labels of a page.
+    pub(crate) fn labels_of(&self, file: &str) -> impl Iterator<Item = &str> {
+        let is_of = move |place: &Option<(String, String)>| place.as_ref().is_some_and(|(of, _)| of == file);
+        self.labels.iter().filter(move |(_, place)| is_of(place)).map(|(label, _)| label.as_str())
+    }
+
     /// The addresses that are redirected, without leading slash.
     pub(crate) fn redirect_sources(&self) -> impl Iterator<Item = &str> {
         self.redirects.iter().map(|(source, _)| source.as_str())
@@ -300,7 +316,10 @@ impl Site {
         if link.path.is_empty() {
             return match target.is_empty() {
                 true => Target::Missing { path: None, anchor: None },
-                false if rules(self.generator()).is_label(link.anchor.as_deref().unwrap_or_default()) => {
+                false
+                    if rules(self.generator())
+                        .is_label(Format::of(from), link.anchor.as_deref().unwrap_or_default()) =>
+                {
                     Target::NotUnderstood
                 }
                 false => Target::Page { file: from.to_owned(), anchor: link.anchor },
@@ -313,6 +332,26 @@ impl Site {
     pub fn link(&self, wanted: &Wanted<'_>) -> String {
         rules(self.generator()).write(self, wanted)
     }
+}
+
+/// The labels of all pages, where a generator has some.
+fn labels<'f>(
+    tree: &dyn Tree,
+    rules: &dyn Rules,
+    files: impl Iterator<Item = &'f String>,
+) -> HashMap<String, Option<(String, String)>> {
+    let mut labels = HashMap::new();
+    if !rules.reads_labels() {
+        return labels;
+    }
+    for file in files {
+        let bytes = tree.read(file).unwrap_or_default();
+        for (label, anchor) in rules.labels(Format::of(file), &text_of(&bytes)) {
+            let place = Some((file.clone(), anchor));
+            labels.entry(label).and_modify(|place| *place = None).or_insert(place);
+        }
+    }
+    labels
 }
 
 /// The front matter of a page.

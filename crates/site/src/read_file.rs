@@ -57,9 +57,10 @@ pub fn read_file(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> 
 
 fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     let original = text_of(bytes);
-    let mut expanded = include::expand(layout, file, &original, tree);
+    let is_markdown = Format::of(file).is_markdown();
+    let mut expanded = if is_markdown { include::expand(layout, file, &original, tree) } else { None };
     let text: &str = expanded.as_ref().map_or(&original, |expanded| &expanded.composed.text);
-    let body = docent_markdown::front_matter_end(text);
+    let body = if is_markdown { docent_markdown::front_matter_end(text) } else { 0 };
     let attributes = match layout.generator() {
         Generator::MkDocs | Generator::Plain | Generator::Jekyll if Format::of(file) == Format::Markdown => {
             Attributes::Are
@@ -67,12 +68,12 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
         _ => Attributes::AreNot,
     };
     let origin = |line: usize| expanded.as_ref().map_or(line, |expanded| expanded.composed.origin(line));
-    let translated = translate(text, body, attributes, origin);
+    let translated = if is_markdown { translate(text, body, attributes, origin) } else { None };
     let line_of = |line: usize| translated.as_ref().map_or_else(|| origin(line), |composed| composed.origin(line));
     let text = translated.as_ref().map_or(text, |composed| composed.text.as_str());
 
     let format = format_of(layout, file, &text[body.min(text.len())..]);
-    let shown = openapi::shown_by(layout, text, format, tree);
+    let shown = if is_markdown { openapi::shown_by(layout, text, format, tree) } else { None };
     let whole: String = match &shown {
         Some(shown) => format!("{text}\n\n{}", shown.markdown),
         None => text.to_owned(),
@@ -112,7 +113,7 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
 /// Some generators read every page as MDX. A page that looks like Markdown alone is read as that, which forgives more.
 fn format_of(layout: &Layout, file: &str, body: &str) -> Format {
     let own = Format::of(file);
-    if own == Format::Mdx || !layout.reads_markdown_as_mdx() {
+    if own != Format::Markdown || !layout.reads_markdown_as_mdx() {
         return own;
     }
     let is_mdx = body.lines().any(|line| {

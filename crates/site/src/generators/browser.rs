@@ -1,8 +1,8 @@
 //! How a browser reads a link on a page that was built, where the generator left the link as it was written.
 
-use docent_markdown::{folder, is_page, joined};
+use docent_markdown::{folder, is_markdown_page, joined};
 
-use crate::follow::{Written, encoded, has_page_ending, relative};
+use crate::follow::{Written, encoded, has_markdown_ending, relative};
 use crate::layout::below;
 use crate::model::{Site, Target};
 
@@ -35,7 +35,7 @@ impl Browser<'_> {
         match path {
             Some(path) => self.find(&path, link.anchor.as_deref()).unwrap_or_else(|| missing(Some(path))),
             // No generator serves a Markdown file; anything else may be another site of the same host.
-            None if has_page_ending(&link.path) => missing(None),
+            None if has_markdown_ending(&link.path) => missing(None),
             None => Target::NotUnderstood,
         }
     }
@@ -52,7 +52,7 @@ impl Browser<'_> {
             return Some(page(file));
         }
         let file = below(self.assets, path);
-        if self.site.has_any(&file) && !is_page(&file) {
+        if self.site.has_any(&file) && !is_markdown_page(&file) {
             return Some(Target::Asset { file });
         }
         Some(Target::Redirect { destination: self.site.redirect(path)?.to_owned() })

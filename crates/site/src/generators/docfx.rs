@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use docent_markdown::{AnchorStyle, FrontMatter, folder, joined, text_of};
+use docent_markdown::{AnchorStyle, Format, FrontMatter, folder, joined, text_of};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use regex::Regex;
 
@@ -104,7 +104,7 @@ impl Rules for Docfx {
     }
 
     // The title of a tab is a heading with a link to its name.
-    fn is_label(&self, anchor: &str) -> bool {
+    fn is_label(&self, _format: Format, anchor: &str) -> bool {
         anchor.starts_with("tab/")
     }
 

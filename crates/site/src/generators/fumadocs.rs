@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, FrontMatter, is_page};
+use docent_markdown::{AnchorStyle, FrontMatter, is_markdown_page};
 use regex::Regex;
 
 use super::Rules;
@@ -128,7 +128,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     layout.next.follows_files = follows_files(tree, home);
     layout.next.is_open |= !is_plain;
     let pages: Vec<String> =
-        tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_page(path)).collect();
+        tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_markdown_page(path)).collect();
     for loader in loaders {
         let served = loader.base.as_deref().unwrap_or("/docs").trim_matches('/').to_owned();
         let mut has_more = loader.has_more;

@@ -6,7 +6,7 @@ use docent_markdown::{folder, is_markdown, joined};
 use super::browser::Browser;
 use super::gitbook::from_home;
 use super::roots::Root;
-use crate::follow::{Wanted, Written, by_names, encoded, has_page_ending, parts, relative, respelled, suffix_of};
+use crate::follow::{Wanted, Written, by_names, encoded, has_markdown_ending, parts, relative, respelled, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
 
@@ -41,7 +41,7 @@ fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     let base = if link.is_absolute() { root.served.clone() } else { below(&root.served, inside) };
     let missing = |path| Target::Missing { path, anchor: link.anchor.clone() };
     let Some(path) = joined(&base, &link.path) else {
-        return if has_page_ending(&link.path) { missing(None) } else { Target::NotUnderstood };
+        return if has_markdown_ending(&link.path) { missing(None) } else { Target::NotUnderstood };
     };
     if path.is_empty() && !root.served.is_empty() || path == "index.html" && !root.served.is_empty() {
         // The list of languages, which the tool makes.
@@ -55,7 +55,7 @@ fn built(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     // What is no page is copied as it is.
     match site.has_any(&file) && site.address(&file).is_none() && is_copied(site, &file) {
         true => Target::Asset { file },
-        false => missing(Some(if has_page_ending(&link.path) { file } else { path })),
+        false => missing(Some(if has_markdown_ending(&link.path) { file } else { path })),
     }
 }
 
@@ -89,7 +89,7 @@ fn hosted(site: &Site, root: &Root, link: &Written<'_>) -> Target {
     if let Some(destination) = site.redirect(&address) {
         return Target::Redirect { destination: destination.to_owned() };
     }
-    let is_surely_gone = has_page_ending(&link.path) && !link.is_absolute() || link.path == BROKEN;
+    let is_surely_gone = has_markdown_ending(&link.path) && !link.is_absolute() || link.path == BROKEN;
     match is_surely_gone {
         true => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
         false => Target::NotUnderstood,

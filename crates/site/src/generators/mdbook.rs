@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_page, parse_as, text_of};
+use docent_markdown::{
+    AnchorStyle, Format, FrontMatter, LinkKind, folder, is_markdown, is_markdown_page, parse_as, text_of,
+};
 use globset::{Glob, GlobSetBuilder};
 use regex::Regex;
 
@@ -164,7 +166,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
         Target::Missing { path: Some(_), .. } if has_page_ending(&link.path) && !link.is_absolute() => {
             match docent_markdown::joined(folder(link.from), &link.path) {
                 // Named as a file for those who edit a repository, and a page of the book all the same.
-                Some(file) if site.has_file(&file) && !is_page(&file) => Target::Asset { file },
+                Some(file) if site.has_file(&file) && !is_markdown_page(&file) => Target::Asset { file },
                 path => missing(path),
             }
         }

@@ -1,9 +1,9 @@
 //! How links on a Mintlify site are read and written: as `mint broken-links` reads them.
 
-use docent_markdown::{folder, is_page, joined, mintlify_anchor, stem};
+use docent_markdown::{folder, is_markdown_page, joined, mintlify_anchor, stem};
 
 use super::roots::Root;
-use crate::follow::{Wanted, Written, by_names, has_page_ending, is_external, is_fragment, parts};
+use crate::follow::{Wanted, Written, by_names, has_markdown_ending, is_external, is_fragment, parts};
 use crate::layout::below;
 use crate::model::{Site, Target};
 use crate::tree::joined_in;
@@ -54,7 +54,7 @@ fn find(site: &Site, root: &Root, path: &str, anchor: Option<&str>) -> Option<Ta
     };
     let file = file_at(root, path);
     if !path.is_empty() && site.has_any(&file) {
-        return match is_page(&file) {
+        return match is_markdown_page(&file) {
             true if !file.starts_with("../") && !root.keeps(&file) => None,
             true => Some(page(file)),
             false => Some(Target::Asset { file }),
@@ -76,7 +76,7 @@ fn find(site: &Site, root: &Root, path: &str, anchor: Option<&str>) -> Option<Ta
     if let Some(name) = stem_of(path)
         && let Some(file) = with_ending(name)
     {
-        return Some(if has_page_ending(path) { page(file) } else { Target::NotUnderstood });
+        return Some(if has_markdown_ending(path) { page(file) } else { Target::NotUnderstood });
     }
     let is_published = |name: &str| name.starts_with("../") || root.keeps(name);
     let is_meant = |name: &str| {
@@ -141,7 +141,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         Some(anchor) => format!("{}#{}", suffix.split('#').next().unwrap_or(""), encoded(anchor)),
         None => suffix.to_owned(),
     };
-    let keeps_ending = has_page_ending(before) || !is_page(to);
+    let keeps_ending = has_markdown_ending(before) || !is_markdown_page(to);
     let name = if keeps_ending { to_inside.clone() } else { named(site, root, to, &to_inside) };
     let is_relative = before.starts_with('.') && !is_fragment(from);
     let path = if is_relative && !name.is_empty() {

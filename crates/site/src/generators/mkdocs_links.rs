@@ -3,12 +3,12 @@
 
 use std::collections::HashSet;
 
-use docent_markdown::{folder, is_page};
+use docent_markdown::{folder, is_markdown_page};
 
 use super::browser::Browser;
 use super::mkdocs::Options;
 use crate::follow::{
-    LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, is_fragment, parts, relative, respelled,
+    LinkSyntax, Wanted, Written, by_names, encoded, has_markdown_ending, is_fragment, parts, relative, respelled,
 };
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -41,7 +41,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         Target::Missing { .. } if named.as_deref().is_some_and(|path| is_of_theme(options, path)) => {
             Target::NotUnderstood
         }
-        Target::Missing { anchor, .. } if has_page_ending(&link.path) && named.is_some() => {
+        Target::Missing { anchor, .. } if has_markdown_ending(&link.path) && named.is_some() => {
             Target::Missing { path: named.filter(|path| !path.starts_with("../")), anchor }
         }
         target => target,
@@ -62,7 +62,7 @@ fn browser<'s>(site: &'s Site, options: &'s Options) -> Browser<'s> {
 fn file_of(site: &Site, link: &Written<'_>, path: &str) -> Option<Target> {
     let candidates = in_languages(site, link.from, path);
     let file = candidates.into_iter().find(|file| site.has_any(file) && is_in_docs(site, file))?;
-    let is_markdown = is_page(&file) && !file.to_ascii_lowercase().ends_with(".mdx");
+    let is_markdown = is_markdown_page(&file) && !file.to_ascii_lowercase().ends_with(".mdx");
     if !is_markdown {
         return Some(Target::Asset { file });
     }
@@ -153,8 +153,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         }
         forms.extend(browser.absolute(to));
     }
-    let is_for_browser = match is_page(to) {
-        true => !path.is_empty() && !has_page_ending(path),
+    let is_for_browser = match is_markdown_page(to) {
+        true => !path.is_empty() && !has_markdown_ending(path),
         // It leads out of the docs folder, unless it is read against the page's address.
         false => plain_path(folder(from), path).starts_with("../"),
     };

@@ -29,7 +29,7 @@ pub(crate) mod starlight;
 pub(crate) mod vitepress;
 pub(crate) mod yaml;
 
-use docent_markdown::{FrontMatter, is_partial};
+use docent_markdown::{Format, FrontMatter, is_partial};
 use roots::Root;
 
 use crate::follow::{Wanted, Written, by_names};
@@ -62,7 +62,12 @@ pub(crate) trait Rules: Sync {
         true
     }
 
-    /// Whether a Markdown file in the folder of a root makes no page, by its path in it.
+    /// Whether pages are made of what is written in a language.
+    fn reads(&self, format: Format) -> bool {
+        format.is_markdown()
+    }
+
+    /// Whether a file in the folder of a root makes no page, by its path in it.
     fn hides(&self, _root: &Root, _inside: &str) -> bool {
         false
     }
@@ -94,9 +99,19 @@ pub(crate) trait Rules: Sync {
         is_partial(file)
     }
 
-    /// Whether an anchor alone (`#name`) may name something else than a place on the page, such as a label on any page, so that
-    /// only a build knows where it leads.
-    fn is_label(&self, _anchor: &str) -> bool {
+    /// Whether an anchor alone (`#name`) that stands in a file of this format may name something else than a place on the page,
+    /// such as a label on any page, so that only a build knows where it leads.
+    fn is_label(&self, _format: Format, _anchor: &str) -> bool {
+        false
+    }
+
+    /// The names by which other pages may refer to places on a page, each with its anchor.
+    fn labels(&self, _format: Format, _text: &str) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// Whether all pages have to be read for their labels.
+    fn reads_labels(&self) -> bool {
         false
     }
 

@@ -1,6 +1,6 @@
 //! What the generators that stand on Next.js do alike: links are URLs, read against the page's own.
 
-use docent_markdown::is_page;
+use docent_markdown::is_markdown_page;
 
 use super::next_config::{below_or_at, is_served_otherwise};
 use super::roots::Root;
@@ -45,7 +45,7 @@ pub(super) fn by_url(site: &Site, link: &Written<'_>, path: &str) -> Target {
         return Target::Asset { file };
     }
     let beside = docent_markdown::joined(docent_markdown::folder(link.from), path);
-    if let Some(file) = beside.filter(|file| !path.starts_with('/') && site.has_any(file) && !is_page(file)) {
+    if let Some(file) = beside.filter(|file| !path.starts_with('/') && site.has_any(file) && !is_markdown_page(file)) {
         // An image is brought along by the build.
         return Target::Asset { file };
     }
@@ -103,7 +103,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         _ => false,
     };
     let by_file = [respelled(like, from, to, anchor)].into_iter().filter(|_| has_page_ending(written));
-    let address = match is_page(to) {
+    let address = match is_markdown_page(to) {
         true => site.address(to).map(str::to_owned),
         false => to.strip_prefix(&format!("{}/", below(site.layout().home(), "public"))).map(str::to_owned),
     };

@@ -1,6 +1,6 @@
 //! No generator: a folder of pages, as a forge shows it.
 
-use docent_markdown::{FrontMatter, folder, is_for_editors, is_page, site_path};
+use docent_markdown::{Format, FrontMatter, folder, is_for_editors, is_page, site_path};
 
 use super::Rules;
 use super::roots::Root;
@@ -15,6 +15,10 @@ pub(crate) struct Plain;
 impl Rules for Plain {
     fn read(&self, _tree: &dyn Tree, _home: &str, _has: &dyn Fn(&str) -> bool) -> Option<Layout> {
         Some(Layout::plain())
+    }
+
+    fn reads(&self, _format: Format) -> bool {
+        true
     }
 
     fn takes_front_matter(&self) -> bool {

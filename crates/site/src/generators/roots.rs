@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_markdown::{FrontMatter, stem};
+use docent_markdown::{Format, FrontMatter, stem};
 use globset::GlobSet;
 
 use super::mkdocs_blog::Blog;
@@ -72,8 +72,9 @@ impl Root {
     /// Whether a file of the folder is a page at all.
     pub(crate) fn keeps(&self, file: &str) -> bool {
         let Some(inside) = self.inside(file) else { return false };
-        let is_hidden = rules(self.generator).hides(self, inside);
-        !is_hidden
+        let rules = rules(self.generator);
+        rules.reads(Format::of(inside))
+            && !rules.hides(self, inside)
             && !inside.split('/').any(|part| part == "node_modules")
             && !self.excluded.is_match(inside)
             && self.included.as_ref().is_none_or(|included| included.is_match(inside))

@@ -1,8 +1,9 @@
-//! Sphinx with pages in Markdown (MyST). The `conf.py` is a program: it is read for its plain literals and never run.
+//! Sphinx, with pages in reStructuredText and in Markdown (MyST). The `conf.py` is a program: it is read for its plain
+//! literals and never run.
 
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, FrontMatter, folder, is_page, joined, text_of};
+use docent_markdown::{AnchorStyle, Format, FrontMatter, folder, is_page, joined, rst_id, rst_labels, text_of};
 use regex::Regex;
 
 use super::Rules;
@@ -13,6 +14,8 @@ use crate::follow::{LinkSyntax, Wanted, Written, by_names, encoded, has_page_end
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
+
+mod rst;
 
 const FILE: &str = "conf.py";
 
@@ -36,8 +39,17 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
 pub(crate) struct Options {
     /// The folder of the pages.
     pub(crate) source: String,
+    /// Whether pages are made of Markdown, too.
+    pub(crate) reads_markdown: bool,
     /// Whether an extension makes pages that are in no file.
     pub(crate) makes_pages: bool,
+}
+
+impl Options {
+    /// Whether pages are made of files of this kind.
+    fn reads(&self, file: &str) -> bool {
+        Format::of(file) == Format::Rst || self.reads_markdown
+    }
 }
 
 #[derive(Debug)]
@@ -57,12 +69,33 @@ impl Rules for Sphinx {
         below(&root.served, &index_path(docent_markdown::stem(inside).unwrap_or(inside), &["index"]))
     }
 
-    fn hides(&self, _root: &Root, inside: &str) -> bool {
-        !(inside.ends_with(".md") || inside.ends_with(".markdown"))
+    fn reads(&self, format: Format) -> bool {
+        matches!(format, Format::Rst | Format::Markdown)
     }
 
-    fn is_label(&self, _anchor: &str) -> bool {
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
+        inside.ends_with(".mdx")
+    }
+
+    /// Of MyST. What stands in reStructuredText is an address, and references are read as what they lead to.
+    fn is_label(&self, format: Format, _anchor: &str) -> bool {
+        format.is_markdown()
+    }
+
+    fn reads_labels(&self) -> bool {
         true
+    }
+
+    fn labels(&self, format: Format, text: &str) -> Vec<(String, String)> {
+        let named = |label: String| (label.clone(), rst_id(&label));
+        match format {
+            Format::Rst => rst_labels(text).map(named).collect(),
+            _ => text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect(),
+        }
+    }
+
+    fn expression(&self, site: &Site, from: &str, target: &str) -> Target {
+        rst::role(site, from, target)
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
@@ -76,14 +109,19 @@ impl Rules for Sphinx {
 
 fn read(text: &str, home: &str, source: String) -> Option<Layout> {
     static EXCLUDED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"(?m)^exclude_patterns\s*(?::[^=\n]*)?\+?=\s*\[([^\]]*)\]")
+        Regex::new(r"(?m)^(?:exclude_patterns|templates_path|html_static_path|html_extra_path)\s*(?::[^=\n]*)?\+?=\s*\[([^\]]*)\]")
+            .expect("the pattern is written out above")
+    });
+    static SPHINX: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^(?:extensions|html_theme|master_doc|root_doc|exclude_patterns|project)\s*(?::[^=\n]*)?=")
             .expect("the pattern is written out above")
     });
     static STRING: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r#""([^"\n]*)"|'([^'\n]*)'"#).expect("the pattern is written out above"));
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
     let text = lines.join("\n");
-    if !MARKDOWN.iter().any(|name| text.contains(name)) {
+    let reads_markdown = MARKDOWN.iter().any(|name| text.contains(name));
+    if !reads_markdown && !SPHINX.is_match(&text) {
         return None;
     }
     let mut root = Root { folder: source.clone(), generator: Generator::Sphinx, ..Root::default() };
@@ -94,17 +132,32 @@ fn read(text: &str, home: &str, source: String) -> Option<Layout> {
             excluded.extend([pattern.to_owned(), format!("{pattern}/**")]);
         }
     }
+    if !reads_markdown {
+        excluded.extend(["**/*.md".to_owned(), "**/*.markdown".to_owned()]);
+    }
     root.excluded = globs(excluded.iter().map(String::as_str));
     let mut layout = Layout::of(Generator::Sphinx, home, vec![root]);
     layout.anchors = AnchorStyle::Docutils;
-    layout.sphinx = Options { source, makes_pages: MAKERS.iter().any(|name| text.contains(name)) };
+    let makes_pages = MAKERS.iter().any(|name| text.contains(name));
+    layout.sphinx = Options { source, reads_markdown, makes_pages };
     Some(layout)
+}
+
+/// `(label)=`
+fn label_of_myst(line: &str) -> Option<&str> {
+    line.strip_prefix('(')?
+        .trim_end()
+        .strip_suffix(")=")
+        .filter(|label| !label.is_empty() && !label.contains(['(', ')']))
 }
 
 /// A link names a file from the page's folder, or from the docs folder when it is absolute. What names no file is looked up
 /// among the labels of all pages, which only a build knows.
 fn follow(site: &Site, link: &Written<'_>) -> Target {
     let options = &site.layout().sphinx;
+    if Format::of(link.from) == Format::Rst {
+        return rst::follow(site, link);
+    }
     if site.address(link.from).is_none() {
         return match by_names(site, link) {
             Target::Missing { .. } => Target::NotUnderstood,
@@ -126,6 +179,8 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     if site.has_file(&path) {
         return match (is_page(&path), site.address(&path)) {
             (true, Some(_)) => page(&path),
+            // It is shown as it is.
+            (true, None) if !options.reads(&path) => Target::Asset { file: path },
             // It is a document to nobody: the docs leave it out.
             (true, None) => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
             (false, _) => Target::Asset { file: path },
@@ -139,16 +194,24 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
     }
     // A page may be named without its ending, or by what was built.
     let stem = path.strip_suffix(".html").unwrap_or(&path);
-    let file = [".md", ".markdown"].iter().map(|ending| format!("{stem}{ending}"));
-    match file.into_iter().find(|file| site.address(file).is_some()) {
+    match document(site, stem) {
         Some(file) => page(&file),
         None => Target::NotUnderstood,
     }
 }
 
+/// The file of a document by its path without ending.
+fn document(site: &Site, stem: &str) -> Option<String> {
+    let mut files = [".rst", ".md", ".markdown"].iter().map(|ending| format!("{stem}{ending}"));
+    files.find(|file| site.address(file).is_some())
+}
+
 /// By the file, absolute where the link before was.
 fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
+    if Format::of(from) == Format::Rst {
+        return rst::write(site, wanted);
+    }
     if site.address(from).is_none() {
         return respelled(like, from, to, anchor);
     }
@@ -185,7 +248,7 @@ mod tests {
             ("docs/guide/start.md", ""),
             ("docs/guide/index.md", ""),
             ("docs/guide/part.md", ""),
-            ("docs/guide/other.rst", ""),
+            ("docs/guide/other.rst", ".. _Some Label:\n\nOther\n=====\n"),
             ("docs/drafts/a.md", ""),
             ("docs/a page.md", ""),
             ("docs/img/a.png", ""),
@@ -206,7 +269,8 @@ mod tests {
             ("../a%20page", page("docs/a page.md")),
             ("index.html", page("docs/guide/index.md")),
             ("../img/a.png", asset("docs/img/a.png")),
-            ("other.rst", asset("docs/guide/other.rst")),
+            ("other.rst", page("docs/guide/other.rst")),
+            ("other", page("docs/guide/other.rst")),
             ("part.md", missing("docs/guide/part.md")),
             ("nowhere.md", missing("docs/guide/nowhere.md")),
             ("some-label", Target::NotUnderstood),
@@ -216,7 +280,10 @@ mod tests {
             assert_eq!(site.resolve("docs/guide/start.md", target), expected, "{target}");
         }
         let served: Vec<_> = site.served().into_values().collect();
-        assert_eq!(served, ["docs/index.md", "docs/a page.md", "docs/guide/index.md", "docs/guide/start.md"]);
+        assert_eq!(
+            served,
+            ["docs/index.md", "docs/a page.md", "docs/guide/index.md", "docs/guide/other.rst", "docs/guide/start.md"]
+        );
     }
 
     proptest! {

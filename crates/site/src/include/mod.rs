@@ -18,7 +18,7 @@ use memchr::memmem;
 use parts::Part;
 use regex::Regex;
 
-use crate::follow::has_page_ending;
+use crate::follow::has_markdown_ending;
 use crate::layout::{Generator, Layout};
 use crate::tree::Tree;
 
@@ -212,7 +212,7 @@ impl Work<'_> {
             .filter_map(|base| joined(base, path))
             .collect();
         let form = Form::Page;
-        let there = self.count < MOST && has_page_ending(path) && self.first_of(&candidates).is_some();
+        let there = self.count < MOST && has_markdown_ending(path) && self.first_of(&candidates).is_some();
         there.then_some(Wanted { candidates, part: Part::Whole, form, values: Vec::new(), is_certain: false })
     }
 
@@ -375,14 +375,14 @@ impl Work<'_> {
             return self.problem(origin, || format!("`{file}` comes to contain itself; it is left out here"));
         }
         if wanted.part != Part::Whole {
-            self.looked_through += bytes.len() * wanted.part.readings(has_page_ending(&file));
+            self.looked_through += bytes.len() * wanted.part.readings(has_markdown_ending(&file));
         }
         let is_too_much = bytes.len() > self.left || self.looked_through > MOST_LOOKED_THROUGH;
         if self.open.len() > DEEPEST || is_too_much {
             return self.problem(origin, || too_much(&file));
         }
         let text = text_of(&bytes);
-        let text = wanted.part.of(&text, has_page_ending(&file));
+        let text = wanted.part.of(&text, has_markdown_ending(&file));
         let Some(text) = text else {
             return self
                 .problem(origin, || format!("`{file}` has no part of this name or these lines; it is left out here"));

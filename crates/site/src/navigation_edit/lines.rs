@@ -103,7 +103,9 @@ fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
         };
         let value = start + words.rfind(path)?..start + words.rfind(path)? + path.len();
         let (from, inside) = path.strip_prefix('/').map_or((base.as_str(), path), |inside| (home.as_str(), inside));
-        let page = joined(from, inside).into_iter().flat_map(|stem| [stem.clone(), format!("{stem}.md")]);
+        let page = joined(from, inside)
+            .into_iter()
+            .flat_map(|stem| ["", ".md", ".rst"].map(|ending| format!("{stem}{ending}")));
         if let Some(page) = page.into_iter().find(|page| site.address(page).is_some()) {
             entries.push(Entry { page, value, item: Some(line.start..line.end()), title, names: Names::Document });
         }

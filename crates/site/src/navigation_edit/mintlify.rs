@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{is_page, site_path, text_of};
+use docent_markdown::{is_markdown_page, site_path, text_of};
 
 use super::{FileEdit, quoted};
 use crate::model::Site;
@@ -46,7 +46,7 @@ impl MintlifyFiles {
         let edits = self.entries_of(site, from).map(|index| {
             let entry = &self.navigation.entries[index];
             let written = self.written(index);
-            let name = if is_page(written) { inside(site, to) } else { entry_name(site, to) };
+            let name = if is_markdown_page(written) { inside(site, to) } else { entry_name(site, to) };
             // The index of a folder may be named by the folder.
             let of_folder = |file: &str, name: &str| {
                 stem_of_index(file).is_some_and(|folder| inside(site, folder) == name.trim_matches('/'))
@@ -253,7 +253,7 @@ fn inside(site: &Site, file: &str) -> String {
 /// How a navigation names a page: its path without the ending.
 fn entry_name(site: &Site, file: &str) -> String {
     let name = inside(site, file);
-    name.rsplit_once('.').filter(|_| is_page(file)).map_or(name.as_str(), |(stem, _)| stem).to_owned()
+    name.rsplit_once('.').filter(|_| is_markdown_page(file)).map_or(name.as_str(), |(stem, _)| stem).to_owned()
 }
 
 /// The folder that a file is the index of.

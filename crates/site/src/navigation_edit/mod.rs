@@ -21,6 +21,7 @@ use std::ops::Range;
 
 use docent_markdown::{folder, is_page, line_of};
 
+use crate::follow::has_page_ending;
 use crate::model::Site;
 use crate::tree::Tree;
 use mintlify::MintlifyFiles;
@@ -236,7 +237,7 @@ impl<'s> NavigationFiles<'s> {
             Names::Id => literals::id(self.tree, self.site, &entry.page, to)?,
             Names::Document => {
                 let stem = docent_markdown::stem(to)?;
-                let name = if written.ends_with(".md") { to } else { stem };
+                let name = if has_page_ending(written) { to } else { stem };
                 match written.starts_with('/') {
                     true => format!("/{}", way(&self.site.layout().root(to)?.folder, name)),
                     false => way(&contents.base, name),

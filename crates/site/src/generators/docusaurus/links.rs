@@ -4,10 +4,10 @@
 //! page's URL. Every other link is a URL: absolute ones get the base path, and relative ones are read against the
 //! page's own URL, which ends in a slash or not.
 
-use docent_markdown::is_page;
+use docent_markdown::is_markdown_page;
 
 use super::{Instance, Settings};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_page_ending, parts, respelled, respelled_by_names};
+use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled, respelled_by_names};
 use crate::generators::roots::{Root, RootKind};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -90,7 +90,7 @@ fn asset(site: &Site, link: &Written<'_>) -> Option<String> {
     if link.is_absolute() {
         return served_as_is(site, &link.path);
     }
-    let is_page = has_page_ending(name) || name.ends_with(".html");
+    let is_page = has_markdown_ending(name) || name.ends_with(".html");
     (has_ending && !is_page)
         .then(|| joined_in(site.root(), docent_markdown::folder(link.from), &link.path))
         .flatten()
@@ -284,12 +284,12 @@ fn forms(site: &Site, wanted: &Wanted<'_>, written: &str) -> Vec<String> {
         return below_folder(home).map(|path| at(format!("@site/{path}"))).into_iter().collect();
     }
     let is_absolute = written.starts_with('/');
-    if !is_page(to) {
+    if !is_markdown_page(to) {
         let statics = site.layout().docusaurus.static_folders.iter();
         let from_root = statics.filter_map(|folder| below_folder(folder)).map(|path| at(format!("/{path}")));
         return if is_absolute { from_root.collect() } else { Vec::new() };
     }
-    if has_page_ending(written) {
+    if has_markdown_ending(written) {
         if !is_absolute {
             return vec![respelled(like, from, to, anchor)];
         }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use docent_markdown::{folder, is_page, joined, stem};
+use docent_markdown::{folder, is_markdown_page, joined, stem};
 use regex::Regex;
 
 use super::address::{language, language_folder};
@@ -34,7 +34,9 @@ impl<'s> From<'s> {
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     // Read on a forge, not on the site.
-    let Some(from) = From::of(site, link.from).filter(|_| is_page(link.from)) else { return plain::follow(site, link) };
+    let Some(from) = From::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
+        return plain::follow(site, link);
+    };
     match from.settings.hook {
         // Hooks are for Markdown.
         _ if link.syntax != LinkSyntax::Markdown => by_url(site, &from, &link.path, link.anchor.as_deref()),
@@ -55,7 +57,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 
 fn is_resource_beside(site: &Site, from: &From<'_>, path: &str) -> bool {
     let file = joined(folder(from.file), path).filter(|_| !path.starts_with('/'));
-    is_bundle(from.file) && file.is_some_and(|file| is_page(&file) && site.has_file(&file))
+    is_bundle(from.file) && file.is_some_and(|file| is_markdown_page(&file) && site.has_file(&file))
 }
 
 fn page(file: &str, anchor: Option<&str>) -> Target {
@@ -116,12 +118,12 @@ fn resource(site: &Site, settings: &Settings, served: &str) -> Option<String> {
     while let Some((page, _)) = above.rsplit_once('/').or((!above.is_empty()).then_some(("", ""))) {
         if let Some(file) = site.file_at(page).filter(|file| is_bundle(file)) {
             let file = below(folder(file), served[page.len()..].trim_matches('/'));
-            return (site.has_any(&file) && !is_page(&file)).then_some(file);
+            return (site.has_any(&file) && !is_markdown_page(&file)).then_some(file);
         }
         above = page;
     }
     let mut roots = site.layout().roots().map(|root| below(&root.folder, served));
-    roots.find(|file| site.has_any(file) && !is_page(file))
+    roots.find(|file| site.has_any(file) && !is_markdown_page(file))
 }
 
 /// Whether a page's file stands for its folder.
@@ -248,7 +250,7 @@ fn at_path(site: &Site, language: Option<&str>, path: &str) -> Option<String> {
             }
         }
     }
-    let mut files = site.files().filter(|file| is_page(file));
+    let mut files = site.files().filter(|file| is_markdown_page(file));
     let found = files.find(|file| {
         From::of(site, file).is_some_and(|other| {
             logical(&below(&other.root.served, other.inside), languages) == wanted && is_of(file).is_some()
@@ -309,7 +311,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Some(page) = From::of(site, from) else { return plain::write(site, wanted) };
     let suffix = suffix_of(like, anchor);
     let (like_path, _) = parts(like);
-    let target = From::of(site, to).filter(|_| is_page(to));
+    let target = From::of(site, to).filter(|_| is_markdown_page(to));
     let content = target.as_ref().map(|target| below(&target.root.served, target.inside));
     let mut ways = Vec::new();
     if let Some(old) = reference(like) {

@@ -1,10 +1,10 @@
 //! What links lead to in a site of Jekyll.
 
-use docent_markdown::{FrontMatter, is_page, joined};
+use docent_markdown::{FrontMatter, is_markdown_page, joined};
 
 use super::address::{self, Kind, Served};
 use super::{Settings, from_source, templates};
-use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_page_ending, parts, relative_path, suffix_of};
+use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, relative_path, suffix_of};
 use crate::generators::plain;
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -31,7 +31,7 @@ impl<'s> Place<'s> {
             Some(path) => Some(Served { path: path.to_owned(), is_folder: self.site.is_directory(self.file) }),
             None if self.site.has_file(self.file) => None,
             None => address::of(self.settings, &self.path, &FrontMatter::default())
-                .filter(|_| is_page(self.file) && self.settings.serves(&self.path)),
+                .filter(|_| is_markdown_page(self.file) && self.settings.serves(&self.path)),
         }
     }
 
@@ -49,7 +49,7 @@ pub(super) fn page(file: &str, anchor: Option<&str>) -> Target {
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     // Read on a forge, not on the site.
-    let Some(place) = Place::of(site, link.from).filter(|_| is_page(link.from)) else {
+    let Some(place) = Place::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
     };
     let Some(served) = place.served() else {
@@ -79,7 +79,7 @@ fn by_file(place: &Place<'_>, path: &str, anchor: Option<&str>) -> Option<Target
         return Some(page(&file, anchor));
     }
     (place.site.has_any(&file) && place.settings.serves(&path)).then(|| {
-        match file.starts_with("../") && is_page(&file) {
+        match file.starts_with("../") && is_markdown_page(&file) {
             true => Target::NotUnderstood,
             false => Target::Asset { file },
         }
@@ -133,7 +133,7 @@ pub(super) fn at(place: &Place<'_>, served: &str, written: &str, anchor: Option<
     if let Some(file) = file.as_ref().filter(|file| site.has_any(file) && settings.serves(served)) {
         // A page whose own file is named: GitHub Pages leads there.
         let is_of_page =
-            site.address(file).is_some() || is_page(file.trim_start_matches("../")) && file.starts_with("../");
+            site.address(file).is_some() || is_markdown_page(file.trim_start_matches("../")) && file.starts_with("../");
         return if is_of_page { Target::NotUnderstood } else { Target::Asset { file: file.clone() } };
     }
     if let Some(destination) = site.redirect(served) {
@@ -162,7 +162,7 @@ fn is_made(place: &Place<'_>, served: &str) -> bool {
         })
         || ["README.md", "readme.md", "index.html"].iter().any(|name| is_any(below(served, name)))
         || from_source(site, settings, served).is_some_and(|folder| site.has_folder(&folder) && !folder.is_empty())
-        || has_page_ending(served) && is_any(served.to_owned());
+        || has_markdown_ending(served) && is_any(served.to_owned());
     let is_feed = [".xml", ".json", ".txt", ".js", ".css", ".webmanifest"].iter().any(|ending| name.ends_with(ending));
     let is_of_theme =
         settings.has_theme && (served.starts_with("assets/") || name.ends_with(".html") && !served.contains('/'));
@@ -173,7 +173,9 @@ fn is_made(place: &Place<'_>, served: &str) -> bool {
 /// The first of the ways to write a link that leads where it should.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
-    let Some(place) = Place::of(site, from).filter(|_| is_page(from)) else { return plain::write(site, wanted) };
+    let Some(place) = Place::of(site, from).filter(|_| is_markdown_page(from)) else {
+        return plain::write(site, wanted);
+    };
     let Some(own) = place.served().filter(|_| !like.starts_with('{')).or_else(|| {
         // What is put into pages has no address that a relative link could start from.
         (like.starts_with(['/', '{']) || place.path.split('/').any(|part| part.starts_with('_'))).then(Served::default)
@@ -183,7 +185,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let target = Place::of(site, to);
     let (like_path, _) = parts(like);
     let suffix = suffix_of(like, anchor);
-    let url = target.as_ref().and_then(|target| match is_page(to) {
+    let url = target.as_ref().and_then(|target| match is_markdown_page(to) {
         true => target.served(),
         false => Some(asset(target)),
     });
@@ -192,7 +194,8 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         ways.extend(templates::written(like, anchor, target.as_ref().map(Place::named), url.as_ref()));
     } else {
         let is_absolute = like_path.starts_with('/');
-        let is_by_file = place.reads_files() && (has_page_ending(like_path) || like_path.is_empty() || !is_page(to));
+        let is_by_file =
+            place.reads_files() && (has_markdown_ending(like_path) || like_path.is_empty() || !is_markdown_page(to));
         if let Some(target) = target.as_ref().filter(|_| is_by_file) {
             ways.push(match is_absolute {
                 true => format!("/{}{suffix}", encoded(&target.path)),

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use docent_markdown::{is_page, joined};
+use docent_markdown::{is_markdown_page, joined};
 use regex::Regex;
 
 use super::address::Served;
@@ -70,7 +70,7 @@ fn template(target: &str) -> Option<Template<'_>> {
 
 pub(super) fn follow(site: &Site, from: &str, target: &str) -> Target {
     let Some(template) = template(target) else { return Target::NotUnderstood };
-    let Some(place) = Place::of(site, from).filter(|_| is_page(from)) else { return Target::NotUnderstood };
+    let Some(place) = Place::of(site, from).filter(|_| is_markdown_page(from)) else { return Target::NotUnderstood };
     let (more, anchor) = parts(template.rest);
     let anchor = anchor.as_deref();
     match template.named {
@@ -114,7 +114,7 @@ fn by_file(place: &Place<'_>, path: &str, anchor: Option<&str>) -> Target {
             return page(&file, anchor);
         }
         if place.site.has_any(&file) && settings.serves(path) {
-            return match is_page(file.trim_start_matches("../")) && file.starts_with("../") {
+            return match is_markdown_page(file.trim_start_matches("../")) && file.starts_with("../") {
                 true => Target::NotUnderstood,
                 false => Target::Asset { file },
             };

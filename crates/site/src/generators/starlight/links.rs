@@ -4,7 +4,7 @@ use docent_markdown::{folder, joined};
 
 use super::{Options, Slashes};
 use crate::follow::{
-    LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names,
+    LinkSyntax, Wanted, Written, by_names, encoded, has_markdown_ending, parts, respelled, respelled_by_names,
 };
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -38,12 +38,13 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
         return links.absolute(link);
     }
     let beside = joined(folder(link.from), &link.path);
-    if has_page_ending(&link.path) && links.options.changes_links {
+    if has_markdown_ending(&link.path) && links.options.changes_links {
         // Only a plugin makes a link of it, and then by the file.
         let page = beside.filter(|file| site.address(file).is_some());
         return page.map_or(Target::NotUnderstood, |file| Target::Page { file, anchor: link.anchor.clone() });
     }
-    let is_brought = |file: &String| site.has_any(file) && !has_page_ending(file) && link.syntax != LinkSyntax::Html;
+    let is_brought =
+        |file: &String| site.has_any(file) && !has_markdown_ending(file) && link.syntax != LinkSyntax::Html;
     if let Some(file) = beside.filter(is_brought) {
         return Target::Asset { file };
     }
@@ -75,7 +76,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     if path.is_empty() && from == to && !like.is_empty() {
         return suffix;
     }
-    if has_page_ending(path) && links.options.changes_links && !path.starts_with('/') {
+    if has_markdown_ending(path) && links.options.changes_links && !path.starts_with('/') {
         return respelled(like, from, to, anchor);
     }
     // What stands in for a page of another language is named in that language.
@@ -89,7 +90,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         Slashes::Never => false,
         Slashes::Either => path.is_empty() || path.ends_with('/'),
     };
-    let is_relative = !path.is_empty() && !path.starts_with('/') && !has_page_ending(path);
+    let is_relative = !path.is_empty() && !path.starts_with('/') && !has_markdown_ending(path);
     let written = match is_relative {
         true => relative(&links.folder_of(own), &address, has_slash, path.starts_with("./")),
         false => {
@@ -164,11 +165,11 @@ impl<'s> Links<'s> {
             && name
                 .rsplit('/')
                 .next()
-                .is_some_and(|last| last.contains('.') && !last.ends_with(".html") && !has_page_ending(last));
+                .is_some_and(|last| last.contains('.') && !last.ends_with(".html") && !has_markdown_ending(last));
         if is_made
             || self.options.adds_pages
             || self.is_of_route(name)
-            || has_page_ending(name) && self.options.changes_links
+            || has_markdown_ending(name) && self.options.changes_links
         {
             return Target::NotUnderstood;
         }

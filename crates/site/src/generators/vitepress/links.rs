@@ -1,10 +1,10 @@
 //! Links of VitePress sites.
 
-use docent_markdown::{folder, is_page, joined, stem};
+use docent_markdown::{folder, is_markdown_page, joined, stem};
 
 use super::Options;
 use crate::follow::{
-    LinkSyntax, Wanted, Written, by_names, encoded, has_page_ending, parts, respelled, respelled_by_names,
+    LinkSyntax, Wanted, Written, by_names, encoded, has_markdown_ending, parts, respelled, respelled_by_names,
 };
 use crate::generators::roots::{Root, index_path};
 use crate::layout::below;
@@ -39,7 +39,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     if links.options.addresses_computed || matches!(link.path.rsplit('/').next(), Some("." | "..")) {
         return Target::NotUnderstood;
     }
-    if has_page_ending(&link.path) && link.syntax == LinkSyntax::Component {
+    if has_markdown_ending(&link.path) && link.syntax == LinkSyntax::Component {
         return Target::NotUnderstood;
     }
     let rewritten = links.root.rewritten(inside);
@@ -85,9 +85,9 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     }
     let target = links.stem(to);
     let is_absolute = path.starts_with('/');
-    let ending = if syntax != LinkSyntax::Markdown && (has_page_ending(path) || path.is_empty()) {
+    let ending = if syntax != LinkSyntax::Markdown && (has_markdown_ending(path) || path.is_empty()) {
         ".html"
-    } else if has_page_ending(path) || path.is_empty() {
+    } else if has_markdown_ending(path) || path.is_empty() {
         ".md"
     } else if path.ends_with(".html") {
         ".html"
@@ -151,7 +151,7 @@ impl<'s> Links<'s> {
         let has_base = self.options.base.as_deref().is_some_and(|base| !base.is_empty()) && link.is_absolute();
         let inside = if has_base { self.without_base(link, name) } else { Some(name) };
         match inside {
-            Some(inside) if has_page_ending(&link.path) => self.nothing(link, inside),
+            Some(inside) if has_markdown_ending(&link.path) => self.nothing(link, inside),
             Some(inside) => self.page(link, inside).unwrap_or_else(|| self.nothing(link, inside)),
             // The host may serve something else beside this site.
             None => Target::NotUnderstood,
@@ -165,7 +165,7 @@ impl<'s> Links<'s> {
         }
         let name = name.strip_suffix(".md").or_else(|| name.strip_suffix(".html")).unwrap_or(name);
         let file = below(&self.root.folder, &format!("{name}.md"));
-        let is_kept_out = self.site.has_file(&file) && !is_page(&file);
+        let is_kept_out = self.site.has_file(&file) && !is_markdown_page(&file);
         if is_kept_out || self.is_of_route(name) || (self.options.base.is_none() && link.is_absolute()) {
             return Target::NotUnderstood;
         }

@@ -1,0 +1,207 @@
+//! A page put together in the order of its text, for the languages that are read line by line.
+
+use std::ops::Range;
+
+use crate::front_matter::FrontMatter;
+use crate::page::{CodeBlock, Format, Heading, Link, Page, Problem, Section};
+use crate::parse::text_of;
+
+/// What has been read so far.
+pub(crate) struct PageBuilder<'t> {
+    text: &'t str,
+    headings: Vec<Heading>,
+    links: Vec<Link>,
+    ids: Vec<String>,
+    sections: Vec<Section>,
+    prose: Vec<Range<usize>>,
+    code: Vec<Range<usize>>,
+    /// The headings above, outermost first.
+    path: Vec<(u8, String)>,
+    section: Section,
+}
+
+impl<'t> PageBuilder<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        Self {
+            text,
+            headings: Vec::new(),
+            links: Vec::new(),
+            ids: Vec::new(),
+            sections: Vec::new(),
+            prose: Vec::new(),
+            code: Vec::new(),
+            path: Vec::new(),
+            section: section(Vec::new(), None, 0, 0),
+        }
+    }
+
+    pub(crate) fn heading(&mut self, level: u8, words: String, anchor: String, span: Range<usize>) {
+        self.close(span.start);
+        while self.path.last().is_some_and(|(above, _)| *above >= level) {
+            self.path.pop();
+        }
+        self.path.push((level, words.clone()));
+        let above = self.path.iter().map(|(_, words)| words.clone()).collect();
+        self.section = section(above, Some(anchor.clone()), level, span.start);
+        self.headings.push(Heading { level, text: words, anchor, span });
+    }
+
+    /// Words as they are read, and behind which mark of a list.
+    pub(crate) fn paragraph(&mut self, mark: &str, words: &str) {
+        if words.is_empty() {
+            return;
+        }
+        for (out, mark) in [(&mut self.section.text, ""), (&mut self.section.markdown, mark)] {
+            if !out.is_empty() {
+                out.push_str("\n\n");
+            }
+            out.push_str(mark);
+            out.push_str(words);
+        }
+    }
+
+    pub(crate) fn code_block(&mut self, language: Option<String>, text: String, range: Range<usize>) {
+        let fence = if text.contains("```") { "~~~~" } else { "```" };
+        let markdown = &mut self.section.markdown;
+        if !markdown.is_empty() {
+            markdown.push_str("\n\n");
+        }
+        markdown.push_str(&format!("{fence}{}\n{text}\n{fence}", language.as_deref().unwrap_or_default()));
+        self.section.code.push(CodeBlock { language, file: None, text });
+        self.code.push(range);
+    }
+
+    pub(crate) fn code(&mut self, range: Range<usize>) {
+        self.code.push(range);
+    }
+
+    pub(crate) fn prose(&mut self, range: Range<usize>) {
+        self.prose.push(range);
+    }
+
+    pub(crate) fn link(&mut self, link: Link) {
+        self.links.push(link);
+    }
+
+    pub(crate) fn id(&mut self, id: String) {
+        self.ids.push(id);
+    }
+
+    fn close(&mut self, end: usize) {
+        let next = section(Vec::new(), None, 0, end);
+        let mut section = std::mem::replace(&mut self.section, next);
+        section.markdown_span.end = end;
+        if section.level > 0 || !section.markdown.is_empty() {
+            self.sections.push(section);
+        }
+    }
+
+    pub(crate) fn finish(mut self, path: &str, format: Format, problems: Vec<Problem>) -> Page {
+        self.close(self.text.len());
+        self.links.sort_by_key(|link| (link.span.start, link.dest_span.start));
+        for ranges in [&mut self.prose, &mut self.code] {
+            ranges.retain(|range| !range.is_empty());
+            ranges.sort_by_key(|range| range.start);
+        }
+        let title = self.headings.first().map(|heading| heading.text.clone()).filter(|title| !title.is_empty());
+        Page {
+            path: path.to_owned(),
+            format,
+            front_matter: FrontMatter::default(),
+            title,
+            headings: self.headings,
+            links: self.links,
+            ids: self.ids,
+            sections: self.sections,
+            prose: self.prose,
+            code: self.code,
+            problems,
+        }
+    }
+}
+
+/// The problem of a file that is not UTF-8.
+pub(crate) fn problems_of(bytes: &[u8]) -> Vec<Problem> {
+    match text_of(bytes) {
+        std::borrow::Cow::Borrowed(_) => Vec::new(),
+        std::borrow::Cow::Owned(_) => {
+            vec![Problem { line: 1, message: "the file is not UTF-8: save it as UTF-8".to_owned() }]
+        }
+    }
+}
+
+fn section(headings: Vec<String>, anchor: Option<String>, level: u8, start: usize) -> Section {
+    Section {
+        headings,
+        anchor,
+        level,
+        text: String::new(),
+        code: Vec::new(),
+        markdown: String::new(),
+        markdown_span: start..start,
+    }
+}
+
+/// One line of a text.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'t> {
+    /// Where it begins.
+    pub(crate) start: usize,
+    /// Without its break and blanks at its end.
+    pub(crate) text: &'t str,
+    /// The column its words begin in; a tab leads to the next multiple of eight.
+    pub(crate) indent: usize,
+}
+
+impl<'t> Line<'t> {
+    pub(crate) fn all(text: &'t str) -> Vec<Self> {
+        let mut at = text.len() - text.trim_start_matches('\u{feff}').len();
+        let mut lines = Vec::new();
+        for line in text[at..].split_inclusive('\n') {
+            let start = at;
+            at += line.len();
+            let text = line.trim_end();
+            let blank = text.len() - text.trim_start_matches([' ', '\t']).len();
+            lines.push(Self { start, text, indent: columns(&text[..blank]) });
+        }
+        lines
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// Without its indentation.
+    pub(crate) fn words(&self) -> &'t str {
+        self.text.trim_start_matches([' ', '\t'])
+    }
+
+    /// Where its words begin.
+    pub(crate) fn words_start(&self) -> usize {
+        self.start + self.text.len() - self.words().len()
+    }
+
+    pub(crate) fn end(&self) -> usize {
+        self.start + self.text.len()
+    }
+}
+
+fn columns(blank: &str) -> usize {
+    blank.bytes().fold(0, |column, byte| if byte == b'\t' { column / 8 * 8 + 8 } else { column + 1 })
+}
+
+/// Lines without the indentation that all of them have.
+pub(crate) fn dedented(lines: &[Line<'_>]) -> String {
+    let indent = lines.iter().filter(|line| !line.is_blank()).map(|line| line.indent).min().unwrap_or(0);
+    let mut out = String::new();
+    for line in lines {
+        if !line.is_blank() {
+            out.extend(std::iter::repeat_n(' ', line.indent - indent));
+            out.push_str(line.words());
+        }
+        out.push('\n');
+    }
+    out.truncate(out.trim_end().len());
+    let blank = out.len() - out.trim_start_matches('\n').len();
+    out.split_off(blank)
+}

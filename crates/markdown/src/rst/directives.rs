@@ -1,0 +1,231 @@
+//! Directives: those that show code, those that lead elsewhere, and those that hold words.
+
+use std::ops::Range;
+
+use super::{Place, Reading};
+use crate::page::{Link, LinkKind};
+use crate::page_builder::Line;
+
+/// What they hold is shown as it is written, or drawn by a program.
+const CODE: [&str; 24] = [
+    "code",
+    "code-block",
+    "sourcecode",
+    "highlight-block",
+    "parsed-literal",
+    "math",
+    "raw",
+    "doctest",
+    "testcode",
+    "testoutput",
+    "testsetup",
+    "testcleanup",
+    "productionlist",
+    "graphviz",
+    "graph",
+    "digraph",
+    "mermaid",
+    "uml",
+    "plantuml",
+    "plot",
+    "prompt",
+    "console",
+    "ipython",
+    "jinja",
+];
+
+/// They show nothing that stands in them.
+const SILENT: [&str; 16] = [
+    "contents",
+    "index",
+    "meta",
+    "highlight",
+    "default-role",
+    "role",
+    "sectnum",
+    "module",
+    "currentmodule",
+    "default-domain",
+    "tabularcolumns",
+    "unicode",
+    "date",
+    "sectionauthor",
+    "codeauthor",
+    "autosummary",
+];
+
+/// What stands behind their colons is words.
+const TITLED: [&str; 26] = [
+    "admonition",
+    "attention",
+    "caution",
+    "centered",
+    "danger",
+    "deprecated",
+    "dropdown",
+    "error",
+    "figure",
+    "hint",
+    "important",
+    "list-table",
+    "note",
+    "replace",
+    "rubric",
+    "seealso",
+    "sidebar",
+    "table",
+    "tab",
+    "tip",
+    "todo",
+    "topic",
+    "versionadded",
+    "versionchanged",
+    "versionremoved",
+    "warning",
+];
+
+impl Reading<'_> {
+    /// Reads a directive; `None` when what stands there is none. `is_substitution` says that it stands for a name and not
+    /// where it is written.
+    pub(super) fn directive(&mut self, place: Place, is_substitution: bool) -> Option<usize> {
+        let line = self.lines[place.line];
+        let words = &self.text[place.start..line.end()];
+        let (name, argument) = words.split_once("::")?;
+        let name = name.trim_end();
+        let is_name = name.starts_with(|c: char| c.is_alphanumeric())
+            && name.chars().all(|c| c.is_alphanumeric() || "-._+:".contains(c));
+        if !is_name || !(argument.is_empty() || argument.starts_with([' ', '\t'])) {
+            return None;
+        }
+        let argument = argument.trim();
+        let argument = line.end() - argument.len()..line.end();
+        let name = name.to_ascii_lowercase();
+        let last = name.rsplit(':').next().unwrap_or(&name).to_owned();
+        let content = self.options_end(place);
+        self.options(&last, place.line + 1..content);
+        let end = |reading: &Self| reading.block_end(place.line + 1, place.column);
+        Some(match last.as_str() {
+            "toctree" => {
+                let end = end(self);
+                self.toctree(content..end);
+                end
+            }
+            "image" => {
+                self.file_link(argument, &last, place.line + 1..content);
+                if is_substitution { end(self) } else { content }
+            }
+            "figure" => {
+                self.file_link(argument, &last, place.line + 1..content);
+                content
+            }
+            "include" | "literalinclude" => {
+                self.file_link(argument, &last, place.line + 1..content);
+                end(self)
+            }
+            _ if CODE.contains(&last.as_str()) => {
+                let end = end(self);
+                let language = self.text[argument].split_whitespace().next().map(str::to_owned);
+                // Without options and a blank line, an argument may be the first line of what is shown.
+                let language = language.filter(|_| ["code", "code-block", "sourcecode"].contains(&last.as_str()));
+                if !matches!(last.as_str(), "raw" | "testsetup" | "testcleanup") {
+                    self.code_lines(language, content.min(end), end);
+                } else if let Some(first) = self.lines[content.min(end)..end].first().copied() {
+                    self.page.code(first.start..self.lines[end - 1].end());
+                }
+                end
+            }
+            _ if SILENT.contains(&last.as_str()) => end(self),
+            _ if is_substitution && last != "replace" => end(self),
+            _ if TITLED.contains(&last.as_str()) => {
+                let words = self.words(argument);
+                self.page.paragraph("", &words);
+                content
+            }
+            // What a signature or a command's name is to the source code, no one is to change as words.
+            _ => {
+                let words = self.text[argument.clone()].to_owned();
+                self.page.paragraph("", &words);
+                self.page.code(argument);
+                content
+            }
+        })
+    }
+
+    /// The line behind the options of a directive.
+    fn options_end(&self, place: Place) -> usize {
+        let mut at = place.line + 1;
+        while let Some(line) = self.lines.get(at)
+            && !line.is_blank()
+            && line.indent > place.column
+            && (line.words().starts_with(':') && super::field_end(line.words()).is_some()
+                || (at > place.line + 1 && line.indent > self.lines[place.line + 1].indent))
+        {
+            at += 1;
+        }
+        at
+    }
+
+    /// What options say that is a link: where an image leads, and where a table's rows are.
+    fn options(&mut self, directive: &str, lines: Range<usize>) {
+        for at in lines {
+            let line = self.lines[at];
+            let Some((name, value)) = line.words().strip_prefix(':').and_then(|rest| rest.split_once(": ")) else {
+                continue;
+            };
+            let value = value.trim();
+            let is_link = matches!((directive, name), ("image" | "figure", "target") | ("csv-table" | "raw", "file"));
+            if is_link && !value.is_empty() && !value.ends_with('_') {
+                let dest = line.end() - value.len()..line.end();
+                self.attribute(directive, name, dest);
+            }
+        }
+    }
+
+    fn attribute(&mut self, element: &str, attribute: &str, dest: Range<usize>) {
+        self.page.link(Link {
+            target: self.text[dest.clone()].to_owned(),
+            span: dest.clone(),
+            dest_span: dest,
+            text: String::new(),
+            kind: LinkKind::Attribute { element: element.to_owned(), attribute: attribute.to_owned() },
+        });
+    }
+
+    /// A file that is shown in place.
+    fn file_link(&mut self, dest: Range<usize>, directive: &str, options: Range<usize>) {
+        if dest.is_empty() || self.text[dest.clone()].starts_with('<') {
+            return;
+        }
+        if !matches!(directive, "image" | "figure") {
+            self.attribute(directive, "file", dest);
+            return;
+        }
+        let alt = |line: &Line<'_>| line.words().strip_prefix(":alt:").map(|alt| alt.trim().to_owned());
+        let text = self.lines[options].iter().find_map(alt).unwrap_or_default();
+        let target = self.text[dest.clone()].to_owned();
+        self.page.link(Link { target, span: dest.clone(), dest_span: dest, text, kind: LinkKind::Image });
+    }
+
+    /// The entries of a table of contents.
+    fn toctree(&mut self, lines: Range<usize>) {
+        for at in lines {
+            let line = self.lines[at];
+            let words = line.words();
+            let (text, path) = match words.strip_suffix('>').and_then(|rest| rest.rsplit_once('<')) {
+                Some((text, path)) => (text.trim(), path.trim()),
+                None => ("", words),
+            };
+            if path.is_empty() || path == "self" || path.contains(['*', '?', '[']) {
+                continue;
+            }
+            let start = line.end() - words.len() + words.rfind(path).unwrap_or(0);
+            self.page.link(Link {
+                target: path.to_owned(),
+                dest_span: start..start + path.len(),
+                span: line.words_start()..line.end(),
+                text: text.to_owned(),
+                kind: LinkKind::Attribute { element: "toctree".to_owned(), attribute: "entry".to_owned() },
+            });
+        }
+    }
+}

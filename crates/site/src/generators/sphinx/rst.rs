@@ -1,0 +1,255 @@
+//! Links of pages in reStructuredText.
+//!
+//! | written | means |
+//! |---|---|
+//! | `` :doc:`path` ``, an entry of a `toctree` | a document without its ending, beside the page or from the docs folder |
+//! | `` :ref:`label` `` | what has the label on whichever page |
+//! | a picture, a file that is included | a file, beside the page or from the docs folder |
+//! | any other address | is left to the browser, which reads it against the page's own |
+
+use docent_markdown::{Format, folder, is_page, joined, stem};
+
+use super::document;
+use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, relative, relative_path};
+use crate::model::{Site, Target};
+
+/// Endings of pictures.
+const PICTURES: [&str; 8] = [".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".avif", ".bmp"];
+
+/// A role with its content.
+struct Role<'a> {
+    /// With its colons and the tick.
+    head: &'a str,
+    /// The words to be shown, and what stands between them and the path.
+    words: &'a str,
+    path: &'a str,
+    tail: &'a str,
+}
+
+impl<'a> Role<'a> {
+    fn read(target: &'a str) -> Option<Self> {
+        let name = target.strip_prefix(':')?.split_once(":`")?.0;
+        let (head, rest) = target.split_at(name.len() + 3);
+        let content = rest.strip_suffix('`')?;
+        match content.strip_suffix('>').and_then(|content| content.rsplit_once('<')) {
+            Some((words, path)) if !words.trim().is_empty() => {
+                let at = words.len() + 1;
+                Some(Self { head, words: &content[..at], path, tail: ">`" })
+            }
+            _ => Some(Self { head, words: "", path: content, tail: "`" }),
+        }
+    }
+}
+
+/// What a role leads to.
+pub(super) fn role(site: &Site, from: &str, target: &str) -> Target {
+    let Some(role) = Role::read(target).filter(|_| Format::of(from) == Format::Rst) else {
+        return Target::NotUnderstood;
+    };
+    match role.head {
+        ":doc:`" => doc(site, from, role.path.trim()),
+        ":ref:`" => {
+            let label = role.path.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            match site.labelled(&label) {
+                Some((file, anchor)) => Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) },
+                None => Target::NotUnderstood,
+            }
+        }
+        _ => Target::NotUnderstood,
+    }
+}
+
+fn doc(site: &Site, from: &str, path: &str) -> Target {
+    let options = &site.layout().sphinx;
+    let Some(path) = from_folder(site, from, path) else { return Target::NotUnderstood };
+    match document(site, &path) {
+        Some(file) => Target::Page { file, anchor: None },
+        // Pages of another project begin with its name, as in `python:library/os`.
+        None if options.makes_pages || path.contains(':') => Target::NotUnderstood,
+        None => Target::Missing { path: Some(path), anchor: None },
+    }
+}
+
+/// A path from the docs folder when it is absolute, else from the page's.
+fn from_folder(site: &Site, from: &str, path: &str) -> Option<String> {
+    match path.starts_with('/') {
+        true => joined(&site.layout().sphinx.source, path),
+        false => joined(folder(from), path),
+    }
+}
+
+/// A link that is no role.
+pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
+    let options = &site.layout().sphinx;
+    let Some(path) = from_folder(site, link.from, &link.path) else { return Target::NotUnderstood };
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
+    if site.has_file(&path) {
+        return match is_page(&path) && site.address(&path).is_some() {
+            true => page(&path),
+            false => Target::Asset { file: path },
+        };
+    }
+    if let Some(file) = document(site, path.strip_suffix(".html").unwrap_or(&path)) {
+        return page(&file);
+    }
+    let lower = path.to_ascii_lowercase();
+    let is_file = has_page_ending(&path) || PICTURES.iter().any(|ending| lower.ends_with(ending));
+    match is_file && !options.makes_pages && !link.target.contains('*') {
+        true => Target::Missing { path: Some(path), anchor: link.anchor.clone() },
+        false => Target::NotUnderstood,
+    }
+}
+
+/// The form that the link before had. A new one is a role.
+pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like, .. } = *wanted;
+    let source = site.layout().sphinx.source.as_str();
+    let is_document = site.address(to).is_some();
+    let name = |file: &str| match is_document {
+        true => stem(file).unwrap_or(file).to_owned(),
+        false => file.to_owned(),
+    };
+    let way = |is_absolute: bool, file: &str| match is_absolute {
+        true => format!("/{}", file.strip_prefix(source).unwrap_or(file).trim_start_matches('/')),
+        false => relative_path(folder(from), file),
+    };
+    if let Some(role) = Role::read(like) {
+        // A label is gone with what had it.
+        let is_doc = role.head == ":doc:`";
+        let way = way(!is_doc || role.path.trim().starts_with('/'), &name(to));
+        return format!(":doc:`{}{way}{}", role.words, role.tail);
+    }
+    if like.is_empty() && is_document {
+        return format!(":doc:`{}`", way(true, &name(to)));
+    }
+    let (path, _) = parts(like);
+    let rest = &like[like.find('#').unwrap_or(like.len())..];
+    let suffix = anchor.map_or_else(|| rest.to_owned(), |anchor| format!("#{}", encoded(anchor)));
+    let is_absolute = path.starts_with('/');
+    let file = if !is_document || path.is_empty() || has_page_ending(path) {
+        to.to_owned()
+    } else if path.ends_with(".html") {
+        format!("{}.html", name(to))
+    } else {
+        name(to)
+    };
+    let way = if is_absolute { way(true, &file) } else { relative(folder(from), &file) };
+    format!("{}{suffix}", encoded(&way))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::follow::LinkSyntax;
+    use crate::sample::{Files, as_docs_root, built_site, site};
+
+    fn docs() -> Files {
+        site(&[
+            ("docs/conf.py", "project = 'x'\nexclude_patterns = ['drafts']\nhtml_static_path = ['_static']\n"),
+            ("docs/index.rst", ".. _Home:\n\nHome\n====\n"),
+            ("docs/guide/index.rst", ""),
+            ("docs/guide/start.rst", ".. _twice:\n.. _the start:\n\nStart\n=====\n"),
+            ("docs/guide/a page.rst", ".. _twice:\n"),
+            ("docs/drafts/later.rst", ""),
+            ("docs/notes.md", ""),
+            ("docs/_static/a.rst", ""),
+            ("docs/img/a.png", ""),
+            ("README.rst", ""),
+        ])
+    }
+
+    #[test]
+    fn roles_name_documents_and_labels() {
+        let site = Site::read(&docs());
+        let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
+        let at = |file: &str, anchor: &str| Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) };
+        let asset = |file: &str| Target::Asset { file: file.to_owned() };
+        let missing = |path: &str| Target::Missing { path: Some(path.to_owned()), anchor: None };
+        for (target, expected) in [
+            (":doc:`../index`", page("docs/index.rst")),
+            (":doc:`words\nof it </guide/index>`", page("docs/guide/index.rst")),
+            (":doc:`a page`", page("docs/guide/a page.rst")),
+            (":doc:`index.rst`", missing("docs/guide/index.rst")),
+            (":doc:`nowhere`", missing("docs/guide/nowhere")),
+            (":doc:`/drafts/later`", missing("docs/drafts/later")),
+            (":doc:`python:library/os`", Target::NotUnderstood),
+            (":ref:`home`", at("docs/index.rst", "home")),
+            (":ref:`words <The\n Start>`", at("docs/guide/start.rst", "the-start")),
+            (":ref:`twice`", Target::NotUnderstood),
+            (":ref:`genindex`", Target::NotUnderstood),
+            ("../index", page("docs/index.rst")),
+            ("../index.html#x", at("docs/index.rst", "x")),
+            ("/guide/index.rst", page("docs/guide/index.rst")),
+            ("#start", at("docs/guide/start.rst", "start")),
+            ("../img/a.png", asset("docs/img/a.png")),
+            ("/img/a.*", Target::NotUnderstood),
+            ("/img/b.png", missing("docs/img/b.png")),
+            ("/notes.md", asset("docs/notes.md")),
+            ("/_static/a.rst", asset("docs/_static/a.rst")),
+            ("nowhere.html", Target::NotUnderstood),
+            ("../../..", Target::NotUnderstood),
+            ("https://x.y/", Target::External),
+        ] {
+            assert_eq!(site.resolve("docs/guide/start.rst", target), expected, "{target}");
+        }
+        let served: Vec<_> = site.served().into_iter().collect();
+        assert_eq!(
+            served,
+            [
+                ("", "docs/index.rst"),
+                ("guide", "docs/guide/index.rst"),
+                ("guide/a page", "docs/guide/a page.rst"),
+                ("guide/start", "docs/guide/start.rst"),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_sample_is_what_sphinx_makes_of_it() {
+        let files = built_site("sphinx-rst");
+        let site = Site::read(&files);
+        let file = "docs/guide/start.rst";
+        let page = site.parse(file, &files[file]);
+        let anchors: Vec<_> = page.headings.iter().map(|heading| heading.anchor.as_str()).collect();
+        assert_eq!(anchors, ["start-here", "install", "id1", "id3", "third-step", "uber-x-v", "strasze"]);
+        assert_eq!(page.title.as_deref(), Some("Start here"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_link_that_is_written_leads_to_its_page(
+            from in 0..4_usize,
+            to in 0..5_usize,
+            like in prop::sample::select(vec![
+                "", "x", "../x", "/x", "x.rst#y", "/x.rst", "x.html", "../x.html#y", ":doc:`x`", ":doc:`words </x>`", ":ref:`x`",
+            ]),
+            inside in any::<bool>(),
+        ) {
+            let files = ["index.rst", "guide/index.rst", "guide/start.rst", "guide/a page.rst", "img/a.png"];
+            let is_role = like.starts_with(':');
+            prop_assume!(to < 4 || !is_role);
+            let name = |file: &str| if inside { file.to_owned() } else { format!("docs/{file}") };
+            let site = match inside {
+                true => Site::read(&as_docs_root("docs", docs())),
+                false => Site::read(&docs()),
+            };
+            let (from, to) = (name(files[from]), name(files[to]));
+            let written = site.link(&Wanted { from: &from, to: &to, anchor: None, like, syntax: LinkSyntax::Markdown });
+            let found = match site.resolve(&from, &written) {
+                Target::Page { file, .. } | Target::Asset { file } => file,
+                other => format!("{other:?}"),
+            };
+            prop_assert_eq!(found, to, "{} for {:?} in {}", written, like, from);
+        }
+
+        #[test]
+        fn any_role_is_read_without_a_panic(target in "\\PC{0,24}", name in "(:[a-z]{0,4}:`)?") {
+            let site = Site::read(&docs());
+            let target = format!("{name}{target}");
+            site.resolve("docs/index.rst", &target);
+            site.link(&Wanted { from: "docs/index.rst", to: "docs/guide/start.rst", anchor: None, like: &target, syntax: LinkSyntax::Markdown });
+        }
+    }
+}

@@ -1,0 +1,3 @@
+project = "Handbook"
+exclude_patterns = ["_build", "drafts", "parts/*"]
+html_static_path = ["_static"]
