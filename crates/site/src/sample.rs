@@ -19,7 +19,10 @@ pub(crate) fn built_site(name: &str) -> Files {
         for entry in std::fs::read_dir(folder).expect("the folder of a site") {
             let path = entry.expect("an entry of the folder").path();
             if path.is_dir() {
-                folders.push(path);
+                // What npm installs is not of the site.
+                if !path.ends_with("node_modules") {
+                    folders.push(path);
+                }
                 continue;
             }
             let inside = path.strip_prefix(&home).ok().and_then(std::path::Path::to_str).expect("a path in UTF-8");
