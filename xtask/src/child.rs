@@ -57,7 +57,7 @@ pub(crate) async fn run(command: &mut Command, stop: &mut Stop) -> Result<Ended,
     wait(child, stop).await
 }
 
-/// Runs a command to its end and keeps its output for the case that it fails.
+/// Runs a command to its end. What it printed is shown only when it fails: the reason is seldom in the last line.
 pub(crate) async fn run_quietly(command: &mut Command, stop: &mut Stop) -> Result<Ended, String> {
     let shown = shown(command);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -70,6 +70,7 @@ pub(crate) async fn run_quietly(command: &mut Command, stop: &mut Stop) -> Resul
                 return Ok(Ended::Well);
             }
             let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            eprintln!("{shown}:\n{}", said.trim_end());
             Ok(Ended::Badly(format!("{shown}: {}: {}", output.status, last_line(&said))))
         }
         () = stop.hear() => {
