@@ -3,9 +3,8 @@
 //! the thread that is kept.
 //!
 //! ```sh
-//! cargo run --release -p docent-examples --example stream_host -- docent 200 50    # 200 deltas, one every 50 ms
-//! cargo run --release -p docent-examples --example stream_host -- docent 200 50 0  # the same without a beat
-//! cargo run --release -p docent-examples --example stream_host -- bare 200 50      # the same frames from hyper alone
+//! cargo run --release -p docent-examples --example stream_host -- docent 200 50  # 200 deltas, one every 50 ms
+//! cargo run --release -p docent-examples --example stream_host -- bare 200 50    # the same frames from hyper alone
 //! ```
 //!
 //! It prints the path to ask, a key, and `listening on http://ADDR`; then it serves until it is killed.
@@ -54,10 +53,8 @@ const MANY: u32 = 10_000_000;
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (kind, deltas, every, beat) = match &arguments[..] {
-        [kind, deltas, every] => (kind, deltas, every, None),
-        [kind, deltas, every, beat] => (kind, deltas, every, Some(Duration::from_millis(beat.parse()?))),
-        _ => return Err("usage: stream_host docent|bare DELTAS EVERY_MS [BEAT_MS]".into()),
+    let [kind, deltas, every] = &arguments[..] else {
+        return Err("usage: stream_host docent|bare DELTAS EVERY_MS".into());
     };
     let pace = Paced { deltas: deltas.parse()?, every: Duration::from_millis(every.parse()?) };
     let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -67,10 +64,7 @@ async fn main() -> Result<(), BoxError> {
         return bare::serve(listener, pace).await;
     }
     let folder = tempfile::tempdir()?;
-    let (mut face, key) = docent(folder.path(), pace).await?;
-    if let Some(beat) = beat {
-        face.answering.replies = face.answering.replies.at_a_beat_of(beat);
-    }
+    let (face, key) = docent(folder.path(), pace).await?;
     println!("path: /discovery/v2/assistant/{NAME}/message\nkey: {key}\nlistening on http://{address}");
     std::io::stdout().flush()?;
     let limits = Limits { connections: MANY as usize, ..Limits::default() };

@@ -45,7 +45,7 @@ const ROUND: u64 = 100_000;
 /// How long all streams together may take to open, beyond the ramp.
 const PATIENCE: Duration = Duration::from_secs(60);
 /// Deltas later than this many milliseconds are counted.
-const LATE: [u64; 4] = [50, 100, 200, 300];
+const LATE: [u64; 3] = [25, 50, 100];
 
 /// How long readers of open streams look away when there is nothing to read.
 const LOOKS_AWAY: Duration = Duration::from_millis(1);

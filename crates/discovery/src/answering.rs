@@ -1,5 +1,6 @@
 //! From a question to an answer that streams.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use docent_access::{KeyEnd, Principal};
 use docent_assistant::{Ask, Assistant};
 use docent_types::{StreamEvent, ThreadId};
 use docent_ui_stream::Encoder;
-use docent_web::{Beat, HttpError, Next, Request, Response, framed_at, respond, with_keep_alive};
+use docent_web::{HttpError, Request, Response, framed, respond, with_keep_alive};
 use futures::stream::{self, Stream};
 use futures::{FutureExt, StreamExt};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -106,7 +107,7 @@ impl Answering {
         encoder: E,
     ) -> Response {
         let events = while_good(events, principal.key_end());
-        let bytes = frames(self.replies.beat.clone(), events, encoder);
+        let bytes = frames(events, encoder);
         let bytes = with_keep_alive(bytes, Bytes::from_static(E::KEEP_ALIVE), SILENCE);
         let mut response = respond::stream(E::CONTENT_TYPE, bytes);
         let headers = response.headers_mut();
@@ -138,22 +139,16 @@ fn while_good(
     })
 }
 
-/// What a reply tells, as frames. All of it leaves at once but for what follows on a piece of text: mostly that is the next
-/// piece, and it may wait for the beat.
+/// The events of a reply, as frames.
 fn frames(
-    beat: Beat,
     events: impl Stream<Item = StreamEvent> + Send + 'static,
     mut encoder: impl Encoder,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    framed_at(beat, events, move |event, out| {
+    framed(events, move |event, out| {
         // An end without a last word must not look like an answer.
         let event = event.unwrap_or_else(|| StreamEvent::Error { sentence: BROKE_OFF.to_owned() });
         encoder.encode(&event, out);
-        match event {
-            _ if encoder.ended() => Next::Nothing,
-            StreamEvent::TextDelta { .. } => Next::AtTheBeat,
-            _ => Next::AtOnce,
-        }
+        if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })
 }
 
@@ -168,7 +163,6 @@ fn insert(headers: &mut HeaderMap, name: HeaderName, value: &str) {
 mod tests {
     use docent_types::{FinishReason, ProjectUid, Usage};
     use docent_ui_stream::{DataStream, FinishStyle, UiMessageStream};
-    use tokio::time::{Instant, sleep};
     use uuid::Uuid;
 
     use super::*;
@@ -191,9 +185,9 @@ mod tests {
         let replies = Replies::default();
         let strict = UiMessageStream::new(FinishStyle::Strict);
         let half = || live(&replies, stream::iter([delta("a")]));
-        let all: Vec<_> = frames(Beat::default(), half(), strict).collect().now_or_never().unwrap();
+        let all: Vec<_> = frames(half(), strict).collect().now_or_never().unwrap();
         assert!(all.concat().ends_with(b"{\"type\":\"error\",\"errorText\":\"The answer broke off. Ask again.\"}\n\n"));
-        let all: Vec<_> = frames(Beat::default(), half(), DataStream::new()).collect().now_or_never().unwrap();
+        let all: Vec<_> = frames(half(), DataStream::new()).collect().now_or_never().unwrap();
         assert_eq!(all.concat(), b"0:\"a\"\n3:\"The answer broke off. Ask again.\"\n");
         assert_eq!((replies.counts().failed, replies.counts().running), (2, 0));
     }
@@ -203,57 +197,18 @@ mod tests {
         let replies = Replies::default();
         let events = || live(&replies, stream::iter([delta("a"), finish()]).chain(stream::pending()));
         let strict = UiMessageStream::new(FinishStyle::Strict);
-        let all: Vec<_> = frames(Beat::default(), events(), strict).collect().now_or_never().expect("it does not wait");
+        let all: Vec<_> = frames(events(), strict).collect().now_or_never().expect("it does not wait");
         assert!(all.concat().ends_with(b"data: [DONE]\n\n"));
-        let all: Vec<_> =
-            frames(Beat::default(), events(), DataStream::new()).collect().now_or_never().expect("it does not wait");
+        let all: Vec<_> = frames(events(), DataStream::new()).collect().now_or_never().expect("it does not wait");
         assert!(all.concat().starts_with(b"0:\"a\"\nd:{"));
         assert_eq!(replies.counts().finished, 2);
-    }
-
-    #[tokio::test(start_paused = true)]
-    async fn words_leave_at_the_beat_and_all_else_at_once() {
-        let beat = Duration::from_millis(10);
-        let replies = Replies::at_once(1).at_a_beat_of(beat);
-        // From when it is asked for: while a reply waits for the beat, nobody asks its model.
-        let pause = |milliseconds| {
-            stream::once(async move { sleep(Duration::from_millis(milliseconds)).await }).filter_map(async |()| None)
-        };
-        let trouble = StreamEvent::Error { sentence: "Ask again.".to_owned() };
-        let events = stream::iter([StreamEvent::StepStart])
-            .chain(pause(1))
-            .chain(stream::iter([delta("a")]))
-            .chain(pause(6))
-            .chain(stream::iter([delta("b"), delta("c")]))
-            .chain(pause(6))
-            .chain(stream::iter([delta("d"), StreamEvent::TextEnd { id: "0".into() }]))
-            .chain(pause(2))
-            .chain(stream::iter([trouble]));
-        let reply = live(&replies, events);
-        let strict = UiMessageStream::new(FinishStyle::Strict);
-        let mut frames = Box::pin(frames(replies.beat.clone(), reply, strict));
-        let start = Instant::now();
-        let mut told = Vec::new();
-        while let Some(bytes) = frames.next().await {
-            let text = String::from_utf8(bytes.to_vec()).expect("whole characters");
-            let kinds = text.split("\"type\":\"").skip(1).filter_map(|rest| rest.split('"').next());
-            told.push((start.elapsed().as_millis(), kinds.collect::<Vec<_>>().join(" ")));
-        }
-        let expected = [
-            (0, "start-step"),
-            (1, "text-delta"),
-            (10, "text-delta text-delta"),
-            (20, "text-delta text-end"),
-            (22, "error"),
-        ];
-        assert_eq!(told, expected.map(|(at, kinds)| (at, kinds.to_owned())));
     }
 
     #[test]
     fn a_reply_counts_as_running_until_its_reader_leaves() {
         let replies = Replies::default();
         let events = live(&replies, stream::iter([delta("a")]).chain(stream::pending()));
-        let mut frames = Box::pin(frames(Beat::default(), events, DataStream::new()));
+        let mut frames = Box::pin(frames(events, DataStream::new()));
         assert_eq!(frames.next().now_or_never().flatten().unwrap(), "0:\"a\"\n");
         assert_eq!(replies.counts().running, 1);
         drop(frames);

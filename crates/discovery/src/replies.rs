@@ -9,7 +9,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use docent_types::{ProjectUid, Refusal, RefusalKind, Standing};
-use docent_web::{Beat, Promise};
 
 use crate::chats::Chats;
 
@@ -21,16 +20,12 @@ const SOON: Duration = Duration::from_secs(2);
 /// How long a reply that nobody reads goes on for a chat that resumes, where nobody says otherwise.
 const USUAL_PATIENCE: Duration = Duration::from_secs(30);
 
-/// How often the words of replies leave, where nobody says otherwise.
-const USUAL_BEAT: Duration = Duration::from_millis(10);
-
 /// The replies of a server. Clones are of the same server.
 #[derive(Debug, Clone)]
 pub struct Replies {
     at_once: usize,
     counters: Arc<Counters>,
     pub(crate) chats: Arc<Chats>,
-    pub(crate) beat: Beat,
 }
 
 #[derive(Debug, Default)]
@@ -67,7 +62,7 @@ impl Replies {
     /// At most `most` replies of each project at a time.
     pub fn at_once(most: usize) -> Self {
         let chats = Arc::new(Chats::new(USUAL_PATIENCE, most));
-        Self { at_once: most, counters: Arc::default(), chats, beat: Beat::every(USUAL_BEAT) }
+        Self { at_once: most, counters: Arc::default(), chats }
     }
 
     /// For how long a reply that nobody reads goes on, and then waits to be read, when its chat has said that it resumes;
@@ -76,28 +71,6 @@ impl Replies {
     #[must_use]
     pub fn resumable_for(mut self, patience: Duration) -> Self {
         self.chats = Arc::new(Chats::new(patience, self.at_once));
-        self
-    }
-
-    /// How often the words of running replies leave: every so often, those of all replies together; every 10 ms unless this
-    /// says otherwise. With many replies it is less often: 0.75 ms for each that is read, up to 150 ms, and up to 250 ms while
-    /// the processor is full. A reply's first words wait for nothing, and its end for no further beat. Zero sends each word when
-    /// it comes. Only for replies that begin with what this returns.
-    ///
-    /// While a reply waits, nobody asks its model. One that makes its next word only when it is asked for it is held up by
-    /// that; one that has a buffer, a socket's for instance, is not.
-    #[must_use]
-    pub fn at_a_beat_of(mut self, interval: Duration) -> Self {
-        self.beat = Beat::every(interval);
-        self
-    }
-
-    /// Like [`Replies::at_a_beat_of`], with a way to tell models that they are read at the beat anyway. Where there are many
-    /// replies, those that are asked by `docent-http-client` need not have their sockets watched then: its `promising` is
-    /// such a way.
-    #[must_use]
-    pub fn promising_a_beat_of(mut self, interval: Duration, promise: Promise) -> Self {
-        self.beat = Beat::promising(interval, promise);
         self
     }
 

@@ -13,19 +13,17 @@ use hyper_util::rt::{TokioExecutor, TokioTimer};
 use rustls::RootCertStore;
 use tokio::time::{Instant, timeout};
 
-use crate::connector::{Connector, Fault, tcp};
-use crate::direct::{Direct, Failure};
+use crate::connector::{Connector, Fault};
 use crate::error::{ClientError, SendError, Wait};
 use crate::near::is_near;
 use crate::proxy::Proxies;
-use crate::response::{Body, Patience, Response};
+use crate::response::{Patience, Response};
 use crate::tls;
 
 /// Sends requests and keeps connections for the next ones. A clone is cheap and shares them.
 #[derive(Debug, Clone)]
 pub struct Client {
     pool: legacy::Client<Connector, Full<Bytes>>,
-    direct: Direct,
     proxies: Proxies,
     limits: Arc<Limits>,
 }
@@ -85,8 +83,7 @@ impl Client {
             .http2_keep_alive_interval(Duration::from_secs(20))
             .http2_keep_alive_timeout(Duration::from_secs(20))
             .build(connector);
-        let direct = Direct::new(tcp(), connect);
-        Ok(Self { pool, direct, proxies, limits: Arc::new(Limits { connect, head, idle, total, user_agent }) })
+        Ok(Self { pool, proxies, limits: Arc::new(Limits { connect, head, idle, total, user_agent }) })
     }
 
     /// Sends a request to its absolute `http` or `https` address and waits for the head of the answer, whatever its
@@ -106,18 +103,10 @@ impl Client {
             Some(total) if total < self.limits.head => (total, Wait::Total),
             _ => (self.limits.head, Wait::Head),
         };
-        let asked = async {
-            if route.is_plain && route.proxy.is_none() {
-                let answer = self.direct.send(request).await.map_err(|failure| self.failed(failure, &host))?;
-                let (head, body) = answer.into_parts();
-                return Ok((head, Body::Direct(body)));
-            }
-            let answer = self.pool.request(request.map(Full::new)).await;
-            let (head, body) = answer.map_err(|error| self.sorted(error, &host, route.proxy))?.into_parts();
-            Ok((head, Body::Pooled(body)))
+        let Ok(answer) = timeout(limit, self.pool.request(request.map(Full::new))).await else {
+            return Err(SendError::Timeout { host, what, limit });
         };
-        let Ok(answer) = timeout(limit, asked).await else { return Err(SendError::Timeout { host, what, limit }) };
-        let (head, body) = answer?;
+        let (head, body) = answer.map_err(|error| self.sorted(error, &host, route.proxy))?.into_parts();
         let total = self.limits.total.map(|total| (started + total, total));
         Ok(Response::new(head, body, host, Patience { idle: self.limits.idle, total }))
     }
@@ -144,14 +133,7 @@ impl Client {
         }
         let proxy_key = proxy.as_ref().filter(|_| is_plain).and_then(|proxy| proxy.basic_auth().cloned());
         let proxy = proxy.and_then(|proxy| proxy.uri().authority().map(ToString::to_string));
-        Ok(Route { host: host.to_owned(), is_plain, proxy, proxy_key })
-    }
-
-    fn failed(&self, failure: Failure, host: &str) -> SendError {
-        match failure {
-            Failure::Connect(fault) => self.unconnected(fault, host.to_owned(), host.to_owned()),
-            failure => SendError::Cut { host: host.to_owned(), source: Arc::new(failure) },
-        }
+        Ok(Route { host: host.to_owned(), proxy, proxy_key })
     }
 
     fn sorted(&self, error: legacy::Error, host: &str, proxy: Option<String>) -> SendError {
@@ -161,25 +143,17 @@ impl Client {
             None => host.to_owned(),
         };
         match fault {
-            Some(fault) => self.unconnected(fault, host.to_owned(), by),
+            Some(Fault::Slow) => SendError::Timeout { host: by, what: Wait::Connect, limit: self.limits.connect },
+            Some(Fault::Untrusted { reason, cause }) => SendError::Tls { host: host.to_owned(), reason, source: cause },
+            Some(Fault::Unreachable(source)) => SendError::Connect { host: by, source },
             None if error.is_connect() => SendError::Connect { host: by, source: Arc::new(error) },
             None => SendError::Cut { host: host.to_owned(), source: Arc::new(error) },
-        }
-    }
-
-    /// Says why there is no connection to a host; `by` says which way it was tried too.
-    fn unconnected(&self, fault: Fault, host: String, by: String) -> SendError {
-        match fault {
-            Fault::Slow => SendError::Timeout { host: by, what: Wait::Connect, limit: self.limits.connect },
-            Fault::Untrusted { reason, cause } => SendError::Tls { host, reason, source: cause },
-            Fault::Unreachable(source) => SendError::Connect { host: by, source },
         }
     }
 }
 
 struct Route {
     host: String,
-    is_plain: bool,
     proxy: Option<String>,
     /// For a proxy that reads the request itself; a tunnel is given its own before.
     proxy_key: Option<HeaderValue>,

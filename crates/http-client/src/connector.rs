@@ -60,7 +60,7 @@ impl Connector {
 }
 
 /// Bare connections, to whatever address they are given.
-pub(crate) fn tcp() -> HttpConnector {
+fn tcp() -> HttpConnector {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
     tcp.set_nodelay(true);

@@ -18,25 +18,19 @@
 //! |---|---|
 //! | `client.rs`, `response.rs` | one exchange, its limits |
 //! | `connector.rs`, `proxy.rs`, `tls.rs` | from an address to a connection |
-//! | `direct.rs`, `framing.rs` | HTTP/1.1 without TLS and without a proxy, as model servers of one's own are asked |
-//! | `streams.rs`, `promise.rs` | many bodies that say a little at a time |
 //! | `near.rs` | which hosts a credential may go to in plain text |
 //! | `error.rs`, `retry_after.rs` | what went wrong, and when to come back |
 //! | `secret.rs`, `secret_source.rs` | keys and tokens, and where they are kept |
 
 mod client;
 mod connector;
-mod direct;
 mod error;
-mod framing;
 mod near;
-mod promise;
 mod proxy;
 mod response;
 mod retry_after;
 mod secret;
 mod secret_source;
-mod streams;
 mod tls;
 
 #[cfg(test)]
@@ -45,7 +39,6 @@ mod tests;
 pub use client::{Client, Options};
 pub use error::{ClientError, SendError, Wait};
 pub use near::is_near;
-pub use promise::promising;
 pub use response::{Chunks, Response};
 pub use retry_after::retry_after;
 pub use secret::{Secret, SecretError};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker, ready};
+use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -15,22 +15,14 @@ use http_body::Body as _;
 use hyper::body::Incoming;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use crate::direct::DirectBody;
-use crate::error::{Cause, SendError, Wait};
+use crate::error::{SendError, Wait};
 
 /// The head of an answer, and its body to be read. Dropping it ends the exchange.
 pub struct Response {
     head: Parts,
-    body: Body,
+    body: Incoming,
     host: String,
     patience: Patience,
-}
-
-/// A body, as it comes from the pool of connections or from a connection of its own.
-#[derive(Debug)]
-pub(crate) enum Body {
-    Pooled(Incoming),
-    Direct(DirectBody),
 }
 
 /// How long a body may take.
@@ -42,7 +34,7 @@ pub(crate) struct Patience {
 }
 
 impl Response {
-    pub(crate) fn new(head: Parts, body: Body, host: String, patience: Patience) -> Self {
+    pub(crate) fn new(head: Parts, body: Incoming, host: String, patience: Patience) -> Self {
         Self { head, body, host, patience }
     }
 
@@ -93,7 +85,7 @@ impl Response {
     /// The body as it arrives.
     pub fn chunks(self) -> Chunks {
         let Self { body, host, patience, .. } = self;
-        Chunks { body, host, patience, last: Instant::now(), timer: None, wakes: None, over: false }
+        Chunks { body, host, patience, last: Instant::now(), timer: None, over: false }
     }
 
     fn announced_length(&self) -> Option<u64> {
@@ -104,15 +96,13 @@ impl Response {
 /// The body of an answer, piece by piece. It ends after its first error: [`SendError::Timeout`] or [`SendError::Cut`].
 /// Dropping it ends the exchange.
 pub struct Chunks {
-    body: Body,
+    body: Incoming,
     host: String,
     patience: Patience,
     /// When the last piece came.
     last: Instant,
-    /// Runs while a piece is waited for, until then. It is not moved for every piece, only when it fires too early.
-    timer: Option<(Instant, Pin<Box<Sleep>>)>,
-    /// Whom the timer wakes. It need not be told again for every piece.
-    wakes: Option<Waker>,
+    /// Runs while a piece is waited for. It is not moved for every piece, only when it fires too early.
+    timer: Option<Pin<Box<Sleep>>>,
     over: bool,
 }
 
@@ -123,49 +113,32 @@ impl Chunks {
 
     /// The next bytes, however long that takes.
     fn poll_body(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, SendError>>> {
-        let next: Option<Result<Bytes, Cause>> = match &mut self.body {
-            Body::Direct(body) => {
-                ready!(body.poll_data(context)).map(|came| came.map_err(|error| Arc::new(error) as _))
-            }
-            Body::Pooled(body) => {
-                ready!(poll_pooled(body, context)).map(|came| came.map_err(|error| Arc::new(error) as _))
-            }
-        };
-        Poll::Ready(next.map(|came| came.map_err(|source| SendError::Cut { host: self.host.clone(), source })))
-    }
-
-    /// Ready once there is no more patience.
-    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<SendError> {
-        let (until, what, limit) = self.patience.ends(self.last);
-        let (fires, timer) = self.timer.get_or_insert_with(|| (until, Box::pin(sleep_until(until))));
-        if self.wakes.as_ref().is_some_and(|task| task.will_wake(context.waker())) {
-            // The clock is sooner looked at than the timer.
-            if Instant::now() < *fires || !timer.is_elapsed() {
-                return Poll::Pending;
+        loop {
+            match ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                None => return Poll::Ready(None),
+                Some(Err(error)) => {
+                    let cut = SendError::Cut { host: self.host.clone(), source: Arc::new(error) };
+                    return Poll::Ready(Some(Err(cut)));
+                }
+                // Trailers are of no use to any caller.
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) if !data.is_empty() => return Poll::Ready(Some(Ok(data))),
+                    _ => {}
+                },
             }
         }
-        self.wakes = Some(context.waker().clone());
-        while timer.as_mut().poll(context).is_ready() {
-            if *fires >= until {
+    }
+
+    /// Ready once a limit of time is over.
+    fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<SendError> {
+        loop {
+            let (until, what, limit) = self.patience.ends(self.last);
+            let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
+            ready!(timer.as_mut().poll(context));
+            if timer.deadline() >= until {
                 return Poll::Ready(SendError::Timeout { host: self.host.clone(), what, limit });
             }
-            *fires = until;
             timer.as_mut().reset(until);
-        }
-        Poll::Pending
-    }
-}
-
-fn poll_pooled(body: &mut Incoming, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, hyper::Error>>> {
-    loop {
-        match ready!(Pin::new(&mut *body).poll_frame(context)) {
-            None => return Poll::Ready(None),
-            Some(Err(error)) => return Poll::Ready(Some(Err(error))),
-            // Trailers say nothing to anybody here.
-            Some(Ok(frame)) => match frame.into_data() {
-                Ok(data) if !data.is_empty() => return Poll::Ready(Some(Ok(data))),
-                _ => {}
-            },
         }
     }
 }
@@ -180,7 +153,7 @@ impl Stream for Chunks {
         }
         let next = match this.poll_body(context) {
             Poll::Ready(next) => next,
-            Poll::Pending => Some(Err(ready!(this.poll_patience(context)))),
+            Poll::Pending => Some(Err(ready!(this.poll_timeout(context)))),
         };
         this.last = Instant::now();
         this.over = !matches!(next, Some(Ok(_)));

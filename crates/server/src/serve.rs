@@ -256,7 +256,6 @@ impl House {
             assistant: Arc::clone(&app.assistant),
             docs: Arc::new(IndexedDocs { indexes: Arc::clone(&app.indexes), missing: app.missing_docs.clone() }),
             replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
-                .promising_a_beat_of(app.config.assistant.beat, docent_http_client::promising)
                 .resumable_for(app.config.assistant.resumable),
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone());

@@ -1,13 +1,13 @@
 //! A sign of life on a stream that has nothing to say.
 
 use std::pin::Pin;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::Stream;
 use pin_project_lite::pin_project;
-use tokio::time::{Instant, Sleep, sleep_until};
+use tokio::time::{Instant, Sleep, sleep};
 
 use crate::body::NOTHING;
 
@@ -20,9 +20,7 @@ pub fn with_keep_alive(
     bytes: Bytes,
     interval: Duration,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
-    let last = Instant::now();
-    let fires = last + interval;
-    KeepAlive { stream, bytes, interval, last, wakes: None, fires, timer: sleep_until(fires) }
+    KeepAlive { stream, bytes, interval, last: Instant::now(), timer: sleep(interval) }
 }
 
 pin_project! {
@@ -33,10 +31,6 @@ pin_project! {
         interval: Duration,
         // When anything was last sent. The timer is not moved for every item, only when it fires too early.
         last: Instant,
-        // Whom the timer wakes. It need not be told again for every item.
-        wakes: Option<Waker>,
-        // When the timer fires.
-        fires: Instant,
         #[pin]
         timer: Sleep,
     }
@@ -51,23 +45,14 @@ impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
             *this.last = Instant::now();
             return Poll::Ready(next);
         }
-        let is_set = this.wakes.as_ref().is_some_and(|task| task.will_wake(cx.waker()));
-        // The clock is sooner looked at than the timer.
-        if is_set && (Instant::now() < *this.fires || !this.timer.is_elapsed()) {
-            return Poll::Pending;
-        }
-        *this.wakes = Some(cx.waker().clone());
         while this.timer.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
-            let silent = now >= *this.last + *this.interval;
-            if silent {
+            let is_silent = now >= *this.last + *this.interval;
+            if is_silent {
                 *this.last = now;
             }
-            *this.fires = *this.last + *this.interval;
-            this.timer.as_mut().reset(*this.fires);
-            if silent {
-                // It has used up whom to wake.
-                *this.wakes = None;
+            this.timer.as_mut().reset(*this.last + *this.interval);
+            if is_silent {
                 return Poll::Ready(Some(this.bytes.clone()));
             }
         }

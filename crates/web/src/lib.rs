@@ -5,15 +5,13 @@
 //!
 //! | file | does |
 //! |---|---|
-//! | `serve.rs`, `connection.rs`, `draining.rs`, `aside.rs` | accept, bound, drain; one connection; who must know that it ends |
-//! | `streaming.rs` | an answer that streams, past hyper |
+//! | `serve.rs`, `connection.rs`, `draining.rs` | accept, bound, drain; one connection; how a handler hears that the server stops |
 //! | `socket.rs`, `activity.rs` | a socket that cannot be held forever; whether anything goes on |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
 //! | `body_memory.rs` | how much memory all bodies that are being read may take |
 //! | `object.rs`, `wording.rs` | what a field may be; what is wrong with it, in words of JSON |
 //! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
-//! | `beat.rs`, `strain.rs` | a clock that streams share, so that they wake together, the less often the more there are |
 //! | `entity_tag.rs` | whether a client has it already |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
@@ -22,8 +20,6 @@
 
 mod activity;
 mod answer;
-mod aside;
-mod beat;
 mod body;
 mod body_memory;
 mod connection;
@@ -42,19 +38,14 @@ mod request;
 pub mod respond;
 mod serve;
 mod socket;
-mod spare;
-mod staged;
-mod strain;
-mod streaming;
 mod target;
 mod wording;
 
 pub use answer::{Handler, answer, catch_panic};
-pub use beat::{Beat, Promise};
 pub use body::Body;
 pub use draining::Draining;
 pub use error::{ErrorShape, HttpError};
-pub use framed::{Next, framed, framed_at};
+pub use framed::framed;
 pub use json::JsonBody;
 pub use keep_alive::with_keep_alive;
 pub use limits::Limits;

@@ -6,12 +6,6 @@
 //! *Closing.* A server that answers 413 and closes while the client is still sending resets the connection, and the reset
 //! may overtake the answer. So after the last byte only our half is closed, and what still comes is read and thrown away
 //! until the client closes too, falls silent or has had its time.
-//!
-//! *Gone.* While an answer is made nobody reads, and a client that went away has no use for it: that shows when whoever serves
-//! the connection has nothing to do.
-//!
-//! *Reading ahead.* While an answer streams nobody asks for bytes, and yet a client that is gone shows by them. What comes is kept
-//! for whoever reads the next request.
 
 use std::io;
 use std::pin::Pin;
@@ -29,15 +23,11 @@ use crate::activity::Activity;
 const SILENT: Duration = Duration::from_millis(500);
 /// How long it may go on sending at most.
 const LINGER: Duration = Duration::from_secs(10);
-/// How much is read ahead. A client that sends more during an answer is not heard closing until it has the answer.
-const AHEAD: usize = 4 * 1024;
 
 pub(crate) struct Socket {
     stream: TcpStream,
     stalled: Duration,
     activity: Arc<Activity>,
-    /// What was read before anybody asked for it.
-    ahead: Vec<u8>,
     /// Runs while a write waits.
     stall: Option<Pin<Box<Sleep>>>,
     /// Set once our half is closed.
@@ -51,36 +41,7 @@ struct Linger {
 
 impl Socket {
     pub(crate) const fn new(stream: TcpStream, stalled: Duration, activity: Arc<Activity>) -> Self {
-        Self { stream, stalled, activity, ahead: Vec::new(), stall: None, linger: None }
-    }
-
-    /// Gives back what was read and not used, to be read again first.
-    pub(crate) fn unread(&mut self, bytes: &[u8]) {
-        self.ahead.splice(..0, bytes.iter().copied());
-    }
-
-    /// Ready when the client is gone, which is seen while nobody reads.
-    pub(crate) fn poll_gone(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
-        let mut scratch = [0; 512];
-        while self.ahead.len() < AHEAD {
-            let mut buf = ReadBuf::new(&mut scratch);
-            match ready!(Pin::new(&mut self.stream).poll_read(cx, &mut buf)) {
-                Ok(()) if buf.filled().is_empty() => return Poll::Ready(io::ErrorKind::ConnectionAborted.into()),
-                Ok(()) => self.ahead.extend_from_slice(buf.filled()),
-                Err(error) => return Poll::Ready(error),
-            }
-        }
-        Poll::Pending
-    }
-
-    /// Fails when the client is gone. Wakes the task when it goes, and takes no byte of what it sends.
-    fn still_there(&self, cx: &mut Context<'_>) -> io::Result<()> {
-        let mut scratch = [0; 1];
-        match self.stream.poll_peek(cx, &mut ReadBuf::new(&mut scratch)) {
-            Poll::Ready(Ok(0)) => Err(io::ErrorKind::ConnectionAborted.into()),
-            Poll::Ready(Err(error)) => Err(error),
-            Poll::Ready(Ok(_)) | Poll::Pending => Ok(()),
-        }
+        Self { stream, stalled, activity, stall: None, linger: None }
     }
 
     /// Fails a write that has waited too long.
@@ -101,17 +62,7 @@ impl Socket {
 
 impl AsyncRead for Socket {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        if this.ahead.is_empty() {
-            return Pin::new(&mut this.stream).poll_read(cx, buf);
-        }
-        let count = this.ahead.len().min(buf.remaining());
-        buf.put_slice(&this.ahead[..count]);
-        this.ahead.drain(..count);
-        if this.ahead.is_empty() {
-            this.ahead = Vec::new();
-        }
-        Poll::Ready(Ok(()))
+        Pin::new(&mut self.get_mut().stream).poll_read(cx, buf)
     }
 }
 
@@ -137,14 +88,7 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let this = self.get_mut();
-        // Whoever writes flushes when it has handed over all it had.
-        this.activity.flushed();
-        // And looks whether there is more to write, which nobody may want by now.
-        if this.activity.is_waited_for() {
-            this.still_there(cx)?;
-        }
-        Pin::new(&mut this.stream).poll_flush(cx)
+        Pin::new(&mut self.get_mut().stream).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

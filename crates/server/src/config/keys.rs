@@ -21,9 +21,6 @@ use crate::address::Site;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest that a reply may go on without a reader, in seconds.
 const LONGEST_RESUME: u32 = 600;
-/// The longest that a reply's words may wait for the next beat, in milliseconds.
-const LONGEST_BEAT: u32 = 50;
-
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Keys {
@@ -104,12 +101,11 @@ struct AssistantKeys {
     suggestions: bool,
     thread_days: u32,
     resume_seconds: u32,
-    beat_ms: u32,
 }
 
 impl Default for AssistantKeys {
     fn default() -> Self {
-        Self { model: None, suggestions: false, thread_days: 90, resume_seconds: 30, beat_ms: 10 }
+        Self { model: None, suggestions: false, thread_days: 90, resume_seconds: 30 }
     }
 }
 
@@ -231,16 +227,11 @@ impl AssistantKeys {
                 format!("is more than {LONGEST_RESUME}; a reply that nobody reads costs as much as one that is read");
             return Err(ConfigError::wrong("assistant.resume_seconds", sentence));
         }
-        if self.beat_ms > LONGEST_BEAT {
-            let sentence = format!("is more than {LONGEST_BEAT}; words that wait longer are seen to come in pieces");
-            return Err(ConfigError::wrong("assistant.beat_ms", sentence));
-        }
         Ok(AssistantConfig {
             model,
             suggestions: self.suggestions,
             keep_threads: days(self.thread_days),
             resumable: Duration::from_secs(self.resume_seconds.into()),
-            beat: Duration::from_millis(self.beat_ms.into()),
         })
     }
 }

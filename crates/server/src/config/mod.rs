@@ -74,8 +74,6 @@ pub(crate) struct AssistantConfig {
     pub(crate) keep_threads: Option<Duration>,
     /// How long a reply goes on that nobody reads, where its chat has said that it resumes.
     pub(crate) resumable: Duration,
-    /// How often the words of running replies leave; zero is at once.
-    pub(crate) beat: Duration,
 }
 
 /// The GitHub App that opens repositories of projects without a token of their own.

@@ -19,7 +19,7 @@ const OPUS: &str = "[models.opus]\nprovider = \"openai\"\nmodel = \"m\"\nbase_ur
 const FAST: &str = "[models.fast]\nprovider = \"openai\"\nmodel = \"m\"\nbase_url = \"http://127.0.0.1:1/v1\"\n";
 
 /// Every key, with a value that goes with the others.
-const KEYS: [(&str, &str); 43] = [
+const KEYS: [(&str, &str); 42] = [
     ("listen", "127.0.0.1:9"),
     ("public_url", "https://docs.example.com"),
     ("data", "./elsewhere"),
@@ -49,7 +49,6 @@ const KEYS: [(&str, &str); 43] = [
     ("assistant.suggestions", "true"),
     ("assistant.thread_days", "30"),
     ("assistant.resume_seconds", "0"),
-    ("assistant.beat_ms", "0"),
     ("limits.agent_jobs_per_hour", "1"),
     ("limits.agent_messages_per_hour", "2"),
     ("limits.assistant_requests_per_hour", "3"),
@@ -92,7 +91,6 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     let month = Duration::from_secs(30 * 24 * 3600);
     assert_eq!((config.assistant.suggestions, config.assistant.keep_threads), (true, Some(month)));
     assert_eq!(config.assistant.resumable, Duration::ZERO);
-    assert_eq!(config.assistant.beat, Duration::ZERO);
     assert_eq!((config.agent.workers, config.agent.at_once_per_project), (2, 1));
     assert_eq!((config.retention.journals, config.retention.jobs), (Some(month * 7 / 30), Some(month)));
     let docent_agent::Limits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
@@ -152,7 +150,6 @@ fn mistakes_are_named() {
         ("[agent]\nmodel = \"gpt\"".into(), &[], "`agent.model`: there is no model `gpt`; known: `opus`, `sonnet`"),
         ("[assistant]\nmodel = \"gpt\"".into(), &[], "`assistant.model`: there is no model `gpt`"),
         ("[assistant]\nresume_seconds = 601".into(), &[], "`assistant.resume_seconds`: is more than 600"),
-        ("[assistant]\nbeat_ms = 51".into(), &[], "`assistant.beat_ms`: is more than 50"),
         ("[assistant]\nthread_days = -1".into(), &[], "`assistant.thread_days`"),
         ("[assistant]\nsuggestions = \"often\"".into(), &[], "`assistant.suggestions`"),
         ("[models.fast]".into(), &[], "`models.fast.provider`: is missing"),

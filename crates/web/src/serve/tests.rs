@@ -287,19 +287,6 @@ async fn a_connection_behind_a_long_stream_has_all_its_time_for_the_next_request
 }
 
 #[tokio::test]
-async fn every_stream_of_a_connection_is_written_past_hyper() {
-    let site = Site::start(Limits::default()).await;
-    let mut socket = site.connect().await;
-    for _ in 0..3 {
-        socket.write_all(b"GET /count HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
-        let answer = read_until(&mut socket, "0\r\n\r\n").await;
-        let (head, _) = answer.split_once("\r\n\r\n").unwrap();
-        // hyper says this before the date.
-        assert!(head.ends_with("transfer-encoding: chunked"), "{head}");
-    }
-}
-
-#[tokio::test]
 async fn a_body_over_the_limit_is_refused_even_while_it_is_sent() {
     let site = Site::start(Limits::default()).await;
     let megabytes = "x".repeat(5_000_000);

@@ -3,7 +3,6 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Duration;
 
 use docent_tests::installation::KeyKind;
@@ -108,13 +107,12 @@ impl Party {
         pace: Pace,
         programs: &Programs,
         installation: &Installation,
-        cores: Cores,
     ) -> Result<Self, String> {
         let [deltas, every] = pace.arguments();
         let model = kind.has_a_model_server().then(|| {
             let mut command = Command::new(programs.examples.join("paced_model"));
             command.args([&deltas, &every]);
-            Program::start(command, if cores == Cores::All { Cores::All } else { Cores::Others })
+            Program::start(command, Cores::All)
         });
         let model = model.transpose()?;
         let base = model.as_ref().map(|model| format!("http://{}/v1", model.address())).unwrap_or_default();
@@ -129,18 +127,18 @@ impl Party {
                 });
                 command.current_dir(&programs.peers).env("NODE_ENV", "production");
                 let path = format!("/?deltas={deltas}&every={every}");
-                (Running::Program(Program::start(command, cores)?), path, None)
+                (Running::Program(Program::start(command, Cores::All)?), path, None)
             }
             Kind::Bare | Kind::InProcess => {
                 let mut command = Command::new(programs.examples.join("stream_host"));
                 command.arg(if kind == Kind::Bare { "bare" } else { "docent" }).args([deltas, every]);
-                let program = Program::start(command, cores)?;
+                let program = Program::start(command, Cores::All)?;
                 let path = program.said("path").unwrap_or_else(|| "/".to_owned());
                 let key = program.said("key");
                 (Running::Program(program), path, key)
             }
             Kind::BehindHttp => {
-                let (server, key) = docent(installation, &base, cores)?;
+                let (server, key) = docent(installation, &base);
                 let path = Assistant::new(&server, PROJECT, &key).path();
                 (Running::Docent(server), path, Some(key))
             }
@@ -214,7 +212,7 @@ fn body(question: &str) -> String {
 }
 
 /// The built server on an installation, with this model.
-fn docent(installation: &Installation, base: &str, cores: Cores) -> Result<(Server, String), String> {
+fn docent(installation: &Installation, base: &str) -> (Server, String) {
     let env = [
         ("DOCENT_MODELS__SONNET__PROVIDER", "openai"),
         ("DOCENT_MODELS__SONNET__MODEL", "paced-1"),
@@ -224,13 +222,9 @@ fn docent(installation: &Installation, base: &str, cores: Cores) -> Result<(Serv
         ("DOCENT_LIMITS__ASSISTANT_REQUESTS_PER_ADDRESS_PER_DAY", MANY),
     ];
     let key = installation.mint(PROJECT, KeyKind::Assistant, &[]);
-    // It has the cores of the thread that starts it.
-    let server = thread::scope(|scope| {
-        let starting = scope.spawn(|| cores.take().map(|()| installation.serve_with(&env)));
-        starting.join().unwrap_or_else(|_| Err("the server did not start".to_owned()))
-    })?;
+    let server = installation.serve_with(&env);
     Assistant::new(&server, PROJECT, &key).is_ready();
-    Ok((server, key))
+    (server, key)
 }
 
 /// An installation with a small site.

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::bench::process::{self, Threads};
-use crate::bench::stream::cores::{Cores, Spent, Times};
+use crate::bench::stream::cores::{Spent, Times};
 use crate::bench::stream::party::Party;
 
 /// What the readers do.
@@ -34,8 +34,8 @@ pub(crate) struct Counts {
     pub(crate) replies: u64,
     pub(crate) refused: u64,
     pub(crate) broken: u64,
-    /// Deltas later than 50, 100, 200 and 300 ms.
-    pub(crate) late: [u64; 4],
+    /// Deltas later than 25, 50 and 100 ms.
+    pub(crate) late: [u64; 3],
     /// The deltas of the stream that had the fewest.
     pub(crate) least: u64,
     pub(crate) median: u64,
@@ -60,6 +60,11 @@ impl Measured {
         self.cpu.as_secs_f64() * 1e6 / self.counts.deltas.max(1) as f64
     }
 
+    /// The share of the deltas that were later than 25, 50 and 100 ms, in percent.
+    pub(crate) fn late(&self) -> [f64; 3] {
+        self.counts.late.map(|late| 100.0 * late as f64 / self.counts.deltas.max(1) as f64)
+    }
+
     /// Deltas a second, of a stream on average.
     pub(crate) fn rate(&self, streams: usize) -> f64 {
         self.counts.deltas as f64 / self.counts.seconds / streams as f64
@@ -71,11 +76,11 @@ impl Measured {
 }
 
 /// Sets the readers on a server and waits until they have counted.
-pub(crate) fn measure(program: &Path, party: &Party, work: Work, cores: Cores) -> Result<Measured, String> {
+pub(crate) fn measure(program: &Path, party: &Party, work: Work) -> Result<Measured, String> {
     let task = task(party, work);
     let mut command = Command::new(program);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
-    let mut readers = Readers::of(cores.spawn(&mut command)?)?;
+    let mut readers = Readers::of(command.spawn().map_err(|error| format!("could not start the readers: {error}"))?)?;
     readers.hear(&task)?;
     readers.say("begin")?;
     let (before, times) = (Threads::of(party.pid()), Times::now());
@@ -149,11 +154,11 @@ mod tests {
     fn what_the_readers_say_is_read_as_they_say_it() {
         let said = json!({
             "at": "end", "seconds": 2.0, "speaking": 10, "deltas": 400, "replies": 2, "bytes": 9, "reads": 4,
-            "refused": 0, "broken": 1, "late": [4, 3, 2, 1], "latest": 301, "least": 38, "median": 40,
+            "refused": 0, "broken": 1, "late": [4, 3, 2], "latest": 301, "least": 38, "median": 40,
             "ways": [[900, 500, 300]],
         });
         let counts: Counts = serde_json::from_value(said).expect("it is read");
-        assert_eq!((counts.late, counts.least, counts.ways.as_slice()), ([4, 3, 2, 1], 38, &[[900, 500, 300]][..]));
+        assert_eq!((counts.late, counts.least, counts.ways.as_slice()), ([4, 3, 2], 38, &[[900, 500, 300]][..]));
         let measured = Measured { counts, cpu: Duration::from_millis(2), ..Measured::default() };
         assert!((measured.cpu_a_delta() - 5.0).abs() < 1e-9);
         assert!((measured.rate(10) - 20.0).abs() < 1e-9);
