@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use docent_llm::{Event, EventStream, Model, ModelError, ModelErrorKind, Request, Retry};
-use futures::StreamExt;
+use futures::{StreamExt, stream};
 use tokio::time::{Instant, sleep};
 use tracing::warn;
 
@@ -19,8 +19,14 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// A reply that has begun.
 pub(crate) struct Begun {
     /// Its first event, if it has one.
-    pub(crate) first: Option<Event>,
-    pub(crate) rest: EventStream,
+    first: Option<Event>,
+    rest: EventStream,
+}
+
+impl Begun {
+    pub(crate) fn events(self) -> EventStream {
+        stream::iter(self.first.map(Ok)).chain(self.rest).boxed()
+    }
 }
 
 /// Begins a reply and waits for its first event. `request` is handed the size of the model's context in tokens; when the

@@ -28,7 +28,6 @@ mod reply;
 mod retrieval;
 mod rewrite;
 mod site;
-mod speaker;
 mod targets;
 mod telling;
 mod thread;

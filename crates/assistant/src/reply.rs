@@ -14,6 +14,7 @@ use std::sync::Arc;
 use async_stream::stream;
 use docent_llm::{Event, Model, ModelErrorKind, ToolChoice};
 use docent_types::{Clock, FinishReason, MessageId, StreamEvent, ToolOutput, Usage};
+use futures::StreamExt;
 use futures::stream::BoxStream;
 use serde_json::{Value, json};
 use tracing::{error, warn};
@@ -26,7 +27,7 @@ use crate::prompt::{self, Called, SEARCH_TOOL, Step, Told, Tools};
 use crate::query::{self, Sought};
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
-use crate::speaker::{Speaker, Stage, Staged};
+use crate::telling::Telling;
 use crate::writes::Writing;
 
 /// How many searches a model may make of its own, and how often it is asked at most before it has to answer.
@@ -42,17 +43,15 @@ pub(crate) fn events(
     model: Arc<dyn Model>,
     clock: Arc<dyn Clock>,
     writing: Writing,
-    retrieval: Retrieval,
+    mut retrieval: Retrieval,
     context: Vec<ContextItem>,
     mut dialogue: Dialogue,
     answer_id: MessageId,
 ) -> BoxStream<'static, StreamEvent> {
     let thread_id = Some(dialogue.id);
-    let stage = Arc::new(Stage::default());
-    let stage_of_script = Arc::clone(&stage);
-    let mut speaker = Speaker::new(retrieval);
+    let mut telling = Telling::default();
     // What is needed for a moment is put into boxes, so that a reply that waits for its model does not hold the room.
-    let script = Box::pin(stream! {
+    Box::pin(stream! {
         yield StreamEvent::Start { message_id: answer_id, thread_id };
         yield StreamEvent::StepStart;
 
@@ -61,7 +60,7 @@ pub(crate) fn events(
         let (sought, mut spent) = Box::pin(look_for(model.as_ref(), &dialogue, &context)).await;
         let call_id = format!("search-{answer_id}");
         yield search_call(&call_id, &sought.words());
-        let passages = Box::pin(speaker.retrieval.search_first(&sought)).await;
+        let passages = Box::pin(retrieval.search_first(&sought)).await;
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
         drop(passages);
 
@@ -75,20 +74,19 @@ pub(crate) fn events(
         let reason = loop {
             if !std::mem::take(&mut is_first) {
                 yield StreamEvent::StepStart;
-                Box::pin(speaker.retrieval.restore(&sought)).await;
             }
             let mut tools = tools(is_builtin, searches, steps.len());
             let begun = {
-                let current_page = if is_builtin { None } else { speaker.retrieval.page_asked_about(leans) };
+                let current_page = if is_builtin { None } else { retrieval.page_asked_about(leans) };
                 if let Some(page) = &current_page {
-                    speaker.retrieval.targets.learn(&page.content);
+                    retrieval.targets.learn(&page.content);
                 }
                 let passages = match is_builtin {
-                    true => speaker.retrieval.ours_with_pages(&sought),
-                    false => speaker.retrieval.ours().to_vec(),
+                    true => retrieval.ours_with_pages(&sought),
+                    false => retrieval.ours().to_vec(),
                 };
                 let told = Told {
-                    site: speaker.retrieval.site(),
+                    site: retrieval.site(),
                     turns: &dialogue.before,
                     question: &dialogue.question,
                     query: &sought.text,
@@ -96,7 +94,7 @@ pub(crate) fn events(
                     call_id: &call_id,
                     passages: &passages,
                     context: &context,
-                    current_path: speaker.retrieval.current_path(),
+                    current_path: retrieval.current_path(),
                     current_page: current_page.as_ref().map(|page| page.content.as_str()),
                     steps: &steps,
                     tools,
@@ -116,29 +114,28 @@ pub(crate) fn events(
                 left_tokens = left_tokens.saturating_sub(read);
                 begun
             };
-            match begun {
-                Ok(begun) => speaker.begins(begun),
+            let mut events = match begun {
+                Ok(begun) => begun.events(),
                 Err(failure) => {
                     error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
                     Box::pin(kept.unanswered()).await;
-                    yield trouble(asking::sentence(failure.kind, speaker.telling.has_spoken()));
+                    yield trouble(asking::sentence(failure.kind, telling.has_spoken()));
                     return;
                 }
-            }
-            speaker.retrieval.slim();
+            };
 
             let mut step = Step::default();
             let mut end = FinishReason::Other;
             let mut broken: Option<ModelErrorKind> = None;
-            loop {
-                let does;
-                (speaker, does) = stage_of_script.hears(speaker).await;
-                let Some(event) = does else { break };
+            while let Some(event) = events.next().await {
                 match event {
-                    // Told by now.
-                    Ok(Event::TextDelta(_)) => {}
+                    Ok(Event::TextDelta(delta)) => {
+                        for event in telling.take(delta, &retrieval.targets) {
+                            yield event;
+                        }
+                    }
                     Ok(Event::ToolCall { id, name, input }) if tools == Tools::Offered && step.calls.len() < CALLS => {
-                        for event in speaker.closes(&mut step) {
+                        for event in telling.close(&retrieval.targets, &mut step) {
                             yield event;
                         }
                         let (input, answer) = match wanted(&name, &input, searches) {
@@ -147,7 +144,7 @@ pub(crate) fn events(
                                 searches += 1;
                                 let call_id = format!("search-{answer_id}-{searches}");
                                 yield search_call(&call_id, &query);
-                                let found = Box::pin(speaker.retrieval.search(&Sought::only(query.as_str()))).await;
+                                let found = Box::pin(retrieval.search(&Sought::only(query.as_str()))).await;
                                 yield StreamEvent::ToolResult { id: call_id, output: ToolOutput::Passages(found.clone()) };
                                 (json!({ "query": query }), Ok(found))
                             }
@@ -168,16 +165,16 @@ pub(crate) fn events(
             }
             if let Some(kind) = broken {
                 Box::pin(kept.unanswered()).await;
-                yield trouble(asking::sentence(kind, speaker.telling.has_spoken()));
+                yield trouble(asking::sentence(kind, telling.has_spoken()));
                 return;
             }
-            for event in speaker.closes(&mut step) {
+            for event in telling.close(&retrieval.targets, &mut step) {
                 yield event;
             }
             total += spent;
             let usage = std::mem::take(&mut spent);
             // A model that neither spoke nor searched is asked once more, without tools.
-            let says_nothing = step.said.is_empty() && !speaker.telling.says_unanswered();
+            let says_nothing = step.said.is_empty() && !telling.says_unanswered();
             let is_silent = says_nothing && end != FinishReason::ContentFilter;
             if tools == Tools::Offered && (is_silent || !step.calls.is_empty()) {
                 let reason = if step.calls.is_empty() { end } else { FinishReason::ToolCalls };
@@ -192,21 +189,21 @@ pub(crate) fn events(
 
             let is_mute = step.said.is_empty();
             if is_mute {
-                let words = without_words(end, speaker.telling.says_unanswered());
-                for event in speaker.telling.say(words.to_owned()).chain(speaker.closes(&mut step)) {
+                let words = without_words(end, telling.says_unanswered());
+                for event in telling.say(words.to_owned()).chain(telling.close(&retrieval.targets, &mut step)) {
                     yield event;
                 }
             }
-            let holds = speaker.retrieval.may_answer() || speaker.retrieval.is_cited(speaker.telling.links());
-            dialogue.turn.answered = holds && !is_mute && !speaker.telling.says_unanswered();
+            let holds = retrieval.may_answer() || retrieval.is_cited(telling.links());
+            dialogue.turn.answered = holds && !is_mute && !telling.says_unanswered();
             if dialogue.turn.answered {
                 let last = steps.iter().rev().flat_map(|step| step.calls.iter().rev()).find_map(|call| call.answer.as_ref().ok());
-                let sources = speaker.retrieval.leant_on(speaker.telling.links(), last.map(Vec::as_slice));
+                let sources = retrieval.leant_on(telling.links(), last.map(Vec::as_slice));
                 for (number, passage) in (1..).zip(sources) {
                     yield StreamEvent::Source { id: format!("source-{number}"), passage };
                 }
             }
-            let suggestions = speaker.telling.suggestions().filter(|_| speaker.retrieval.site().suggestions);
+            let suggestions = telling.suggestions().filter(|_| retrieval.site().suggestions);
             if let Some(suggestions) = suggestions {
                 yield StreamEvent::Data { name: "suggestions", id: None, value: json!(suggestions) };
             }
@@ -214,16 +211,15 @@ pub(crate) fn events(
             break end;
         };
 
-        dialogue.turn.sources = speaker.retrieval.cited_pages();
-        dialogue.turn.answer = Some(bounds::cut(&speaker.telling.answer(), bounds::ANSWER).into_owned());
+        dialogue.turn.sources = retrieval.cited_pages();
+        dialogue.turn.answer = Some(bounds::cut(&telling.answer(), bounds::ANSWER).into_owned());
         dialogue.turn.answered_at = Some(clock.now());
         if !Box::pin(kept.answered(dialogue.turn)).await {
             yield trouble("The conversation could not be stored. Try again.");
             return;
         }
         yield StreamEvent::Finish { reason, usage: total, thread_id };
-    });
-    Box::pin(Staged::new(script, stage))
+    })
 }
 
 /// What to search for, and what it cost to find that out. Only a question that leans on the conversation costs anything.

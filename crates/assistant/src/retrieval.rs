@@ -37,9 +37,8 @@ pub(crate) struct Retrieval {
     near: Option<String>,
     /// Everything that was found, in order.
     found: Vec<Arc<Passage>>,
-    /// How many of them our own search found, and whether they have lost their contents.
+    /// How many of them our own search found.
     ours: usize,
-    slim: bool,
     /// What was sent as sources, one passage a page.
     sent: Vec<Arc<Passage>>,
 }
@@ -56,7 +55,7 @@ impl Retrieval {
         let here = near.as_deref().and_then(|path| docs.path_of(path)).map(str::to_owned);
         let targets = Targets::new(docs, site, here);
         let (found, sent) = (Vec::new(), Vec::new());
-        Self { targets, limit, filter, current_path, near, found, ours: 0, slim: false, sent }
+        Self { targets, limit, filter, current_path, near, found, ours: 0, sent }
     }
 
     pub(crate) const fn site(&self) -> &Site {
@@ -111,26 +110,6 @@ impl Retrieval {
     /// What our own search found.
     pub(crate) fn ours(&self) -> &[Arc<Passage>] {
         &self.found[..self.ours]
-    }
-
-    /// Drops what only a request needs: what the passages say that nobody else holds, and under which headings. They are the largest part of a
-    /// reply that waits for its model, and few replies make a second request.
-    pub(crate) fn slim(&mut self) {
-        for passage in &mut self.found {
-            if let Some(passage) = Arc::get_mut(passage) {
-                (passage.content, passage.headings) = (String::new(), Vec::new());
-                self.slim = true;
-            }
-        }
-    }
-
-    /// Makes our own search again where its contents were dropped. The docs of a reply never change, so it finds the same.
-    pub(crate) async fn restore(&mut self, sought: &Sought) {
-        if std::mem::take(&mut self.slim) {
-            let ours = self.look_up(sought).await;
-            let before = std::mem::replace(&mut self.ours, ours.len());
-            self.found.splice(..before, ours);
-        }
     }
 
     async fn look_up(&self, sought: &Sought) -> Vec<Arc<Passage>> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_types::{GrowingText, StreamEvent};
+use docent_types::StreamEvent;
 
 use crate::link_filter::{LinkFilter, leads_nowhere};
 use crate::prompt::{SUGGESTIONS, Step, UNANSWERED};
@@ -19,14 +19,14 @@ pub(crate) struct Telling {
     open: Option<Arc<str>>,
     texts: usize,
     /// All that was told.
-    answer: GrowingText,
+    answer: String,
     /// Where in it this step's text begins.
     step: usize,
 }
 
 impl Default for Telling {
     fn default() -> Self {
-        Self { filter: LinkFilter::new(), open: None, texts: 0, answer: GrowingText::default(), step: 0 }
+        Self { filter: LinkFilter::new(), open: None, texts: 0, answer: String::new(), step: 0 }
     }
 }
 
@@ -39,9 +39,7 @@ impl Telling {
 
     /// All that was told, as it is kept.
     pub(crate) fn answer(&self) -> String {
-        let mut answer = self.answer.to_string();
-        answer.truncate(answer.trim_end().len());
-        answer
+        self.answer.trim_end().to_owned()
     }
 
     /// Where the links that were told lead to, in order.
@@ -51,7 +49,7 @@ impl Telling {
 
     /// Whether there was a word yet.
     pub(crate) fn has_spoken(&self) -> bool {
-        !self.answer.is_blank()
+        !self.answer.trim().is_empty()
     }
 
     /// Words of our own, or words that may leave.
@@ -89,7 +87,7 @@ impl Telling {
         let mut words = self.say(rest);
         words.end = self.open.take();
         if words.end.is_some() {
-            step.said.push_str(self.answer.after(self.step).trim_end());
+            step.said.push_str(self.answer[self.step..].trim_end());
         }
         words
     }
@@ -119,12 +117,6 @@ pub(crate) struct Words {
     start: Option<Arc<str>>,
     delta: Option<(Arc<str>, String)>,
     end: Option<Arc<str>>,
-}
-
-impl Words {
-    pub(crate) const fn are_told(&self) -> bool {
-        self.start.is_none() && self.delta.is_none() && self.end.is_none()
-    }
 }
 
 impl Iterator for Words {

@@ -28,7 +28,6 @@ use crate::declared::Declared;
 use crate::live::Live;
 use crate::log::Log;
 use crate::running::{Absence, Reader, Running, is_last};
-use crate::shelf::Shelf;
 
 /// How long a reply without a reader is kept for a chat that has not said that it resumes. It does not go on in the
 /// meantime, and the model call is cancelled within the second that is promised.
@@ -41,8 +40,6 @@ pub(crate) struct Chats {
     patience: Duration,
     /// How many replies of each project may wait, at their end, to be read.
     unread_at_once: usize,
-    /// What the replies found.
-    shelf: Arc<Shelf>,
     state: Mutex<State>,
 }
 
@@ -57,7 +54,7 @@ struct State {
 
 impl Chats {
     pub(crate) fn new(patience: Duration, unread_at_once: usize) -> Self {
-        Self { patience, unread_at_once, shelf: Arc::default(), state: Mutex::default() }
+        Self { patience, unread_at_once, state: Mutex::default() }
     }
 
     /// A reply of this chat begins, in the place of the one before it. Gives the reply back when the chat's id was used in
@@ -76,7 +73,7 @@ impl Chats {
             closed.iter().for_each(Running::abandon_if_deserted);
             return Err(live);
         }
-        let (running, reader) = Running::begin(live, thread, Log::with(&self.shelf));
+        let (running, reader) = Running::begin(live, thread, Log::default());
         state.declared.refresh(&chat, Instant::now());
         let chat = Arc::new(chat);
         let before = state.replies.insert(Arc::clone(&chat), running);

@@ -28,7 +28,6 @@ mod part;
 mod readers;
 mod replies;
 mod running;
-mod shelf;
 
 pub use answering::Answering;
 pub use ask_body::{AskBody, MessageBody, Question};

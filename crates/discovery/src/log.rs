@@ -4,19 +4,16 @@
 
 use std::sync::Arc;
 
-use docent_types::{GrowingText, StreamEvent, ToolOutput};
-
-use crate::shelf::{Kept, Shelf};
+use docent_types::StreamEvent;
 
 /// The events of a reply in order. Its text is kept once, and is told again in one piece where it came in many.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
     entries: Vec<Entry>,
     /// All text there was, whichever part of the reply it belongs to.
-    text: GrowingText,
+    text: String,
     /// The text that the last entry is of: it may still grow, and nobody looks at the entry for that.
     open: Option<Arc<str>>,
-    shelf: Arc<Shelf>,
 }
 
 #[derive(Debug)]
@@ -26,18 +23,6 @@ enum Entry {
     Text {
         id: Arc<str>,
         to: usize,
-    },
-    Found {
-        id: Box<str>,
-        passages: Box<[Kept]>,
-    },
-    Source {
-        id: Box<str>,
-        passage: Box<Kept>,
-    },
-    StepStart,
-    TextStart {
-        id: Arc<str>,
     },
     Other(Box<StreamEvent>),
 }
@@ -51,11 +36,6 @@ pub(crate) struct Cursor {
 }
 
 impl Log {
-    /// An empty one that shares its passages with all others of this shelf.
-    pub(crate) fn with(shelf: &Arc<Shelf>) -> Self {
-        Self { shelf: Arc::clone(shelf), ..Self::default() }
-    }
-
     /// Takes note of an event. A sign of life says nothing, and is forgotten.
     pub(crate) fn push(&mut self, event: &StreamEvent) {
         let entry = match event {
@@ -68,15 +48,6 @@ impl Log {
                 return self.text.push_str(text);
             }
             StreamEvent::KeepAlive => return,
-            StreamEvent::ToolResult { id, output: ToolOutput::Passages(passages) } => {
-                let passages = passages.iter().map(|passage| self.shelf.keep(passage)).collect();
-                Entry::Found { id: id.as_str().into(), passages }
-            }
-            StreamEvent::Source { id, passage } => {
-                Entry::Source { id: id.as_str().into(), passage: Box::new(self.shelf.keep(passage)) }
-            }
-            StreamEvent::StepStart => Entry::StepStart,
-            StreamEvent::TextStart { id } => Entry::TextStart { id: Arc::clone(id) },
             other => Entry::Other(Box::new(other.clone())),
         };
         self.close();
@@ -104,7 +75,7 @@ impl Log {
                     let is_open = self.open.is_some() && cursor.entry + 1 == self.entries.len();
                     let to = if is_open { self.text.len() } else { *to };
                     if cursor.text < to {
-                        let text = self.text.between(cursor.text, to);
+                        let text = self.text[cursor.text..to].to_owned();
                         cursor.text = to;
                         return Some(StreamEvent::TextDelta { id: Arc::clone(id), text });
                     }
@@ -114,13 +85,6 @@ impl Log {
                     cursor.entry += 1;
                     continue;
                 }
-                Entry::Found { id, passages } => {
-                    let passages = passages.iter().map(Kept::passage).collect();
-                    StreamEvent::ToolResult { id: id.to_string(), output: ToolOutput::Passages(passages) }
-                }
-                Entry::Source { id, passage } => StreamEvent::Source { id: id.to_string(), passage: passage.passage() },
-                Entry::StepStart => StreamEvent::StepStart,
-                Entry::TextStart { id } => StreamEvent::TextStart { id: Arc::clone(id) },
                 Entry::Other(event) => StreamEvent::clone(event),
             };
             cursor.entry += 1;
@@ -136,7 +100,6 @@ impl Log {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::Passage;
 
     use super::*;
 
@@ -163,35 +126,6 @@ mod tests {
         assert_eq!(rest(&log, &mut first), [delta("1", "c"), delta("2", "d"), StreamEvent::StepStart]);
         let whole = [StreamEvent::StepStart, delta("1", "abc"), delta("2", "d"), StreamEvent::StepStart];
         assert_eq!(rest(&log, &mut late), whole);
-    }
-
-    #[test]
-    fn what_was_found_is_told_as_it_was_though_another_reply_found_it_too() {
-        let found = |score| {
-            Arc::new(Passage {
-                path: "retries".to_owned(),
-                href: "/retries#pauses".to_owned(),
-                title: "Retries".to_owned(),
-                headings: vec!["Pauses".to_owned()],
-                content: "They grow.".to_owned(),
-                score,
-                version: None,
-                language: Some("en".to_owned()),
-            })
-        };
-        let shelf = Arc::default();
-        let logs = [0.5, 0.25].map(|score| {
-            let events = [
-                StreamEvent::ToolResult { id: "1".to_owned(), output: ToolOutput::Passages(vec![found(score)]) },
-                StreamEvent::Source { id: "2".to_owned(), passage: found(score) },
-            ];
-            let mut log = Log::with(&shelf);
-            events.iter().for_each(|event| log.push(event));
-            (log, events)
-        });
-        for (log, events) in logs {
-            assert_eq!(rest(&log, &mut Cursor::default()), events);
-        }
     }
 
     #[test]

@@ -8,12 +8,9 @@
 //! A reply is over when its wire says so, and then exactly one `Done` has been given. Whatever comes later is not looked
 //! at. An end before that is [`Broken`], and so is anything that is neither.
 
-use std::borrow::Cow;
-
 use docent_llm::Event;
 use serde_json::Value;
 
-use crate::alike::Alike;
 use crate::sse::{Frame, Reader, TooLong};
 use crate::trouble::Told;
 
@@ -22,13 +19,6 @@ const REPLY_LIMIT: usize = 32 << 20;
 
 /// One reply in the words of one wire.
 pub(crate) trait Reply: Send + Unpin + 'static {
-    /// The text of a frame of the kind that a reply has hundreds of, a piece of text and nothing else to know. Nothing when
-    /// it is any other. What it says is up to the frame alone, whatever came before.
-    fn text(frame: &str) -> Option<Cow<'_, str>>;
-
-    /// Takes a piece of text.
-    fn hear(&mut self, text: Cow<'_, str>, events: &mut Vec<Event>);
-
     /// Reads the JSON of one frame, and adds the events that are complete with it.
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken>;
 
@@ -73,17 +63,16 @@ enum Form {
 pub(crate) struct Decoder<R> {
     form: Form,
     reply: R,
-    alike: Alike,
     seen: usize,
 }
 
 impl<R: Reply> Decoder<R> {
     pub(crate) fn of_stream(reply: R) -> Self {
-        Self { form: Form::Frames(Reader::default()), reply, alike: Alike::default(), seen: 0 }
+        Self { form: Form::Frames(Reader::default()), reply, seen: 0 }
     }
 
     pub(crate) fn of_whole(reply: R) -> Self {
-        Self { form: Form::Whole(Vec::new()), reply, alike: Alike::default(), seen: 0 }
+        Self { form: Form::Whole(Vec::new()), reply, seen: 0 }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -105,8 +94,7 @@ impl<R: Reply> Decoder<R> {
                 Ok(())
             }
             Form::Frames(reader) => {
-                let (reply, alike) = (&mut self.reply, &mut self.alike);
-                let fed = reader.feed(bytes, |frame| read(reply, alike, frame, events));
+                let fed = reader.feed(bytes, |frame| read(&mut self.reply, frame, events));
                 if self.is_over() { Ok(()) } else { fed }
             }
         }
@@ -127,8 +115,7 @@ impl<R: Reply> Decoder<R> {
                 }
             }
             Form::Frames(reader) => {
-                let (reply, alike) = (&mut self.reply, &mut self.alike);
-                let ended = reader.end(|frame| read(reply, alike, frame, events));
+                let ended = reader.end(|frame| read(&mut self.reply, frame, events));
                 // Half a frame at the end is a cut and no garbage.
                 ended.map_err(|e| if e == Broken::Garbled { Broken::Cut } else { e })?;
                 if self.is_over() { Ok(()) } else { self.reply.end(events) }
@@ -137,7 +124,7 @@ impl<R: Reply> Decoder<R> {
     }
 }
 
-fn read<R: Reply>(reply: &mut R, alike: &mut Alike, frame: Frame<'_>, events: &mut Vec<Event>) -> Result<(), Broken> {
+fn read<R: Reply>(reply: &mut R, frame: Frame<'_>, events: &mut Vec<Event>) -> Result<(), Broken> {
     let data = frame.data.trim();
     if reply.is_over() || data.is_empty() {
         return Ok(());
@@ -146,10 +133,6 @@ fn read<R: Reply>(reply: &mut R, alike: &mut Alike, frame: Frame<'_>, events: &m
         return reply.done(events);
     }
     let is_error = frame.event == "error";
-    if !is_error && let Some(text) = alike.text(data, R::text) {
-        reply.hear(text, events);
-        return Ok(());
-    }
     let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled)?;
     match Told::of(&value) {
         Some(told) => Err(Broken::Told(told)),

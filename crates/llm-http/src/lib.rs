@@ -32,12 +32,10 @@
 //! | `endpoint.rs` | where a model is and what it can do |
 //! | `anthropic/`, `openai/` | one wire each: requests and replies, both without IO |
 //! | `sse.rs`, `decoder.rs` | bytes to frames to events, however the bytes are cut; without IO |
-//! | `alike.rs` | frames that differ in their text alone, read without reading their JSON again |
 //! | `input.rs` | what both wires must know of tool calls: inputs and ids |
 //! | `exchange.rs` | the IO: one request, one reply |
 //! | `trouble.rs` | what went wrong, sorted |
 
-mod alike;
 mod anthropic;
 mod decoder;
 mod endpoint;

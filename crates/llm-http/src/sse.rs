@@ -46,12 +46,6 @@ impl Reader {
                 bytes = &bytes[1..];
                 continue;
             }
-            if let Some((frame, length)) = plain_frame(bytes).filter(|_| self.is_between_frames()) {
-                self.begun = true;
-                take(frame)?;
-                bytes = &bytes[length..];
-                continue;
-            }
             let end = memchr2(b'\n', b'\r', bytes);
             let text = &bytes[..end.unwrap_or(bytes.len())];
             if self.line.len() + self.data.len() + text.len() > FRAME_LIMIT {
@@ -72,10 +66,6 @@ impl Reader {
     pub(crate) fn end<E>(&mut self, mut take: impl FnMut(Frame<'_>) -> Result<(), E>) -> Result<(), E> {
         self.line_ended();
         self.frame_ended(&mut take)
-    }
-
-    fn is_between_frames(&self) -> bool {
-        self.line.is_empty() && self.event.is_empty() && !self.has_data
     }
 
     /// Whether the line was the blank one that ends a frame.
@@ -115,26 +105,6 @@ impl Reader {
         let (event, data) = (std::mem::take(&mut self.event), std::mem::take(&mut self.data));
         if std::mem::take(&mut self.has_data) { take(Frame { event: &event, data: &data }) } else { Ok(()) }
     }
-}
-
-/// A whole frame as nearly all are, at the beginning of these bytes: perhaps its name, one line of data, a blank line. Gives
-/// its length too. What is written in any other way is read a line at a time.
-fn plain_frame(bytes: &[u8]) -> Option<(Frame<'_>, usize)> {
-    let (event, rest) = match plain_line(bytes, b"event:") {
-        Some(found) => found,
-        None => ("", bytes),
-    };
-    let (data, rest) = plain_line(rest, b"data:")?;
-    let rest = rest.strip_prefix(b"\n")?;
-    Some((Frame { event, data }, bytes.len() - rest.len()))
-}
-
-fn plain_line<'b>(bytes: &'b [u8], field: &[u8]) -> Option<(&'b str, &'b [u8])> {
-    let rest = bytes.strip_prefix(field)?;
-    let rest = rest.strip_prefix(b" ").unwrap_or(rest);
-    let end = memchr2(b'\n', b'\r', rest).filter(|end| *end < FRAME_LIMIT / 2)?;
-    let value = std::str::from_utf8(&rest[..end]).ok()?;
-    Some((value, rest[end..].strip_prefix(b"\n")?))
 }
 
 #[cfg(test)]

@@ -7,7 +7,6 @@
 mod branch;
 mod clock;
 mod error;
-mod growing_text;
 mod id;
 mod job;
 mod job_event;
@@ -25,7 +24,6 @@ mod stream;
 pub use branch::{BranchError, BranchName};
 pub use clock::{Clock, FixedIds, Ids, ManualClock, RandomIds, SystemClock, Timestamp};
 pub use error::{BoxError, CallError, Refusal, RefusalKind, StoreError, is_out_of_files, without_os_number};
-pub use growing_text::GrowingText;
 pub use id::{Domain, ID_LENGTH, IdError, JobId, MessageId, ProjectId, ProjectUid, ThreadId};
 pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, TodoStatus};
 pub use job_event::JobEvent;

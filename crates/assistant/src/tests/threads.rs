@@ -187,17 +187,7 @@ async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_is_there_at_once_is_kept_with_its_question() {
-    let writes = Arc::default();
-    let house = house_on(Disk { writes: Arc::clone(&writes), ..Disk::default() });
-    house.model.replies("Five times.");
-    house.ask(QUESTION).await;
-    assert_eq!(house.last_turn().await.answer.as_deref(), Some("Five times."));
-    assert_eq!(writes.load(Ordering::Relaxed), 1);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_question_does_not_wait_long_for_its_answer() {
+async fn a_question_is_kept_before_its_answer() {
     let writes = Arc::default();
     let house = house_on(Disk { writes: Arc::clone(&writes), ..Disk::default() });
     let gate = Gate::closed();

@@ -6,12 +6,10 @@
 //!
 //! Blocks other than text and tool calls (the model's thinking, for one) and events that are not known are skipped.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use docent_llm::{Event, MOST_CALLS};
 use docent_types::{FinishReason, Usage};
-use serde::Deserialize;
 use serde_json::Value;
 
 use crate::decoder::{Broken, Reply};
@@ -46,27 +44,6 @@ struct Tokens {
     cache_writes: u64,
     cache_reads: u64,
     output: u64,
-}
-
-/// A frame that says nothing but a piece of the text: what else would have to be looked at is absent or null.
-#[derive(Deserialize)]
-struct Text<'f> {
-    #[serde(rename = "type")]
-    kind: &'f str,
-    #[serde(borrow)]
-    delta: Delta<'f>,
-    #[serde(default, rename = "error")]
-    _error: (),
-    #[serde(default, rename = "detail")]
-    _detail: (),
-}
-
-#[derive(Deserialize)]
-struct Delta<'f> {
-    #[serde(rename = "type")]
-    kind: &'f str,
-    #[serde(borrow)]
-    text: Cow<'f, str>,
 }
 
 impl Message {
@@ -126,19 +103,6 @@ impl Message {
 }
 
 impl Reply for Message {
-    fn text(frame: &str) -> Option<Cow<'_, str>> {
-        match serde_json::from_str(frame) {
-            Ok(Text { kind: "content_block_delta", delta: Delta { kind: "text_delta", text }, .. }) => Some(text),
-            _ => None,
-        }
-    }
-
-    fn hear(&mut self, text: Cow<'_, str>, events: &mut Vec<Event>) {
-        if !text.is_empty() {
-            events.push(Event::TextDelta(text.into_owned()));
-        }
-    }
-
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
         let index = frame["index"].as_u64().unwrap_or_default();
         match frame["type"].as_str() {

@@ -5,11 +5,8 @@
 //! come; where a server gives none, `[DONE]` stands for it. The calls are given at the end, because only then is it sure
 //! that no piece of them is missing.
 
-use std::borrow::Cow;
-
 use docent_llm::{Event, MOST_CALLS, ToolSpec};
 use docent_types::{FinishReason, Usage};
-use serde::Deserialize;
 use serde_json::Value;
 
 use super::calls::{self, Call};
@@ -29,43 +26,6 @@ pub(crate) struct Completion {
     /// The tools whose calls are looked for in the text, and the text that is held back for that.
     held: Option<(Vec<Offered>, String)>,
     over: bool,
-}
-
-/// A frame that says nothing but a piece of the text: what else would have to be looked at is absent or null.
-#[derive(Deserialize)]
-struct Text<'f> {
-    #[serde(borrow, default)]
-    object: Option<Cow<'f, str>>,
-    #[serde(borrow)]
-    choices: [Choice<'f>; 1],
-    #[serde(default, rename = "usage")]
-    _usage: (),
-    #[serde(default, rename = "error")]
-    _error: (),
-    #[serde(default, rename = "detail")]
-    _detail: (),
-}
-
-#[derive(Deserialize)]
-struct Choice<'f> {
-    #[serde(default)]
-    index: u64,
-    #[serde(borrow)]
-    delta: Delta<'f>,
-    #[serde(default, rename = "finish_reason")]
-    _finish_reason: (),
-}
-
-#[derive(Deserialize)]
-struct Delta<'f> {
-    #[serde(borrow)]
-    content: Cow<'f, str>,
-    #[serde(default, rename = "refusal")]
-    _refusal: (),
-    #[serde(default, rename = "tool_calls")]
-    _tool_calls: (),
-    #[serde(default, rename = "function_call")]
-    _function_call: (),
 }
 
 impl Completion {
@@ -98,11 +58,22 @@ impl Completion {
     /// Text, or a list of parts with text in them.
     fn say(&mut self, content: &Value, events: &mut Vec<Event>) {
         match content {
-            Value::String(text) => self.hear(text.into(), events),
+            Value::String(text) => self.hear(text, events),
             Value::Array(parts) => {
-                parts.iter().filter_map(|part| part["text"].as_str()).for_each(|text| self.hear(text.into(), events));
+                parts.iter().filter_map(|part| part["text"].as_str()).for_each(|text| self.hear(text, events));
             }
             _ => {}
+        }
+    }
+
+    fn hear(&mut self, text: &str, events: &mut Vec<Event>) {
+        if text.is_empty() {
+            return;
+        }
+        self.spoke = true;
+        match &mut self.held {
+            Some((_, held)) => held.push_str(text),
+            None => events.push(Event::TextDelta(text.to_owned())),
         }
     }
 
@@ -161,24 +132,6 @@ impl Completion {
 }
 
 impl Reply for Completion {
-    fn text(frame: &str) -> Option<Cow<'_, str>> {
-        let Ok(Text { choices: [Choice { index: 0, delta, .. }], object, .. }) = serde_json::from_str(frame) else {
-            return None;
-        };
-        object.is_none_or(|object| object != "error").then_some(delta.content)
-    }
-
-    fn hear(&mut self, text: Cow<'_, str>, events: &mut Vec<Event>) {
-        if text.is_empty() {
-            return;
-        }
-        self.spoke = true;
-        match &mut self.held {
-            Some((_, held)) => held.push_str(&text),
-            None => events.push(Event::TextDelta(text.into_owned())),
-        }
-    }
-
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken> {
         self.count(&frame["usage"]);
         let choices = frame["choices"].as_array();
