@@ -6,7 +6,6 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -23,9 +22,6 @@ const WORTHWHILE: i64 = 1000;
 /// Pages in the log at which who writes moves it, and begins it anew.
 const LONG: u32 = 8000;
 
-/// Stands for a log that the next write may begin anew.
-const BEGINS: u32 = u32::MAX;
-
 /// How long the log is, as far as it matters to who writes.
 #[derive(Debug)]
 pub(crate) struct Log(AtomicU32);
@@ -33,7 +29,7 @@ pub(crate) struct Log(AtomicU32);
 impl Log {
     /// Of a database that was just opened.
     pub(crate) const fn new() -> Self {
-        Self(AtomicU32::new(BEGINS))
+        Self(AtomicU32::new(0))
     }
 
     /// It has so many pages after a commit.
@@ -43,16 +39,7 @@ impl Log {
 
     /// Whether who writes is to move it.
     pub(crate) fn is_long(&self) -> bool {
-        (LONG..BEGINS).contains(&self.0.load(Ordering::Relaxed))
-    }
-
-    /// Whether the next write may end in a flush: the log is to be moved, or begins anew.
-    pub(crate) fn may_flush(&self) -> bool {
         self.0.load(Ordering::Relaxed) >= LONG
-    }
-
-    fn moves(&self) {
-        self.0.store(BEGINS, Ordering::Relaxed);
     }
 }
 
@@ -63,11 +50,11 @@ pub(crate) struct Checkpoints {
 }
 
 impl Checkpoints {
-    pub(crate) fn start(connection: Connection, database: &Path, log: Arc<Log>) -> Result<Self, OpenError> {
+    pub(crate) fn start(connection: Connection, database: &Path) -> Result<Self, OpenError> {
         let (stop, stopped) = channel();
         let file = log_of(database);
         let thread = std::thread::Builder::new().name("store-checkpoint".to_owned());
-        let thread = thread.spawn(move || serve(&connection, &file, &log, &stopped));
+        let thread = thread.spawn(move || serve(&connection, &file, &stopped));
         Ok(Self { stop, thread: Some(thread.map_err(|source| OpenError::Thread { source })?) })
     }
 }
@@ -90,16 +77,13 @@ impl Drop for Checkpoints {
     }
 }
 
-fn serve(connection: &Connection, file: &Path, log: &Log, stopped: &Receiver<()>) {
+fn serve(connection: &Connection, file: &Path, stopped: &Receiver<()>) {
     let mut flushed = None;
     while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
         let Ok((written, moved)) = pages(connection, "PRAGMA wal_checkpoint(NOOP)") else { continue };
         if written - moved >= WORTHWHILE {
-            log.moves();
             // One that fails is tried again, and the writer moves the log itself when it grows too long.
-            if pages(connection, "PRAGMA wal_checkpoint(PASSIVE)").is_ok_and(|(written, moved)| written == moved) {
-                log.moves();
-            }
+            let _ = pages(connection, "PRAGMA wal_checkpoint(PASSIVE)");
         }
         // Whoever waits for the disk has flushed it all already, and then this costs nothing.
         if flushed != Some(written) && File::open(file).and_then(|file| file.sync_data()).is_ok() {

@@ -77,11 +77,6 @@ impl Journal {
         Ok(entries)
     }
 
-    /// How many entries it begins with, their moment in milliseconds, and their text.
-    pub(crate) fn beginning(&self) -> Option<(usize, i64, &str)> {
-        self.batches.first().map(|batch| batch.columns())
-    }
-
     /// With what was written next; `None` when it is too long to be kept in memory.
     pub(crate) fn grown(self, written: Option<Draft>) -> Option<Self> {
         match written {

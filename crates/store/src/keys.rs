@@ -75,7 +75,7 @@ impl Keys for SqliteStore {
 
     async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError> {
         let id = id.clone();
-        self.write_briefly("keep when the key was used", move |connection| {
+        self.write_in_order("keep when the key was used", move |connection| {
             connection
                 .prepare_cached("UPDATE keys SET used_at = ?2 WHERE id = ?1 AND coalesce(used_at, ?2 - 1) < ?2")?
                 .execute((id.as_str(), at.millis()))?;

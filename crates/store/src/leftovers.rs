@@ -9,12 +9,10 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::desk::Desk;
-use crate::rows;
 
 /// Says which jobs were touched.
 pub(crate) fn put_away(desk: &Desk, project: &Project) -> Result<Vec<JobId>, BoxError> {
     let (id, uid) = (project.id.as_str(), project.uid.to_string());
-    rows::write_new(desk)?;
     // Every place there is, so that the index on place and project serves.
     const OF_PROJECT: &str = "place IN (0, 1, 2, 3, 4, 5, 6) AND project = ?1";
     let mut select = desk.prepare(&format!("SELECT id FROM jobs WHERE {OF_PROJECT}"))?;
@@ -37,7 +35,6 @@ pub(crate) fn put_away(desk: &Desk, project: &Project) -> Result<Vec<JobId>, Box
         let of_project = format!("DELETE FROM {table} WHERE substr({column}, instr({column}, ':') + 1) = ?1");
         desk.execute(&of_project, [id])?;
     }
-    desk.forget_buckets();
     desk.rests(id);
     for table in ["threads", "turns"] {
         desk.execute(&format!("UPDATE {table} SET domain = ?2 WHERE domain = ?1"), [project.domain.as_str(), &uid])?;

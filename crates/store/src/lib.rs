@@ -14,7 +14,6 @@
 //! What is asked for by value has a column; the rest of a thing is JSON. This crate knows no rule about jobs: it
 //! applies the decisions it is handed.
 
-mod aged;
 mod backup;
 mod checkpoint;
 mod desk;

@@ -22,8 +22,7 @@ use crate::checkpoint::Log;
 use crate::desk::Desk;
 use crate::error::NotCommitted;
 use crate::seen::Seen;
-use crate::turn::{Turn, without_waiting};
-use crate::{gate, rows};
+use crate::turn::Turn;
 
 /// How a command outlives the loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -74,12 +73,8 @@ pub(crate) struct Pen {
 
 impl Pen {
     /// `connection` was opened to flush.
-    pub(crate) fn new(
-        mut connection: Connection,
-        turn: Turn,
-        seen: Arc<Seen>,
-        log: Arc<Log>,
-    ) -> rusqlite::Result<Self> {
+    pub(crate) fn new(mut connection: Connection, turn: Turn, seen: Arc<Seen>) -> rusqlite::Result<Self> {
+        let log = Arc::new(Log::new());
         let grown = Arc::clone(&log);
         let committed = move |_: &mut Wal, pages| {
             grown.grew_to(pages);
@@ -95,18 +90,6 @@ impl Pen {
         self.last(lasting).map_err(failed)?;
         self.turn.take(|| self.run("BEGIN IMMEDIATE"))?.map_err(failed)?;
         self.finish(group)
-    }
-
-    /// One transaction in which nothing is waited for, neither the disk nor other processes. `None` when it did not begin.
-    pub(crate) fn write_without_waiting(&mut self, group: &mut [Box<dyn Command>]) -> Option<Result<(), NotCommitted>> {
-        if self.log.may_flush() {
-            return None;
-        }
-        without_waiting(|| {
-            self.last(Lasting::Ordered).ok()?;
-            self.turn.try_take(|| self.run("BEGIN IMMEDIATE"))?.ok()?;
-            Some(self.finish(group))
-        })
     }
 
     /// The transaction is over, and whoever it was for is told.
@@ -174,39 +157,30 @@ impl Pen {
                 return Ok(Err(NotCommitted::RolledBack));
             }
         }
-        self.write_down()?;
         self.run("COMMIT").map(Ok)
     }
 
     /// What one command undoes is the whole transaction.
     fn commit_alone(&self, command: &mut dyn Command) -> rusqlite::Result<Result<(), NotCommitted>> {
-        let before = self.desk.changes();
+        let before = self.desk.total_changes();
         let keep = command.run(&self.desk);
         if self.desk.is_autocommit() {
             return Ok(Err(NotCommitted::RolledBack));
         }
-        if keep || (command.deciding() == Deciding::First && self.desk.changes() == before) {
-            self.write_down()?;
+        if keep || (command.deciding() == Deciding::First && self.desk.total_changes() == before) {
             return self.run("COMMIT").map(Ok);
         }
         self.desk.undone();
         self.run("ROLLBACK").map(Ok)
     }
 
-    /// Writes down what is written together for all commands.
-    fn write_down(&self) -> rusqlite::Result<()> {
-        rows::write_new(&self.desk)?;
-        gate::write_uses(&self.desk)
-    }
-
     fn carry_out(&self, command: &mut dyn Command) -> Done {
-        let before = self.desk.changes();
+        let before = self.desk.total_changes();
         let keep = command.run(&self.desk);
-        if keep || self.desk.changes() == before { Done::Whole } else { Done::Torn }
+        if keep || self.desk.total_changes() == before { Done::Whole } else { Done::Torn }
     }
 
     fn carry_out_or_undo(&self, command: &mut dyn Command) -> rusqlite::Result<Done> {
-        self.write_down()?;
         self.run("SAVEPOINT command")?;
         let keep = command.run(&self.desk);
         if self.desk.is_autocommit() {

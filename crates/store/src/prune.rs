@@ -25,7 +25,6 @@ pub(crate) fn step(desk: &Desk, pruning: Pruning) -> Result<(Pruned, Vec<JobId>)
     let journals_before = pruning.journals_before.max(pruning.jobs_before).map(|before| before.millis());
     let jobs_before = pruning.jobs_before.map(|before| before.millis());
     forget_uses(desk, pruning)?;
-    desk.forget_buckets();
     while let Some((n, row)) = first_over(desk, true, journals_before)? {
         if left(&pruned) == 0 || begun.elapsed() > STEP {
             return Ok((Pruned { more: true, ..pruned }, touched));
@@ -88,7 +87,7 @@ fn bite(desk: &Desk, n: i64, row: &Row, most: usize) -> Result<usize, Abort<Stor
 fn forget_uses(connection: &Connection, pruning: Pruning) -> rusqlite::Result<()> {
     connection
         .prepare_cached(
-            "DELETE FROM uses WHERE (bucket, n) IN (SELECT bucket, n FROM uses WHERE forget_at <= ?1 LIMIT ?2)",
+            "DELETE FROM uses WHERE (bucket, at) IN (SELECT bucket, at FROM uses WHERE forget_at <= ?1 LIMIT ?2)",
         )?
         .execute((pruning.now.millis(), pruning.limit))?;
     Ok(())

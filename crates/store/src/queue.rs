@@ -42,7 +42,6 @@ pub(crate) fn place_of_new(desk: &Desk, row: &Row, now: Timestamp) -> Result<Pla
     let place = Place::of(row, now);
     let Some(lane) = lane::stored(row).filter(|_| place == Place::Ready) else { return Ok(place) };
     let project = row.job.project.as_str();
-    rows::write_new(desk)?;
     let taken = desk
         .prepare_cached(LANE_IS_TAKEN)?
         .query_row((lane, project, row.id().uuid().into_bytes()), |row| row.get(0))?;

@@ -1,6 +1,6 @@
 //! Rows of jobs: found, made and changed, each with what it means for the queue.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use docent_jobs::{Change, EntryBody, Row};
 use docent_types::{BoxError, JobId, JobStatus, Timestamp};
@@ -17,7 +17,6 @@ pub(crate) fn find(desk: &Desk, id: JobId) -> Result<Option<Arc<Job>>, BoxError>
     if let Some(job) = desk.job(id) {
         return Ok(Some(job));
     }
-    write_new(desk)?;
     Ok(read(desk, id)?.map(|(n, row)| Arc::new(Job { n, row, journal: None })))
 }
 
@@ -48,125 +47,46 @@ impl New {
     }
 }
 
-/// A row of a job that is not written down yet.
-#[derive(Debug)]
-pub(crate) struct Fresh {
-    job: Arc<Job>,
-    place: Place,
-    ended_at: Option<i64>,
-    body: String,
-}
-
-/// Writes a new job with its first entries. Its row is written down with those of others, by [`write_new`]; unless it is long,
-/// and then it is refused alone when there is no room for it.
+/// Writes a new job with its first entries.
 pub(crate) fn insert<E>(desk: &Desk, new: New) -> Result<Arc<Job>, Abort<E>> {
-    const LONG: usize = 4096;
     let New { row, body, mut draft, now } = new;
-    if desk.is_taken(row.id())? {
+    let id = row.id().uuid().into_bytes();
+    if desk.prepare_cached("SELECT 1 FROM jobs WHERE id = ?1")?.exists([id])? {
         return Err(Abort::Failed("there is a job of this id already".into()));
     }
     let place = queue::place_of_new(desk, &row, now)?;
-    let ended_at = (row.job.status != JobStatus::Active).then(|| now.millis());
-    let n = desk.next_row()?;
-    let is_short = body.len() <= LONG && draft.as_ref().is_none_or(Draft::fits_in_row);
-    if !is_short {
-        write_new(desk)?;
-        let beginning = draft.as_ref().filter(|draft| draft.fits_in_row()).map(Draft::columns);
-        let line = Line { n, row: &row, place, ended_at, body: &body, beginning };
-        write_at_once(desk, &INSERTS[INSERTS.len() - 1].1, [line])?;
-        if beginning.is_none() {
-            draft = draft.map(|draft| draft.append(desk, n)).transpose()?;
-        }
+    let beginning = draft.as_ref().filter(|draft| draft.fits_in_row()).map(Draft::columns);
+    desk.prepare_cached(
+        "INSERT INTO jobs (id, project, place, lane, not_before, lease_until, ended_at, kept, body, began, began_at, beginning)
+         VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)",
+    )?
+    .execute(params![
+        id,
+        row.job.project.as_str(),
+        place,
+        lane::stored(&row),
+        row.attempt.not_before.millis(),
+        row.lease.as_ref().map(|lease| lease.until.millis()),
+        (row.job.status != JobStatus::Active).then(|| now.millis()),
+        body,
+        beginning.map(|(count, _, _)| count),
+        beginning.map(|(_, at, _)| at),
+        beginning.map(|(_, _, text)| text),
+    ])?;
+    let n = desk.last_insert_rowid();
+    if beginning.is_none() {
+        draft = draft.map(|draft| draft.append(desk, n)).transpose()?;
     }
     if place == Place::Ready {
         queue::wake(desk, row.job.project.as_str())?;
     }
     let job = Arc::new(Job { n, row, journal: Journal::default().grown(draft) });
-    if is_short {
-        desk.added(Fresh { job: Arc::clone(&job), place, ended_at, body });
-    }
     desk.wrote(&job);
     Ok(job)
 }
 
-/// Writes down the rows of new jobs: many with one statement where there are many. Whoever asks the table for jobs does that
-/// first, and so does whoever commits.
-pub(crate) fn write_new(desk: &Desk) -> rusqlite::Result<()> {
-    let new = desk.take_new();
-    let mut left = new.as_slice();
-    for (rows, sql) in &*INSERTS {
-        while left.len() >= *rows {
-            let (now, later) = left.split_at(*rows);
-            write_at_once(desk, sql, now.iter().map(Line::of))?;
-            left = later;
-        }
-    }
-    Ok(())
-}
-
-/// Rows that are written with one statement, and the statement; most first, and one last.
-static INSERTS: LazyLock<[(usize, String); 3]> = LazyLock::new(|| [32, 8, 1].map(|rows| (rows, insert_of(rows))));
-
-fn insert_of(rows: usize) -> String {
-    let row = "(?, ?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)";
-    format!(
-        "INSERT INTO jobs
-           (n, id, project, place, lane, not_before, lease_until, ended_at, kept, body, began, began_at, beginning)
-         VALUES {}",
-        vec![row; rows].join(", ")
-    )
-}
-
-/// What a row of a new job is made of.
-struct Line<'a> {
-    n: i64,
-    row: &'a Row,
-    place: Place,
-    ended_at: Option<i64>,
-    body: &'a str,
-    beginning: Option<(usize, i64, &'a str)>,
-}
-
-impl<'a> Line<'a> {
-    fn of(fresh: &'a Fresh) -> Self {
-        let Fresh { job, place, ended_at, body } = fresh;
-        let beginning = job.journal.as_ref().and_then(Journal::beginning);
-        Self { n: job.n, row: &job.row, place: *place, ended_at: *ended_at, body, beginning }
-    }
-}
-
-fn write_at_once<'a>(
-    connection: &Connection,
-    sql: &str,
-    lines: impl IntoIterator<Item = Line<'a>>,
-) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached(sql)?;
-    let mut parameter = 0;
-    for Line { n, row, place, ended_at, body, beginning } in lines {
-        for value in params![
-            n,
-            row.id().uuid().into_bytes(),
-            row.job.project.as_str(),
-            place,
-            lane::stored(row),
-            row.attempt.not_before.millis(),
-            row.lease.as_ref().map(|lease| lease.until.millis()),
-            ended_at,
-            body,
-            beginning.map(|(count, _, _)| count),
-            beginning.map(|(_, at, _)| at),
-            beginning.map(|(_, _, text)| text),
-        ] {
-            parameter += 1;
-            insert.raw_bind_parameter(parameter, value)?;
-        }
-    }
-    insert.raw_execute().map(drop)
-}
-
 /// Writes the next state of a job with the entries that go with it.
 pub(crate) fn apply<E>(desk: &Desk, job: &Job, change: Change, now: Timestamp) -> Result<Arc<Job>, Abort<E>> {
-    write_new(desk)?;
     let (row, Change { mut next, entries }) = (&job.row, change);
     next.last_seq = row.last_seq + entries.len() as u64;
     let draft = Draft::of(row.last_seq, now, entries)?;

@@ -20,6 +20,7 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/7.sql"),
     include_str!("schema/8.sql"),
     include_str!("schema/9.sql"),
+    include_str!("schema/10.sql"),
 ];
 
 /// "Docn": marks the file as ours.
@@ -304,11 +305,12 @@ mod tests {
             .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get::<_, String>(4)?)));
         let rows: Vec<(i64, i64, i64, i64, String)> = rows.expect("reads").collect::<Result<_, _>>().expect("reads");
         assert_eq!(rows, [(3, 1, 1, 3, "[{}]".to_owned()), (3, 2, 1, 12, "[{\"entry\":1}]".to_owned())]);
-        let mut select = connection.prepare("SELECT bucket, n, at FROM uses ORDER BY bucket, n").expect("prepares");
+        let mut select =
+            connection.prepare("SELECT bucket, total, at FROM uses ORDER BY bucket, at").expect("prepares");
         let rows = select.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).expect("reads");
         let rows: Vec<(String, i64, i64)> = rows.collect::<Result<_, _>>().expect("reads");
         let uses = |bucket: &str, n, at| (bucket.to_owned(), n, at);
-        assert_eq!(rows, [uses("one", 1, 10), uses("one", 2, 20), uses("one", 3, 20), uses("two", 1, 15)]);
+        assert_eq!(rows, [uses("one", 1, 10), uses("one", 3, 20), uses("two", 1, 15)]);
     }
 
     #[test]
@@ -368,7 +370,7 @@ mod tests {
     fn a_statement_is_planned_once() {
         let (_folder, path) = fresh();
         let connection = open_for_writing(&path).expect("opens");
-        let sql = "SELECT n FROM uses WHERE bucket = ?1 ORDER BY n DESC LIMIT 1";
+        let sql = "SELECT at FROM uses WHERE bucket = ?1 ORDER BY at DESC LIMIT 1";
         let mut select = connection.prepare(sql).expect("prepares");
         for bucket in ["one", "two", "three"] {
             assert!(!select.exists([bucket]).expect("reads"));

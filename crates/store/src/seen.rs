@@ -4,20 +4,24 @@
 //! the former alone. It looks as each of its transactions begins, and between two of them when it is asked to. What was
 //! looked at is good for a moment; nobody waits for the next look, who finds it too old reads.
 
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use docent_types::JobId;
+use lru::LruCache;
 use rusqlite::Connection;
 
-use crate::aged::Aged;
 use crate::desk::Job;
 
 /// How old a look may be that is relied on. With the time that a look takes, changes are noticed within 200 ms.
 const FRESH: Duration = Duration::from_millis(150);
 /// How old the last look is when another is asked for.
 const AGING: Duration = Duration::from_millis(50);
+
+/// Jobs that are known at a time.
+const KNOWN: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 #[derive(Debug)]
 pub(crate) struct Seen {
@@ -30,13 +34,20 @@ pub(crate) struct Seen {
     others: AtomicU64,
     /// How often this process has written to keys or projects.
     access: AtomicU64,
-    jobs: Mutex<Aged<JobId, Arc<Job>>>,
+    jobs: Mutex<LruCache<JobId, Arc<Job>>>,
 }
 
 impl Seen {
     pub(crate) fn new() -> Self {
         let (looked, others, access) = Default::default();
-        Self { opened: Instant::now(), looked, asked: AtomicBool::new(false), others, access, jobs: Mutex::default() }
+        Self {
+            opened: Instant::now(),
+            looked,
+            asked: AtomicBool::new(false),
+            others,
+            access,
+            jobs: Mutex::new(LruCache::new(KNOWN)),
+        }
     }
 
     /// Whether somebody else has written since the last time. For the writer, on its own connection.
@@ -87,9 +98,9 @@ impl Seen {
         let mut known = self.jobs();
         for job in jobs {
             if job.is_small() {
-                known.insert(job.id(), Arc::clone(job));
+                known.put(job.id(), Arc::clone(job));
             } else {
-                known.remove(&job.id());
+                known.pop(&job.id());
             }
         }
     }
@@ -97,7 +108,9 @@ impl Seen {
     /// These were changed or deleted, in a way that is not worth to know.
     pub(crate) fn forget(&self, ids: &[JobId]) {
         let mut known = self.jobs();
-        ids.iter().for_each(|id| known.remove(id));
+        for id in ids {
+            known.pop(id);
+        }
     }
 
     /// A job, if it is known.
@@ -109,7 +122,7 @@ impl Seen {
         u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
-    fn jobs(&self) -> MutexGuard<'_, Aged<JobId, Arc<Job>>> {
+    fn jobs(&self) -> MutexGuard<'_, LruCache<JobId, Arc<Job>>> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docent_types::{BoxError, JobId, JobStatus, StoreError};
 use rusqlite::Connection;
 
-use crate::checkpoint::{Checkpoints, Log};
+use crate::checkpoint::Checkpoints;
 use crate::desk::{Desk, Job};
 use crate::error::{Abort, OpenError};
 use crate::pen::{Deciding, Lasting, Pen};
@@ -41,11 +41,10 @@ impl SqliteStore {
         let turn = Turn::of(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
         let readers = (0..READERS).map(|_| open_for_reading(path)).collect::<Result<_, _>>()?;
         let seen = Arc::new(Seen::new());
-        let log = Arc::new(Log::new());
-        let pen = Pen::new(connection, turn, Arc::clone(&seen), Arc::clone(&log))
+        let pen = Pen::new(connection, turn, Arc::clone(&seen))
             .map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
         let writer = Writer::start(pen, Arc::clone(&seen))?;
-        let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path, log)?;
+        let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path)?;
         Ok(Self { readers: Readers::start(readers)?, checkpoints, writer, seen, path: path.to_owned() })
     }
 
@@ -137,9 +136,8 @@ impl SqliteStore {
         self.writer.write(doing, how, work, done)
     }
 
-    /// Like [`write_then`](Self::write_then), in order alone, and here and now where nobody writes at the moment: for what
-    /// touches a few rows, as the thread that asks is held up for as long.
-    pub(crate) fn write_briefly<T, E, F>(
+    /// Like [`write_then`](Self::write_then), in order alone: it lasts with the next commit that is flushed.
+    pub(crate) fn write_in_order<T, E, F>(
         &self,
         doing: &'static str,
         work: F,
@@ -149,7 +147,7 @@ impl SqliteStore {
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
     {
-        self.writer.write_briefly(doing, work)
+        self.writer.write(doing, (Lasting::Ordered, Deciding::Throughout), work, |_| ())
     }
 
     /// For what writes jobs: those that `work` gives beside its answer are known from then on.

@@ -1,7 +1,6 @@
 //! What the whole store promises.
 
 mod beginnings;
-mod brief;
 mod copies;
 mod faults;
 mod known;

@@ -32,7 +32,7 @@ macro_rules! listed_turns {
 #[async_trait]
 impl Threads for SqliteStore {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError> {
-        self.write_briefly("begin the thread", move |connection| {
+        self.write_in_order("begin the thread", move |connection| {
             let id = thread.id.to_string();
             let asked = thread.turns.iter().map(|turn| turn.asked_at);
             let touched_at = asked.fold(thread.created_at, Timestamp::max).millis();
@@ -73,7 +73,7 @@ impl Threads for SqliteStore {
     }
 
     async fn put_turn(&self, id: ThreadId, mut turn: Turn, instead_of: Option<String>) -> Result<(), StoreError> {
-        self.write_briefly("keep the turn", move |connection| {
+        self.write_in_order("keep the turn", move |connection| {
             let id = id.to_string();
             let Some(domain) = touch(connection, &id, turn.asked_at)? else { return Ok(()) };
             if let Some(from) = instead_of.map(|gone| place_of(connection, &id, &gone)).transpose()?.flatten() {

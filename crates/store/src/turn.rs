@@ -5,7 +5,6 @@
 //! write lock, then gives the turn back. While one commits, the next waits at SQLite's lock with the turn in hand, and
 //! the first must queue behind it.
 
-use std::cell::Cell;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
@@ -43,35 +42,10 @@ impl Turn {
         self.0.unlock().map_err(|error| NotCommitted::Turn(Arc::new(error)))?;
         Ok(done)
     }
-
-    /// Does `work` with the turn in hand, if nobody else has it.
-    pub(crate) fn try_take<T>(&self, work: impl FnOnce() -> T) -> Option<T> {
-        self.0.try_lock().ok()?;
-        let done = work();
-        // The file is ours as long as it is open, so that the next to take the turn says what is wrong with it.
-        let _ = self.0.unlock();
-        Some(done)
-    }
-}
-
-thread_local! {
-    /// Whether this thread waits for others who have the database locked.
-    static WAITS: Cell<bool> = const { Cell::new(true) };
-}
-
-/// Does work on a connection that is to fail rather than to wait for others.
-pub(crate) fn without_waiting<T>(work: impl FnOnce() -> T) -> T {
-    WAITS.set(false);
-    let done = work();
-    WAITS.set(true);
-    done
 }
 
 /// SQLite's busy handler: looks again every millisecond, until it has looked for [`PATIENCE`].
 pub(crate) fn look_again(times: i32) -> bool {
-    if !WAITS.get() {
-        return false;
-    }
     std::thread::sleep(PAUSE);
     Duration::from_millis(u64::try_from(times).unwrap_or(0)) < PATIENCE
 }

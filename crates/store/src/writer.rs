@@ -1,27 +1,18 @@
-//! Who writes: a thread of its own, for everybody who asks, and now and then the one who asks.
+//! Who writes: a thread of its own, for all callers.
 //!
 //! ```text
 //!   callers ──▶ queue ──▶ BEGIN · all that was waiting · COMMIT (one flush) ──▶ answers
-//!
-//!   a caller with something brief, while nothing waits and nobody writes:
-//!                         BEGIN · it alone · COMMIT (no flush) ──▶ answer
 //! ```
 //!
 //! While one group is flushed the next one gathers, so the more there is to do, the larger the groups. Answers wait for
 //! the commit, refusals too: what refused a command may be a neighbour's write that is not durable yet. A group in which
 //! nobody asks for more than order is committed without a flush.
-//!
-//! To hand a command to the thread and to be woken by it costs more than a small write itself. So what is brief and asks for
-//! order alone is written by its caller where that takes no waiting: neither for the queue, nor for another process, nor for
-//! the disk, as at the end of the log. Then it goes to the thread like all else. Where a disk is slow even so, the thread writes
-//! everything for a while: callers are threads that have other things to do.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 
 use docent_types::StoreError;
 use tokio::sync::oneshot;
@@ -33,11 +24,6 @@ use crate::seen::Seen;
 
 /// Commands in one transaction, at most.
 const GROUP: usize = 512;
-/// A caller that was held up for longer by what it wrote meets a slow disk.
-const SLOW: Duration = Duration::from_millis(20);
-/// How long callers do not write themselves after that.
-const REST: Duration = Duration::from_secs(5);
-
 /// How much was written since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Writes {
@@ -53,24 +39,7 @@ pub struct Writes {
 pub(crate) struct Writer {
     queue: Sender<Message>,
     thread: Option<JoinHandle<()>>,
-    shared: Arc<Shared>,
-}
-
-/// What the thread and callers share.
-#[derive(Debug)]
-struct Shared {
-    writing: Mutex<Writing>,
-    /// Commands that were handed to the thread and are not answered yet.
-    waiting: AtomicUsize,
-    written: Written,
-}
-
-#[derive(Debug)]
-struct Writing {
-    /// `None` when the store is closed.
-    pen: Option<Pen>,
-    /// Until when callers do not write themselves.
-    rests_until: Option<Instant>,
+    written: Arc<Written>,
 }
 
 #[derive(Debug, Default)]
@@ -136,15 +105,14 @@ where
 impl Writer {
     pub(crate) fn start(pen: Pen, seen: Arc<Seen>) -> Result<Self, OpenError> {
         let (queue, commands) = channel();
-        let writing = Mutex::new(Writing { pen: Some(pen), rests_until: None });
-        let shared = Arc::new(Shared { writing, waiting: AtomicUsize::new(0), written: Written::default() });
+        let written = Arc::<Written>::default();
         let write = {
-            let shared = Arc::clone(&shared);
-            move || shared.serve(&commands, &seen)
+            let written = Arc::clone(&written);
+            move || serve(pen, &commands, &written, &seen)
         };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(write);
         let thread = Some(thread.map_err(|source| OpenError::Thread { source })?);
-        Ok(Self { queue, thread, shared })
+        Ok(Self { queue, thread, written })
     }
 
     /// Does `work` in a transaction, and returns when that is as durable as it is asked to be. Right after the commit, in
@@ -166,36 +134,9 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let command = Asked { doing, lasting, deciding, work: Some(work), done, result: None, reply };
-        self.hand_over(Box::new(command));
-        async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
-    }
-
-    /// Like [`write`](Self::write), in order alone: what touches a few rows. If it can be done without waiting, it is done when
-    /// this returns.
-    pub(crate) fn write_briefly<T, E, F>(
-        &self,
-        doing: &'static str,
-        work: F,
-    ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F>
-    where
-        T: Send + 'static,
-        E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
-    {
-        let (reply, answer) = oneshot::channel();
-        let (lasting, deciding) = (Lasting::Ordered, Deciding::Throughout);
-        let command = Asked { doing, lasting, deciding, work: Some(work), done: |_: &T| (), result: None, reply };
-        if let Some(command) = self.shared.write_at_once(Box::new(command)) {
-            self.hand_over(command);
-        }
-        async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
-    }
-
-    fn hand_over(&self, command: Box<dyn Command>) {
-        // Counted first: from here on nobody writes before it who asks later.
-        self.shared.waiting.fetch_add(1, Ordering::SeqCst);
         // A queue that is closed drops the command, and with it whoever would reply.
-        let _ = self.queue.send(Message::Command(command));
+        let _ = self.queue.send(Message::Command(Box::new(command)));
+        async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
     }
 
     /// Finishes what is waiting, moves the log into the database and stops.
@@ -214,7 +155,7 @@ impl Writer {
 
     pub(crate) fn writes(&self) -> Writes {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let Written { commands, commits, flushes } = &self.shared.written;
+        let Written { commands, commits, flushes } = &*self.written;
         Writes { commands: read(commands), commits: read(commits), flushes: read(flushes) }
     }
 }
@@ -231,83 +172,51 @@ impl Drop for Writer {
     }
 }
 
-impl Shared {
-    /// The thread's work, until the store is closed.
-    fn serve(&self, commands: &Receiver<Message>, seen: &Seen) {
-        let mut closing = None;
-        while closing.is_none() {
-            let Ok(first) = commands.recv() else { break };
-            // What is asked while a caller writes is written together.
-            let mut writing = self.writing();
-            let Some(pen) = &mut writing.pen else { return };
-            let (mut group, mut look) = (Vec::new(), false);
-            let mut next = Some(first);
-            while let Some(message) = next.take() {
-                match message {
-                    Message::Command(command) => group.push(command),
-                    Message::Look => look = true,
-                    Message::Close(reply) => closing = Some(reply),
-                }
-                if closing.is_none() && group.len() < GROUP {
-                    next = commands.try_recv().ok();
-                }
+/// The thread's work, until the store is closed.
+fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written, seen: &Seen) {
+    let mut closing = None;
+    while closing.is_none() {
+        let Ok(first) = commands.recv() else { break };
+        let (mut group, mut look) = (Vec::new(), false);
+        let mut next = Some(first);
+        while let Some(message) = next.take() {
+            match message {
+                Message::Command(command) => group.push(command),
+                Message::Look => look = true,
+                Message::Close(reply) => closing = Some(reply),
             }
-            if look {
-                // A look that fails leaves what is known to grow old.
-                let _ = pen.look();
-            }
-            if !group.is_empty() {
-                let count = group.len();
-                let lasting = group.iter().map(|command| command.lasting()).max().unwrap_or(Lasting::Flushed);
-                let committed = pen.write(lasting, &mut group);
-                self.answer(pen, lasting, &committed, group);
-                self.waiting.fetch_sub(count, Ordering::SeqCst);
-                pen.tidy();
+            if closing.is_none() && group.len() < GROUP {
+                next = commands.try_recv().ok();
             }
         }
-        seen.close();
-        let Some(pen) = self.writing().pen.take() else { return };
-        let moved = pen.move_log();
-        drop(pen);
-        if let Some(reply) = closing {
-            let _ = reply.send(moved.map_err(|error| StoreError::new("checkpoint the database", error)));
+        if look {
+            // A look that fails leaves what is known to grow old.
+            let _ = pen.look();
+        }
+        if !group.is_empty() {
+            let lasting = group.iter().map(|command| command.lasting()).max().unwrap_or(Lasting::Flushed);
+            let committed = pen.write(lasting, &mut group);
+            written.count(group.len(), lasting, committed.is_ok());
+            for command in group {
+                command.answer(committed.clone());
+            }
+            pen.clean();
+            pen.tidy();
         }
     }
-
-    /// Writes a command on the thread that asks, or gives it back when it would have to wait.
-    fn write_at_once(&self, command: Box<dyn Command>) -> Option<Box<dyn Command>> {
-        let Ok(mut writing) = self.writing.try_lock() else { return Some(command) };
-        let begun = Instant::now();
-        // Who asked before is answered before.
-        if self.waiting.load(Ordering::SeqCst) > 0 || writing.rests_until.is_some_and(|until| begun < until) {
-            return Some(command);
-        }
-        let Some(pen) = &mut writing.pen else { return Some(command) };
-        let mut group = vec![command];
-        let Some(committed) = pen.write_without_waiting(&mut group) else { return group.pop() };
-        self.answer(pen, Lasting::Ordered, &committed, group);
-        writing.rests_until = rest(begun, Instant::now());
-        None
-    }
-
-    /// Tells everybody of a group what became of it.
-    fn answer(&self, pen: &Pen, lasting: Lasting, committed: &Result<(), NotCommitted>, group: Vec<Box<dyn Command>>) {
-        let Written { commands, commits, flushes } = &self.written;
-        commands.fetch_add(group.len() as u64, Ordering::Relaxed);
-        commits.fetch_add(u64::from(committed.is_ok()), Ordering::Relaxed);
-        flushes.fetch_add(u64::from(committed.is_ok() && lasting == Lasting::Flushed), Ordering::Relaxed);
-        for command in group {
-            command.answer(committed.clone());
-        }
-        pen.clean();
-    }
-
-    fn writing(&self) -> MutexGuard<'_, Writing> {
-        self.writing.lock().unwrap_or_else(PoisonError::into_inner)
+    seen.close();
+    let moved = pen.move_log();
+    drop(pen);
+    if let Some(reply) = closing {
+        let _ = reply.send(moved.map_err(|error| StoreError::new("checkpoint the database", error)));
     }
 }
 
-/// Until when callers are not to write themselves, after one that did from `begun` to `ended`.
-fn rest(begun: Instant, ended: Instant) -> Option<Instant> {
-    (ended - begun > SLOW).then(|| ended + REST)
+impl Written {
+    fn count(&self, group: usize, lasting: Lasting, is_committed: bool) {
+        let Self { commands, commits, flushes } = self;
+        commands.fetch_add(group as u64, Ordering::Relaxed);
+        commits.fetch_add(u64::from(is_committed), Ordering::Relaxed);
+        flushes.fetch_add(u64::from(is_committed && lasting == Lasting::Flushed), Ordering::Relaxed);
+    }
 }
