@@ -13,7 +13,7 @@ use docent_assistant::Assistant;
 use docent_authoring::{Author, AuthorConfig, Diff, DiffView, Pulls, Repositories};
 use docent_discovery::{Answering, Replies};
 use docent_forge::{Forge, LocalForge, PullRequests};
-use docent_http_v2::{Face, Shown};
+use docent_http_v2::Api;
 use docent_jobs::{Engine, EngineConfig, JobError, JobLimits, JobQuery, Jobs, ModelNames};
 use docent_llm::Model;
 use docent_llm::builtin::Builtin;
@@ -32,7 +32,7 @@ const MODEL: &str = "builtin";
 /// Docent, as far as this service uses it.
 pub(crate) struct Docent {
     /// The HTTP endpoints of version 2, to be mounted.
-    pub(crate) face: Face,
+    pub(crate) api: Api,
     store: Arc<SqliteStore>,
     clock: Arc<dyn Clock>,
     indexes: Arc<Indexes>,
@@ -77,15 +77,14 @@ impl Docent {
         let (forges, config) = (Arc::new(forge), AuthorConfig::default());
         let author = Arc::new(Author::new(registry, repositories.clone(), forges, models, config));
 
-        let face = Face {
+        let api = Api::new(
             access,
             jobs,
-            models: ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
-            answering: Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default() },
-            tell: docent_authoring::tell,
-            shown: Shown::default(),
-        };
-        Ok(Self { face, store, clock, indexes, repositories, author })
+            ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
+            Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default() },
+            docent_authoring::tell,
+        );
+        Ok(Self { api, store, clock, indexes, repositories, author })
     }
 
     /// Registers a project, and mints its keys. Only their hashes are stored.
@@ -118,7 +117,7 @@ impl Docent {
     pub(crate) async fn start(&self, drain: CancellationToken) -> Result<JoinHandle<()>, BoxError> {
         // The holder names this process in leases: use something that differs between processes.
         let config = EngineConfig::new(format!("embed-{}", std::process::id()));
-        let engine = Engine::new(self.face.jobs.clone(), Arc::clone(&self.author) as _, config);
+        let engine = Engine::new(self.api.jobs.clone(), Arc::clone(&self.author) as _, config);
         // We know that no other process works on this store, so jobs of one that died need not wait for their leases.
         engine.take_over().await?;
         Ok(tokio::spawn(engine.run(drain)))
@@ -126,7 +125,7 @@ impl Docent {
 
     pub(crate) async fn newest_jobs(&self, project: &ProjectId, limit: u32) -> Result<Vec<AgentJob>, JobError> {
         let query = JobQuery { project: project.clone(), status: None, after: None, skip: 0, limit };
-        self.face.jobs.list(query).await
+        self.api.jobs.list(query).await
     }
 
     /// Merges the pull request of a branch, and tells what it changed.

@@ -1,5 +1,5 @@
 //! The job engine in a program of its own, with a worker that has nothing to do: what `cargo xtask bench engine` measures of
-//! the engine alone. The face, admission, the store and the engine are Docent's; every job is durable.
+//! the engine alone. The api, admission, the store and the engine are Docent's; every job is durable.
 //!
 //! ```sh
 //! cargo run --release -p docent-examples --example engine_host -- serve           # jobs over HTTP, ended as they come
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 use docent_access::{Access, Grant, KeyKind, Keys, Projects, mint, system_randomness};
 use docent_assistant::Assistant;
 use docent_discovery::{Answering, Replies};
-use docent_http_v2::{Face, Shown};
+use docent_http_v2::Api;
 use docent_jobs::{Engine, EngineConfig, JobLimits, JobQuery, Jobs, ModelNames, NewJob};
 use docent_llm::builtin::Builtin;
 use docent_search::Indexes;
@@ -87,12 +87,12 @@ async fn listening(said: &[String]) -> Result<TcpListener, BoxError> {
     Ok(listener)
 }
 
-/// Store, engine and face, with one project.
+/// Store, engine and api, with one project.
 struct House {
     store: Arc<SqliteStore>,
     jobs: Jobs,
     project: Project,
-    face: Face,
+    api: Api,
     key: String,
 }
 
@@ -125,15 +125,14 @@ impl House {
         let jobs = Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits);
         let assistant = Arc::new(Assistant::new(Arc::new(Builtin), Arc::clone(&store) as _, clock, ids));
         let docs = Arc::new(Indexes::new(folder.join("index")));
-        let face = Face {
+        let api = Api::new(
             access,
-            jobs: jobs.clone(),
-            models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
-            answering: Answering { assistant, docs, replies: Replies::default() },
-            tell: |_| Vec::new(),
-            shown: Shown::default(),
-        };
-        Ok(Self { store, jobs, project, face, key: key.expose().to_owned() })
+            jobs.clone(),
+            ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
+            Answering { assistant, docs, replies: Replies::default() },
+            |_| Vec::new(),
+        );
+        Ok(Self { store, jobs, project, api, key: key.expose().to_owned() })
     }
 
     fn start(&self, worker: Noop) {
@@ -178,13 +177,13 @@ async fn serve(house: House) -> Result<(), BoxError> {
     Ok(())
 }
 
-/// The face, with the counts beside it.
+/// The api, with the counts beside it.
 struct Counting(House);
 
 impl Handler for Counting {
     async fn handle(&self, request: Request) -> Response {
         if request.path() != "/counts" {
-            return self.0.face.handle(request).await;
+            return self.0.api.handle(request).await;
         }
         match self.0.counts().await {
             Ok(counts) => respond::json(StatusCode::OK, &counts),

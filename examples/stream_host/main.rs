@@ -1,5 +1,5 @@
 //! The assistant in a program of its own, with a model that speaks at a pace: what `cargo xtask bench stream` measures when
-//! no model server is to be in between. Everything from the question to the stream is Docent's: the face, admission, search,
+//! no model server is to be in between. Everything from the question to the stream is Docent's: the api, admission, search,
 //! the thread that is kept.
 //!
 //! ```sh
@@ -23,7 +23,7 @@ use docent_access::{Access, AssistantLimits, Grant, KeyKind, Keys, Projects, min
 use docent_assistant::Assistant;
 use docent_authoring::Repositories;
 use docent_discovery::{Answering, Replies};
-use docent_http_v2::{Face, Shown};
+use docent_http_v2::Api;
 use docent_jobs::{JobLimits, Jobs, ModelNames};
 use docent_search::Indexes;
 use docent_store::SqliteStore;
@@ -64,16 +64,16 @@ async fn main() -> Result<(), BoxError> {
         return bare::serve(listener, pace).await;
     }
     let folder = tempfile::tempdir()?;
-    let (face, key) = docent(folder.path(), pace).await?;
+    let (api, key) = docent(folder.path(), pace).await?;
     println!("path: /discovery/v2/assistant/{NAME}/message\nkey: {key}\nlistening on http://{address}");
     std::io::stdout().flush()?;
     let limits = Limits { connections: MANY as usize, ..Limits::default() };
-    docent_web::serve(listener, face, limits, Arc::new(RandomIds), std::future::pending()).await;
+    docent_web::serve(listener, api, limits, Arc::new(RandomIds), std::future::pending()).await;
     Ok(())
 }
 
-/// The face over its cores, with one small site, and a key to it.
-async fn docent(folder: &Path, pace: Paced) -> Result<(Face, String), BoxError> {
+/// The api over its cores, with one small site, and a key to it.
+async fn docent(folder: &Path, pace: Paced) -> Result<(Api, String), BoxError> {
     let store = Arc::new(SqliteStore::open(folder.join("docent.db"))?);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(RandomIds);
@@ -92,15 +92,14 @@ async fn docent(folder: &Path, pace: Paced) -> Result<(Face, String), BoxError> 
     let access = Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock)).with_limits(asking);
     let threads = Arc::clone(&store) as _;
     let assistant = Arc::new(Assistant::new(Arc::new(pace), threads, Arc::clone(&clock), Arc::clone(&ids)));
-    let face = Face {
+    let api = Api::new(
         access,
-        jobs: Jobs::new(store, clock, ids, JobLimits { creates_per_hour: 1, messages_per_hour: 1 }),
-        models: ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
-        answering: Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize) },
-        tell: docent_authoring::tell,
-        shown: Shown::default(),
-    };
-    Ok((face, key.expose().to_owned()))
+        Jobs::new(store, clock, ids, JobLimits { creates_per_hour: 1, messages_per_hour: 1 }),
+        ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
+        Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize) },
+        docent_authoring::tell,
+    );
+    Ok((api, key.expose().to_owned()))
 }
 
 /// A repository with a few pages, and the project it is.

@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::cycles;
 use crate::workspace::{Package, Workspace, short};
 
 const PAGE: &str = "docs/ARCHITECTURE.md";
@@ -17,6 +18,7 @@ pub(crate) fn disagreements(workspace: &Workspace) -> Result<Vec<String>, String
     let homes = column(&page, "| dependency | only in |", "only in")?;
     let mut faults = arrow_faults(&drawn, &workspace.packages);
     faults.extend(home_faults(&homes, &workspace.packages));
+    faults.extend(cycles::faults(&workspace.root.join("crates"))?);
     Ok(faults)
 }
 

@@ -3,6 +3,7 @@
 mod arrows;
 mod bench;
 mod child;
+mod cycles;
 mod language;
 mod sim;
 mod site;

@@ -50,7 +50,7 @@ impl Answering {
         encoder: E,
     ) -> Result<Response, HttpError> {
         let project = &*principal.project;
-        let place = self.replies.place(project.uid)?;
+        let permit = self.replies.permit(project.uid)?;
         let docs = self.docs.snapshot(project).await?;
         let chat = question.chat.and_then(|id| Chat::of(project, id, Some(&question.fp), request.client()));
         let reply = self
@@ -69,7 +69,7 @@ impl Answering {
                 current_path: question.current_path,
             })
             .await?;
-        let live = Live::new(reply.events, place);
+        let live = Live::new(reply.events, permit);
         let followed = match chat {
             Some(chat) => self.replies.chats.begin(chat, live, reply.thread, request.draining().clone()),
             None => Err(live),
@@ -176,8 +176,8 @@ mod tests {
     }
 
     fn live(replies: &Replies, events: impl Stream<Item = StreamEvent> + Send + 'static) -> Live {
-        let place = replies.place(ProjectUid::new(Uuid::from_u128(1))).expect("a place");
-        Live::new(events.boxed(), place)
+        let permit = replies.permit(ProjectUid::new(Uuid::from_u128(1))).expect("a place");
+        Live::new(events.boxed(), permit)
     }
 
     #[test]

@@ -47,8 +47,8 @@ impl House {
     fn asks_in(&self, thread: ThreadId, id: &str) -> (Result<Following, Live>, Model) {
         let (model, mut said) = mpsc::unbounded_channel();
         let events = stream::poll_fn(move |cx| said.poll_recv(cx));
-        let place = self.replies.place(ProjectUid::new(Uuid::from_u128(1))).expect("a place");
-        let live = Live::new(events.boxed(), place);
+        let permit = self.replies.permit(ProjectUid::new(Uuid::from_u128(1))).expect("a place");
+        let live = Live::new(events.boxed(), permit);
         let draining = self.draining.clone().into();
         (self.replies.chats.begin(chat_from(id, HERE), live, thread, draining), model)
     }

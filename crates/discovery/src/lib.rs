@@ -25,6 +25,7 @@ mod filter;
 mod live;
 mod log;
 mod part;
+mod permit;
 mod readers;
 mod replies;
 mod running;

@@ -7,21 +7,21 @@ use docent_types::StreamEvent;
 use futures::Stream;
 use futures::stream::BoxStream;
 
-use crate::replies::{Outcome, Place};
+use crate::permit::{Outcome, Permit};
 
-/// The events of a reply, and the place it holds while they come.
+/// The events of a reply, and the permit it holds while they come.
 ///
 /// Ends after the last word. Dropping it before that is what cancels the model call.
 pub(crate) struct Live {
     events: BoxStream<'static, StreamEvent>,
     /// `None` once the last word was said. Apart, for nobody looks into it until then.
-    place: Option<Box<Place>>,
+    permit: Option<Box<Permit>>,
 }
 
 impl Live {
-    pub(crate) fn new(events: BoxStream<'static, StreamEvent>, mut place: Place) -> Self {
-        place.comes_to(Outcome::Begun);
-        Self { events, place: Some(Box::new(place)) }
+    pub(crate) fn new(events: BoxStream<'static, StreamEvent>, mut permit: Permit) -> Self {
+        permit.comes_to(Outcome::Begun);
+        Self { events, permit: Some(Box::new(permit)) }
     }
 }
 
@@ -29,7 +29,7 @@ impl Stream for Live {
     type Item = StreamEvent;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamEvent>> {
-        if self.place.is_none() {
+        if self.permit.is_none() {
             return Poll::Ready(None);
         }
         let event = ready!(self.events.as_mut().poll_next(cx));
@@ -39,8 +39,8 @@ impl Stream for Live {
             Some(StreamEvent::Error { .. }) | None => Outcome::Failed,
             Some(_) => return Poll::Ready(event),
         };
-        if let Some(mut place) = self.place.take() {
-            place.comes_to(outcome);
+        if let Some(mut permit) = self.permit.take() {
+            permit.comes_to(outcome);
         }
         Poll::Ready(event)
     }

@@ -3,14 +3,14 @@
 //! A reply holds a model call for as long as it runs. A site that is asked more than its share is told so at once: to wait
 //! in a queue for an answer that then takes its time is worse than to ask again.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use docent_types::{ProjectUid, Refusal, RefusalKind, Standing};
 
 use crate::chats::Chats;
+use crate::permit::{Counters, Permit};
 
 /// Replies of one project at a time, where nobody says otherwise.
 const USUAL: usize = 100;
@@ -26,15 +26,6 @@ pub struct Replies {
     at_once: usize,
     counters: Arc<Counters>,
     pub(crate) chats: Arc<Chats>,
-}
-
-#[derive(Debug, Default)]
-struct Counters {
-    running: Mutex<BTreeMap<ProjectUid, usize>>,
-    finished: AtomicU64,
-    failed: AtomicU64,
-    left: AtomicU64,
-    refused: AtomicU64,
 }
 
 /// What there is to tell of a server's replies since it started.
@@ -87,11 +78,11 @@ impl Replies {
         }
     }
 
-    /// Takes a place for a reply, which is free again when the place is dropped.
+    /// Takes a permit for a reply, which is free again when it is dropped.
     ///
     /// # Errors
     /// 429 when the project has none left.
-    pub(crate) fn place(&self, project: ProjectUid) -> Result<Place, Refusal> {
+    pub(crate) fn permit(&self, project: ProjectUid) -> Result<Permit, Refusal> {
         let mut running = self.counters.running.lock().unwrap_or_else(PoisonError::into_inner);
         let of_project = running.entry(project).or_default();
         if *of_project >= self.at_once {
@@ -110,52 +101,7 @@ impl Replies {
             return Err(Refusal::new(RefusalKind::Limited(standing), sentence));
         }
         *of_project += 1;
-        Ok(Place { counters: Arc::clone(&self.counters), project, outcome: Outcome::NotBegun })
-    }
-}
-
-/// The place of a reply.
-#[derive(Debug)]
-pub(crate) struct Place {
-    counters: Arc<Counters>,
-    project: ProjectUid,
-    outcome: Outcome,
-}
-
-/// How far a reply came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    NotBegun,
-    Begun,
-    Finished,
-    Failed,
-}
-
-impl Place {
-    pub(crate) const fn comes_to(&mut self, outcome: Outcome) {
-        self.outcome = outcome;
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        let counters = &self.counters;
-        let ended = match self.outcome {
-            Outcome::NotBegun => None,
-            Outcome::Begun => Some(&counters.left),
-            Outcome::Finished => Some(&counters.finished),
-            Outcome::Failed => Some(&counters.failed),
-        };
-        if let Some(counter) = ended {
-            counter.fetch_add(1, Ordering::Relaxed);
-        }
-        let mut running = counters.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(of_project) = running.get_mut(&self.project) {
-            *of_project = of_project.saturating_sub(1);
-            if *of_project == 0 {
-                running.remove(&self.project);
-            }
-        }
+        Ok(Permit::new(Arc::clone(&self.counters), project))
     }
 }
 
@@ -164,6 +110,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
+    use crate::permit::Outcome;
 
     fn project(number: u128) -> ProjectUid {
         ProjectUid::new(Uuid::from_u128(number))
@@ -173,14 +120,14 @@ mod tests {
     fn each_project_has_its_places_and_a_place_that_was_left_is_free() {
         let replies = Replies::at_once(2);
         let (acme, other) = (project(1), project(2));
-        let first = replies.place(acme).expect("a place");
-        let _second = replies.place(acme).expect("a place");
-        let refused = replies.place(acme).expect_err("no place");
+        let first = replies.permit(acme).expect("a place");
+        let _second = replies.permit(acme).expect("a place");
+        let refused = replies.permit(acme).expect_err("no place");
         assert!(matches!(refused.kind, RefusalKind::Limited(standing) if standing.limit == 2), "{refused:?}");
-        let _theirs = replies.place(other).expect("a place of its own");
+        let _theirs = replies.permit(other).expect("a place of its own");
         assert_eq!((replies.counts().running, replies.counts().refused), (3, 1));
         drop(first);
-        assert!(replies.place(acme).is_ok());
+        assert!(replies.permit(acme).is_ok());
         assert_eq!(replies.counts().running, 2, "a place is as long as whoever holds it");
     }
 
@@ -189,7 +136,7 @@ mod tests {
         let replies = Replies::default();
         let outcomes = [Outcome::NotBegun, Outcome::Begun, Outcome::Finished, Outcome::Finished, Outcome::Failed];
         for outcome in outcomes {
-            replies.place(project(1)).expect("a place").comes_to(outcome);
+            replies.permit(project(1)).expect("a place").comes_to(outcome);
         }
         assert_eq!(replies.counts(), ReplyCounts { running: 0, finished: 2, failed: 1, left: 1, refused: 0 });
     }

@@ -19,7 +19,8 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::address::Address;
-use crate::api::{self, Call, Reply, escaped};
+use crate::call::{self, Call, escaped};
+use crate::reply::Reply;
 use crate::token::{TokenSource, refuse};
 use crate::trouble::Trouble;
 
@@ -110,7 +111,7 @@ impl GithubApp {
     async fn make(&self, address: &Address) -> Result<Token, ForgeError> {
         let statement = self.statement(address).await?;
         let path = format!("/repos/{}/{}/installation", escaped(&address.owner), escaped(&address.name));
-        let reply = api::send(&self.client, address, &Call::get(path), Some(&statement)).await?;
+        let reply = call::send(&self.client, address, &Call::get(path), Some(&statement)).await?;
         let installation: Installation = self.read(address, &reply)?;
         if installation.suspended_at.is_some() {
             return Err(self.refuse(address, "is suspended for", "lift the suspension in the owner's settings"));
@@ -121,7 +122,7 @@ impl GithubApp {
         });
         let path = format!("/app/installations/{}/access_tokens", installation.id);
         let call = Call::new(Method::POST, path, wanted);
-        let reply = api::send(&self.client, address, &call, Some(&statement)).await?;
+        let reply = call::send(&self.client, address, &call, Some(&statement)).await?;
         let made: Made = self.read(address, &reply)?;
         let secret = Secret::parse(&made.token)
             .map_err(|_| self.refuse(address, "gets no usable token for", "ask who runs the forge"))?;
@@ -146,7 +147,7 @@ impl GithubApp {
 
     fn read<T: serde::de::DeserializeOwned>(&self, address: &Address, reply: &Reply) -> Result<T, ForgeError> {
         if reply.status.is_success() {
-            return api::read(address, reply);
+            return call::read(address, reply);
         }
         let trouble = Trouble { address, tokens: &TokenSource::None, now: self.clock.now() };
         if let Some(busy) = trouble.passing(reply) {

@@ -7,10 +7,12 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{Api, Call, Reply, escaped, readable};
-use crate::http_forge::Checked;
+use crate::api::Api;
+use crate::call::{Call, escaped, readable};
+use crate::cause::Cause;
+use crate::checked::Checked;
+use crate::reply::Reply;
 use crate::title::{self, cut, is_marked, marked};
-use crate::trouble::Cause;
 
 /// The column holds more; people do not read more.
 const BODY: usize = 1_000_000;

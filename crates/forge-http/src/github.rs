@@ -6,11 +6,14 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::{Api, Call, Reply, escaped, readable};
-use crate::http_forge::Checked;
+use crate::api::Api;
+use crate::call::{Call, escaped, readable};
+use crate::cause::Cause;
+use crate::checked::Checked;
+use crate::reply::Reply;
 use crate::title::{cut, plain};
 use crate::token::TokenSource;
-use crate::trouble::{Cause, mentions};
+use crate::trouble::mentions;
 
 /// GitHub takes 65,536 characters.
 const BODY: usize = 65_000;

@@ -6,11 +6,12 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::api::{Api, Call, escaped, readable};
-use crate::http_forge::Checked;
+use crate::api::Api;
+use crate::call::{Call, escaped, readable};
+use crate::cause::Cause;
+use crate::checked::Checked;
 use crate::title::{self, cut, is_marked, marked};
 use crate::token::TokenSource;
-use crate::trouble::Cause;
 
 /// GitLab takes 1,048,576 characters.
 const BODY: usize = 1_000_000;

@@ -10,16 +10,11 @@ use docent_types::Clock;
 
 use crate::address::{Address, Host};
 use crate::api::Api;
+use crate::checked::Checked;
 use crate::gitea::Gitea;
 use crate::github::Github;
 use crate::gitlab::Gitlab;
 use crate::token::TokenSource;
-
-/// What a forge can do for a person who sets a project up, beside opening pull requests.
-#[async_trait]
-pub(crate) trait Checked: Forge {
-    async fn check(&self) -> Result<String, ForgeError>;
-}
 
 /// The pull requests of one repository on GitHub, GitLab or Gitea.
 pub struct HttpForge(Box<dyn Checked>);

@@ -13,10 +13,14 @@
 mod address;
 mod api;
 mod app;
+mod call;
+mod cause;
+mod checked;
 mod gitea;
 mod github;
 mod gitlab;
 mod http_forge;
+mod reply;
 #[cfg(test)]
 mod tests;
 mod title;

@@ -8,10 +8,10 @@ use docent_types::Timestamp;
 use http::StatusCode;
 use http::header::LOCATION;
 use serde_json::Value;
-use thiserror::Error;
 
 use crate::address::{Address, Host};
-use crate::api::Reply;
+use crate::cause::Cause;
+use crate::reply::Reply;
 use crate::title::cut;
 use crate::token::TokenSource;
 
@@ -20,19 +20,6 @@ const WORDS: usize = 300;
 
 /// What GitHub wants a caller to wait that went too fast, when it does not say.
 const SLOW_DOWN: Duration = Duration::from_secs(60);
-
-/// Why a forge's answer could not be used this time.
-#[derive(Debug, Error)]
-pub(crate) enum Cause {
-    #[error("{forge} answered {status}{words}")]
-    Status { forge: String, status: StatusCode, words: String },
-    #[error("{forge} takes no more requests of this caller for now")]
-    Limited { forge: String },
-    #[error("{forge} gave an answer that is not its own, but {what}")]
-    Unreadable { forge: String, what: &'static str },
-    #[error("{forge} has a pull request for the branch but does not show it")]
-    Unseen { forge: String },
-}
 
 /// What a reply is judged by.
 pub(crate) struct Trouble<'a> {

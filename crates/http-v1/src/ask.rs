@@ -5,10 +5,10 @@ use docent_discovery::LARGEST_BODY;
 use docent_ui_stream::DataStream;
 use docent_web::{HttpError, Request, Response};
 
+use crate::api::Api;
 use crate::ask_body::AskBody;
-use crate::face::Face;
 
-pub(crate) async fn ask(face: &Face, request: &mut Request, principal: &Principal) -> Result<Response, HttpError> {
+pub(crate) async fn ask(api: &Api, request: &mut Request, principal: &Principal) -> Result<Response, HttpError> {
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
-    face.answering.answer(body.question()?, principal, request, DataStream::new()).await
+    api.answering.answer(body.question()?, principal, request, DataStream::new()).await
 }

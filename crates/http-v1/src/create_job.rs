@@ -11,8 +11,8 @@ use docent_ui_stream::{Encoder, FinishStyle, UiMessageStream};
 use docent_web::{HttpError, Request, Response, framed, rate_limit, respond, with_keep_alive};
 use http::{HeaderName, HeaderValue};
 
+use crate::api::Api;
 use crate::create_body::CreateBody;
-use crate::face::Face;
 use crate::listening::listening;
 
 /// Silence that is broken by a sign of life.
@@ -20,11 +20,7 @@ const SILENCE: Duration = Duration::from_secs(15);
 const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 const BRANCH_NAME: HeaderName = HeaderName::from_static("x-branch-name");
 
-pub(crate) async fn create_job(
-    face: &Face,
-    request: &mut Request,
-    principal: &Principal,
-) -> Result<Response, HttpError> {
+pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Principal) -> Result<Response, HttpError> {
     let project = &*principal.project;
     let body = request.json(LARGEST_REQUEST).await?;
     let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
@@ -35,15 +31,15 @@ pub(crate) async fn create_job(
         // Public scripts name branches after the time, colons and all. The answer's head says what became of the name.
         branch: wanted.branch.as_deref().and_then(BranchName::mended),
         as_draft: wanted.as_draft(),
-        model: face.models.choose(wanted.model.clone())?,
+        model: api.models.choose(wanted.model.clone())?,
     };
-    let written = face.jobs.submit(new, key).await?;
+    let written = api.jobs.submit(new, key).await?;
     let job = &written.job;
-    let watch = face.jobs.watch(&project.id, job.id, 0).await?;
+    let watch = api.jobs.watch(&project.id, job.id, 0).await?;
 
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), wanted.by_sdk());
     let mut encoder = UiMessageStream::new(finish);
-    let told = listening(watch, job, face.tell, request.draining().clone(), principal.key_end());
+    let told = listening(watch, job, api.tell, request.draining().clone(), principal.key_end());
     let bytes = framed(told, move |events, out| {
         events.iter().flatten().for_each(|event| encoder.encode(event, out));
         if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -5,13 +5,13 @@ use std::time::Duration;
 use docent_access::Principal;
 use docent_jobs::{Jobs, LONGEST_WAIT};
 use docent_types::{Refusal, Session};
-use docent_web::{HttpError, Request, Response, respond};
+use docent_web::{HttpError, Request, Response, json_unless_known};
 
-use crate::face::Face;
+use crate::api::Api;
 use crate::session::SessionBody;
 
 pub(crate) async fn get_session(
-    face: &Face,
+    api: &Api,
     request: &Request,
     principal: &Principal,
     id: &str,
@@ -20,10 +20,10 @@ pub(crate) async fn get_session(
     let id = Jobs::id(&project.id, id)?;
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
     let wait = wait.map(|seconds| Duration::from_secs(seconds.into()));
-    let look = face.jobs.look(&project.id, id, wait, request.draining().told());
+    let look = api.jobs.look(&project.id, id, wait, request.draining().told());
     let job = match wait {
         None => look.await?,
         Some(_) => principal.key_end().unless_told(look).await.map_err(Refusal::from)??,
     };
-    Ok(respond::json_unless_known(request, &SessionBody::from(&Session::from(&*job))))
+    Ok(json_unless_known(request, &SessionBody::from(&Session::from(&*job))))
 }

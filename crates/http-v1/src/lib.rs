@@ -15,24 +15,26 @@
 //! of that a chat client is told and in which order, and `docent-ui-stream` writes it. A job does not depend on anybody
 //! listening.
 //!
-//! [`Face`] is the handler. It knows no agent, no git and no storage, and nothing of the other version.
+//! [`Api`] is the handler. It knows no agent, no git and no storage, and nothing of the other version.
 
+mod api;
 mod ask;
 mod ask_body;
 mod content;
 mod create_body;
 mod create_job;
 mod deprecation;
-mod face;
 mod get_session;
 mod list_sessions;
 mod listening;
 mod resume;
 mod route;
+mod router;
 mod session;
 mod telling;
 
-pub use face::{Asked, Face};
+pub use api::Api;
+pub use route::Route;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::Serialize;
 
-use crate::face::Face;
+use crate::api::Api;
 use crate::session::SessionBody;
 
 const MOST: u32 = 100;
@@ -18,11 +18,11 @@ struct SessionsBody<'a> {
     all_sessions: Vec<SessionBody<'a>>,
 }
 
-pub(crate) async fn list_sessions(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn list_sessions(api: &Api, request: &Request, project: &Project) -> Result<Response, HttpError> {
     let skip = request.query_number("skip", 0..=u32::MAX, 0)?;
     let limit = request.query_number("take", 1..=MOST, USUAL)?;
     let query = JobQuery { project: project.id.clone(), status: None, after: None, skip, limit };
-    let sessions: Vec<_> = face.jobs.list(query).await?.iter().map(Session::from).collect();
+    let sessions: Vec<_> = api.jobs.list(query).await?.iter().map(Session::from).collect();
     let body = SessionsBody { all_sessions: sessions.iter().map(SessionBody::from).collect() };
     Ok(respond::json(StatusCode::OK, &body))
 }

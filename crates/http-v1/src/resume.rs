@@ -9,14 +9,14 @@ use docent_ui_stream::{DataStream, Encoder};
 use docent_web::{HttpError, Request, Response, respond};
 use http::{HeaderName, HeaderValue, StatusCode};
 
-use crate::face::Face;
+use crate::api::Api;
 
-pub(crate) fn resume(face: &Face, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
+pub(crate) fn resume(api: &Api, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
     let Some(chat) = request.query("chatId") else {
         let sentence = "chatId: the query must name the chat to go on with; to ask a question, send it with POST";
         return Err(Refusal::invalid(sentence).into());
     };
-    let resumed = face.answering.resume(&chat, principal, request, DataStream::new());
+    let resumed = api.answering.resume(&chat, principal, request, DataStream::new());
     Ok(resumed.unwrap_or_else(nothing_to_add))
 }
 

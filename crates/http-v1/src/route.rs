@@ -1,11 +1,12 @@
 //! Which verb a path means.
 
-use docent_web::Methods;
+use docent_web::{Methods, Request};
 use http::Method;
 
 /// A door and what is asked for behind it. Each verb is one file beside this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Route {
+#[non_exhaustive]
+pub enum Route {
     /// With an admin key, into a project.
     Agent { project: String, verb: Verb },
     /// With an assistant key, to the assistant of a domain, from pages of anybody's.
@@ -13,14 +14,19 @@ pub(crate) enum Route {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Verb {
+pub enum Verb {
     Create,
     Get { id: String },
     List,
 }
 
 impl Route {
-    pub(crate) fn of(segments: &[&str]) -> Option<Self> {
+    /// What a request asks for; `None` when its path is none of this version's. A server with several versions asks each.
+    pub fn parse(request: &Request) -> Option<Self> {
+        Self::of(&request.segments())
+    }
+
+    fn of(segments: &[&str]) -> Option<Self> {
         let agent = |project: &str, verb| Self::Agent { project: project.into(), verb };
         let route = match *segments {
             ["v1", "agent", project, "job"] => agent(project, Verb::Create),

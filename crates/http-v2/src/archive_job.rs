@@ -5,12 +5,12 @@ use docent_types::Project;
 use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 
-use crate::face::Face;
+use crate::api::Api;
 use crate::job::JobBody;
 use crate::route::Named;
 
-pub(crate) async fn archive_job(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn archive_job(api: &Api, request: &Request, project: &Project) -> Result<Response, HttpError> {
     let id = Jobs::id(&project.id, Named::Job.by(request))?;
-    let job = face.jobs.archive(&project.id, id).await?;
+    let job = api.jobs.archive(&project.id, id).await?;
     Ok(respond::json(StatusCode::OK, &JobBody::from(&*job)))
 }

@@ -5,12 +5,12 @@ use docent_discovery::LARGEST_BODY;
 use docent_ui_stream::{FinishStyle, UiMessageStream};
 use docent_web::{HttpError, Request, Response};
 
+use crate::api::Api;
 use crate::ask_body::AskBody;
-use crate::face::Face;
 
-pub(crate) async fn ask(face: &Face, request: &mut Request, principal: &Principal) -> Result<Response, HttpError> {
+pub(crate) async fn ask(api: &Api, request: &mut Request, principal: &Principal) -> Result<Response, HttpError> {
     let body: AskBody = request.json(LARGEST_BODY).await?.parse()?;
     let question = body.question()?;
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), question.by_sdk);
-    face.answering.answer(question, principal, request, UiMessageStream::new(finish)).await
+    api.answering.answer(question, principal, request, UiMessageStream::new(finish)).await
 }

@@ -12,7 +12,7 @@ use http::{HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::face::Face;
+use crate::api::Api;
 use crate::parameter::given;
 use crate::period::Period;
 
@@ -65,7 +65,7 @@ struct FeedbackBody<'a> {
 }
 
 pub(crate) async fn conversations(
-    face: &Face,
+    api: &Api,
     request: &Request,
     project: &Project,
     which: Which,
@@ -82,7 +82,7 @@ pub(crate) async fn conversations(
         limit,
         most_bytes: MOST_BYTES,
     };
-    let found = face.answering.assistant.export(query).await?;
+    let found = api.answering.assistant.export(query).await?;
     let rows: Vec<RowBody<'_>> = found.turns.iter().map(RowBody::from).collect();
     let name = match which {
         Which::All => "conversations",

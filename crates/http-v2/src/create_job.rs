@@ -7,7 +7,7 @@ use http::header::LOCATION;
 use http::{HeaderValue, StatusCode};
 use serde::Deserialize;
 
-use crate::face::Face;
+use crate::api::Api;
 use crate::job::{JobBody, instruction};
 
 #[derive(Debug, Deserialize)]
@@ -19,7 +19,7 @@ struct CreateBody {
     model: Option<String>,
 }
 
-pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn create_job(api: &Api, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let body = request.json(LARGEST_REQUEST).await?;
     let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
     let wanted: CreateBody = body.parse()?;
@@ -28,9 +28,9 @@ pub(crate) async fn create_job(face: &Face, request: &mut Request, project: &Pro
         messages: instruction(wanted.prompt)?,
         branch: wanted_branch(wanted.branch.as_deref())?,
         as_draft: wanted.as_draft.unwrap_or(false),
-        model: face.models.choose(wanted.model)?,
+        model: api.models.choose(wanted.model)?,
     };
-    let written = face.jobs.submit(new, key).await?;
+    let written = api.jobs.submit(new, key).await?;
     let mut response = respond::json(StatusCode::CREATED, &JobBody::from(&*written.job));
     let headers = response.headers_mut();
     let location = ["/v2/agent/", project.id.as_str(), "/job/", written.job.id.written(&mut [0; ID_LENGTH])].concat();

@@ -17,8 +17,8 @@ use futures::future::{Either, select};
 use futures::stream::{self, Stream, StreamExt};
 use http::StatusCode;
 
+use crate::api::Api;
 use crate::event_body::{EventBody, write_event};
-use crate::face::Face;
 use crate::route::Named;
 
 /// Silence that is broken by a sign of life.
@@ -27,18 +27,18 @@ const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 /// How long a client that was cut waits before it comes back, in milliseconds.
 const RETRY: &[u8] = b"retry: 1000\n\n";
 
-pub(crate) async fn events(face: &Face, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
+pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
     let project = &principal.project;
     let id = Jobs::id(&project.id, Named::Job.by(request))?;
-    let ended = face.jobs.job(&project.id, id).await?.status != JobStatus::Active;
-    let mut watch = face.jobs.watch(&project.id, id, heard(request)?).await?;
-    let first = if ended { told(&mut watch, face.tell).await? } else { None };
+    let ended = api.jobs.job(&project.id, id).await?.status != JobStatus::Active;
+    let mut watch = api.jobs.watch(&project.id, id, heard(request)?).await?;
+    let first = if ended { told(&mut watch, api.tell).await? } else { None };
     if ended && first.is_none() {
         // How a client that reconnects by itself is told that there is nothing to come back for.
         return Ok(respond::empty(StatusCode::NO_CONTENT));
     }
     let mut begun = false;
-    let told = telling(watch, face.tell, first, request.draining().clone(), principal.key_end());
+    let told = telling(watch, api.tell, first, request.draining().clone(), principal.key_end());
     let bytes = framed(told, move |told, out| {
         if !std::mem::replace(&mut begun, true) {
             out.extend_from_slice(RETRY);

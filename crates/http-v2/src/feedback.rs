@@ -7,7 +7,7 @@ use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::face::Face;
+use crate::api::Api;
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -18,7 +18,7 @@ struct FeedbackBody {
     comment: Option<String>,
 }
 
-pub(crate) async fn feedback(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn feedback(api: &Api, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let FeedbackBody { thread_id, message_id, rating, comment } = request.json(LARGEST_BODY).await?.parse()?;
     for (name, id) in [("threadId", &thread_id), ("messageId", &message_id)] {
         if id.chars().nth(LONGEST_ID).is_some() {
@@ -30,6 +30,6 @@ pub(crate) async fn feedback(face: &Face, request: &mut Request, project: &Proje
         let shown: String = thread_id.chars().take(80).collect();
         Refusal::not_found(format!("threadId: there is no thread `{shown}`; send the one that the reply came with"))
     })?;
-    face.answering.assistant.rate(&project.domain, thread, &message_id, rating, comment).await?;
+    api.answering.assistant.rate(&project.domain, thread, &message_id, rating, comment).await?;
     Ok(respond::empty(StatusCode::NO_CONTENT))
 }

@@ -7,20 +7,20 @@ use docent_jobs::{Jobs, LONGEST_WAIT};
 use docent_types::Refusal;
 use docent_web::{HttpError, Request, Response};
 
-use crate::face::Face;
+use crate::api::Api;
 use crate::route::Named;
 
-pub(crate) async fn get_job(face: &Face, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
+pub(crate) async fn get_job(api: &Api, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
     let project = &principal.project;
     let id = Jobs::id(&project.id, Named::Job.by(request))?;
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
     let job = match wait.map(|seconds| Duration::from_secs(seconds.into())) {
-        None => face.jobs.job(&project.id, id).await?,
+        None => api.jobs.job(&project.id, id).await?,
         // In a box, so that those who do not wait need no room for it.
         Some(within) => {
-            let look = Box::pin(face.jobs.look(&project.id, id, Some(within), request.draining().told()));
+            let look = Box::pin(api.jobs.look(&project.id, id, Some(within), request.draining().told()));
             principal.key_end().unless_told(look).await.map_err(Refusal::from)??
         }
     };
-    Ok(face.shown.of(job)?.unless_known(request))
+    Ok(api.cache.json(job)?.unless_known(request))
 }

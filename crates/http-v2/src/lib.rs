@@ -22,9 +22,10 @@
 //! The order in which a request can fail is the same everywhere: path, method, key, body, and then what the core says.
 //! So nobody without a key learns what exists, and no body is read for a caller who may not send it.
 //!
-//! [`Face`] is the handler. It knows no agent, no git and no storage; what the endpoints under `/discovery` share with those of
+//! [`Api`] is the handler. It knows no agent, no git and no storage; what the endpoints under `/discovery` share with those of
 //! version 1 is in `docent-discovery`.
 
+mod api;
 mod archive_job;
 mod ask;
 mod ask_body;
@@ -33,10 +34,10 @@ mod create_job;
 mod cursor;
 mod event_body;
 mod events;
-mod face;
 mod feedback;
 mod get_job;
 mod job;
+mod json_cache;
 mod list_jobs;
 mod message_job;
 mod page;
@@ -44,12 +45,12 @@ mod parameter;
 mod period;
 mod resume;
 mod route;
+mod router;
 mod search;
-mod shown;
 mod thread;
 
-pub use face::{Asked, Face};
-pub use shown::Shown;
+pub use api::Api;
+pub use route::Route;
 
 #[cfg(test)]
 mod tests;

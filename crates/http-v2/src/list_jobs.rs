@@ -6,8 +6,8 @@ use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::Serialize;
 
+use crate::api::Api;
 use crate::cursor;
-use crate::face::Face;
 use crate::job::JobBody;
 use crate::parameter::given;
 
@@ -22,13 +22,13 @@ struct JobsBody<'a> {
     next_cursor: Option<String>,
 }
 
-pub(crate) async fn list_jobs(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn list_jobs(api: &Api, request: &Request, project: &Project) -> Result<Response, HttpError> {
     let status = given(request, "status").map(|given| status(&given)).transpose()?;
     let limit = request.query_number("limit", 1..=MOST, USUAL)?;
     let after = given(request, "cursor").map(|given| cursor::read(&given, status)).transpose()?;
     // One more than is shown tells whether there is a next page.
     let query = JobQuery { project: project.id.clone(), status, after, skip: 0, limit: limit + 1 };
-    let found = face.jobs.list(query).await?;
+    let found = api.jobs.list(query).await?;
     let shown = &found[..found.len().min(limit as usize)];
     let next_cursor = shown.last().filter(|_| found.len() > shown.len()).map(|last| cursor::cursor(status, last.id));
     let body = JobsBody { jobs: shown.iter().map(JobBody::from).collect(), next_cursor };

@@ -6,7 +6,7 @@ use docent_web::{HttpError, Request, Response, rate_limit, respond};
 use http::StatusCode;
 use serde::Deserialize;
 
-use crate::face::Face;
+use crate::api::Api;
 use crate::job::{JobBody, instruction};
 use crate::route::Named;
 
@@ -15,12 +15,12 @@ struct MessageBody {
     prompt: String,
 }
 
-pub(crate) async fn message_job(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn message_job(api: &Api, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let id = Jobs::id(&project.id, Named::Job.by(request))?;
     let body = request.json(LARGEST_REQUEST).await?;
     let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
     let MessageBody { prompt } = body.parse()?;
-    let written = face.jobs.follow_up(&project.id, id, instruction(prompt)?, key).await?;
+    let written = api.jobs.follow_up(&project.id, id, instruction(prompt)?, key).await?;
     let mut response = respond::json(StatusCode::OK, &JobBody::from(&*written.job));
     if let Some(standing) = &written.standing {
         rate_limit(response.headers_mut(), standing);

@@ -6,7 +6,7 @@ use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::face::Face;
+use crate::api::Api;
 
 #[derive(Debug, Deserialize)]
 struct PathBody {
@@ -19,9 +19,9 @@ struct PageBody<'a> {
     content: &'a str,
 }
 
-pub(crate) async fn page(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn page(api: &Api, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let PathBody { path } = request.json(LARGEST_BODY).await?.parse()?;
-    let docs = face.answering.docs.snapshot(project).await?;
+    let docs = api.answering.docs.snapshot(project).await?;
     let page = docs.page(&path).or_else(|| docs.page(folder_of_index(&path)?)).ok_or_else(|| {
         let shown: String = if path.is_empty() { "/".to_owned() } else { path.chars().take(200).collect() };
         Refusal::not_found(format!("path: there is no page `{shown}`; search for it to learn its path"))

@@ -4,7 +4,8 @@ use docent_web::{ErrorShape, Methods, Request};
 
 /// A door and what is asked for behind it. Each verb is one file beside this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Route {
+#[non_exhaustive]
+pub enum Route {
     /// With an admin key, into a project.
     Agent(AgentVerb),
     /// With an admin key, to the conversations of a project's docs site.
@@ -14,7 +15,7 @@ pub(crate) enum Route {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AgentVerb {
+pub enum AgentVerb {
     Create,
     List,
     Get,
@@ -24,7 +25,7 @@ pub(crate) enum AgentVerb {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AnalyticsVerb {
+pub enum AnalyticsVerb {
     Conversations,
     Feedback,
     Gaps,
@@ -32,7 +33,7 @@ pub(crate) enum AnalyticsVerb {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DiscoveryVerb {
+pub enum DiscoveryVerb {
     Ask,
     Resume,
     Feedback,
@@ -62,7 +63,12 @@ impl Named {
 }
 
 impl Route {
-    pub(crate) fn of(segments: &[&str]) -> Option<Self> {
+    /// What a request asks for; `None` when its path is none of this version's. A server with several versions asks each.
+    pub fn parse(request: &Request) -> Option<Self> {
+        Self::of(&request.segments())
+    }
+
+    fn of(segments: &[&str]) -> Option<Self> {
         let route = match *segments {
             ["v2", "agent", _, "job"] => Self::Agent(AgentVerb::Create),
             ["v2", "agent", _, "jobs"] => Self::Agent(AgentVerb::List),

@@ -7,7 +7,7 @@ use docent_web::{HttpError, Object, Request, Response, WholeNumber, respond};
 use http::StatusCode;
 use serde::{Deserialize, Serialize};
 
-use crate::face::Face;
+use crate::api::Api;
 
 const MOST_RESULTS: u64 = 50;
 const USUAL_RESULTS: u64 = 10;
@@ -41,11 +41,11 @@ struct MetadataBody<'a> {
     language: Option<&'a str>,
 }
 
-pub(crate) async fn search(face: &Face, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn search(api: &Api, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
     let body: SearchBody = request.json(LARGEST_BODY).await?.parse()?;
     let threshold = body.score_threshold.unwrap_or(0.0);
     let query = body.query()?;
-    let docs = face.answering.docs.snapshot(project).await?;
+    let docs = api.answering.docs.snapshot(project).await?;
     let found = docs.find(&query).await;
     let results: Vec<_> = found.iter().filter(|passage| passage.score >= threshold).map(ResultBody::from).collect();
     Ok(respond::json(StatusCode::OK, &results))

@@ -6,8 +6,8 @@ use docent_web::{HttpError, Request, Response, respond};
 use http::StatusCode;
 use serde::Serialize;
 
+use crate::api::Api;
 use crate::conversations::not_for_caches;
-use crate::face::Face;
 use crate::route::Named;
 
 #[derive(Debug, Serialize)]
@@ -27,10 +27,10 @@ struct MessageBody<'a> {
     created_at: Timestamp,
 }
 
-pub(crate) async fn thread(face: &Face, request: &Request, project: &Project) -> Result<Response, HttpError> {
+pub(crate) async fn thread(api: &Api, request: &Request, project: &Project) -> Result<Response, HttpError> {
     let given = Named::Thread.by(request);
     let thread = match ThreadId::parse(given) {
-        Some(id) => face.answering.assistant.thread(&project.domain, id).await?,
+        Some(id) => api.answering.assistant.thread(&project.domain, id).await?,
         None => None,
     };
     let Some(thread) = thread else {

@@ -75,7 +75,7 @@ pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
         info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
     }
     let engine = tokio::spawn(engine.run(drain.clone()));
-    let house = House::new(&app, drain.clone());
+    let house = Router::new(&app, drain.clone());
     let shutdown = drain.clone().cancelled_owned();
     let ids = Arc::clone(&app.ids);
     let limits = open_files::limits(app.config.agent.workers);
@@ -174,10 +174,10 @@ pub(crate) async fn told() -> Result<(), Failure> {
     Ok(())
 }
 
-/// All that is served, one face after another.
-struct House {
-    v1: docent_http_v1::Face,
-    v2: docent_http_v2::Face,
+/// All that is served: each request goes to the API or the pages its path belongs to.
+struct Router {
+    v1: docent_http_v1::Api,
+    v2: docent_http_v2::Api,
     pulls: PullPages,
     metrics: Metrics,
     app: Arc<App>,
@@ -185,7 +185,7 @@ struct House {
     readiness: Readiness,
 }
 
-impl Handler for House {
+impl Handler for Router {
     async fn handle(&self, mut request: Request) -> Response {
         let mut unknown_client = None;
         if let Some(proxies) = &self.app.config.proxies {
@@ -195,33 +195,33 @@ impl Handler for House {
                 Err(refusal) => unknown_client = Some(refusal),
             }
         }
-        let route = metrics::route_of(&request);
+        let metered = metrics::route_of(&request);
         let response = if let Some(refusal) = unknown_client {
             self.refused(&request, refusal)
         } else if !request.method().is_safe() && self.drain.is_cancelled() {
             self.refused(&request, draining())
-        } else if let Some(asked) = docent_http_v2::Asked::by(&request) {
-            self.v2.answer(Some(asked), request).await
+        } else if let Some(route) = docent_http_v2::Route::parse(&request) {
+            self.v2.answer(Some(route), request).await
         } else {
             // Most requests are not for these, and need no room for them.
             Box::pin(self.answer_others(request)).await
         };
-        self.metrics.answered(route, response)
+        self.metrics.answered(metered, response)
     }
 }
 
-impl House {
+impl Router {
     /// Refuses a request before anybody has looked into it.
     fn refused(&self, request: &Request, refusal: Refusal) -> Response {
-        if docent_http_v1::Asked::by(request).is_some() {
+        if docent_http_v1::Route::parse(request).is_some() {
             return self.v1.refused(request, refusal);
         }
         self.v2.refused(request, refusal)
     }
 
     async fn answer_others(&self, request: Request) -> Response {
-        if let Some(asked) = docent_http_v1::Asked::by(&request) {
-            return self.v1.answer(asked, request).await;
+        if let Some(route) = docent_http_v1::Route::parse(&request) {
+            return self.v1.answer(route, request).await;
         }
         if let Some(response) = self.pulls.answer(&request).await {
             return response;
@@ -246,7 +246,7 @@ fn draining() -> Refusal {
     Refusal::new(kind, "the server is draining; send the request again to another node, or to this one in a moment")
 }
 
-impl House {
+impl Router {
     fn new(app: &Arc<App>, drain: CancellationToken) -> Self {
         let models = ModelNames {
             offered: app.config.offered.keys().cloned().collect(),
@@ -259,21 +259,15 @@ impl House {
                 .resumable_for(app.config.assistant.resumable),
         };
         let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone());
-        let v1 = docent_http_v1::Face {
-            access: app.access.clone(),
-            jobs: app.jobs.clone(),
-            models: models.clone(),
-            answering: answering.clone(),
-            tell: docent_authoring::tell,
-        };
-        let v2 = docent_http_v2::Face {
-            access: app.access.clone(),
-            jobs: app.jobs.clone(),
-            models,
-            answering,
-            tell: docent_authoring::tell,
-            shown: docent_http_v2::Shown::default(),
-        };
+        let v1 = docent_http_v1::Api::new(
+            app.access.clone(),
+            app.jobs.clone(),
+            models.clone(),
+            answering.clone(),
+            docent_authoring::tell,
+        );
+        let v2 =
+            docent_http_v2::Api::new(app.access.clone(), app.jobs.clone(), models, answering, docent_authoring::tell);
         let pulls = PullPages::new(app.access.clone(), app.pulls());
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
         Self { v1, v2, pulls, metrics, app: Arc::clone(app), drain, readiness }

@@ -16,7 +16,8 @@ use tracing::Level;
 use crate::draining::Draining;
 use crate::error::{ErrorShape, HttpError};
 use crate::limits::Limits;
-use crate::request::{Request, RequestId};
+use crate::request::Request;
+use crate::request_id::RequestId;
 use crate::respond::Response;
 
 /// Answers requests. Any `Fn(Request) -> impl Future<Output = Response>` is one.

@@ -10,7 +10,7 @@ use thiserror::Error;
 
 use crate::methods::Methods;
 use crate::rate_limit::{rate_limit, retry_after_seconds};
-use crate::request::RequestId;
+use crate::request_id::RequestId;
 use crate::respond::{self, Response};
 
 /// Why a request gets no 2xx.

@@ -6,88 +6,22 @@ use std::future::poll_fn;
 use std::net::{IpAddr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use docent_types::{BoxError, Ids, Refusal};
+use docent_types::{BoxError, Refusal};
+use http::Method;
 use http::header::{CONTENT_LENGTH, HeaderMap};
-use http::{HeaderName, Method};
 use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
 use tokio::time::timeout;
-use uuid::fmt::Hyphenated;
 
 use crate::body_memory::{Gathered, Held};
 use crate::draining::Draining;
 use crate::error::HttpError;
+use crate::request_id::RequestId;
 use crate::target::{self, Outline};
-
-/// The name a request goes by in answers and logs.
-#[derive(Clone)]
-pub struct RequestId(Text);
-
-#[derive(Clone)]
-enum Text {
-    /// Made here, and so of one length: it needs no memory of its own.
-    Ours([u8; Hyphenated::LENGTH]),
-    Theirs(Arc<str>),
-}
-
-impl RequestId {
-    /// The header that carries it, in requests and answers.
-    pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
-
-    /// A client's own id, if it is fit for a log line: up to 128 letters, digits and `-_.:/+=`.
-    pub fn of(text: &str) -> Option<Self> {
-        let fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
-        (!text.is_empty() && text.len() <= 128 && text.bytes().all(fit)).then(|| Self(Text::Theirs(text.into())))
-    }
-
-    pub(crate) fn choose(headers: &HeaderMap, ids: &dyn Ids) -> Self {
-        let given = headers.get(Self::HEADER).and_then(|value| value.to_str().ok()).and_then(Self::of);
-        given.unwrap_or_else(|| {
-            let mut text = [0; Hyphenated::LENGTH];
-            ids.unguessable().hyphenated().encode_lower(&mut text);
-            Self(Text::Ours(text))
-        })
-    }
-
-    pub fn as_str(&self) -> &str {
-        match &self.0 {
-            Text::Ours(text) => str::from_utf8(text).expect("digits, letters and hyphens"),
-            Text::Theirs(text) => text,
-        }
-    }
-
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        match &self.0 {
-            Text::Ours(text) => text,
-            Text::Theirs(text) => text.as_bytes(),
-        }
-    }
-}
-
-impl PartialEq for RequestId {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl Eq for RequestId {}
-
-impl fmt::Debug for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("RequestId").field(&self.as_str()).finish()
-    }
-}
-
-impl fmt::Display for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
 
 /// One request. Its body is read by [`Request::body`] or [`Request::json`], at most once.
 ///

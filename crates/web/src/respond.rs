@@ -2,20 +2,17 @@
 
 use bytes::Bytes;
 use futures::Stream;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use crate::body::Body;
-use crate::entity_tag::EntityTag;
-use crate::error::HttpError;
-use crate::request::Request;
 
 /// An answer.
 pub type Response = http::Response<Body>;
 
 /// Headers that an answer has that shows one thing. The map grows in leaps, and one leap is dear.
-const FEW: usize = 6;
+pub(crate) const FEW: usize = 6;
 /// Headers that an answer has with a body, at most as a rule.
 const MOST: usize = 7;
 
@@ -24,50 +21,7 @@ pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
     written(value).map_or_else(|error| unwritable(&error), |bytes| bytes_of(status, "application/json", bytes))
 }
 
-/// 200 with `value` as JSON under an `ETag`, or 304 without it to a client whose `If-None-Match` says that it has it.
-pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response {
-    written(value).map_or_else(|error| unwritable(&error), |bytes| TaggedJson::from(bytes).unless_known(request))
-}
-
-/// JSON and its `ETag`: made once, sent as often as somebody asks.
-#[derive(Debug, Clone)]
-pub struct TaggedJson {
-    bytes: Bytes,
-    tag: EntityTag,
-}
-
-impl TaggedJson {
-    /// # Errors
-    /// 500 for a type that refuses to be written.
-    pub fn of<T: Serialize>(value: &T) -> Result<Self, HttpError> {
-        written(value).map(Self::from).map_err(HttpError::internal)
-    }
-
-    /// 200 with it, or 304 without it to a client whose `If-None-Match` says that it has it.
-    pub fn unless_known(&self, request: &Request) -> Response {
-        let mut response = if self.tag.is_known_to(request.header_values(IF_NONE_MATCH)) {
-            with_headers(StatusCode::NOT_MODIFIED, Body::empty(), FEW)
-        } else {
-            let mut response = with_headers(StatusCode::OK, Body::full(self.bytes.clone()), FEW);
-            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            response
-        };
-        response.headers_mut().insert(ETAG, self.tag.value().clone());
-        response
-    }
-
-    pub fn bytes(&self) -> &Bytes {
-        &self.bytes
-    }
-}
-
-impl From<Vec<u8>> for TaggedJson {
-    fn from(bytes: Vec<u8>) -> Self {
-        Self { tag: EntityTag::of(&bytes), bytes: bytes.into() }
-    }
-}
-
-fn written<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
+pub(crate) fn written<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
     /// More bytes than most answers have, so that they are not moved as they grow.
     const ROOM: usize = 1024;
     let mut bytes = Vec::with_capacity(ROOM);
@@ -76,7 +30,7 @@ fn written<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
 }
 
 /// Only a type that refuses to be written comes here; none of ours does.
-fn unwritable(error: &serde_json::Error) -> Response {
+pub(crate) fn unwritable(error: &serde_json::Error) -> Response {
     tracing::error!(%error, "an answer could not be written as JSON");
     let sentence = r#"{"error":"The answer could not be written. Report this."}"#;
     bytes_of(StatusCode::INTERNAL_SERVER_ERROR, "application/json", sentence)
@@ -96,7 +50,7 @@ pub fn bytes_of(status: StatusCode, content_type: &'static str, bytes: impl Into
 }
 
 /// With room for so many headers.
-fn with_headers(status: StatusCode, body: Body, headers: usize) -> Response {
+pub(crate) fn with_headers(status: StatusCode, body: Body, headers: usize) -> Response {
     let mut response = http::Response::new(body);
     *response.status_mut() = status;
     *response.headers_mut() = HeaderMap::with_capacity(headers);

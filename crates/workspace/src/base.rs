@@ -1,75 +1,17 @@
 //! A snapshot of the files at one commit.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 use gix::ObjectId;
-use gix::objs::tree::EntryKind;
 
 use crate::error::{GitError, PathRefused};
-use crate::history;
 use crate::id::{BlobId, CommitId};
 use crate::listings::Listing;
-use crate::mirror::Shared;
+use crate::mirror_state::MirrorState;
 use crate::name;
 use crate::odb::{self, tree};
-
-/// What a path of a tree is. Folders are not listed: they are what paths share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum FileMode {
-    File,
-    Executable,
-    /// A symbolic link. Listed, and never followed.
-    Symlink,
-    /// A commit of another repository. Listed, and never entered.
-    Submodule,
-}
-
-impl FileMode {
-    /// The six octal digits git writes.
-    pub const fn octal(self) -> &'static str {
-        match self {
-            Self::File => "100644",
-            Self::Executable => "100755",
-            Self::Symlink => "120000",
-            Self::Submodule => "160000",
-        }
-    }
-
-    /// Whether there are bytes of a file to read and replace.
-    pub const fn is_file(self) -> bool {
-        matches!(self, Self::File | Self::Executable)
-    }
-
-    pub(crate) fn from_entry(mode: gix::objs::tree::EntryMode) -> Self {
-        match mode.kind() {
-            EntryKind::BlobExecutable => Self::Executable,
-            EntryKind::Link => Self::Symlink,
-            EntryKind::Commit => Self::Submodule,
-            EntryKind::Blob | EntryKind::Tree => Self::File,
-        }
-    }
-
-    pub(crate) const fn kind(self) -> EntryKind {
-        match self {
-            Self::File => EntryKind::Blob,
-            Self::Executable => EntryKind::BlobExecutable,
-            Self::Symlink => EntryKind::Link,
-            Self::Submodule => EntryKind::Commit,
-        }
-    }
-}
-
-/// One file of a tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TreeFile {
-    /// The path from the root of the repository, with `/` between its parts.
-    pub path: String,
-    /// Names the content. For a submodule it is the commit, which is not in this repository.
-    pub blob: BlobId,
-    pub mode: FileMode,
-}
+use crate::tree_file::{FileMode, TreeFile};
 
 /// What stands at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,9 +25,9 @@ pub enum Node {
 /// Paths that are not UTF-8 are not listed and cannot be read or changed; a commit leaves them as they are.
 #[derive(Clone)]
 pub struct Base {
-    shared: Arc<Shared>,
-    commit: CommitId,
-    tree: ObjectId,
+    pub(crate) shared: Arc<MirrorState>,
+    pub(crate) commit: CommitId,
+    pub(crate) tree: ObjectId,
 }
 
 impl fmt::Debug for Base {
@@ -95,7 +37,7 @@ impl fmt::Debug for Base {
 }
 
 impl Base {
-    pub(crate) fn new(shared: Arc<Shared>, commit: CommitId) -> Result<Self, GitError> {
+    pub(crate) fn new(shared: Arc<MirrorState>, commit: CommitId) -> Result<Self, GitError> {
         let tree = shared.noted(odb::commit_tree(&shared.repo.local(), commit))?;
         Ok(Self { shared, commit, tree })
     }
@@ -107,16 +49,6 @@ impl Base {
 
     pub(crate) const fn tree(&self) -> ObjectId {
         self.tree
-    }
-
-    /// Paths that files had once, each with the path its file has at this commit, by what the last 2,000 commits renamed,
-    /// each against its first parent. A file that was deleted has none; where two files had a path one after the other, the
-    /// later one counts.
-    ///
-    /// # Errors
-    /// [`GitError::Corrupt`] when the mirror is damaged.
-    pub fn moved(&self) -> Result<HashMap<String, String>, GitError> {
-        self.shared.noted(history::moved(&self.shared.repo.local(), self.commit, self.tree))
     }
 
     /// Everything below the folder `root` (`""` for all), in the order of the paths' bytes. A folder that does not

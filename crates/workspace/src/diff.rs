@@ -11,11 +11,11 @@ use std::time::{Duration, Instant};
 
 use gix::bstr::ByteSlice;
 
-use crate::base::FileMode;
 use crate::error::GitError;
 use crate::id::BlobId;
 use crate::odb::{self, tree};
 use crate::overlay::{Change, Overlay};
+use crate::tree_file::FileMode;
 
 use self::compare::Budget;
 

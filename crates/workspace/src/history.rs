@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use gix::ObjectId;
 
+use crate::base::Base;
 use crate::diff::{self, PathChange};
 use crate::error::GitError;
 use crate::id::CommitId;
@@ -12,8 +13,19 @@ use crate::odb::{self, graph};
 /// How many commits are looked back upon.
 const COMMITS_AT_MOST: usize = 2_000;
 
-/// See [`crate::Base::moved`].
-pub(crate) fn moved(
+impl Base {
+    /// Paths that files had once, each with the path its file has at this commit, by what the last 2,000 commits renamed,
+    /// each against its first parent. A file that was deleted has none; where two files had a path one after the other, the
+    /// later one counts.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`] when the mirror is damaged.
+    pub fn moved(&self) -> Result<HashMap<String, String>, GitError> {
+        self.shared.noted(moved(&self.shared.repo.local(), self.commit, self.tree))
+    }
+}
+
+fn moved(
     repo: &gix::Repository,
     mut commit: CommitId,
     mut tree: ObjectId,

@@ -44,6 +44,7 @@ mod lock;
 mod maintenance;
 mod merge;
 mod mirror;
+mod mirror_state;
 mod mirrors;
 mod name;
 mod odb;
@@ -53,12 +54,13 @@ mod program;
 mod push;
 mod refusal;
 mod remote;
+mod tree_file;
 mod wire;
 
 #[cfg(test)]
 mod tests;
 
-pub use base::{Base, FileMode, Node, TreeFile};
+pub use base::{Base, Node};
 pub use create::create_repository;
 pub use diff::{Diff, DiffView, FileDiff, FileStatus};
 pub use error::{GitError, MergeError, PathRefused, PushError, Tried, Why};
@@ -66,10 +68,12 @@ pub use id::{BlobId, CommitId, IdError};
 pub use listings::Listing;
 pub use merge::{FileMerge, MergeFile, Merged};
 pub use mirror::{CommitMeta, Mirror};
-pub use mirrors::{Limits, Mirrors};
+pub use mirror_state::Limits;
+pub use mirrors::Mirrors;
 pub use name::check_path;
 pub use odb::graph::CommitSummary;
 pub use overlay::{Change, Overlay};
 pub use push::Pushed;
 pub use refusal::Refusal;
 pub use remote::{Credentials, Remote};
+pub use tree_file::{FileMode, TreeFile};

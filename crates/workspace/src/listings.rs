@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gix::ObjectId;
 
-use crate::base::{FileMode, TreeFile};
 use crate::error::GitError;
 use crate::odb::tree::{self, Difference, Leaf};
+use crate::tree_file::{FileMode, TreeFile};
 
 /// A listing: files in the order of their paths' bytes.
 pub type Listing = Arc<[TreeFile]>;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::mirror::Shared;
+use crate::mirror_state::MirrorState;
 use crate::origin::Origin;
 use crate::program;
 
@@ -27,7 +27,7 @@ const THEN: [&[&str]; 3] =
 const BY_ITS_SETTINGS: &[&str] = &["-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"];
 
 /// Puts a mirror of ours in order when enough has piled up.
-pub(crate) fn mirror_when_due(shared: &Shared) {
+pub(crate) fn mirror_when_due(shared: &MirrorState) {
     when_due(&shared.dir, mirror);
 }
 

@@ -3,26 +3,22 @@
 //! Every call here blocks for as long as the disk or the network takes; asynchronous callers move it to a thread made
 //! for that.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use gix::objs::Kind;
 
 use crate::base::Base;
-use crate::blobs::Blobs;
 use crate::diff::{self, Diff, DiffView};
 use crate::error::{GitError, PushError};
 use crate::id::CommitId;
-use crate::listings::Listings;
 use crate::lock;
 use crate::maintenance;
-use crate::mirrors::Limits;
+use crate::mirror_state::MirrorState;
 use crate::name;
 use crate::odb::graph::{self, CommitSummary};
 use crate::odb::pack::{self, Durability};
 use crate::odb::tree::{self, Leaf};
-use crate::odb::{self, NewObject, Repo, local_error, refs, transfer, upload_pack};
+use crate::odb::{self, NewObject, local_error, refs, upload_pack};
 use crate::origin::Origin;
 use crate::overlay::{Change, Overlay};
 use crate::push::{Push, Pushed};
@@ -40,59 +36,15 @@ pub struct CommitMeta {
     pub parents: Vec<CommitId>,
 }
 
-/// What all handles of one mirror share.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) repo: Repo,
-    pub(crate) dir: PathBuf,
-    pub(crate) limits: Limits,
-    pub(crate) listings: Listings,
-    blobs: Arc<Blobs>,
-    /// Damage was met: the next fetch makes the mirror anew.
-    suspect: AtomicBool,
-}
-
-impl Shared {
-    pub(crate) fn new(repo: Repo, dir: PathBuf, limits: Limits, blobs: Arc<Blobs>) -> Self {
-        // A crash of the machine may have taken what had not reached the disk. Seen once, when the mirror is opened.
-        let local = repo.local();
-        let whole =
-            refs::state(&local).is_ok_and(|state| transfer::tips_are_whole(&local, state.branches.into_values()));
-        Self { repo, dir, limits, listings: Listings::default(), blobs, suspect: AtomicBool::new(!whole) }
-    }
-
-    /// The content with this id, from memory when it was read before.
-    pub(crate) fn blob(&self, repo: impl FnOnce() -> gix::Repository, id: gix::ObjectId) -> Result<Vec<u8>, GitError> {
-        if let Some(bytes) = self.blobs.get(id) {
-            return Ok(bytes.to_vec());
-        }
-        let bytes = self.noted(odb::blob(&repo(), id))?;
-        self.blobs.put(id, &bytes);
-        Ok(bytes)
-    }
-
-    /// Remembers that the mirror is damaged, so that the next fetch mends it.
-    pub(crate) fn noted<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
-        if matches!(result, Err(GitError::Corrupt { .. })) {
-            self.suspect.store(true, Ordering::Relaxed);
-        }
-        result
-    }
-
-    pub(crate) fn is_suspect(&self) -> bool {
-        self.suspect.load(Ordering::Relaxed)
-    }
-}
-
 /// A handle on the mirror of one repository. Cheap to clone, shared by threads and by any number of jobs.
 #[derive(Debug, Clone)]
 pub struct Mirror {
-    shared: Arc<Shared>,
+    shared: Arc<MirrorState>,
     shown: String,
 }
 
 impl Mirror {
-    pub(crate) fn new(shared: Arc<Shared>, remote: &Remote) -> Self {
+    pub(crate) fn new(shared: Arc<MirrorState>, remote: &Remote) -> Self {
         Self { shared, shown: remote.shown() }
     }
 

@@ -6,33 +6,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use crate::blobs::Blobs;
 use crate::error::{GitError, Why};
 use crate::lock;
 use crate::maintenance;
-use crate::mirror::{Mirror, Shared};
+use crate::mirror::Mirror;
+use crate::mirror_state::{Limits, MirrorState};
 use crate::odb::pack::Durability;
 use crate::odb::refs::{Branches, RefState};
 use crate::odb::{Repo, local_error, refs, transfer, upload_pack, why};
 use crate::origin::Origin;
 use crate::remote::{Location, Remote};
-
-/// How long things may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// A fetch, a first clone included.
-    pub fetch: Duration,
-    /// A push to another machine, or by git's own service on this one.
-    pub push: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { fetch: Duration::from_secs(600), push: Duration::from_secs(120) }
-    }
-}
 
 /// The mirrors below one folder, one bare repository per address. Cheap to clone.
 ///
@@ -47,7 +32,7 @@ struct Inner {
     root: PathBuf,
     limits: Limits,
     blobs: Arc<Blobs>,
-    open: Mutex<HashMap<String, Arc<Shared>>>,
+    open: Mutex<HashMap<String, Arc<MirrorState>>>,
     flights: Mutex<HashMap<[u8; 32], Arc<Flight>>>,
 }
 
@@ -155,7 +140,7 @@ impl Inner {
         self.root.join(remote.folder())
     }
 
-    fn existing(&self, remote: &Remote) -> Option<Arc<Shared>> {
+    fn existing(&self, remote: &Remote) -> Option<Arc<MirrorState>> {
         let folder = remote.folder();
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let dir = self.dir(remote);
@@ -166,7 +151,7 @@ impl Inner {
         }
         open.remove(&folder);
         let repo = Repo::mirror(&dir).ok()?;
-        let shared = Arc::new(Shared::new(repo, dir, self.limits, Arc::clone(&self.blobs)));
+        let shared = Arc::new(MirrorState::new(repo, dir, self.limits, Arc::clone(&self.blobs)));
         open.insert(folder, shared.clone());
         Some(shared)
     }
@@ -204,7 +189,7 @@ impl Inner {
         remote: &Remote,
         origin: Option<&Origin>,
         interrupt: &AtomicBool,
-    ) -> Result<Arc<Shared>, GitError> {
+    ) -> Result<Arc<MirrorState>, GitError> {
         if let Some(shared) = self.existing(remote).filter(|shared| !shared.is_suspect()) {
             match self.update(&shared, remote, origin, interrupt) {
                 Ok(()) => return Ok(shared),
@@ -222,7 +207,7 @@ impl Inner {
 
     fn update(
         &self,
-        shared: &Shared,
+        shared: &MirrorState,
         remote: &Remote,
         origin: Option<&Origin>,
         interrupt: &AtomicBool,

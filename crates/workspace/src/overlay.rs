@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
-use crate::base::{Base, FileMode, Node, TreeFile, check_readable};
+use crate::base::{Base, Node, check_readable};
 use crate::error::{GitError, PathRefused};
 use crate::id::{BlobId, CommitId};
 use crate::name;
+use crate::tree_file::{FileMode, TreeFile};
 
 /// What an overlay does to one path.
 #[derive(Clone, PartialEq, Eq)]

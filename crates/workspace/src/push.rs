@@ -10,7 +10,8 @@ use reqwest::header::HeaderMap;
 use crate::error::{GitError, PushError};
 use crate::id::CommitId;
 use crate::maintenance;
-use crate::mirror::{Mirror, Shared};
+use crate::mirror::Mirror;
+use crate::mirror_state::MirrorState;
 use crate::odb::refs::Swap;
 use crate::odb::sent_pack::SentPack;
 use crate::odb::transfer;
@@ -39,7 +40,7 @@ pub enum Pushed {
 #[derive(Debug)]
 pub(crate) struct Push<'a> {
     pub(crate) mirror: &'a Mirror,
-    pub(crate) shared: &'a Shared,
+    pub(crate) shared: &'a MirrorState,
     pub(crate) remote: &'a Remote,
     pub(crate) branch: &'a str,
     pub(crate) commit: CommitId,

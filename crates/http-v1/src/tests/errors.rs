@@ -15,7 +15,7 @@ use super::house::{Answer, House, JOBS};
 
 const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
 
-/// Every path of the face with its method.
+/// Every path of the API with its method.
 fn doors(project: &str) -> [(Method, String); 3] {
     let path = |rest: &str| format!("/v1/agent/{project}/{rest}");
     [(Method::POST, path("job")), (Method::GET, path(&format!("job/{JOB}"))), (Method::GET, path("jobs"))]
@@ -129,9 +129,9 @@ async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
 
 #[tokio::test]
 async fn a_server_that_drains_says_so() {
-    let House { face, .. } = House::new().await;
+    let House { api, .. } = House::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
-    let busy = move |request: Request| std::future::ready(face.refused(&request, draining.clone()));
+    let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     for (method, path) in doors("acme") {
         let request = http::Request::builder().method(method).uri(&path).body(Full::default()).unwrap();
         let answer = Answer::of(&busy, request).await;

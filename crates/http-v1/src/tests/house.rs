@@ -1,4 +1,4 @@
-//! Everything behind the face, in memory, with two projects and a key to the first, and a worker that does what a test
+//! Everything behind the API, in memory, with two projects and a key to the first, and a worker that does what a test
 //! says.
 
 use std::net::SocketAddr;
@@ -22,13 +22,13 @@ use http_body_util::{BodyExt, Full};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::Face;
+use crate::Api;
 
 pub(super) const JOBS: &str = "/v1/agent/acme/job";
 pub(super) const MESSAGE: &str = "/discovery/v1/assistant/acme/message";
 
 pub(super) struct House {
-    pub(super) face: Face,
+    pub(super) api: Api,
     pub(super) agent: Scripted,
     pub(super) model: docent_llm::scripted::Scripted,
     pub(super) clock: ManualClock,
@@ -155,16 +155,16 @@ impl House {
         let model = docent_llm::scripted::Scripted::new();
         let (threads, ids) = (Arc::new(MemoryThreads::default()), Arc::new(FixedIds::default()));
         let assistant = Assistant::new(Arc::new(model.clone()), threads, shared_clock.clone(), ids);
-        let face = Face {
-            access: Access::new(keys.clone(), keys.clone(), shared_clock),
+        let api = Api::new(
+            Access::new(keys.clone(), keys.clone(), shared_clock),
             jobs,
-            models: ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
-            answering: Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::at_once(2) },
-            tell: scripted::tell,
-        };
+            ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
+            Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::at_once(2) },
+            scripted::tell,
+        );
         let admin = issue(&keys, |_| {}).await;
         let assistant = issue(&keys, |grant| grant.kind = KeyKind::Assistant).await;
-        Self { face, agent, model, clock, admin, assistant, drain: CancellationToken::new(), keys }
+        Self { api, agent, model, clock, admin, assistant, drain: CancellationToken::new(), keys }
     }
 
     /// One more key of the first project.
@@ -230,7 +230,7 @@ impl Ask<'_> {
     pub(super) async fn open(self, body: Value) -> Reading {
         let request = self.builder.header("content-type", "application/json");
         let request = request.body(Full::new(Bytes::from(body.to_string()))).expect("a request");
-        Reading::of(&self.house.face, request).await
+        Reading::of(&self.house.api, request).await
     }
 
     pub(super) async fn json(self, body: Value) -> Answer {
@@ -240,7 +240,7 @@ impl Ask<'_> {
     /// The status of the answer to any bytes; hangs up then.
     pub(super) async fn head(self, body: Vec<u8>) -> u16 {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
-        Reading::of(&self.house.face, request).await.response.status().as_u16()
+        Reading::of(&self.house.api, request).await.response.status().as_u16()
     }
 
     pub(super) async fn send(self) -> Answer {
@@ -249,6 +249,6 @@ impl Ask<'_> {
 
     pub(super) async fn bytes(self, body: impl Into<Bytes>) -> Answer {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
-        Answer::of(&self.house.face, request).await
+        Answer::of(&self.house.api, request).await
     }
 }

@@ -177,9 +177,9 @@ async fn pages_of_any_origin_may_ask() {
 
 #[tokio::test]
 async fn a_server_that_drains_says_so_to_browsers_too() {
-    let House { face, .. } = House::new().await;
+    let House { api, .. } = House::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
-    let busy = move |request: Request| std::future::ready(face.refused(&request, draining.clone()));
+    let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     let request = http::Request::builder().method(Method::POST).uri(MESSAGE).body(Full::default()).unwrap();
     let answer = Answer::of(&busy, request).await;
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (503, Some("*")));
@@ -197,12 +197,12 @@ async fn both_versions_share_the_places_for_replies() {
         reading.until("0:").await;
         running.push(reading);
     }
-    assert_eq!(house.face.answering.replies.counts().running, 2);
+    assert_eq!(house.api.answering.replies.counts().running, 2);
     let refused = house.reader().json(question("Retries?")).await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("2")), "{refused:?}");
     drop(running);
-    assert_eq!(house.face.answering.replies.counts().running, 0, "whoever hangs up leaves its place");
-    assert_eq!(house.face.answering.replies.counts().left, 2);
+    assert_eq!(house.api.answering.replies.counts().running, 0, "whoever hangs up leaves its place");
+    assert_eq!(house.api.answering.replies.counts().left, 2);
 }
 
 /// A question that is right but for whatever was put where its fields should be.

@@ -198,7 +198,7 @@ async fn hanging_up_cancels_the_model_while_it_thinks() {
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let server = tokio::spawn(docent_web::serve(
         listener,
-        house.face,
+        house.api,
         Limits::default(),
         Arc::new(RandomIds),
         std::future::pending(),
@@ -317,7 +317,7 @@ async fn a_reply_is_rated_by_the_ids_it_came_with() {
 #[tokio::test]
 async fn a_site_that_answers_as_many_questions_as_it_may_refuses_the_next() {
     let mut house = House::new().await;
-    house.face.answering.replies = Replies::at_once(1);
+    house.api.answering.replies = Replies::at_once(1);
     let gate = Gate::closed();
     house.model.replies(Reply::text("Retries ").wait(&gate).say("wait."));
     let asked = question("Retries?").to_string();
@@ -330,5 +330,5 @@ async fn a_site_that_answers_as_many_questions_as_it_may_refuses_the_next() {
     assert!(running.finish().await.body.ends_with("data: [DONE]\n\n"));
     house.model.replies("Now.");
     assert_eq!(house.reader(MESSAGE).json(question("Retries?")).await.status, 200);
-    assert_eq!(house.face.answering.replies.counts().finished, 2);
+    assert_eq!(house.api.answering.replies.counts().finished, 2);
 }

@@ -17,7 +17,7 @@ use super::house::{Answer, House};
 
 const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
 
-/// Every path of the face with its method and the kind of key it takes.
+/// Every path of the API with its method and the kind of key it takes.
 fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
     let admin = |method, rest: &str| (method, format!("/v2/agent/{name}/{rest}"), KeyKind::Admin);
     let reader = |method, path: String| (method, format!("/discovery/{path}"), KeyKind::Assistant);
@@ -201,7 +201,7 @@ async fn an_expired_key_is_no_key() {
 async fn docs_that_are_still_being_read_are_worth_another_try() {
     let mut house = House::new().await;
     let folder = tempfile::tempdir().unwrap();
-    house.face.answering.docs = Arc::new(Indexes::new(folder.path()));
+    house.api.answering.docs = Arc::new(Indexes::new(folder.path()));
     let question = json!({"fp": "a", "messages": [{"role": "user", "parts": [{"type": "text", "text": "How?"}]}]});
     for (path, body) in [
         ("v2/assistant/acme/message", question),
@@ -238,9 +238,9 @@ async fn a_key_for_some_origins_shares_its_answers_with_them_alone() {
 
 #[tokio::test]
 async fn a_server_that_drains_says_so_in_the_shape_of_the_path() {
-    let House { face, .. } = House::new().await;
+    let House { api, .. } = House::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
-    let busy = move |request: Request| std::future::ready(face.refused(&request, draining.clone()));
+    let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     for (method, path, kind) in doors("acme") {
         let request = http::Request::builder().method(method).uri(&path).body(Full::default()).unwrap();
         let answer = Answer::of(&busy, request).await;

@@ -56,7 +56,7 @@ fn done() -> Outcome {
 #[tokio::test]
 async fn events_come_as_the_job_goes_and_end_with_it() {
     let house = House::new().await;
-    let agent = Scripted::start(&house.face.jobs);
+    let agent = Scripted::start(&house.api.jobs);
     let id = created(&house).await;
     let mut reading = events(&house, &id).open("").await;
     assert_eq!(reading.response.status(), 200);
@@ -94,7 +94,7 @@ async fn events_come_as_the_job_goes_and_end_with_it() {
 #[tokio::test]
 async fn a_client_goes_on_after_the_last_event_it_has() {
     let house = House::new().await;
-    let agent = Scripted::start(&house.face.jobs);
+    let agent = Scripted::start(&house.api.jobs);
     let id = created(&house).await;
     agent.writes([said("One."), replied()]);
     agent.writes([said("Two."), replied()]);
@@ -115,7 +115,7 @@ async fn a_client_goes_on_after_the_last_event_it_has() {
 #[tokio::test]
 async fn a_client_that_has_it_all_is_told_not_to_come_back() {
     let house = House::new().await;
-    let agent = Scripted::start(&house.face.jobs);
+    let agent = Scripted::start(&house.api.jobs);
     let id = created(&house).await;
     agent.ends(done());
     let all = read(&events(&house, &id).send().await.body);

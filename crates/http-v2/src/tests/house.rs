@@ -1,4 +1,4 @@
-//! Everything behind the face, in memory, with two projects and a key for each door of the first.
+//! Everything behind the API, in memory, with two projects and a key for each door of the first.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -22,10 +22,10 @@ use http_body_util::{BodyExt, Full};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Face, Shown};
+use crate::Api;
 
 pub(super) struct House {
-    pub(super) face: Face,
+    pub(super) api: Api,
     pub(super) model: Scripted,
     pub(super) clock: ManualClock,
     pub(super) admin: Key,
@@ -155,23 +155,22 @@ impl House {
         let jobs = Jobs::new(Arc::new(MemoryStore::new()), shared_clock.clone(), ids.clone(), JobLimits::default());
         let assistant =
             Assistant::new(Arc::new(model.clone()), Arc::new(MemoryThreads::default()), shared_clock.clone(), ids);
-        let face = Face {
-            access: Access::new(keys.clone(), keys.clone(), shared_clock),
+        let api = Api::new(
+            Access::new(keys.clone(), keys.clone(), shared_clock),
             jobs,
-            models: ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
-            answering: Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::default() },
+            ModelNames { offered: vec!["sonnet".into(), "opus".into()], default: "sonnet".into() },
+            Answering { assistant: Arc::new(assistant), docs: docs(), replies: Replies::default() },
             tell,
-            shown: Shown::default(),
-        };
+        );
         let admin = issue(&keys, |grant| grant.kind = KeyKind::Admin).await;
         let assistant = issue(&keys, |_| {}).await;
-        Self { face, model, clock, admin, assistant, drain: CancellationToken::new(), keys }
+        Self { api, model, clock, admin, assistant, drain: CancellationToken::new(), keys }
     }
 
     /// Other limits, and no jobs.
     pub(super) fn limit_jobs(&mut self, limits: JobLimits) {
         let (clock, ids) = (Arc::new(self.clock.clone()), Arc::new(FixedIds::default()));
-        self.face.jobs = Jobs::new(Arc::new(MemoryStore::new()), clock, ids, limits);
+        self.api.jobs = Jobs::new(Arc::new(MemoryStore::new()), clock, ids, limits);
     }
 
     /// One more key of the first project.
@@ -230,7 +229,7 @@ impl Ask<'_> {
     /// Sends it and leaves the body to be read.
     pub(super) async fn open(self, body: impl Into<Bytes>) -> Reading {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
-        Reading::of(&self.house.face, request).await
+        Reading::of(&self.house.api, request).await
     }
 
     pub(super) async fn send(self) -> Answer {
@@ -239,6 +238,6 @@ impl Ask<'_> {
 
     pub(super) async fn bytes(self, body: impl Into<Bytes>) -> Answer {
         let request = self.builder.body(Full::new(body.into())).expect("a request");
-        Answer::of(&self.house.face, request).await
+        Answer::of(&self.house.api, request).await
     }
 }

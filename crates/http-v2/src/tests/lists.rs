@@ -64,7 +64,7 @@ async fn pages_neither_repeat_nor_skip_a_job_while_others_are_made() {
 #[tokio::test]
 async fn a_list_may_be_of_one_status() {
     let house = House::new().await;
-    let agent = Scripted::start(&house.face.jobs);
+    let agent = Scripted::start(&house.api.jobs);
     let mut made = Vec::new();
     for _ in 0..3 {
         made.insert(0, created(&house).await["id"].as_str().unwrap().to_owned());

@@ -1,4 +1,4 @@
-//! The face over cores in memory, asked as a client asks.
+//! The API over cores in memory, asked as a client asks.
 
 mod agent;
 mod analytics;

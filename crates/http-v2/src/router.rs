@@ -1,50 +1,24 @@
-//! From a request to its verb, and from whatever comes of it to an answer.
+//! From a request to the endpoint it is for, and from the outcome to a response.
 
-use docent_access::{Access, Credentials, Principal, Scope};
+use docent_access::{Principal, Scope};
 use docent_assistant::Which;
-use docent_discovery::{Answering, Readers, is_shared, preflight};
-use docent_jobs::{Entry, Jobs, ModelNames};
-use docent_types::{CallError, JobEvent, Refusal};
+use docent_discovery::{Readers, is_shared, preflight};
+use docent_types::{CallError, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic, respond};
 use http::Method;
-use http::header::{AUTHORIZATION, ORIGIN};
 
+use crate::api::{Api, credentials};
 use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, Named, Route};
-use crate::shown::Shown;
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, get_job, list_jobs, message_job, page, resume,
     search, thread,
 };
 
-/// What a request asks of this face: its path is one of those that this version has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked(Route);
-
-impl Asked {
-    /// `None` when the path is nobody's here. A server with several faces asks each, and leaves what is nobody's to any.
-    pub fn by(request: &Request) -> Option<Self> {
-        Route::of(&request.segments()).map(Self)
-    }
-}
-
-/// The second version of the API, over the cores it speaks for.
-#[derive(Debug)]
-pub struct Face {
-    pub access: Access,
-    pub jobs: Jobs,
-    pub models: ModelNames,
-    pub answering: Answering,
-    /// What an entry of a job's journal tells, in order.
-    pub tell: fn(&Entry) -> Vec<JobEvent>,
-    /// Empty to begin with.
-    pub shown: Shown,
-}
-
-impl Face {
+impl Api {
     /// Refuses a request before anything is asked of its key, as a server does that drains, in the shape and with the headers
     /// its path has for errors.
     pub fn refused(&self, request: &Request, refusal: Refusal) -> Response {
-        let shape = Route::of(&request.segments()).map_or(ErrorShape::Error, Route::shape);
+        let shape = Route::parse(request).map_or(ErrorShape::Error, Route::shape);
         let mut response = HttpError::from(refusal).response(request.id(), shape);
         if is_shared(request) {
             Readers::any().share(request, &mut response);
@@ -113,9 +87,8 @@ impl Face {
         }
     }
 
-    /// Answers a request. `asked` is what it [asks](Asked::by); without that the path is unknown, which is 404.
-    pub async fn answer(&self, asked: Option<Asked>, mut request: Request) -> Response {
-        let route = asked.map(|Asked(route)| route);
+    /// Answers a request. Without a route its path is unknown, which is 404.
+    pub async fn answer(&self, route: Option<Route>, mut request: Request) -> Response {
         let shared = route.map_or_else(|| is_shared(&request), Route::is_shared);
         if request.method() == Method::OPTIONS && (route.is_some() || shared) {
             let methods = route.map_or(Methods::POST, Route::methods);
@@ -139,13 +112,9 @@ impl Face {
     }
 }
 
-impl Handler for Face {
+impl Handler for Api {
     /// Answers every request, unknown paths with 404.
     async fn handle(&self, request: Request) -> Response {
-        self.answer(Asked::by(&request), request).await
+        self.answer(Route::parse(&request), request).await
     }
-}
-
-fn credentials(request: &Request) -> Credentials<'_> {
-    Credentials::shown(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
 }

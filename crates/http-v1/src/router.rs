@@ -1,40 +1,17 @@
-//! From a request to its verb, and from whatever comes of it to an answer.
+//! From a request to the endpoint it is for, and from the outcome to a response.
 
-use docent_access::{Access, Credentials, Scope};
-use docent_discovery::{Answering, Readers, is_shared, preflight};
-use docent_jobs::{Entry, Jobs, ModelNames};
-use docent_types::{CallError, JobEvent, Refusal};
+use docent_access::Scope;
+use docent_discovery::{Readers, is_shared, preflight};
+use docent_types::{CallError, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Request, Response, catch_panic, respond};
 use http::Method;
-use http::header::{AUTHORIZATION, ORIGIN};
 
+use crate::api::{Api, credentials};
 use crate::deprecation::deprecate;
 use crate::route::{Route, Verb};
 use crate::{ask, create_job, get_session, list_sessions, resume};
 
-/// What a request asks of this face: its path is one of those that this version has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Asked(Route);
-
-impl Asked {
-    /// `None` when the path is nobody's here. A server with several faces asks each, and leaves what is nobody's to any.
-    pub fn by(request: &Request) -> Option<Self> {
-        Route::of(&request.segments()).map(Self)
-    }
-}
-
-/// The first version of the API, over the cores it speaks for.
-#[derive(Debug)]
-pub struct Face {
-    pub access: Access,
-    pub jobs: Jobs,
-    pub models: ModelNames,
-    pub answering: Answering,
-    /// What an entry of a job's journal tells, in order.
-    pub tell: fn(&Entry) -> Vec<JobEvent>,
-}
-
-impl Face {
+impl Api {
     /// Refuses a request before anything is asked of its key, as a server does that drains.
     pub fn refused(&self, request: &Request, refusal: Refusal) -> Response {
         let mut response = HttpError::from(refusal).response(request.id(), ErrorShape::Error);
@@ -74,8 +51,8 @@ impl Face {
         }
     }
 
-    /// Answers a request that [asks](Asked::by) this.
-    pub async fn answer(&self, Asked(route): Asked, mut request: Request) -> Response {
+    /// Answers a request with this route.
+    pub async fn answer(&self, route: Route, mut request: Request) -> Response {
         let shared = is_shared(&request);
         if request.method() == Method::OPTIONS {
             let methods = route.methods();
@@ -94,16 +71,12 @@ impl Face {
     }
 }
 
-impl Handler for Face {
+impl Handler for Api {
     /// Answers every request, unknown paths with 404.
     async fn handle(&self, request: Request) -> Response {
-        match Asked::by(&request) {
-            Some(asked) => self.answer(asked, request).await,
+        match Route::parse(&request) {
+            Some(route) => self.answer(route, request).await,
             None => HttpError::no_such_path(request.path()).response(request.id(), ErrorShape::Error),
         }
     }
-}
-
-fn credentials(request: &Request) -> Credentials<'_> {
-    Credentials::shown(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
 }

@@ -1,0 +1,65 @@
+//! How many replies run, and what became of them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use docent_types::ProjectUid;
+
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    pub(crate) running: Mutex<BTreeMap<ProjectUid, usize>>,
+    pub(crate) finished: AtomicU64,
+    pub(crate) failed: AtomicU64,
+    pub(crate) left: AtomicU64,
+    pub(crate) refused: AtomicU64,
+}
+
+/// The right of a reply to run: one of those that its project may have at a time.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    counters: Arc<Counters>,
+    project: ProjectUid,
+    outcome: Outcome,
+}
+
+/// How far a reply came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    NotBegun,
+    Begun,
+    Finished,
+    Failed,
+}
+
+impl Permit {
+    pub(crate) const fn new(counters: Arc<Counters>, project: ProjectUid) -> Self {
+        Self { counters, project, outcome: Outcome::NotBegun }
+    }
+
+    pub(crate) const fn comes_to(&mut self, outcome: Outcome) {
+        self.outcome = outcome;
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        let counters = &self.counters;
+        let ended = match self.outcome {
+            Outcome::NotBegun => None,
+            Outcome::Begun => Some(&counters.left),
+            Outcome::Finished => Some(&counters.finished),
+            Outcome::Failed => Some(&counters.failed),
+        };
+        if let Some(counter) = ended {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+        let mut running = counters.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(of_project) = running.get_mut(&self.project) {
+            *of_project = of_project.saturating_sub(1);
+            if *of_project == 0 {
+                running.remove(&self.project);
+            }
+        }
+    }
+}

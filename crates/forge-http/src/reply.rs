@@ -1,0 +1,14 @@
+//! An answer of a forge.
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+
+/// What came back, of whatever status.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+    /// The repository has another address now, and the reply is from there.
+    pub(crate) moved: bool,
+}

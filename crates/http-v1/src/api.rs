@@ -1,0 +1,36 @@
+//! What the endpoints of this version share.
+
+use docent_access::{Access, Credentials};
+use docent_discovery::Answering;
+use docent_jobs::{Entry, Jobs, ModelNames};
+use docent_types::JobEvent;
+use docent_web::Request;
+use http::header::{AUTHORIZATION, ORIGIN};
+
+/// The first version of the API, over the cores it speaks for.
+#[derive(Debug)]
+pub struct Api {
+    pub access: Access,
+    pub jobs: Jobs,
+    pub models: ModelNames,
+    pub answering: Answering,
+    /// What an entry of a job's journal tells, in order.
+    pub tell: fn(&Entry) -> Vec<JobEvent>,
+}
+
+impl Api {
+    /// `tell` says what an entry of a job's journal tells, in order.
+    pub fn new(
+        access: Access,
+        jobs: Jobs,
+        models: ModelNames,
+        answering: Answering,
+        tell: fn(&Entry) -> Vec<JobEvent>,
+    ) -> Self {
+        Self { access, jobs, models, answering, tell }
+    }
+}
+
+pub(crate) fn credentials(request: &Request) -> Credentials<'_> {
+    Credentials::shown(request.header_values(AUTHORIZATION), request.header_values(ORIGIN), request.client())
+}

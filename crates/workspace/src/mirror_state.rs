@@ -1,0 +1,70 @@
+//! What all handles of one mirror share.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use crate::blobs::Blobs;
+use crate::error::GitError;
+use crate::listings::Listings;
+use crate::odb::{self, Repo, refs, transfer};
+
+/// How long things may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A fetch, a first clone included.
+    pub fetch: Duration,
+    /// A push to another machine, or by git's own service on this one.
+    pub push: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { fetch: Duration::from_secs(600), push: Duration::from_secs(120) }
+    }
+}
+
+/// What all handles of one mirror share.
+#[derive(Debug)]
+pub(crate) struct MirrorState {
+    pub(crate) repo: Repo,
+    pub(crate) dir: PathBuf,
+    pub(crate) limits: Limits,
+    pub(crate) listings: Listings,
+    blobs: Arc<Blobs>,
+    /// Damage was met: the next fetch makes the mirror anew.
+    suspect: AtomicBool,
+}
+
+impl MirrorState {
+    pub(crate) fn new(repo: Repo, dir: PathBuf, limits: Limits, blobs: Arc<Blobs>) -> Self {
+        // A crash of the machine may have taken what had not reached the disk. Seen once, when the mirror is opened.
+        let local = repo.local();
+        let whole =
+            refs::state(&local).is_ok_and(|state| transfer::tips_are_whole(&local, state.branches.into_values()));
+        Self { repo, dir, limits, listings: Listings::default(), blobs, suspect: AtomicBool::new(!whole) }
+    }
+
+    /// The content with this id, from memory when it was read before.
+    pub(crate) fn blob(&self, repo: impl FnOnce() -> gix::Repository, id: gix::ObjectId) -> Result<Vec<u8>, GitError> {
+        if let Some(bytes) = self.blobs.get(id) {
+            return Ok(bytes.to_vec());
+        }
+        let bytes = self.noted(odb::blob(&repo(), id))?;
+        self.blobs.put(id, &bytes);
+        Ok(bytes)
+    }
+
+    /// Remembers that the mirror is damaged, so that the next fetch mends it.
+    pub(crate) fn noted<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
+        if matches!(result, Err(GitError::Corrupt { .. })) {
+            self.suspect.store(true, Ordering::Relaxed);
+        }
+        result
+    }
+
+    pub(crate) fn is_suspect(&self) -> bool {
+        self.suspect.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,159 @@
+//! Module cycles: files of one crate that need each other in a circle cannot be read, tested or moved one by one.
+//!
+//! Two or three files that belong together may do so; more may not. What a file needs is read from the paths it names,
+//! `crate::…` and `super::…`, outside of its tests.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// Files of one crate that may need each other in a circle.
+const MOST: usize = 3;
+/// Crates with larger circles from before this was looked at. None of them may grow.
+const LARGER: [(&str, usize); 3] = [("markdown", 4), ("search", 9), ("site", 12)];
+
+type Module = Vec<String>;
+type Needs = BTreeMap<Module, BTreeSet<Module>>;
+
+/// A sentence for each cycle of the crates below a folder that has too many files.
+pub(crate) fn faults(crates: &Path) -> Result<Vec<String>, String> {
+    let mut faults = Vec::new();
+    for folder in entries(crates)? {
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut sources = BTreeMap::new();
+        read(&folder.join("src"), &mut Vec::new(), &mut sources)?;
+        let most = LARGER.iter().find(|(larger, _)| *larger == name).map_or(MOST, |(_, most)| *most);
+        for cycle in cycles(&needs(&sources)).into_iter().filter(|cycle| cycle.len() > most) {
+            let files: Vec<String> = cycle.iter().map(|module| module.join("::")).collect();
+            faults.push(format!(
+                "`{name}` has a circle of {} files that need each other, {most} are the most: {}",
+                files.len(),
+                files.join(", ")
+            ));
+        }
+    }
+    Ok(faults)
+}
+
+fn entries(folder: &Path) -> Result<Vec<std::path::PathBuf>, String> {
+    let failed = |error| format!("could not list {}: {error}", folder.display());
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        paths.push(entry.map_err(failed)?.path());
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// The text of each module, without its tests.
+fn read(folder: &Path, at: &mut Module, sources: &mut BTreeMap<Module, String>) -> Result<(), String> {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for path in entries(folder)? {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        if stem.contains("test") {
+            continue;
+        }
+        if path.is_dir() {
+            at.push(stem);
+            read(&path, at, sources)?;
+            at.pop();
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text =
+                fs::read_to_string(&path).map_err(|error| format!("could not read {}: {error}", path.display()))?;
+            let module = match stem.as_str() {
+                "lib" | "main" if at.is_empty() => continue,
+                "mod" => at.clone(),
+                _ => at.iter().cloned().chain([stem]).collect(),
+            };
+            sources.insert(module, without_tests(&text));
+        }
+    }
+    Ok(())
+}
+
+fn without_tests(text: &str) -> String {
+    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect::<Vec<_>>().join("\n")
+}
+
+fn needs(sources: &BTreeMap<Module, String>) -> Needs {
+    static PATH: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b(crate|super)((?:::\w+)+)").expect("a pattern"));
+    static SEVERAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"use crate::\{([^;]*)\};").expect("a pattern"));
+    static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:^|[\s,{])(\w+)").expect("a pattern"));
+    let module_of =
+        |path: &[String]| (1..=path.len()).rev().map(|end| path[..end].to_vec()).find(|m| sources.contains_key(m));
+    let mut needs = Needs::new();
+    for (module, text) in sources {
+        let mut named: BTreeSet<Module> = BTreeSet::new();
+        for found in PATH.captures_iter(text) {
+            let mut path: Module = if &found[1] == "super" { module[..module.len() - 1].to_vec() } else { Vec::new() };
+            path.extend(found[2].split("::").filter(|part| !part.is_empty()).map(str::to_owned));
+            named.extend(module_of(&path));
+        }
+        for list in SEVERAL.captures_iter(text) {
+            named.extend(NAME.captures_iter(&list[1]).filter_map(|name| module_of(&[name[1].to_owned()])));
+        }
+        named.remove(module);
+        needs.insert(module.clone(), named);
+    }
+    needs
+}
+
+/// The groups of modules each of which needs all others of its group.
+fn cycles(needs: &Needs) -> Vec<Vec<Module>> {
+    let reached = |from: &Module| {
+        let (mut reached, mut next) = (BTreeSet::new(), vec![from]);
+        while let Some(module) = next.pop() {
+            next.extend(needs.get(module).into_iter().flatten().filter(|needed| reached.insert((*needed).clone())));
+        }
+        reached
+    };
+    let reach: BTreeMap<&Module, BTreeSet<Module>> = needs.keys().map(|module| (module, reached(module))).collect();
+    let mut groups: BTreeSet<Vec<Module>> = BTreeSet::new();
+    for (module, reached) in &reach {
+        if reached.contains(*module) {
+            groups.insert(reached.iter().filter(|other| reach[other].contains(*module)).cloned().collect());
+        }
+    }
+    groups.into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(files: &[(&str, &str)]) -> Vec<Vec<String>> {
+        let module = |name: &str| name.split("::").map(str::to_owned).collect::<Module>();
+        let sources = files.iter().map(|(name, text)| (module(name), without_tests(text))).collect();
+        let shown = |cycle: Vec<Module>| cycle.iter().map(|module| module.join("::")).collect();
+        cycles(&needs(&sources)).into_iter().map(shown).collect()
+    }
+
+    #[test]
+    fn files_that_need_each_other_are_found_however_the_path_is_written() {
+        let files = [
+            ("a", "use crate::{b, other::Thing};\nfn x() {}"),
+            ("b", "fn y(c: crate::deep::c::C) {}"),
+            ("deep::c", "use super::d::D;"),
+            ("deep::d", "use crate::a::A;"),
+            ("other", "use crate::b::B;"),
+            ("apart", "use crate::a::A;"),
+        ];
+        assert_eq!(of(&files), [["a", "b", "deep::c", "deep::d", "other"]]);
+    }
+
+    #[test]
+    fn tests_and_comments_make_no_circle() {
+        let files = [
+            ("a", "use crate::b::B; // see crate::c"),
+            ("b", "fn y() {}\n#[cfg(test)]\nmod tests {\n use crate::a::A;\n}"),
+            ("c", "use crate::a::A;"),
+        ];
+        assert!(of(&files).is_empty());
+    }
+}
