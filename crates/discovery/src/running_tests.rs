@@ -35,7 +35,7 @@ impl Script {
     fn begins(&self) -> (Arc<Running>, Reader) {
         let replies = Replies::default();
         let permit = replies.permit(ProjectUid::new(Uuid::from_u128(1))).expect("a place");
-        Running::begin(Live::new(Actor(self.clone()).boxed(), place), ThreadId::new(Uuid::nil()), Log::default())
+        Running::begin(Live::new(Actor(self.clone()).boxed(), permit), ThreadId::new(Uuid::nil()), Log::default())
     }
 }
 
