@@ -57,6 +57,8 @@ pub enum CodeReading {
     },
     /// Directives and roles.
     Rst,
+    /// The same of a text that pages include, whole or in part: from which folder its paths are read, nobody knows.
+    RstPart,
     /// Nobody knows which generator it is: what surely is code of MDX counts too.
     Unknown,
 }
@@ -69,6 +71,9 @@ const SHOWN: usize = 80;
 
 /// The code of a page, or of a picture or page that is written in tags, in no order. `file` is relative to the docs root.
 pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
+    if reading == CodeReading::RstPart {
+        return rst::code_of(rst::Whole::Part, bytes);
+    }
     let text = text_of(bytes);
     let mut found = Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() };
     let ending = file.rsplit_once('.').map_or("", |(_, ending)| ending);
@@ -78,8 +83,7 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
         return found.code;
     }
     if reading == CodeReading::Rst {
-        found.rst(&parse_as(file, bytes, Format::Rst, AnchorStyle::Docutils));
-        return found.code;
+        return rst::code_of(rst::Whole::Page(file), bytes);
     }
     let body = front_matter::end(&text);
     let format = if reading == CodeReading::Mdx { Format::Mdx } else { Format::Markdown };
@@ -92,7 +96,7 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
     found.executed_blocks(&page);
     match reading {
         CodeReading::Mdx => found.mdx(body),
-        CodeReading::Rst => {}
+        CodeReading::Rst | CodeReading::RstPart => {}
         CodeReading::Markdown { .. } | CodeReading::Unknown => {
             let all = reading == CodeReading::Markdown { templates_in_code: true };
             found.templates(body, if all { &[] } else { &page.code });

@@ -1,0 +1,341 @@
+//! What of reStructuredText is code: directives that run programs, read files of the machine, or write HTML.
+//!
+//! Extensions add directives and roles that nobody can list, so those that surely do nothing of the kind are listed, and all
+//! others are code. Where docutils would look for markup depends on lists, tables and quotations around it; so marks are
+//! looked for wherever they may stand, in code that is only shown, too. What is neither surely harmless nor surely code
+//! counts as code: a page may keep what it has.
+
+mod addresses;
+mod lines;
+mod names;
+mod roles;
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use self::lines::{Blocks, GoesOn};
+use super::{Code, Found, runs_script};
+use crate::anchors::AnchorStyle;
+use crate::page::Format;
+use crate::parse::parse_as;
+use crate::parse::text_of;
+use crate::parse_lines::Lines;
+use crate::site_paths::{folder, joined};
+
+macro_rules! regex {
+    ($name:ident, $pattern:expr) => {
+        static $name: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new($pattern).expect("the pattern is written out above"));
+    };
+}
+
+// What begins a substitution, or a directive with its name.
+regex!(MARK, r"\.\. +(?:\||([^\s|][^\s]*?) ?::)");
+regex!(SUBSTITUTION, r"\A\.\. +\|[^|\\\s](?:[^|\\\n]*[^|\\\s])?\| +([a-z]+)::(?: |\n|\z)");
+regex!(CODING, r"coding[:=]\s*([-\w.]+)");
+
+/// What a text is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Whole<'f> {
+    /// A page, by its file.
+    Page(&'f str),
+    /// Something that pages include, whole or in part.
+    Part,
+    /// What a table on a page holds.
+    Cells(&'f str),
+}
+
+/// The code of a page, or of a text that pages include.
+pub(super) fn code_of(whole: Whole<'_>, bytes: &[u8]) -> Vec<Code> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => code_of_text(whole, text),
+        // Nobody knows what else it is read as.
+        Err(_) => {
+            let text = text_of(bytes);
+            let mut found = Found { text: &text, lines: Lines::of(&text), file: "", code: Vec::new() };
+            found.add("unread", 0..text.len());
+            found.code
+        }
+    }
+}
+
+fn code_of_text(whole: Whole<'_>, written: &str) -> Vec<Code> {
+    let text = lines::plain(written);
+    let file = match whole {
+        Whole::Page(file) | Whole::Cells(file) => file,
+        Whole::Part => "",
+    };
+    let mut reading = Reading {
+        found: Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() },
+        blocks: Blocks::of(&text),
+        own_roles: BTreeMap::new(),
+        seen: HashSet::new(),
+        whole,
+    };
+    if text.contains('\0') || has_other_coding(&text) {
+        reading.found.add("unread", 0..text.len());
+        return reading.found.code;
+    }
+    reading.directives();
+    reading.roles();
+    reading.addresses();
+    let page = parse_as(file, text.as_bytes(), Format::Rst, AnchorStyle::Docutils);
+    for link in page.links.iter().filter(|link| runs_script(&link.target)) {
+        reading.paragraph("link", link.span.start);
+    }
+    // Where a generator reads templates in pages, as some do.
+    reading.found.templates(0, &page.code);
+    reading.found.code
+}
+
+/// Whether a text says that it is in a character set which docutils may believe, and which is not the one it is read in here.
+fn has_other_coding(text: &str) -> bool {
+    let named = text.lines().take(2).filter_map(|line| CODING.captures(line));
+    named.into_iter().any(|found| !["utf-8", "utf8"].contains(&found[1].to_ascii_lowercase().as_str()))
+}
+
+struct Reading<'t> {
+    found: Found<'t>,
+    blocks: Blocks<'t>,
+    /// Roles that the page defines and that write no code.
+    own_roles: BTreeMap<String, usize>,
+    /// Which paragraphs were found to hold code, and of which kind.
+    seen: HashSet<(&'static str, usize)>,
+    whole: Whole<'t>,
+}
+
+impl Reading<'_> {
+    fn directives(&mut self) {
+        let text = self.found.text;
+        let (mut at, mut read_as_table, mut options_read) = (0, 0, 0);
+        while let Some(found) = MARK.captures_at(text, at) {
+            let whole = found.get_match().range();
+            at = whole.end;
+            let (name, end) = match found.get(1) {
+                Some(name) => (names::plain(&name.as_str().to_lowercase()).to_owned(), whole.end),
+                None => match SUBSTITUTION.captures(&text[whole.start..]) {
+                    Some(found) => (found[1].to_owned(), whole.start + found.get(1).map_or(0, |name| name.end()) + 2),
+                    None => (String::new(), whole.end),
+                },
+            };
+            at = at.max(end);
+            let is_known = match found.get(1) {
+                Some(name) => names::is_directive(&name.as_str().to_lowercase()),
+                None => names::SUBSTITUTIONS.contains(&name.as_str()),
+            };
+            let paragraph = self.blocks.paragraph(whole.start);
+            let has_options = options_read < paragraph.end;
+            options_read = options_read.max(paragraph.end);
+            let mut why = match name.as_str() {
+                _ if !is_known => Some("directive"),
+                "include" | "literalinclude" | "image" | "figure" if !self.has_good_path(&name, whole.start, end) => {
+                    Some("file")
+                }
+                "role" if !self.defines_plain_role(whole.start, end) => Some("directive"),
+                "default-role" if !self.names_plain_role(whole.start, end) => Some("unread"),
+                "include" if self.cuts(whole.start, paragraph.end) => Some("file"),
+                _ if has_options && self.has_bad_option(whole.start, paragraph.end) => Some("directive"),
+                _ => None,
+            };
+            if why.is_none()
+                && name == "csv-table"
+                && !matches!(self.whole, Whole::Cells(_))
+                && read_as_table <= whole.start
+            {
+                read_as_table = self.blocks.block_end(whole.start);
+                let rest = &text[end..read_as_table];
+                why = hides_code(self.found.file, rest).then_some("directive");
+            }
+            match why {
+                // What words between backquotes come to is decided by this one directive.
+                Some("unread") => return self.found.add("unread", 0..text.len()),
+                Some(kind) => at = at.max(self.block(kind, whole.start, end)),
+                None => {}
+            }
+        }
+    }
+
+    /// Adds what a directive may reach to, and says where that ends.
+    fn block(&mut self, kind: &str, start: usize, name_end: usize) -> usize {
+        let text = self.found.text;
+        let end = self.blocks.block_end(start);
+        let path_end = text[name_end..].find('\n').map_or(text.len(), |length| name_end + length);
+        let key = match kind {
+            // By the file itself: from another folder its path is another one.
+            "file" if !self.goes_on(start, path_end) => {
+                let path = self.path_in_docs(text[name_end..path_end].trim());
+                format!("file {} {path}{}", &text[start..name_end], lines::dedented(&text[path_end..end]))
+            }
+            // So may be one of an option.
+            kind if kind == "file" || text[start..end].contains("../") => {
+                format!("{kind} in {} {}", folder(self.found.file), lines::dedented(&text[start..end]))
+            }
+            kind => format!("{kind} {}", lines::dedented(&text[start..end])),
+        };
+        self.found.add_as(start..end, key);
+        end
+    }
+
+    /// A path as it is from the docs root.
+    fn path_in_docs(&self, path: &str) -> String {
+        if path.starts_with(['/', '<']) || path.contains(':') {
+            return path.to_owned();
+        }
+        let mut parts: Vec<&str> = folder(self.found.file).split('/').filter(|part| !part.is_empty()).collect();
+        for part in path.split('/').filter(|part| !matches!(*part, "" | ".")) {
+            match part {
+                ".." if parts.last().is_some_and(|last| *last != "..") => {
+                    parts.pop();
+                }
+                part => parts.push(part),
+            }
+        }
+        parts.join("/")
+    }
+
+    /// Whether the argument of a directive goes on behind its line, for all that is known.
+    fn goes_on(&self, start: usize, line_end: usize) -> bool {
+        match self.blocks.goes_on(start) {
+            GoesOn::No => false,
+            GoesOn::Yes => !self.begins_option(line_end),
+            GoesOn::Unknown => true,
+        }
+    }
+
+    /// Adds the paragraph that a byte is in, once.
+    fn paragraph(&mut self, kind: &'static str, at: usize) {
+        let paragraph = self.blocks.paragraph(at);
+        if self.seen.insert((kind, paragraph.start)) {
+            let key = format!("{kind} {}", &self.found.text[paragraph.clone()]);
+            self.found.add_as(at..paragraph.end.max(at), key);
+        }
+    }
+
+    fn addresses(&mut self) {
+        for at in addresses::scripts(self.found.text, &self.blocks) {
+            self.paragraph("link", at);
+        }
+        for at in addresses::commands(self.found.text).collect::<Vec<_>>() {
+            self.paragraph("formula", at);
+        }
+    }
+
+    /// Whether all that may be an option from a byte to another is one that does no more than lay out.
+    fn has_bad_option(&self, start: usize, end: usize) -> bool {
+        let text = self.found.text;
+        let is_table = self.blocks.may_be_in_table(self.blocks.number(start));
+        let mut at = start;
+        while let Some(colon) = text[at..end].find(':').map(|length| at + length) {
+            at = colon + 1;
+            let before = text[start..colon].trim_end_matches(' ');
+            let is_first = before.ends_with(['\n', '"', ',']) || before.ends_with("::");
+            let may_begin = is_first || (is_table && (before.ends_with(['|', '+']) || text[..colon].ends_with(' ')));
+            if !may_begin || colon == start || text[start..colon].ends_with(':') {
+                continue;
+            }
+            let Some(name) = field_name(&text[at..end]) else { continue };
+            let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+            if !is_plain || !names::is_option(name) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Whether a directive at `start` names a file of the docs behind `end`, and that file alone.
+    fn has_good_path(&self, directive: &str, start: usize, end: usize) -> bool {
+        let text = self.found.text;
+        let line_end = text[end..].find('\n').map_or(text.len(), |length| end + length);
+        let written = text[end..line_end].trim();
+        if written.is_empty() || written.starts_with(':') || self.goes_on(start, line_end) {
+            return false;
+        }
+        let is_picture = matches!(directive, "image" | "figure");
+        let own = folder(self.found.file);
+        match directive {
+            "include" => {
+                let is_of_docutils = written.strip_prefix('<').and_then(|rest| rest.strip_suffix(".txt>"));
+                let reads_as_page = joined(own, written).is_some_and(|path| {
+                    // Paths in it are read from this page's folder.
+                    Format::of(&path) == Format::Rst && depth(folder(&path)) <= depth(own)
+                });
+                is_of_docutils.is_some_and(|name| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-'))
+                    || (reads_as_page && !written.starts_with('/') && self.is_of_docs(written))
+            }
+            _ if is_picture => {
+                // Blanks are taken out.
+                let path: String = written.split_whitespace().collect();
+                let is_url = ["http://", "https://"].iter().any(|scheme| path.to_ascii_lowercase().starts_with(scheme));
+                is_url || path.to_ascii_lowercase().starts_with("data:image/") || self.is_of_docs(&path)
+            }
+            _ => !written.starts_with('/') && self.is_of_docs(written),
+        }
+    }
+
+    /// Whether the line behind the one that ends at a byte begins with the name of an option.
+    fn begins_option(&self, line_end: usize) -> bool {
+        let next = self.found.text[line_end..].trim_start();
+        next.strip_prefix(':').and_then(field_name).is_some_and(|name| !name.contains(char::is_whitespace))
+    }
+
+    /// Whether a path is one of the docs.
+    fn is_of_docs(&self, path: &str) -> bool {
+        let is_odd = path.starts_with("//") || path.contains('\\') || path.contains(':');
+        let relative = path.strip_prefix('/');
+        let is_inside = match relative {
+            Some(path) => joined("", path).is_some(),
+            None => joined(folder(self.found.file), path).is_some(),
+        };
+        !is_odd && is_inside && self.found.may_include(relative.unwrap_or(path))
+    }
+
+    /// Whether a part of a file may be meant and not all of it. What a part comes to may be defined in another.
+    fn cuts(&self, start: usize, end: usize) -> bool {
+        [":start-", ":end-"].iter().any(|option| self.found.text[start..end].contains(option))
+    }
+}
+
+/// How far the end of the name of a field is looked for, so that time stays linear.
+const LONGEST_NAME: usize = 200;
+
+/// Whether there is code in the cells of a table whose quotes are taken out, or in a text with them.
+fn hides_code(file: &str, table: &str) -> bool {
+    let cells = table.replace(['"', '\\'], "");
+    let is_role = |code: &Code| code.key.starts_with("role ") && !code.key.contains('`');
+    [table, &cells].iter().any(|text| code_of_text(Whole::Cells(file), text).iter().any(|code| !is_role(code)))
+}
+
+/// The name of a field whose first colon was read.
+fn field_name(text: &str) -> Option<&str> {
+    let mut chars = text.char_indices().peekable();
+    if text.starts_with([':', ' ', '\n']) {
+        return None;
+    }
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\n' => return None,
+            // In doubt it is one, and none that is known.
+            _ if at > LONGEST_NAME => return Some(&text[..at]),
+            '\\' => {
+                chars.next_if(|(_, next)| *next != '\n');
+            }
+            ':' => match chars.peek() {
+                None | Some((_, ' ' | '\n' | '|')) => return (!text[..at].ends_with(' ')).then_some(&text[..at]),
+                Some((_, '`')) => return None,
+                Some(_) => {}
+            },
+            _ => {}
+        }
+    }
+    None
+}
+
+fn depth(folder: &str) -> usize {
+    folder.split('/').filter(|part| !part.is_empty()).count()
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;
