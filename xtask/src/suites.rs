@@ -49,7 +49,7 @@ pub(crate) enum Suite {
     Models,
     /// The built server against a GitHub emulator and GitHub's description of its API
     Forges,
-    /// What the assistant lets out, in the Markdown renderers of others; $DOCENT_FUZZ_SECONDS says for how long, $DOCENT_FUZZ_SEED with which texts
+    /// What the assistant lets out, in the Markdown renderers of others, and what agents may write, in docutils and Sphinx; $DOCENT_FUZZ_SECONDS says for how long each, $DOCENT_FUZZ_SEED with which texts
     Markdown,
     /// Small sites of odd rules, built by their own generators before and after chores
     Sites,
@@ -322,7 +322,15 @@ impl<'a> Suites<'a> {
         let mut command = Command::new(cargo());
         let chosen = ["--ignored", "--nocapture", "link_filter::fuzz"];
         command.args(["test", "--quiet", "--package", "docent-assistant", "--lib", "--"]).args(chosen);
-        Ok(self.outcome(command.env("DOCENT_NODE", node), stop).await?)
+        match self.outcome(command.env("DOCENT_NODE", node), stop).await? {
+            Outcome::Passed => {}
+            other => return Ok(other),
+        }
+        let sphinx = self.tools.python_program("sphinx-build", "tests/sites/sphinx/requirements.txt", stop).await?;
+        let mut command = Command::new(cargo());
+        let chosen = ["--ignored", "--nocapture", "code::rst::docutils"];
+        command.args(["test", "--quiet", "--package", "docent-markdown", "--lib", "--"]).args(chosen);
+        Ok(self.outcome(command.env("DOCENT_PYTHON", sphinx.with_file_name("python")), stop).await?)
     }
 
     /// The black-box tests of a module that need more than cargo brings.

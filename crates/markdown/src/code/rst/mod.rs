@@ -339,3 +339,7 @@ fn depth(folder: &str) -> usize {
 #[cfg(test)]
 #[path = "tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "docutils.rs"]
+mod docutils;
