@@ -212,6 +212,30 @@ fn the_refactors_are_tools() {
 }
 
 #[test]
+fn pages_in_restructured_text_are_edited_moved_and_kept_from_code() {
+    let mut files = MemoryFiles::from_texts([
+        ("conf.py", "project = 'Acme'\n"),
+        ("index.rst", "Acme\n====\n\n.. toctree::\n\n   guide/start\n\nSee :doc:`guide/start`.\n"),
+        ("guide/start.rst", "Start\n=====\n\n.. image:: ../img/a.png\n   :alt: A\n\nBack :doc:`home </index>`.\n"),
+        ("img/a.png", "\0PNG"),
+    ]);
+    ok(&mut files, "edit", json!({"path": "guide/start.rst", "old": "Back", "new": "Go back"}));
+    ok(&mut files, "move_page", json!({"from": "guide/start", "to": "tutorial/first/start"}));
+    assert_eq!(
+        files.text("index.rst"),
+        Some("Acme\n====\n\n.. toctree::\n\n   tutorial/first/start\n\nSee :doc:`tutorial/first/start`.\n")
+    );
+    let moved = files.text("tutorial/first/start.rst").expect("it moved");
+    assert!(moved.contains(".. image:: ../../img/a.png\n"), "{moved}");
+    let raw = "Go back\n\n.. raw:: html\n\n   <script>f()</script>\n\nto";
+    let why = refused(&mut files, "edit", json!({"path": "tutorial/first/start.rst", "old": "Go back", "new": raw}));
+    assert!(
+        why.contains("holds code that no page of the site has") && why.contains("`.. raw:: html <script>"),
+        "{why}"
+    );
+}
+
+#[test]
 fn every_tool_is_described_and_its_schema_is_an_object() {
     let settings =
         [Editor::Separate, Editor::TextEditor].map(|editor| Setting { editor, search: true, ..Setting::default() });

@@ -6,7 +6,7 @@
 //!
 //! | kind | what may change |
 //! |---|---|
-//! | pages | everything but code: what MDX, templates and browsers run must be on a page of the site already |
+//! | pages | everything but code: what MDX, directives, templates and browsers run must be on a page of the site already |
 //! | pictures, recordings, fonts, tables | everything; an SVG like a page |
 //! | navigation and redirects | those parts of `docs.json`, `mkdocs.yml` and their like |
 //! | descriptions of APIs | those that are there, and new ones by name |
@@ -16,14 +16,17 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::Code;
+use docent_markdown::{Code, CodeReading};
 use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file};
 
 use crate::allowed::Allowed;
 use crate::paths::{check_new_name, check_path, is_hidden, runs_builds};
 
 /// Text of pages.
-const PAGES: [&str; 3] = ["md", "mdx", "markdown"];
+const PAGES: [&str; 4] = ["md", "mdx", "markdown", "rst"];
+
+/// Other texts that may include some in reStructuredText.
+const INCLUDING: [&str; 4] = ["txt", "inc", "rest", "in"];
 
 /// Files that are shown or played, and never run.
 const ASSETS: [&str; 36] = [
@@ -77,6 +80,7 @@ pub(crate) struct Writable<'b> {
     allowed: Allowed,
     layout: OnceCell<Layout>,
     code: RefCell<KnownCode>,
+    including: OnceCell<Vec<String>>,
     shown: OnceCell<BTreeSet<String>>,
 }
 
@@ -84,8 +88,8 @@ impl<'b> Writable<'b> {
     /// `allowed` are the globs of the project's owner.
     pub(crate) fn new(base: &'b dyn Tree, allowed: &[String]) -> Self {
         let allowed = Allowed::of(allowed);
-        let (layout, code, shown) = (OnceCell::new(), RefCell::default(), OnceCell::new());
-        Self { base, allowed, layout, code, shown }
+        let (layout, including, shown) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Self { base, allowed, layout, code: RefCell::default(), including, shown }
     }
 
     /// Whether an agent may make this of a file, `None` being its removal. The sentence is for a model, and for its people.
@@ -105,8 +109,10 @@ impl<'b> Writable<'b> {
             return Ok(());
         }
         let judged = match self.kind(path, before.as_deref(), after) {
-            Kind::Page => self.without_new_code(path, before.as_deref(), after),
-            Kind::Asset => Ok(()),
+            Kind::Page => self
+                .without_new_code(before.as_deref(), after, &|bytes| code_of(self.layout(), path, bytes))
+                .and_then(|()| self.without_new_code_where_included(path, before.as_deref(), after)),
+            Kind::Asset => self.without_new_code_where_included(path, before.as_deref(), after),
             Kind::Data(data) => navigation_alone(data, before.as_deref(), after),
             Kind::Other => Err(OTHER.to_owned()),
         };
@@ -144,11 +150,16 @@ impl<'b> Writable<'b> {
         self.layout.get_or_init(|| Layout::read(self.base))
     }
 
-    /// Refuses code that no page of the site has.
-    fn without_new_code(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> Result<(), String> {
+    /// Refuses code that no page of the site has. `read` says what of a text is code.
+    fn without_new_code(
+        &self,
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
+        read: &dyn Fn(&[u8]) -> Vec<Code>,
+    ) -> Result<(), String> {
         let Some(after) = after else { return Ok(()) };
-        let had: HashSet<String> = self.code_of(path, before.unwrap_or_default()).map(|code| code.key).collect();
-        let new = self.code_of(path, after).find(|code| !had.contains(&code.key) && !self.is_known(&code.key));
+        let had: HashSet<String> = read(before.unwrap_or_default()).into_iter().map(|code| code.key).collect();
+        let new = read(after).into_iter().find(|code| !had.contains(&code.key) && !self.is_known(&code.key));
         match new {
             None => Ok(()),
             Some(Code { line, shown, .. }) => Err(format!(
@@ -158,8 +169,37 @@ impl<'b> Writable<'b> {
         }
     }
 
-    fn code_of(&self, path: &str, bytes: &[u8]) -> impl Iterator<Item = Code> + use<> {
-        code_of(self.layout(), path, bytes).into_iter()
+    /// The same of a file that a page in reStructuredText includes: it is read as a part of that page, whatever its name is,
+    /// and its paths are read from that page's folder.
+    fn without_new_code_where_included(
+        &self,
+        path: &str,
+        before: Option<&[u8]>,
+        after: Option<&[u8]>,
+    ) -> Result<(), String> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        if !self.including().iter().any(|named| named.contains(name)) {
+            return Ok(());
+        }
+        let read = |bytes: &[u8]| docent_markdown::code_of(CodeReading::RstPart, path, bytes);
+        self.without_new_code(before, after, &read)
+            .map_err(|why| format!("a page includes it as reStructuredText, and so read, {why}"))
+    }
+
+    /// What stands behind each `include::` of the base.
+    fn including(&self) -> &[String] {
+        self.including.get_or_init(|| {
+            let may_include = |path: &String| {
+                let ending = path.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
+                PAGES.contains(&ending.as_str()) || INCLUDING.contains(&ending.as_str())
+            };
+            let mut named = Vec::new();
+            for path in self.base.paths().into_iter().filter(may_include) {
+                let bytes = self.base.read(&path).unwrap_or_default();
+                named.extend(named_behind_include(&String::from_utf8_lossy(&bytes)));
+            }
+            named
+        })
     }
 
     /// Whether a page of the base holds this piece of code. Pages are read as far as it takes.
@@ -185,7 +225,7 @@ impl<'b> Writable<'b> {
         });
         let Some(path) = unread.pop() else { return false };
         let bytes = self.base.read(&path).unwrap_or_default();
-        known.keys.extend(self.code_of(&path, &bytes).map(|code| code.key));
+        known.keys.extend(code_of(self.layout(), &path, &bytes).into_iter().map(|code| code.key));
         true
     }
 
@@ -233,6 +273,23 @@ impl<'b> Writable<'b> {
             read.flat_map(|(bytes, path)| read_file(self.layout(), &path, &bytes, self.base).included).collect()
         })
     }
+}
+
+/// The words behind each directive that includes a text as it is, on its line and the next.
+fn named_behind_include(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let mut named = Vec::new();
+    for (at, line) in lines.iter().enumerate() {
+        let line = line.to_ascii_lowercase();
+        let is_include = |found: usize| {
+            let behind = line[found + "include".len()..].trim_start();
+            behind.starts_with("::") && !line[..found].ends_with("literal")
+        };
+        if line.match_indices("include").any(|(found, _)| is_include(found)) {
+            named.push(format!("{}\n{}", lines[at], lines.get(at + 1).unwrap_or(&"")));
+        }
+    }
+    named
 }
 
 /// The code of the pages that were read so far.

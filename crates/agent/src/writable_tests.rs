@@ -189,3 +189,54 @@ fn a_finished_job_is_held_to_the_same_rules() {
     assert!(refused_change(&before, &after, &changed("package.json"), &[]).is_some());
     assert_eq!(refused_change(&before, &after, &changed("package.json"), &["package.json".to_owned()]), None);
 }
+
+/// A site in reStructuredText, with a text that it includes and code that it has.
+fn sphinx() -> Files {
+    files(&[
+        ("conf.py", "project = 'Acme'\n"),
+        ("index.rst", "Acme\n====\n\n.. toctree::\n\n   guide/a\n\n.. include:: shared.txt\n"),
+        ("guide/a.rst", "A\n=\n\n.. raw:: html\n\n   <br>\n\nSee :doc:`/index` and :issue:`12`.\n"),
+        ("guide/part.md", "A part.\n"),
+        ("guide/b.rst", "B\n=\n\n.. include:: part.md\n"),
+        ("data/prices.csv", "a,b\n"),
+        ("data/table.rst", "T\n=\n\n.. include:: prices.csv\n"),
+        ("data/plain.csv", "a,b\n"),
+    ])
+}
+
+#[test]
+fn pages_in_restructured_text_are_written_without_new_code() {
+    let site = sphinx();
+    let check = |path: &str, text: &str| Writable::new(&site, &[]).check(path, Some(text.as_bytes()));
+    let a = "A\n=\n\n.. raw:: html\n\n   <br>\n\nSee :doc:`/index`, :doc:`b` and :issue:`13`.\n";
+    assert_eq!(check("guide/a.rst", a), Ok(()));
+    assert_eq!(
+        check("guide/new.rst", ".. note::\n\n   New.\n\n   .. raw:: html\n\n      <br>\n"),
+        Ok(()),
+        "it is known"
+    );
+    for text in [
+        ".. raw:: html\n\n   <script>f()</script>\n",
+        ".. exec::\n\n   x\n",
+        ".. include:: /etc/passwd\n",
+        ".. include:: ../guide/part.md\n\n.. include:: notes.md\n",
+    ] {
+        let why = check("guide/a.rst", text).expect_err(text);
+        assert!(why.contains("holds code that no page of the site has"), "{why}");
+    }
+}
+
+#[test]
+fn what_a_page_in_restructured_text_includes_is_held_to_its_rules() {
+    let site = sphinx();
+    let check = |path: &str, text: &str| Writable::new(&site, &[]).check(path, Some(text.as_bytes()));
+    for path in ["guide/part.md", "data/prices.csv"] {
+        assert_eq!(check(path, "Words of it.\n"), Ok(()), "{path}");
+        let why = check(path, "A part.\n\n.. raw:: html\n\n   <b>\n").expect_err(path);
+        assert!(why.contains("a page includes it as reStructuredText"), "{why}");
+    }
+    assert_eq!(check("data/plain.csv", ".. raw:: html\n"), Ok(()), "nobody reads it so");
+    // A picture is looked for from the folder of the page that includes it.
+    let why = check("guide/part.md", ".. image:: ../../x.png\n").expect_err("outside of the docs");
+    assert!(why.contains("../../x.png"), "{why}");
+}

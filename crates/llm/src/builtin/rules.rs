@@ -108,7 +108,7 @@ pub(super) fn is_path(text: &str) -> bool {
 }
 
 pub(super) fn has_page_ending(text: &str) -> bool {
-    [".md", ".mdx", ".markdown"].iter().any(|ending| text.to_ascii_lowercase().ends_with(ending))
+    [".md", ".mdx", ".markdown", ".rst"].iter().any(|ending| text.to_ascii_lowercase().ends_with(ending))
 }
 
 /// `Fix broken links`.
