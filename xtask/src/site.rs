@@ -241,7 +241,10 @@ async fn outcome(command: &mut Command, stop: &mut Stop) -> Result<Outcome, Stri
 fn is_told(line: &str, left: &[String]) -> bool {
     let Some((_, written)) = line.split_once('\t') else {
         let mut quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
-        return quoted.any(|words| left.iter().any(|line| line.contains(&format!("`{words}`"))));
+        let left: Vec<String> = left.iter().map(|line| line.replace(warnings::MOVED, "").to_lowercase()).collect();
+        // Roles have what they name between backquotes of their own, or behind its title.
+        let names = |line: &String, words: &str| line.split(['`', '<', '>']).any(|part| part == words);
+        return quoted.any(|words| left.iter().any(|line| names(line, &words.to_lowercase())));
     };
     let written = written.split(" on ").next().unwrap_or_default().trim_start_matches('#');
     let path = written.split(['#', '?']).next().unwrap_or_default();

@@ -24,6 +24,7 @@ pub(crate) enum Generator {
     Mkdocs,
     Nextra,
     Sphinx,
+    SphinxRst,
     Starlight,
     Vitepress,
 }
@@ -47,6 +48,7 @@ impl Generator {
         Self::Mkdocs,
         Self::Nextra,
         Self::Sphinx,
+        Self::SphinxRst,
         Self::Starlight,
         Self::Vitepress,
     ];
@@ -63,6 +65,7 @@ impl Generator {
             Self::Mkdocs => "MkDocs",
             Self::Nextra => "Nextra",
             Self::Sphinx => "Sphinx",
+            Self::SphinxRst => "Sphinx-rst",
             Self::Starlight => "Astro Starlight",
             Self::Vitepress => "VitePress",
         }
@@ -81,7 +84,7 @@ impl Generator {
             _ => "",
         };
         let home = match self {
-            Self::Sphinx | Self::Vitepress => "docs",
+            Self::Sphinx | Self::SphinxRst | Self::Vitepress => "docs",
             _ => "",
         };
         Site { base: base.to_owned(), home: home.to_owned(), pages: 2, show: 10, ..Site::default() }
@@ -110,7 +113,7 @@ impl Generator {
         let (program, modules) = match self {
             _ if site.build.is_some() => (PathBuf::from("/bin/sh"), brought.exists().then_some(brought)),
             Self::Mkdocs => (tools.python_program("mkdocs", &requirements, stop).await?, None),
-            Self::Sphinx => (tools.python_program("sphinx-build", &requirements, stop).await?, None),
+            Self::Sphinx | Self::SphinxRst => (tools.python_program("sphinx-build", SPHINX, stop).await?, None),
             Self::Hugo => (tools.python_program("hugo", &requirements, stop).await?, None),
             Self::Jekyll => (tools.debian_program("jekyll", stop).await?, None),
             Self::Mdbook => (tools.cargo_program("mdbook", MDBOOK, stop).await?, None),
@@ -120,6 +123,9 @@ impl Generator {
         Ok(Builder { generator: self, program, modules, own, home: site.home.clone(), command: site.build.clone() })
     }
 }
+
+/// The same Sphinx for pages in both languages.
+const SPHINX: &str = "tests/sites/sphinx/requirements.txt";
 
 /// Pinned, so that a machine of next month runs what this one does.
 const MDBOOK: &str = "0.5.4";
@@ -196,7 +202,7 @@ impl Builder {
             Generator::Mintlify => command.arg(self.own.join("judge.mjs")).arg(".").arg(out),
             Generator::Mkdocs => command.args(["build", "--site-dir"]).arg(out),
             Generator::Nextra => command.arg(script("next/dist/bin/next")).arg("build"),
-            Generator::Sphinx => {
+            Generator::Sphinx | Generator::SphinxRst => {
                 command.args(["-q", "-n", "-b", "html", "-d"]).arg(out.with_extension("doctrees")).arg(".").arg(out)
             }
             Generator::Starlight => command.arg(script("astro/bin/astro.mjs")).args(["build", "--outDir"]).arg(out),

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The folder that chores move pages into.
-const MOVED: &str = "moved-here/";
+pub(super) const MOVED: &str = "moved-here/";
 
 /// Lines, each once.
 #[derive(Debug, Default)]
