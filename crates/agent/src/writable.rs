@@ -8,7 +8,7 @@
 //! |---|---|
 //! | pages | everything but code: what MDX, directives, templates and browsers run must be on a page of the site already |
 //! | pictures, recordings, fonts, tables | everything; an SVG like a page |
-//! | navigation and redirects | those parts of `docs.json`, `mkdocs.yml` and their like |
+//! | navigation and redirects | those parts of `docs.json`, `mkdocs.yml`, `book.toml` and their like |
 //! | descriptions of APIs | those that are there, and new ones by name |
 //! | samples | text files that pages show, and new ones beside them |
 //! | everything else | what the owner of the project allows by a glob |

@@ -19,6 +19,7 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     let files = NavigationFiles::of(tree, &site);
     let edits = files.remove(&file);
     let listed = !edits.is_empty();
+    let gone = edits.files.clone();
     follow_navigation(&mut deleted, edits);
     for (place, source) in files.redirects_to(&file) {
         deleted.left.push(format!("{}:{} redirects `{source}` to it", place.file, place.line));
@@ -30,6 +31,9 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     }
     let mut linking = linking_to(tree, &site, &file, slug.as_deref());
     for page in &mut linking {
+        // A navigation may be a page with links, and this one is gone from it.
+        let cuts = gone.get(&page.page.path).map(Vec::as_slice).unwrap_or_default();
+        page.links.retain(|link| cuts.iter().all(|(cut, _)| !cut.contains(&link.dest_span.start)));
         let text = text_of(&page.bytes);
         let entries: Vec<Link> = page.links.extract_if(.., |link| is_entry(link)).collect();
         if !entries.is_empty() {
@@ -147,6 +151,19 @@ mod tests {
         let tree = after(&tree, &deleted);
         assert!(!tree.contains_key("a.md"));
         assert!(text(&tree, "docs.json").contains(r#""pages": ["b"]"#));
+    }
+
+    #[test]
+    fn an_entry_of_a_summary_that_goes_leads_nowhere_any_more() {
+        let tree = site(&[
+            ("book.toml", "[output.html.redirect]\n\"/x.html\" = \"b.html\"\n"),
+            ("src/SUMMARY.md", "- [A](a.md)\n- [B](b.md)\n"),
+            ("src/a.md", "[b](b.md)\n"),
+            ("src/b.md", ""),
+        ]);
+        let deleted = delete_page(&tree, "src/b.md").expect("deleted");
+        assert_eq!(deleted.left, ["book.toml:2 redirects `/x.html` to it", "src/a.md:1 links to it as `b.md`"]);
+        assert_eq!(text(&after(&tree, &deleted), "src/SUMMARY.md"), "- [A](a.md)\n");
     }
 
     #[test]

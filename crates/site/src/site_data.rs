@@ -17,6 +17,8 @@ pub enum SiteData {
     Mintlify,
     /// `mkdocs.yml`: `nav` and `redirect_maps` among other settings.
     MkDocs,
+    /// `book.toml`: `output.html.redirect` among other settings.
+    MdBook,
     /// `_redirects`: a line each.
     Redirects,
     /// Nothing but navigation: `_meta.json`, `_category_.json`, sidebars.
@@ -36,6 +38,7 @@ impl SiteData {
         Some(match name {
             _ if Navigation::FILES.contains(&file) => Self::Mintlify,
             "mkdocs.yml" | "mkdocs.yaml" => Self::MkDocs,
+            "book.toml" => Self::MdBook,
             "_redirects" => Self::Redirects,
             "_meta.json" | "meta.json" | "_category_.json" | "versions.json" | "redirects.json" | "navigation.json"
             | "nav.json" | "toc.json" => Self::Json,
@@ -58,6 +61,7 @@ impl SiteData {
         let changed = match self {
             Self::Mintlify => mintlify(before.unwrap_or("{}"), &after),
             Self::MkDocs => mkdocs(before.unwrap_or_default(), &after),
+            Self::MdBook => book(before.unwrap_or_default(), &after),
             Self::Redirects => redirects(before.unwrap_or_default(), &after),
             Self::Json => json(&after).map(|json| strings_of_json(&json)),
             Self::Yaml => without_references(before.unwrap_or_default(), &after)
@@ -187,6 +191,20 @@ fn without_references(before: &str, after: &str) -> Result<(), &'static str> {
     }
 }
 
+/// All but the values of the table of redirects has to be the same.
+fn book(before: &str, after: &str) -> Judged {
+    let read = |text: &str| -> Result<(toml::Table, Vec<String>), &'static str> {
+        let mut table = text.parse::<toml::Table>().map_err(|_| "it is not TOML")?;
+        let mut html = table.get_mut("output").and_then(|output| output.get_mut("html")?.as_table_mut());
+        let redirects = html.as_mut().and_then(|html| html.get_mut("redirect")?.as_table_mut()).map(std::mem::take);
+        let texts = redirects.unwrap_or_default().into_iter().map(|(_, to)| to.as_str().map(str::to_owned));
+        let texts: Option<Vec<String>> = texts.collect();
+        Ok((table, texts.ok_or("a redirect leads to no address")?))
+    };
+    let ((others, _), (others_now, redirects)) = (read(before)?, read(after)?);
+    if others == others_now { Ok(redirects) } else { Err(OTHERS) }
+}
+
 /// Lines that are no redirects (those that serve another page in place, for one) have to be the same.
 fn redirects(before: &str, after: &str) -> Judged {
     let is_other = |line: &&str| {
@@ -255,6 +273,25 @@ mod tests {
             assert_eq!(judged("mkdocs.yml", before, &after).is_some(), is_more, "{after}");
         }
         assert_eq!(judged("mkdocs.yml", "site_name: T\n", "site_name: T\nnav:\n  - index.md\n"), None);
+    }
+
+    #[test]
+    fn only_the_redirects_of_book_toml_may_differ() {
+        let before = "[book]\ntitle = \"T\"\n[output.html.redirect]\n\"/a.html\" = \"b.html\"\n";
+        for (old, new, is_more) in [
+            ("b.html\"\n", "c.html\"\n\"/d.html\" = \"c.html\"\n", false),
+            ("[book]", "# note\n[book]", false),
+            ("\"b.html\"", "\"javascript:f()\"", true),
+            ("\"b.html\"", "1", true),
+            ("\"b.html\"\n", "\"b.html\"\n[preprocessor.x]\ncommand = \"y\"\n", true),
+            ("\"T\"", "\"U\"", true),
+            ("[output.html.redirect]", "[output.html]\ncurly-quotes = true\n[output.html.redirect]", true),
+            ("[book]", "[book", true),
+        ] {
+            let after = before.replacen(old, new, 1);
+            assert_ne!(after, before, "{old}");
+            assert_eq!(judged("../book.toml", before, &after).is_some(), is_more, "{after}");
+        }
     }
 
     #[test]

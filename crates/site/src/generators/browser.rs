@@ -58,7 +58,8 @@ impl Browser<'_> {
         Some(Target::Redirect { destination: self.site.redirect(path)?.to_owned() })
     }
 
-    fn without_base<'p>(&self, path: &'p str) -> Option<&'p str> {
+    /// A path of the host without what stands before all paths of the site.
+    pub(crate) fn without_base<'p>(&self, path: &'p str) -> Option<&'p str> {
         let path = path.trim_start_matches('/');
         let rest = path.strip_prefix(self.base)?;
         (self.base.is_empty() || rest.is_empty() || rest.starts_with('/')).then_some(rest)
@@ -99,7 +100,7 @@ impl Browser<'_> {
 }
 
 /// A file's path in a folder.
-fn inside<'f>(folder: &str, file: &'f str) -> Option<&'f str> {
+pub(super) fn inside<'f>(folder: &str, file: &'f str) -> Option<&'f str> {
     match folder {
         "" => Some(file).filter(|file| !file.starts_with("../")),
         folder => file.strip_prefix(folder)?.strip_prefix('/'),

@@ -106,8 +106,11 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     };
     let redirects = ["output", "html", "redirect"].iter().try_fold(&config, |table, name| table.get(*name)?.as_table());
     for (from, to) in redirects.into_iter().flatten() {
-        if let Some(to) = to.as_str() {
-            layout.redirects.push((from.clone(), to.to_owned()));
+        // With an anchor it is a place on a page that is redirected.
+        if let (Some(to), Some(from)) = (to.as_str(), docent_markdown::joined("", from.trim_start_matches('/')))
+            && !from.contains('#')
+        {
+            layout.redirects.push((from, to.to_owned()));
         }
     }
     if let Some(message) = trouble {
@@ -179,6 +182,31 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
 fn browser(site: &Site) -> Browser<'_> {
     let options = &site.layout().mdbook;
     Browser { site, base: &options.base, folders: false, assets: &options.source }
+}
+
+/// The path that a page is built at, there already or not yet: `guide/start.html`.
+pub(crate) fn built_path(site: &Site, file: &str) -> Option<String> {
+    let inside = super::browser::inside(&site.layout().mdbook.source, file)?;
+    let stem = docent_markdown::stem(inside)?;
+    let name = stem.rsplit('/').next().unwrap_or(stem);
+    let stem = if name.eq_ignore_ascii_case("readme") { below(folder(stem), "index") } else { stem.to_owned() };
+    Some(format!("{stem}.html"))
+}
+
+/// The page that is built at a path.
+pub(crate) fn page_at(site: &Site, path: &str) -> Option<String> {
+    match browser(site).find(path, None)? {
+        Target::Page { file, .. } => Some(file),
+        _ => None,
+    }
+}
+
+/// The path below the book that a browser takes a URL's for on the page at another; `None` where that leads out of the book.
+pub(crate) fn path_from(site: &Site, page: &str, path: &str) -> Option<String> {
+    match path.starts_with('/') {
+        true => docent_markdown::joined("", browser(site).without_base(path)?),
+        false => docent_markdown::joined(folder(page), path),
+    }
 }
 
 /// By the file; a `README.md` is served as the index of its folder and has to be named so.

@@ -11,6 +11,7 @@
 //!
 //! A redirect is added where the site keeps redirects already. What is not edited is told, and left to a person.
 
+mod book;
 mod lines;
 mod literals;
 mod mintlify;
@@ -24,6 +25,7 @@ use docent_markdown::{folder, is_page, line_of};
 use crate::follow::has_page_ending;
 use crate::model::Site;
 use crate::tree::Tree;
+use book::BookRedirects;
 use mintlify::MintlifyFiles;
 
 /// New text in the place of a byte range of a file. An empty range is an insertion.
@@ -280,6 +282,11 @@ impl<'s> NavigationFiles<'s> {
                 }
             }
         }
+        if let Some(book) = BookRedirects::of(self.tree, self.site) {
+            let (gone, stay) = book.remove(self.site, file);
+            edits.extend(gone);
+            left.extend(stay);
+        }
         NavigationEdits::of(edits, left)
     }
 
@@ -317,9 +324,9 @@ impl<'s> NavigationFiles<'s> {
         }
     }
 
-    /// The redirects of `docs.json` that lead to a page: file, line, source.
+    /// The redirects that lead to a page: where each stands, and its source.
     pub fn redirects_to(&self, file: &str) -> Vec<(NavigationPlace, String)> {
-        let Some(mintlify) = &self.mintlify else { return Vec::new() };
+        let Some(mintlify) = &self.mintlify else { return redirects::leading_to(self.tree, self.site, file) };
         let leads = |redirect: &&crate::navigation::Redirect| matches!(self.site.resolve(&mintlify.navigation.path, &redirect.destination), crate::Target::Page { file: to, .. } if to == file);
         let place = |redirect: &crate::navigation::Redirect| NavigationPlace {
             file: mintlify.navigation.files[redirect.file].clone(),

@@ -1,19 +1,22 @@
-//! Redirects where a site keeps them: a file `_redirects`, and the redirects plug-in of MkDocs.
+//! Redirects where a site keeps them: a file `_redirects`, the redirects plug-in of MkDocs, and mdBook's configuration.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use docent_markdown::text_of;
+use docent_markdown::{line_of, text_of};
 use regex::Regex;
 
-use super::{FileEdit, NavigationEdits, way};
+use super::book::BookRedirects;
+use super::{FileEdit, NavigationEdits, NavigationPlace, way};
+use crate::follow::parts;
+use crate::generators::redirects::plain;
 use crate::layout::Generator;
 use crate::model::Site;
 use crate::tree::{Tree, at_home};
 
 /// Whether the site has a place for redirects that is edited here.
 pub(super) fn is_kept(tree: &dyn Tree, site: &Site) -> bool {
-    plain_file(tree, site).is_some() || mkdocs(tree, site).is_some()
+    plain_file(tree, site).is_some() || mkdocs(tree, site).is_some() || BookRedirects::of(tree, site).is_some()
 }
 
 /// Sends readers of `from` to `to`.
@@ -21,10 +24,33 @@ pub(super) fn redirect(tree: &dyn Tree, site: &Site, from: &str, to: &str) -> Na
     if let Some(map) = mkdocs(tree, site) {
         return NavigationEdits::of(map.redirect(from, to), Vec::new());
     }
+    if let Some(book) = BookRedirects::of(tree, site) {
+        let (edits, left) = book.redirect(site, from, to);
+        return NavigationEdits::of(edits, left);
+    }
     if let Some((file, text)) = plain_file(tree, site) {
         return NavigationEdits::of(in_lines(site, &file, &text, from, to), Vec::new());
     }
     NavigationEdits { left: by_program(tree, site, from, to), ..NavigationEdits::default() }
+}
+
+/// The redirects that lead to a page: where each stands, and its source.
+pub(super) fn leading_to(tree: &dyn Tree, site: &Site, file: &str) -> Vec<(NavigationPlace, String)> {
+    let mut found = Vec::new();
+    if let Some(map) = mkdocs(tree, site) {
+        found.extend(map.leading_to(file));
+    }
+    if let Some(book) = BookRedirects::of(tree, site) {
+        found.extend(book.leading_to(site, file));
+    }
+    if let (Some((file, text)), Some(address)) = (plain_file(tree, site), site.address(file)) {
+        for (at, line) in text.lines().enumerate() {
+            let leads = |to: &str| parts(to).0.trim_matches('/') == address && to.starts_with('/');
+            let sources = plain(line).into_iter().filter(|(_, to)| leads(to)).map(|(source, _)| source);
+            found.extend(sources.map(|source| (NavigationPlace { file: file.clone(), line: at + 1 }, source)));
+        }
+    }
+    found
 }
 
 /// What is left to a person where a plug-in keeps redirects that are not edited here.
@@ -152,6 +178,16 @@ fn mkdocs(tree: &dyn Tree, site: &Site) -> Option<RedirectMaps> {
 }
 
 impl RedirectMaps {
+    fn leading_to(&self, file: &str) -> Vec<(NavigationPlace, String)> {
+        let destination = way(&self.base, file);
+        let leading = self
+            .entries
+            .iter()
+            .filter(|(_, value, _)| self.text[value.clone()].split('#').next() == Some(&destination));
+        let place = |at| NavigationPlace { file: self.file.clone(), line: line_of(&self.text, at) };
+        leading.map(|(key, _, line)| (place(line.start), self.text[key.clone()].to_owned())).collect()
+    }
+
     fn redirect(&self, from: &str, to: &str) -> Vec<FileEdit> {
         let (source, destination) = (way(&self.base, from), way(&self.base, to));
         let is_plain = |name: &str| name.chars().all(|c| c.is_alphanumeric() || "/._-".contains(c));
