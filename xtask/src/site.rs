@@ -237,20 +237,33 @@ async fn outcome(command: &mut Command, stop: &mut Stop) -> Result<Outcome, Stri
     })
 }
 
-/// Whether a dead link is among what chores left to a person, by the name it ends in, or a warning by what it quotes.
+/// Whether a dead link is among what chores left to a person, by the name it ends in, or a warning by what it quotes or, where
+/// that is nothing, by the file it begins with.
 fn is_told(line: &str, left: &[String]) -> bool {
     let Some((_, written)) = line.split_once('\t') else {
         let mut quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
+        // What is moved is written as it was, in any case of letters: labels know none.
         let left: Vec<String> = left.iter().map(|line| line.replace(warnings::MOVED, "").to_lowercase()).collect();
         // Roles have what they name between backquotes of their own, or behind its title.
-        let names = |line: &String, words: &str| line.split(['`', '<', '>']).any(|part| part == words);
-        return quoted.any(|words| left.iter().any(|line| names(line, &words.to_lowercase())));
+        let named = |line: &String, words: &str| line.split(['`', '<', '>']).any(|part| part == words) || names(line, words);
+        let about = line.split(':').next().unwrap_or_default().trim_start_matches('/').to_lowercase();
+        let is_about = || !about.is_empty() && left.iter().any(|line| line.contains(&format!("`{about}` ")));
+        return quoted.any(|words| left.iter().any(|line| named(line, &words.to_lowercase()))) || is_about();
     };
     let written = written.split(" on ").next().unwrap_or_default().trim_start_matches('#');
     let path = written.split(['#', '?']).next().unwrap_or_default();
     let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let name = name.split('.').next().unwrap_or_default();
-    !name.is_empty() && left.iter().any(|line| line.contains(name))
+    !name.is_empty() && left.iter().any(|line| names(line, name))
+}
+
+/// Whether a line names a file or a link, by its last parts and with or without ending.
+fn names(line: &str, name: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+    line.match_indices(name).any(|(at, _)| {
+        let (before, after) = (&line[..at], &line[at + name.len()..]);
+        before.ends_with(['/', '`', '#']) && !after.starts_with(is_part)
+    })
 }
 
 /// The last lines of what a program said.

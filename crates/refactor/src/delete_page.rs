@@ -1,7 +1,9 @@
 //! A page goes; the navigation forgets it, and links to it are reported.
 
 use docent_markdown::{Link, LinkKind, line_end, line_of, text_of};
-use docent_site::{Linking, NavigationFiles, Site, Target, Tree, imports, linking_to, named_outside};
+use docent_site::{
+    Linking, NavigationFiles, Site, Target, Tree, imports, linking_to, named_outside, referring_by_name,
+};
 
 use super::edit::{Change, TextEdit, in_order};
 use super::navigation::follow_navigation;
@@ -55,6 +57,17 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     for (path, line, target) in named_outside(tree, &file) {
         deleted.left.push(format!("{path}:{line} links to it as `{target}`, from outside of the docs"));
     }
+    let own_entries =
+        page.links.iter().filter(|link| is_entry(link)).filter_map(|link| match site.resolve_link(&file, link) {
+            Target::Page { file, .. } => Some(file),
+            _ => None,
+        });
+    for listed in own_entries.chain(files.listed_on(&file)) {
+        deleted.left.push(format!("`{listed}` was in its table of contents"));
+    }
+    for (path, line, name) in referring_by_name(tree, &site, &file) {
+        deleted.left.push(format!("{path}:{line} refers to `{name}`, which it documents"));
+    }
     let from_navigation = if listed { " and its entry in the navigation" } else { "" };
     deleted.summary = match deleted.left.len() {
         0 => format!("Deleted `{file}`{from_navigation}; nothing links to it"),
@@ -80,8 +93,8 @@ fn told(site: &Site, pages: &[Linking], file: &str, what: &str) -> Vec<String> {
                 linking.page.path
             ));
         }
-        for import in imports(&linking.page, &linking.bytes) {
-            if matches!(site.resolve(&linking.page.path, &import.target), Target::Page { file: to, .. } if to == file) {
+        for import in imports(site, &linking.page, &linking.bytes) {
+            if import.file.as_deref() == Some(file) {
                 let line = line_of(&text, import.range.start);
                 found.push(format!("{}:{line} imports {what} as `{}`", linking.page.path, import.target));
             }
@@ -151,6 +164,24 @@ mod tests {
         let tree = after(&tree, &deleted);
         assert!(!tree.contains_key("a.md"));
         assert!(text(&tree, "docs.json").contains(r#""pages": ["b"]"#));
+    }
+
+    #[test]
+    fn names_that_a_page_documents_are_told() {
+        let tree = site(&[
+            ("mkdocs.yml", "site_name: x\n"),
+            ("docs/a.md", "# A\n\n[`x.y`][] [part][x.y.z] [other][x.yz] [`x.y`](b.md)\n"),
+            ("docs/b.md", "# B\n\n### ::: x.y\n\n[own][x.y]\n"),
+        ]);
+        let deleted = delete_page(&tree, "docs/b.md").expect("deleted");
+        assert_eq!(
+            deleted.left,
+            [
+                "docs/a.md:3 links to it as `b.md`",
+                "docs/a.md:3 refers to `x.y`, which it documents",
+                "docs/a.md:3 refers to `x.y.z`, which it documents",
+            ]
+        );
     }
 
     #[test]

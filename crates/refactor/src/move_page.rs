@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use docent_markdown::{Link, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    LinkSyntax, NavigationEdits, NavigationFiles, Site, Target, Tree, Wanted, imports, is_external, is_fragment,
-    linking_to, named_outside, parts, respelled,
+    Import, LinkSyntax, NavigationEdits, NavigationFiles, Site, Target, Tree, Wanted, imports, is_external,
+    is_fragment, linking_to, named_outside, parts, respelled,
 };
 
 use super::alias;
@@ -42,7 +42,9 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
     let moving = Moving { tree, site: &site, after: &after, after_tree: &after_tree, from: &from, to: &to };
     let slug = page.front_matter.slug().map(str::to_owned);
     let mut moved = Refactored::default();
-    let own = moving.own_edits(&page, &bytes, &mut moved.left);
+    let mut own = moving.own_edits(&page, &bytes, &mut moved.left);
+    own.extend(files.own_entries(&from, &to).into_iter().map(|(range, text)| TextEdit::new(range, text)));
+    let own = in_order(own);
     let redirect = files.redirect(&from, &to);
     let mut in_place = apply(&bytes, &own);
     let has_alias = match redirect.is_empty() {
@@ -67,9 +69,9 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         for link in &linking.unclear {
             moved.left.push(format!("{} `{}` may lead to it, and is not understood", at(link), link.target));
         }
-        for import in imports(&linking.page, &linking.bytes) {
-            if matches!(site.resolve(&path, &import.target), Target::Page { file, .. } if file == from) {
-                let written = imported(&import.target, &path, &to);
+        for import in imports(&site, &linking.page, &linking.bytes) {
+            if import.file.as_deref() == Some(from.as_str()) {
+                let written = imported(&import, &path, &to);
                 edits.push(TextEdit::new(import.range.clone(), escaped_like(&linking.bytes, import.range, written)));
             }
         }
@@ -299,10 +301,10 @@ impl Moving<'_> {
                 Err(why) => left.push(format!("{} leads to `{file}`; {why}", at())),
             }
         }
-        for import in imports(page, bytes).into_iter().filter(|import| changes_folder && import.target.starts_with('.'))
-        {
+        let imports = imports(self.site, page, bytes);
+        for import in imports.into_iter().filter(|import| changes_folder && import.is_relative()) {
             if let Some(file) = joined(folder(self.from), &import.target) {
-                let written = imported(&import.target, self.to, &file);
+                let written = imported(&import, self.to, &file);
                 edits.push(TextEdit::new(import.range.clone(), escaped_like(bytes, import.range, written)));
             }
         }
@@ -315,10 +317,11 @@ fn is_relative_path(target: &str) -> bool {
     !is_external(target) && !target.starts_with(['/', '#', '?', '{', '<', '@', '~'])
 }
 
-/// The path by which a script names a file: one that is relative begins with a dot.
-fn imported(like: &str, from: &str, file: &str) -> String {
-    let path = respelled(like, from, file, None);
-    if path.starts_with(['.', '/']) { path } else { format!("./{path}") }
+/// The path by which a file is put in. Of a script, one that is relative begins with a dot.
+fn imported(import: &Import, from: &str, file: &str) -> String {
+    let path = respelled(&import.target, from, file, None);
+    let is_dotted = import.is_script || import.target.starts_with("./");
+    if !is_dotted || path.starts_with(['.', '/']) { path } else { format!("./{path}") }
 }
 
 /// A file's name with `\_` where the page writes it so.

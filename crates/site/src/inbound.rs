@@ -1,10 +1,14 @@
 //! Which pages link to a file, found without parsing those that cannot.
 
+use std::sync::LazyLock;
+
 use aho_corasick::AhoCorasick;
 use docent_markdown::{Link, Page, folder, is_markup, is_page, line_of, parse, site_path, text_of};
 use regex::bytes::Regex;
 
 use crate::follow::{is_external, parts};
+use crate::imports::imports;
+use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, joined_in};
 
@@ -79,7 +83,7 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
         if pattern.as_ref().is_some_and(|pattern| !pattern.is_match(bytes.as_slice())) {
             continue;
         }
-        let page = parse(from, &bytes);
+        let page = site.parse(from, &bytes);
         let (mut links, mut unclear) = (Vec::new(), Vec::new());
         for link in &page.links {
             match site.resolve_link(from, link) {
@@ -93,7 +97,7 @@ pub fn linking_to(tree: &dyn Tree, site: &Site, file: &str, slug: Option<&str>) 
                 _ => {}
             }
         }
-        let is_imported = || imports(&page, &bytes).iter().any(|import| import.target.ends_with(last_part(file)));
+        let is_imported = || imports(site, &page, &bytes).iter().any(|import| import.file.as_deref() == Some(file));
         if !links.is_empty() || !unclear.is_empty() || is_imported() {
             found.push(Linking { page, bytes, links, unclear });
         }
@@ -135,33 +139,39 @@ pub fn named_outside(tree: &dyn Tree, file: &str) -> Vec<(String, usize, String)
     found
 }
 
-fn last_part(file: &str) -> &str {
-    file.rsplit('/').next().unwrap_or(file)
-}
-
-/// A path named by an `import` or `export … from` of an MDX page.
-#[derive(Debug)]
-pub struct Import {
-    /// As the script reads it: `\_` is `_`, as some editors of Markdown write it.
-    pub target: String,
-    pub range: std::ops::Range<usize>,
-}
-
-/// The imports of a page that name a file of the site.
-pub fn imports(page: &Page, bytes: &[u8]) -> Vec<Import> {
-    static IMPORT: std::sync::LazyLock<Regex> = std::sync::LazyLock::new(|| {
-        Regex::new(r#"(?m-u)^(?:import|export)\b[^'"\n]*['"]((?:\.{0,2}/)[^'"\n]+)['"]"#)
-            .expect("the pattern is written out above")
+/// References by the name of what a page of MkDocs documents (`::: package.name`), which plug-ins follow from any page
+/// (`[words][package.name.part]`): which file, at which line, and the name.
+pub fn referring_by_name(tree: &dyn Tree, site: &Site, file: &str) -> Vec<(String, usize, String)> {
+    static DOCUMENTED: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?m)^[ \t>#]*:::[ \t]+([\w.]+)").expect("the pattern is written out above"));
+    static REFERENCE: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"\]\[`?([\w.]+)`?\]|\[`?([\w.]+)`?\]\[\]").expect("the pattern is written out above")
     });
-    if page.format != docent_markdown::Format::Mdx {
+    if site.generator() != Generator::MkDocs {
         return Vec::new();
     }
-    let found = IMPORT.captures_iter(bytes).filter_map(|captures| captures.get(1));
+    let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
+    let bytes = tree.read(file).unwrap_or_default();
+    let documented: Vec<String> = DOCUMENTED.captures_iter(&bytes).map(|found| text(&found[1])).collect();
+    let is_documented = |name: &str| {
+        documented
+            .iter()
+            .any(|whole| name.strip_prefix(whole.as_str()).is_some_and(|part| part.is_empty() || part.starts_with('.')))
+    };
+    let mut found = Vec::new();
+    for from in site.files().filter(|from| !documented.is_empty() && *from != file && site.address(from).is_some()) {
+        let bytes = tree.read(from).unwrap_or_default();
+        for reference in REFERENCE.captures_iter(&bytes) {
+            let Some(name) = reference.get(1).or_else(|| reference.get(2)) else { continue };
+            let (at, name) = (name.start(), text(name.as_bytes()));
+            if is_documented(&name) {
+                found.push((from.to_owned(), 1 + bytes[..at].iter().filter(|byte| **byte == b'\n').count(), name));
+            }
+        }
+    }
     found
-        .filter(|found| !page.code.iter().any(|code| code.contains(&found.start())))
-        .map(|found| Import {
-            target: String::from_utf8_lossy(found.as_bytes()).replace("\\_", "_"),
-            range: found.range(),
-        })
-        .collect()
+}
+
+fn last_part(file: &str) -> &str {
+    file.rsplit('/').next().unwrap_or(file)
 }

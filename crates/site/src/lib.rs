@@ -22,6 +22,7 @@ mod code;
 mod described;
 mod follow;
 mod generators;
+mod imports;
 mod inbound;
 mod include;
 mod layout;
@@ -43,7 +44,8 @@ pub use check::{Checked, Finding, FindingKind, findings, findings_in, may_have_a
 pub use code::code_of;
 pub use described::described;
 pub use follow::{LinkSyntax, Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
-pub use inbound::{Import, Linking, any_of, imports, linking_to, named_outside, needles};
+pub use imports::{Import, imports};
+pub use inbound::{Linking, any_of, linking_to, named_outside, needles, referring_by_name};
 pub use layout::{FileProblem, Generator, Layout, Place};
 pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};

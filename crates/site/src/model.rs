@@ -147,7 +147,10 @@ impl Site {
 
     /// Reads a page, its headings anchored as this site does it.
     pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
-        let mut page = parse_as(file, bytes, Format::of(file), self.layout.anchors());
+        let mut page = match rules(self.generator()).parse(file, bytes) {
+            Some(page) => page,
+            None => parse_as(file, bytes, Format::of(file), self.layout.anchors()),
+        };
         if self.layout.mkdocs.has_hooks {
             // What stands in such a heading is a program's to make.
             page.headings.iter_mut().filter(|heading| heading.text.is_empty()).for_each(|h| h.anchor.clear());

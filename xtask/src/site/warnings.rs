@@ -9,8 +9,9 @@ pub(super) const MOVED: &str = "moved-here/";
 /// Lines, each once.
 #[derive(Debug, Default)]
 pub(super) struct Warnings {
-    /// Each with a page that has it, where that is known. A dead link is where it leads, a tab, and how it is written.
-    pages: BTreeMap<String, String>,
+    /// Each with how it is shown, that is with a page that has it where that is known. A dead link is where it leads, a tab, and
+    /// how it is written.
+    lines: BTreeMap<String, String>,
     /// Of dead links, what is written, and where that leads.
     known: BTreeSet<String>,
 }
@@ -28,8 +29,8 @@ impl Warnings {
                 .iter()
                 .any(|word| lower.contains(word));
             if is_warning {
-                let line: String = line.chars().filter(|c| !c.is_ascii_digit()).collect();
-                warnings.pages.insert(line.trim().to_owned(), String::new());
+                let without_digits: String = line.chars().filter(|c| !c.is_ascii_digit()).collect();
+                warnings.lines.insert(without_digits.trim().to_owned(), line.trim().to_owned());
             }
         }
         warnings
@@ -41,10 +42,9 @@ impl Warnings {
         let is_new = |line: &&String| {
             let is_dead_link = line.contains('\t');
             let is_known = is_dead_link && line.split('\t').any(|part| before.known.contains(part));
-            !before.pages.contains_key(*line) && !is_known
+            !before.lines.contains_key(*line) && !is_known
         };
-        let told = self.pages.iter().filter(|(line, _)| is_new(line));
-        told.map(|(line, page)| if page.is_empty() { line.clone() } else { format!("{line} on {page}") }).collect()
+        self.lines.iter().filter(|(line, _)| is_new(line)).map(|(_, shown)| shown.clone()).collect()
     }
 }
 
@@ -57,7 +57,7 @@ pub(super) fn of_dead_links(lines: &str) -> Warnings {
             continue;
         };
         let [written, target] = [written, target].map(|path| path.replace(MOVED, ""));
-        warnings.pages.insert(format!("{target}\t{written}"), page.to_owned());
+        warnings.lines.insert(format!("{target}\t{written}"), format!("{target}\t{written} on {page}"));
         warnings.known.extend([written, target]);
     }
     warnings
@@ -72,7 +72,7 @@ pub(super) fn of_mintlify(judged: &Path) -> Result<Warnings, String> {
     for broken in judged["broken"].as_array().into_iter().flatten() {
         let line = broken["target"].as_str().unwrap_or_default();
         let page = broken["file"].as_str().unwrap_or_default();
-        warnings.pages.insert(line.to_owned(), page.to_owned());
+        warnings.lines.insert(format!("{line}\t{line}"), format!("{line}\t{line} on {page}"));
     }
     Ok(warnings)
 }

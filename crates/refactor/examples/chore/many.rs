@@ -38,7 +38,13 @@ pub(crate) fn move_some(tree: &dyn Tree, count: usize) -> Refactored {
 
 /// What the chore leaves to a person is done as a person may: each link that it lists leads elsewhere then.
 pub(crate) fn delete_some(tree: &dyn Tree, count: usize) -> Refactored {
-    let mut deleted = one_after_the_other(tree, count, delete_page);
+    let delete = |tree: &dyn Tree, file: &str| {
+        let mut deleted = delete_page(tree, file)?;
+        // Among what is left of several, a page has its name.
+        deleted.left.iter_mut().for_each(|line| *line = line.replace("` to it", &format!("` to `{file}`")));
+        Ok(deleted)
+    };
+    let mut deleted = one_after_the_other(tree, count, delete);
     let mut changed = Changed::new(tree);
     changed.make(&deleted);
     for line in &deleted.left {

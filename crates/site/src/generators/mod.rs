@@ -29,7 +29,7 @@ pub(crate) mod starlight;
 pub(crate) mod vitepress;
 pub(crate) mod yaml;
 
-use docent_markdown::{Format, FrontMatter, is_partial};
+use docent_markdown::{Format, FrontMatter, Page, is_partial};
 use roots::Root;
 
 use crate::follow::{Wanted, Written, by_names};
@@ -65,6 +65,11 @@ pub(crate) trait Rules: Sync {
     /// Whether pages are made of what is written in a language.
     fn reads(&self, format: Format) -> bool {
         format.is_markdown()
+    }
+
+    /// Reads a page, where the generator's Markdown has more that leads elsewhere than the parser knows.
+    fn parse(&self, _file: &str, _bytes: &[u8]) -> Option<Page> {
+        None
     }
 
     /// Whether a file in the folder of a root makes no page, by its path in it.

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, Format, FrontMatter, folder, is_page, joined, rst_id, rst_labels, text_of};
+use docent_markdown::{AnchorStyle, Format, FrontMatter, Page, folder, is_page, joined, rst_id, rst_labels, text_of};
 use regex::Regex;
 
 use super::Rules;
@@ -15,6 +15,7 @@ use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
 
+mod myst;
 mod rst;
 
 const FILE: &str = "conf.py";
@@ -75,6 +76,10 @@ impl Rules for Sphinx {
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
         inside.ends_with(".mdx")
+    }
+
+    fn parse(&self, file: &str, bytes: &[u8]) -> Option<Page> {
+        (Format::of(file) == Format::Markdown).then(|| myst::parse(file, bytes))
     }
 
     /// Of MyST. What stands in reStructuredText is an address, and references are read as what they lead to.
@@ -219,13 +224,23 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let rest = &like[like.find('#').unwrap_or(like.len())..];
     let suffix = anchor.map_or_else(|| rest.to_owned(), |anchor| format!("#{}", encoded(anchor)));
     let source = site.layout().sphinx.source.as_str();
+    if rst::is_role(like) {
+        return rst::write(site, wanted);
+    }
     if wanted.syntax != LinkSyntax::Markdown {
         let browser = Browser { site, base: "", folders: false, assets: source };
         return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
     }
+    // A document may be named without its ending, or by what was built.
+    let stem = docent_markdown::stem(to).filter(|_| site.address(to).is_some() && !path.is_empty());
+    let name = match stem {
+        Some(stem) if path.ends_with(".html") => format!("{stem}.html"),
+        Some(stem) if !has_page_ending(path) && !path.ends_with('/') => stem.to_owned(),
+        _ => to.to_owned(),
+    };
     let way = match path.starts_with('/') {
-        true => format!("/{}", to.strip_prefix(source).unwrap_or(to).trim_start_matches('/')),
-        false => relative(folder(from), to),
+        true => format!("/{}", name.strip_prefix(source).unwrap_or(&name).trim_start_matches('/')),
+        false => relative(folder(from), &name),
     };
     let dotted = path.starts_with("./") && !way.starts_with("..");
     format!("{}{}{suffix}", if dotted { "./" } else { "" }, encoded(&way))

@@ -197,14 +197,7 @@ impl<'s> NavigationFiles<'s> {
 
     /// Names `to` where `from` was named.
     pub fn rename(&self, from: &str, to: &str) -> NavigationEdits {
-        let own = self.others.iter().filter(|contents| contents.file == from && contents.shape == Shape::Toctree);
-        let is_relative = |contents: &Contents| {
-            contents.entries.iter().any(|entry| !contents.text[entry.value.clone()].starts_with('/'))
-        };
-        // The page itself is written elsewhere.
-        let own = own.filter(|contents| folder(to) != contents.base && is_relative(contents));
-        let mut left: Vec<String> =
-            own.map(|_| format!("{to}: its table of contents names pages from where it was")).collect();
+        let mut left = Vec::new();
         let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
         for contents in &self.others {
             for entry in contents.entries.iter().filter(|entry| entry.page == from) {
@@ -221,6 +214,30 @@ impl<'s> NavigationFiles<'s> {
             }
         }
         NavigationEdits::of(edits, left)
+    }
+
+    /// What the tables of contents on a page that moves are to say from where it is then.
+    pub fn own_entries(&self, from: &str, to: &str) -> Vec<(Range<usize>, String)> {
+        let mut edits = Vec::new();
+        for contents in self.tables_on(from) {
+            let moved = Contents { base: folder(to).to_owned(), ..contents.clone() };
+            for entry in &contents.entries {
+                let written = &contents.text[entry.value.clone()];
+                let page = if entry.page == from { to } else { &entry.page };
+                let name = self.renamed(&moved, entry, written, page).filter(|name| name != written);
+                edits.extend(name.map(|name| (entry.value.clone(), name)));
+            }
+        }
+        edits
+    }
+
+    /// The pages that the tables of contents on a page name.
+    pub fn listed_on(&self, file: &str) -> Vec<String> {
+        self.tables_on(file).flat_map(|contents| contents.entries.iter().map(|entry| entry.page.clone())).collect()
+    }
+
+    fn tables_on<'f>(&'f self, file: &'f str) -> impl Iterator<Item = &'f Contents> {
+        self.others.iter().filter(move |contents| contents.file == file && contents.shape == Shape::Toctree)
     }
 
     fn renamed(&self, contents: &Contents, entry: &Entry, written: &str, to: &str) -> Option<String> {

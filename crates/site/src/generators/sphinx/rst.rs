@@ -1,4 +1,4 @@
-//! Links of pages in reStructuredText.
+//! Links of pages in reStructuredText, and roles in MyST.
 //!
 //! | written | means |
 //! |---|---|
@@ -28,7 +28,8 @@ struct Role<'a> {
 
 impl<'a> Role<'a> {
     fn read(target: &'a str) -> Option<Self> {
-        let name = target.strip_prefix(':')?.split_once(":`")?.0;
+        let marks = if target.starts_with('{') { '}' } else { ':' };
+        let name = target.strip_prefix([':', '{'])?.split_once(&format!("{marks}`"))?.0;
         let (head, rest) = target.split_at(name.len() + 3);
         let content = rest.strip_suffix('`')?;
         match content.strip_suffix('>').and_then(|content| content.rsplit_once('<')) {
@@ -41,14 +42,20 @@ impl<'a> Role<'a> {
     }
 }
 
+/// Whether a target is a role, of MyST (`` {doc}`path` ``) too.
+pub(super) fn is_role(target: &str) -> bool {
+    Role::read(target).is_some()
+}
+
 /// What a role leads to.
 pub(super) fn role(site: &Site, from: &str, target: &str) -> Target {
-    let Some(role) = Role::read(target).filter(|_| Format::of(from) == Format::Rst) else {
+    let is_of_page = target.starts_with('{') == Format::of(from).is_markdown();
+    let Some(role) = Role::read(target).filter(|_| is_of_page) else {
         return Target::NotUnderstood;
     };
     match role.head {
-        ":doc:`" => doc(site, from, role.path.trim()),
-        ":ref:`" => {
+        ":doc:`" | "{doc}`" => doc(site, from, role.path.trim()),
+        ":ref:`" | "{ref}`" => {
             let label = role.path.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
             match site.labelled(&label) {
                 Some((file, anchor)) => Target::Page { file: file.to_owned(), anchor: Some(anchor.to_owned()) },
@@ -115,9 +122,11 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     };
     if let Some(role) = Role::read(like) {
         // A label is gone with what had it.
-        let is_doc = role.head == ":doc:`";
+        let is_doc = matches!(role.head, ":doc:`" | "{doc}`");
         let way = way(!is_doc || role.path.trim().starts_with('/'), &name(to));
-        return format!(":doc:`{}{way}{}", role.words, role.tail);
+        let dotted = role.path.trim().starts_with("./") && !way.starts_with(['.', '/']);
+        let head = if role.head.starts_with('{') { "{doc}`" } else { ":doc:`" };
+        return format!("{head}{}{}{way}{}", role.words, if dotted { "./" } else { "" }, role.tail);
     }
     if like.is_empty() && is_document {
         return format!(":doc:`{}`", way(true, &name(to)));

@@ -1,0 +1,157 @@
+//! What MyST adds to Markdown that leads elsewhere: roles, directives with words in them, and cards that link to documents.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use docent_markdown::{AnchorStyle, Format, Link, LinkKind, Page, parse_as, text_of};
+use regex::Regex;
+
+/// Directives whose content is Markdown.
+const HOLD_WORDS: [&str; 32] = [
+    "note",
+    "tip",
+    "hint",
+    "important",
+    "warning",
+    "caution",
+    "attention",
+    "danger",
+    "error",
+    "seealso",
+    "admonition",
+    "todo",
+    "versionadded",
+    "versionchanged",
+    "deprecated",
+    "topic",
+    "sidebar",
+    "margin",
+    "div",
+    "container",
+    "epigraph",
+    "dropdown",
+    "card",
+    "card-carousel",
+    "grid",
+    "grid-item",
+    "grid-item-card",
+    "tab-set",
+    "tab-item",
+    "tabs",
+    "tab",
+    "figure",
+];
+
+/// Reads a page. What stands in a directive is read as Markdown, as MyST does, and roles that name documents and labels are
+/// links.
+pub(crate) fn parse(file: &str, bytes: &[u8]) -> Page {
+    let text = text_of(bytes);
+    if !text.contains('{') {
+        return parse_as(file, bytes, Format::Markdown, AnchorStyle::Docutils);
+    }
+    let opened = without_fences(&text);
+    let mut page = parse_as(file, opened.as_bytes(), Format::Markdown, AnchorStyle::Docutils);
+    let links: Vec<Link> = roles(&opened, &page).chain(cards(&opened)).collect();
+    page.links.extend(links);
+    page.links.sort_by_key(|link| link.span.start);
+    page
+}
+
+/// The text with spaces for the fences of directives that hold words: all else keeps its place.
+fn without_fences(text: &str) -> String {
+    static FENCE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"^[ \t]*(`{3,}|~{3,}|:{3,})[ \t]*(?:\{([\w-]+)\})?").expect("written out above"));
+    let mut out = String::with_capacity(text.len());
+    let mut open: Vec<(&str, bool)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let is_shown = open.last().is_some_and(|(_, holds_words)| !holds_words);
+        let blank =
+            || line.chars().map(|c| if c == '\n' || c == '\r' { c.to_string() } else { " ".repeat(c.len_utf8()) });
+        let Some(found) = FENCE.captures(line) else {
+            out.push_str(line);
+            continue;
+        };
+        let marks = found.get(1).map_or("", |marks| marks.as_str());
+        let closes = line.trim() == marks && open.last().is_some_and(|(fence, _)| marks.starts_with(fence));
+        if closes {
+            match open.pop() {
+                Some((_, true)) => out.extend(blank()),
+                _ => out.push_str(line),
+            }
+        } else if is_shown || marks.starts_with(':') {
+            // Fences of colons are words to Markdown, and what is in them is read.
+            out.push_str(line);
+        } else {
+            let holds_words = found.get(2).is_some_and(|name| HOLD_WORDS.contains(&name.as_str()));
+            open.push((marks, holds_words));
+            match holds_words {
+                true => out.extend(blank()),
+                false => out.push_str(line),
+            }
+        }
+    }
+    out
+}
+
+/// `` {doc}`path` `` and `` {ref}`label` ``; the target is all of it, as it decides how it is followed.
+fn roles<'t>(text: &'t str, page: &'t Page) -> impl Iterator<Item = Link> + 't {
+    static ROLE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"\{(?:doc|ref)\}`[^`\n]+(?:\n[^`\n]+)?`").expect("written out above"));
+    let found = ROLE.find_iter(text).filter(|found| !page.code.iter().any(|code| code.contains(&found.start())));
+    found.map(|found| link(found.as_str(), found.range()))
+}
+
+/// `:link:` with `:link-type: doc`, as cards have it.
+fn cards(text: &str) -> impl Iterator<Item = Link> + '_ {
+    static CARD: LazyLock<Regex> = LazyLock::new(|| {
+        let option = r"[ \t]*:[\w-]+:[^\n]*\n";
+        let pattern = format!(
+            r"(?m)^[ \t]*:link:[ \t]+(?<before>\S+)[ \t]*\r?\n(?:{option})*?[ \t]*:link-type:[ \t]+doc[ \t]*\r?$|^[ \t]*:link-type:[ \t]+doc[ \t]*\r?\n(?:{option})*?[ \t]*:link:[ \t]+(?<after>\S+)"
+        );
+        Regex::new(&pattern).expect("written out above")
+    });
+    let paths = CARD.captures_iter(text).filter_map(|found| found.name("before").or_else(|| found.name("after")));
+    paths.map(|path| link(path.as_str(), path.range()))
+}
+
+fn link(target: &str, span: Range<usize>) -> Link {
+    Link { target: target.to_owned(), dest_span: span.clone(), span, text: String::new(), kind: LinkKind::Reference }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Site, Target};
+    use crate::sample::site;
+
+    #[test]
+    fn roles_directives_and_cards_lead_elsewhere() {
+        let text = "# T\n\n```{note}\n{doc}`./b` and [x](b.md), `{doc}`\n```\n\n````{grid-item-card} C\n:link: b\n:link-type: doc\n\n{ref}`words <lab>`\n```python\n{doc}`no`\n```\n````\n\n```{code-block}\n[y](b.md)\n```\n{doc}`gone`\n";
+        let tree = site(&[("conf.py", "extensions = ['myst_parser']"), ("index.md", text), ("b.md", "(lab)=\n# B\n")]);
+        let site = Site::read(&tree);
+        let page = site.parse("index.md", text.as_bytes());
+        let found: Vec<_> = page
+            .links
+            .iter()
+            .map(|link| (&text[link.dest_span.clone()], site.resolve_link("index.md", link)))
+            .collect();
+        let to = |anchor: Option<&str>| Target::Page { file: "b.md".to_owned(), anchor: anchor.map(str::to_owned) };
+        assert_eq!(
+            found,
+            [
+                ("{doc}`./b`", to(None)),
+                ("b.md", to(None)),
+                ("b", to(None)),
+                ("{ref}`words <lab>`", to(Some("lab"))),
+                ("{doc}`gone`", Target::Missing { path: Some("gone".to_owned()), anchor: None }),
+            ]
+        );
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn all_else_keeps_its_place(text in "([`:~]{2,4}(\\{note\\}|\\{code\\})?|é|\r?\n| |a){0,30}") {
+            proptest::prop_assert_eq!(without_fences(&text).len(), text.len());
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Files that a page puts in or runs, by paths that are no links: they follow when either moves.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use docent_markdown::{Format, Page, folder, joined};
+use regex::bytes::Regex;
+
+use crate::follow::is_external;
+use crate::layout::Generator;
+use crate::model::{Site, Target};
+
+/// A file that a page names in a way of its generator's.
+#[derive(Debug)]
+pub struct Import {
+    /// As it is read: `\_` is `_`, as some editors of Markdown write it.
+    pub target: String,
+    pub range: Range<usize>,
+    /// The file of the site, where there is one.
+    pub file: Option<String>,
+    /// Whether a script reads the path, so that a relative one begins with a dot.
+    pub is_script: bool,
+}
+
+impl Import {
+    /// Whether the path leads on from the folder of the page.
+    pub fn is_relative(&self) -> bool {
+        !self.target.starts_with('/') && (!self.is_script || self.target.starts_with('.'))
+    }
+}
+
+/// The files that a page imports (MDX) or includes (mdBook, VitePress, Jekyll, MyST).
+pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
+    let mut found = Vec::new();
+    if page.format == Format::Mdx {
+        found.extend(scripts(site, page, bytes));
+    }
+    if let Some(pattern) = included_by(site.generator()).filter(|_| page.format.is_markdown()) {
+        for path in pattern.captures_iter(bytes).filter_map(|found| found.get(1)) {
+            let target = String::from_utf8_lossy(path.as_bytes()).into_owned();
+            // A pattern of a page that explains the generator names no file.
+            let file = joined(folder(&page.path), &target).filter(|file| site.has_file(file));
+            if !is_external(&target) && !target.starts_with('/') && file.is_some() {
+                found.push(Import { target, range: path.range(), file, is_script: false });
+            }
+        }
+    }
+    found
+}
+
+/// How a generator's pages name files beside them that are put in.
+fn included_by(generator: Generator) -> Option<&'static Regex> {
+    static MDBOOK: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?:^|[^\\])\{\{\s*#(?:include|rustdoc_include|playground|playpen)\s+([^\s:}]+)"));
+    static VITEPRESS: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r"(?m)(?:<!--\s*@include:\s*|^[ \t]*<<<[ \t]+)(\.{1,2}/[^\s{#>]+)"));
+    static JEKYLL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{%-?\s*include_relative\s+([^\s%{]+)"));
+    static MYST: LazyLock<Regex> = LazyLock::new(|| {
+        pattern(r"(?m)^[ \t]*(?:`{3,}|:{3,})\{(?:include|literalinclude|image|figure)\}[ \t]+(\S+)[ \t]*\r?$")
+    });
+    match generator {
+        Generator::MdBook => Some(&MDBOOK),
+        Generator::VitePress => Some(&VITEPRESS),
+        Generator::Jekyll => Some(&JEKYLL),
+        Generator::Sphinx => Some(&MYST),
+        _ => None,
+    }
+}
+
+fn pattern(text: &str) -> Regex {
+    Regex::new(text).expect("the patterns are written out above")
+}
+
+/// What `import` and `export … from` name by a path.
+fn scripts(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
+    static IMPORT: LazyLock<Regex> =
+        LazyLock::new(|| pattern(r#"(?m-u)^(?:import|export)\b[^'"\n]*['"]((?:\.{0,2}/)[^'"\n]+)['"]"#));
+    let found = IMPORT.captures_iter(bytes).filter_map(|captures| captures.get(1));
+    let found = found.filter(|found| !page.code.iter().any(|code| code.contains(&found.start())));
+    let import = |found: regex::bytes::Match<'_>| {
+        let target = String::from_utf8_lossy(found.as_bytes()).replace("\\_", "_");
+        let file = match site.resolve(&page.path, &target) {
+            Target::Page { file, .. } => Some(file),
+            _ => None,
+        };
+        Import { target, range: found.range(), file, is_script: true }
+    };
+    found.map(import).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::site;
+
+    #[test]
+    fn every_generator_has_its_words_for_a_file_that_is_put_in() {
+        for (configuration, written, expected) in [
+            ("book.toml", "{{#include part.txt:anchor}} \\{{#include part.txt}} {{#include gone.txt}}", "part.txt"),
+            (".vitepress/config.ts", "<!--@include: ./part.txt{1,2}-->\n", "./part.txt"),
+            (".vitepress/config.ts", "<<< ./part.txt#region\n", "./part.txt"),
+            ("_config.yml", "{% include_relative part.txt %} {% include part.txt %}", "part.txt"),
+            ("conf.py", "```{literalinclude} part.txt\n:lines: 1\n```\n", "part.txt"),
+        ] {
+            let (holds, folder) = match configuration {
+                "conf.py" => ("extensions = ['myst_parser']", ""),
+                "book.toml" => ("", "src/"),
+                _ => ("", ""),
+            };
+            let page = format!("{folder}a.md");
+            let tree = site(&[
+                (configuration, holds),
+                ("src/SUMMARY.md", "[A](a.md)\n"),
+                (&page, written),
+                (&format!("{folder}part.txt"), ""),
+            ]);
+            let site = Site::read(&tree);
+            let found = imports(&site, &site.parse(&page, written.as_bytes()), written.as_bytes());
+            let found: Vec<_> =
+                found.iter().map(|import| (&written[import.range.clone()], import.file.clone())).collect();
+            assert_eq!(found, [(expected, Some(format!("{folder}part.txt")))], "{written}");
+        }
+    }
+}
