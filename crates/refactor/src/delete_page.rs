@@ -8,7 +8,7 @@ use docent_site::{
 use super::edit::{Change, TextEdit, in_order};
 use super::navigation::follow_navigation;
 use super::selection::page_named;
-use super::{RefactorError, Refactored, counted, unserved};
+use super::{RefactorError, Refactored, counted, translations, unserved};
 
 /// Deletes a page. Links to it stay, as only its author knows what they should say instead; each is in
 /// [`Refactored::left`].
@@ -53,6 +53,9 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     for orphan in unserved(&site, &after).into_iter().filter(|orphan| *orphan != file) {
         deleted.left.push(format!("{orphan} is not served without it"));
         deleted.left.extend(told(&site, &linking_to(tree, &site, &orphan, None), &orphan, &orphan));
+    }
+    for other in translations(&site, &file) {
+        deleted.left.push(format!("`{other}` is the same page in another language, and stays"));
     }
     for (path, line, target) in named_outside(tree, &file) {
         deleted.left.push(format!("{path}:{line} links to it as `{target}`, from outside of the docs"));

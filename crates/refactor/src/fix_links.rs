@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use docent_markdown::{Link, LinkKind, Page, line_of, text_of};
+use docent_markdown::{Link, LinkKind, Page, folder, joined, line_of, text_of};
 use docent_site::{
     Doubt, Finding, FindingKind, LinkShape, LinkSyntax, Rule, Site, Target, Tree, Trust, Wanted, may_have_anchor,
     parts, respelled,
@@ -14,6 +14,7 @@ use docent_site::{
 
 use super::edit::{Change, TextEdit, in_order};
 use super::nearest::{Meant, Names, Reason, anchor};
+use super::restored::Restored;
 use super::selection::Selection;
 use super::{RefactorError, Refactored, counted};
 
@@ -150,6 +151,7 @@ impl<'a> Mending<'a> {
     fn survey(&self) -> (Trust, BTreeMap<String, Vec<Broken<'a>>>) {
         let mut trust = Trust::default();
         let mut found: BTreeMap<String, Vec<Broken<'a>>> = BTreeMap::new();
+        let mut unclear: Vec<(&str, &'a Link, Rule)> = Vec::new();
         for (file, page) in self.pages {
             for link in &page.links {
                 let shape = LinkShape {
@@ -158,7 +160,11 @@ impl<'a> Mending<'a> {
                     ..LinkShape::of(&link.target)
                 };
                 let (rule, what) = match self.site.resolve_link(file, link) {
-                    Target::External | Target::NotUnderstood => continue,
+                    Target::External => continue,
+                    Target::NotUnderstood => {
+                        unclear.push((file, link, Rule::Link(shape)));
+                        continue;
+                    }
                     Target::Missing { path, anchor } => (Rule::Link(shape), What::Path { path, anchor }),
                     target => {
                         if !parts(&link.target).0.is_empty() {
@@ -184,7 +190,33 @@ impl<'a> Mending<'a> {
                 found.entry(file.clone()).or_default().push(Broken { link, rule, moved, what });
             }
         }
+        for (file, broken) in self.led_to_what_moved(&unclear) {
+            found.entry(file.to_owned()).or_default().push(broken);
+        }
         (trust, found)
+    }
+
+    /// Of links that are not understood, those that led to a file before it moved.
+    fn led_to_what_moved<'f>(&self, unclear: &[(&'f str, &'a Link, Rule)]) -> Vec<(&'f str, Broken<'a>)> {
+        let mut moves = BTreeMap::new();
+        for (file, link, _) in unclear {
+            let (path, _) = parts(&link.target);
+            let address = self.site.address(file).unwrap_or_default();
+            let bases = if path.starts_with('/') { vec![""] } else { vec![folder(file), address, folder(address)] };
+            for path in bases.into_iter().filter_map(|base| joined(base, path)).collect::<BTreeSet<_>>() {
+                moves.extend(self.names.moves(&path, self.history));
+            }
+        }
+        if moves.is_empty() {
+            return Vec::new();
+        }
+        let before = Site::read(&Restored { tree: self.tree, moved: &moves });
+        let broken = unclear.iter().filter_map(|(file, link, rule)| {
+            let Target::Page { file: old, anchor } = before.resolve_link(file, link) else { return None };
+            let moved = Some(moves.get(&old)?.clone());
+            Some((*file, Broken { link, rule: *rule, moved, what: What::Path { path: Some(old), anchor } }))
+        });
+        broken.collect()
     }
 
     /// Whether a page has an anchor; `None` when that is not for us to say.
@@ -315,6 +347,27 @@ mod tests {
         let fixed = fix(&tree, &[]);
         assert_eq!(fixed.summary, "Fixed 1 broken link on 1 page (1 × the ending)");
         assert_eq!(text(&after(&tree, &fixed), "a.md"), "[x](guides/b.md#c) [y](guides/b.md)\n");
+    }
+
+    #[test]
+    fn a_link_that_is_not_understood_led_to_what_moved() {
+        let tree = site(&[
+            (
+                "astro.config.mjs",
+                "import starlight from '@astrojs/starlight';\nimport more from 'more-pages';\nexport default { integrations: [starlight({}), more()] };",
+            ),
+            ("src/content/docs/a.md", "[x](/guides/queues/#limits) [y](../guides/queue/) [z](/elsewhere/)\n"),
+            ("src/content/docs/reference/jobs.md", "## Limits\n"),
+        ]);
+        let history = |old: &str| {
+            (old == "src/content/docs/guides/queues.md").then(|| "src/content/docs/reference/jobs.md".to_owned())
+        };
+        let fixed = fix_links(&tree, &[], &history).expect("fixed");
+        assert_eq!(fixed.summary, "Fixed 1 broken link on 1 page (1 × the page moved)");
+        assert_eq!(
+            text(&after(&tree, &fixed), "src/content/docs/a.md"),
+            "[x](/reference/jobs/#limits) [y](../guides/queue/) [z](/elsewhere/)\n"
+        );
     }
 
     #[test]

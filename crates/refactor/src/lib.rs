@@ -17,6 +17,7 @@ mod nearest;
 mod occurrences;
 mod regions;
 mod replace;
+mod restored;
 mod selection;
 
 use docent_site::Site;
@@ -75,6 +76,20 @@ fn listed(names: &[String]) -> String {
 fn unserved(before: &Site, after: &Site) -> Vec<String> {
     let lost = |file: &&str| before.address(file).is_some() && after.address(file).is_none();
     before.files().filter(lost).map(str::to_owned).collect()
+}
+
+/// The same page in other languages: its address is the same but for the folder of the language.
+fn translations<'s>(site: &'s Site, file: &str) -> Vec<&'s str> {
+    let of = |file: &str| {
+        let language = site.layout().place(file).language;
+        let address = site.address(file)?;
+        let (first, rest) = address.split_once('/').unwrap_or((address, ""));
+        let has_folder = language.as_deref().is_some_and(|language| language.eq_ignore_ascii_case(first));
+        Some((language, if has_folder { rest.to_owned() } else { address.to_owned() }))
+    };
+    let Some((language, path)) = of(file) else { return Vec::new() };
+    let is_other = |other: &&str| of(other).is_some_and(|(its, its_path)| its != language && its_path == path);
+    site.files().filter(is_other).collect()
 }
 
 /// `1 page`, `2 pages`.

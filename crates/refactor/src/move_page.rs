@@ -15,7 +15,7 @@ use super::alias;
 use super::edit::{Change, TextEdit, apply, in_order};
 use super::navigation::follow_navigation;
 use super::selection::{page_named, page_path};
-use super::{RefactorError, Refactored, counted, unserved};
+use super::{RefactorError, Refactored, counted, translations, unserved};
 
 /// Moves a page. `from` names it as people do; `to` may lack the ending, and may be a folder when it ends in a slash.
 pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, RefactorError> {
@@ -88,6 +88,10 @@ pub fn move_page(tree: &dyn Tree, from: &str, to: &str) -> Result<Refactored, Re
         moved.left.push(format!("{path}:{line} `{target}` leads to it from outside of the docs"));
     }
 
+    if site.address(&from) != after.address(&to) {
+        let stay = translations(&site, &from).into_iter().filter(|other| !orphans.iter().any(|orphan| orphan == other));
+        moved.left.extend(stay.map(|other| format!("`{other}` is the same page in another language, and stays")));
+    }
     moved.left.extend(orphans.iter().map(|orphan| format!("{orphan} is not served unless it moves likewise")));
 
     let mut followers = Vec::new();

@@ -89,6 +89,13 @@ impl<'a> Names<'a> {
 
     /// The file that moved away from a path or an address, by what the history tells.
     pub(super) fn moved(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+        let now: BTreeSet<String> = self.moves(path, history).into_values().collect();
+        let mut now = now.into_iter();
+        now.next().filter(|_| now.next().is_none())
+    }
+
+    /// The files that a path or an address may have named before they moved, and where they are now.
+    pub(super) fn moves(&self, path: &str, history: &dyn Fn(&str) -> Option<String>) -> BTreeMap<String, String> {
         let path = path.trim_matches('/');
         let stem = path.strip_suffix(".html").unwrap_or(path);
         let forms: Vec<String> = match has_page_ending(path) || is_asset(path) {
@@ -100,9 +107,8 @@ impl<'a> Names<'a> {
         };
         let old = self.prefixes.iter().flat_map(|prefix| forms.iter().map(move |form| format!("{prefix}{form}")));
         let old = old.chain(self.site.files_for(stem));
-        let now: BTreeSet<String> = old.filter_map(|old| history(&old)).filter(|now| self.site.has_file(now)).collect();
-        let mut now = now.into_iter();
-        now.next().filter(|_| now.next().is_none())
+        let now = |old: String| Some((history(&old).filter(|now| self.site.has_file(now))?, old));
+        old.filter(|old| !self.site.has_file(old)).filter_map(now).map(|(now, old)| (old, now)).collect()
     }
 
     /// The file that is meant by a path or an address that leads nowhere, on a page `from`, where it is written as `target`.
