@@ -188,7 +188,7 @@ impl Judge<'_> {
                 let why = String::from_utf8_lossy(&output.stderr);
                 return Ok(Outcome::Failed(format!("the chore {} failed: {}", words[0], why.trim())));
             }
-            left.extend(said.lines().filter(|line| line.starts_with("  left: ")).map(str::to_owned));
+            left.extend(said.lines().filter(|line| line.starts_with("  left: ")).map(warnings::as_before_the_move));
         }
         let built = scratch.path().join("built-after");
         match builder.build(&after, &built, stop).await? {

@@ -324,7 +324,7 @@ fn is_relative_path(target: &str) -> bool {
 /// The path by which a file is put in. Of a script, one that is relative begins with a dot.
 fn imported(import: &Import, from: &str, file: &str) -> String {
     let path = respelled(&import.target, from, file, None);
-    let is_dotted = import.is_script || import.target.starts_with("./");
+    let is_dotted = import.is_script || import.target.starts_with('.');
     if !is_dotted || path.starts_with(['.', '/']) { path } else { format!("./{path}") }
 }
 

@@ -6,6 +6,11 @@ use std::path::Path;
 /// The folder that chores move pages into.
 pub(super) const MOVED: &str = "moved-here/";
 
+/// A line with pages where they were.
+pub(super) fn as_before_the_move(line: &str) -> String {
+    line.replace(MOVED, "")
+}
+
 /// Lines, each once.
 #[derive(Debug, Default)]
 pub(super) struct Warnings {
@@ -23,7 +28,7 @@ impl Warnings {
         let mut warnings = Self::default();
         for line in without_colours(said).lines() {
             let line = line.replace(&format!("{scratch}/before"), "").replace(&format!("{scratch}/after"), "");
-            let line = line.replace(MOVED, "");
+            let line = as_before_the_move(&line);
             let lower = line.to_lowercase();
             let is_warning = ["warn", "error", "broken", "dead link", "not found", "linking to", "missing", "unknown"]
                 .iter()
@@ -56,7 +61,7 @@ pub(super) fn of_dead_links(lines: &str) -> Warnings {
         let (Some(page), Some(written), Some(target)) = (columns.next(), columns.next(), columns.next()) else {
             continue;
         };
-        let [written, target] = [written, target].map(|path| path.replace(MOVED, ""));
+        let [written, target] = [written, target].map(as_before_the_move);
         warnings.lines.insert(format!("{target}\t{written}"), format!("{target}\t{written} on {page}"));
         warnings.known.extend([written, target]);
     }

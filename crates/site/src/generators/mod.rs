@@ -174,5 +174,6 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
 
 pub(crate) use docusaurus::{is_category, without_configuration};
 pub(crate) use fumadocs::is_of_application;
+pub(crate) use patterns::globs;
 
 pub(crate) use modules::ENDINGS as SCRIPTS;

@@ -4,9 +4,11 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use docent_markdown::{folder, is_markdown, joined, text_of};
+use globset::GlobSet;
 use regex::Regex;
 
 use super::{Contents, Entry, Names, Shape, page_of};
+use crate::generators::globs;
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -112,6 +114,31 @@ fn toctrees(tree: &dyn Tree, site: &Site, file: &str) -> Option<Contents> {
     }
     let contents = Contents { file: file.to_owned(), text, base, entries, shape: Shape::Toctree };
     Some(contents).filter(|contents| !contents.entries.is_empty())
+}
+
+/// The patterns by which tables of contents of Sphinx (`:glob:`) name pages without their ending, by the page they stand on.
+pub(super) fn patterns(tree: &dyn Tree, site: &Site) -> Vec<(String, GlobSet)> {
+    static PATTERN: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(r"(?m)^[ \t]*(?:[^<>\n]*<)?([\w./?\[\]-]*\*[\w./?\[\]*-]*)>?[ \t]*\r?$")
+            .expect("the pattern is written out above")
+    });
+    if site.generator() != Generator::Sphinx {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for file in site.files().filter(|file| site.address(file).is_some()) {
+        let bytes = tree.read(file).unwrap_or_default();
+        let text = text_of(&bytes);
+        if !text.contains(":glob:") {
+            continue;
+        }
+        let home = site.layout().root(file).map_or("", |root| &root.folder);
+        let written = PATTERN.captures_iter(&text).filter_map(|found| Some(found.get(1)?.as_str()));
+        let whole = written.filter_map(|path| joined(if path.starts_with('/') { home } else { folder(file) }, path));
+        let whole: Vec<String> = whole.collect();
+        found.push((file.to_owned(), globs(whole.iter().map(String::as_str))));
+    }
+    found
 }
 
 /// A line, its end included.

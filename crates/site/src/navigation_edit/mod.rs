@@ -21,6 +21,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use docent_markdown::{folder, is_page, line_of};
+use globset::GlobSet;
 
 use crate::follow::has_page_ending;
 use crate::model::Site;
@@ -150,6 +151,8 @@ pub struct NavigationFiles<'s> {
     tree: &'s dyn Tree,
     mintlify: Option<MintlifyFiles>,
     others: Vec<Contents>,
+    /// Of tables of contents that name pages by patterns, the page they stand on.
+    patterns: Vec<(String, GlobSet)>,
 }
 
 impl std::fmt::Debug for NavigationFiles<'_> {
@@ -166,7 +169,7 @@ impl<'s> NavigationFiles<'s> {
         } else {
             lines::read(tree, site).into_iter().chain(literals::read(tree, site)).collect()
         };
-        Self { site, tree, mintlify, others }
+        Self { site, tree, mintlify, others, patterns: lines::patterns(tree, site) }
     }
 
     /// Whether the site has a navigation that names pages and can be edited, or redirects.
@@ -197,7 +200,12 @@ impl<'s> NavigationFiles<'s> {
 
     /// Names `to` where `from` was named.
     pub fn rename(&self, from: &str, to: &str) -> NavigationEdits {
-        let mut left = Vec::new();
+        let no_more = self.patterns.iter().filter(|(_, set)| is_named(set, from) && !is_named(set, to));
+        let mut left: Vec<String> = no_more
+            .map(|(file, _)| {
+                format!("`{to}` does not match the pattern by which the table of contents on {file} names pages")
+            })
+            .collect();
         let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
         for contents in &self.others {
             for entry in contents.entries.iter().filter(|entry| entry.page == from) {
@@ -233,7 +241,12 @@ impl<'s> NavigationFiles<'s> {
 
     /// The pages that the tables of contents on a page name.
     pub fn listed_on(&self, file: &str) -> Vec<String> {
-        self.tables_on(file).flat_map(|contents| contents.entries.iter().map(|entry| entry.page.clone())).collect()
+        let named = self.tables_on(file).flat_map(|contents| contents.entries.iter().map(|entry| entry.page.clone()));
+        let sets = self.patterns.iter().filter(|(on, _)| on == file);
+        let matching = sets.flat_map(|(_, set)| {
+            self.site.files().filter(|page| self.site.address(page).is_some() && is_named(set, page) && *page != file)
+        });
+        named.chain(matching.map(str::to_owned)).collect()
     }
 
     fn tables_on<'f>(&'f self, file: &'f str) -> impl Iterator<Item = &'f Contents> {
@@ -416,6 +429,11 @@ impl Contents {
         let text = if text.ends_with('\n') { text } else { format!("\n{text}") };
         Some(self.edit(item.end..item.end, text))
     }
+}
+
+/// Whether a pattern names a page, by its path without ending.
+fn is_named(set: &GlobSet, page: &str) -> bool {
+    docent_markdown::stem(page).is_some_and(|stem| set.is_match(stem))
 }
 
 /// The way from a folder to a file.

@@ -326,3 +326,28 @@ fn tables_of_contents_of_sphinx_follow() {
     assert!(text(&files.remove("docs/guide/a.md")).contains(":maxdepth: 2\n\nThe second </guide/b>\n```"));
     assert!(text(&files.add("docs/guide/c.md", "C")).contains("The second </guide/b>\nC </guide/c>\n```"));
 }
+
+#[test]
+fn what_a_table_of_contents_names_on_its_own_page_or_by_a_pattern_is_known() {
+    let tree = tree(&[
+        ("docs/conf.py", "extensions = ['myst_parser']\n"),
+        ("docs/guide/index.md", "# Guide\n\n```{toctree}\n:glob:\n\n./a\n/b\nparts/*\n```\n"),
+        ("docs/guide/a.md", "# A\n"),
+        ("docs/b.md", "# B\n"),
+        ("docs/guide/parts/c.rst", "C\n=\n"),
+    ]);
+    let site = Site::read(&tree);
+    let files = NavigationFiles::of(&tree, &site);
+    let listed: Vec<String> = files.listed_on("docs/guide/index.md");
+    assert_eq!(listed, ["docs/guide/a.md", "docs/b.md", "docs/guide/parts/c.rst"]);
+    let own: Vec<String> =
+        files.own_entries("docs/guide/index.md", "docs/index.md").into_iter().map(|(_, name)| name).collect();
+    assert_eq!(own, ["guide/a"]);
+    assert_eq!(files.rename("docs/guide/parts/c.rst", "docs/guide/parts/d.rst").left, Vec::<String>::new());
+    assert_eq!(
+        files.rename("docs/guide/parts/c.rst", "docs/guide/c.rst").left,
+        [
+            "`docs/guide/c.rst` does not match the pattern by which the table of contents on docs/guide/index.md names pages"
+        ]
+    );
+}
