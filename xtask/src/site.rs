@@ -240,7 +240,7 @@ async fn outcome(command: &mut Command, stop: &mut Stop) -> Result<Outcome, Stri
 /// Whether a dead link is among what chores left to a person, by the name it ends in, or a warning by what it quotes or, where
 /// that is nothing, by the file it begins with.
 fn is_told(line: &str, left: &[String]) -> bool {
-    let Some((_, written)) = line.split_once('\t') else {
+    let Some((_, written)) = line.split_once('\t').or_else(|| line.split_once("linking to ")) else {
         let mut quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
         // What is moved is written as it was, in any case of letters: labels know none.
         let left: Vec<String> = left.iter().map(|line| line.replace(warnings::MOVED, "").to_lowercase()).collect();

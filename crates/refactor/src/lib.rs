@@ -84,7 +84,12 @@ fn translations<'s>(site: &'s Site, file: &str) -> Vec<&'s str> {
         let language = site.layout().place(file).language;
         let address = site.address(file)?;
         let (first, rest) = address.split_once('/').unwrap_or((address, ""));
-        let has_folder = language.as_deref().is_some_and(|language| language.eq_ignore_ascii_case(first));
+        // The folder of `zh-Hans` may be `zh`.
+        let begins = |language: &str| {
+            let begins = language.get(..first.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(first));
+            begins && first.len() > 1 && !language[first.len()..].starts_with(char::is_alphanumeric)
+        };
+        let has_folder = language.as_deref().is_some_and(begins);
         Some((language, if has_folder { rest.to_owned() } else { address.to_owned() }))
     };
     let Some((language, path)) = of(file) else { return Vec::new() };

@@ -485,6 +485,33 @@ mod tests {
     }
 
     #[test]
+    fn the_same_page_in_another_language_is_told() {
+        let tree = site(&[
+            (
+                ".vitepress/config.ts",
+                "export default { locales: { root: { lang: 'en-US' }, zh: { lang: 'zh-Hans' } } }",
+            ),
+            ("guide/a.md", ""),
+            ("zh/guide/a.md", ""),
+            ("zh/guide/b.md", ""),
+        ]);
+        for (from, to, other) in
+            [("guide/a.md", "guide/c.md", "zh/guide/a.md"), ("zh/guide/a.md", "zh/c.md", "guide/a.md")]
+        {
+            let told = format!("`{other}` is the same page in another language, and stays");
+            assert!(move_page(&tree, from, to).expect("moved").left.contains(&told), "{from}");
+            assert!(crate::delete_page(&tree, from).expect("deleted").left.contains(&told), "{from}");
+        }
+        assert!(
+            !move_page(&tree, "zh/guide/b.md", "zh/c.md")
+                .expect("moved")
+                .left
+                .iter()
+                .any(|left| left.contains("language"))
+        );
+    }
+
+    #[test]
     fn what_cannot_be_moved_is_told() {
         let tree = site(&[("a.md", "x"), ("deep/b.md", "x")]);
         assert_eq!(move_page(&tree, "c", "d"), Err(RefactorError::NoSuchPage("c".into())));

@@ -29,7 +29,7 @@ impl Import {
     }
 }
 
-/// The files that a page imports (MDX) or includes (mdBook, VitePress, Jekyll, MyST).
+/// The files that a page imports (MDX) or includes (mdBook, VitePress, Jekyll, GitBook, MyST).
 pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     let mut found = Vec::new();
     if page.format == Format::Mdx {
@@ -55,6 +55,7 @@ fn included_by(generator: Generator) -> Option<&'static Regex> {
     static VITEPRESS: LazyLock<Regex> =
         LazyLock::new(|| pattern(r"(?m)(?:<!--\s*@include:\s*|^[ \t]*<<<[ \t]+)(\.{1,2}/[^\s{#>]+)"));
     static JEKYLL: LazyLock<Regex> = LazyLock::new(|| pattern(r"\{%-?\s*include_relative\s+([^\s%{]+)"));
+    static GITBOOK: LazyLock<Regex> = LazyLock::new(|| pattern(r#"\{%-?\s*include\s+["']([^"'\s]+)["']\s*-?%\}"#));
     static MYST: LazyLock<Regex> = LazyLock::new(|| {
         pattern(r"(?m)^[ \t]*(?:`{3,}|:{3,})\{(?:include|literalinclude|image|figure)\}[ \t]+(\S+)[ \t]*\r?$")
     });
@@ -62,6 +63,7 @@ fn included_by(generator: Generator) -> Option<&'static Regex> {
         Generator::MdBook => Some(&MDBOOK),
         Generator::VitePress => Some(&VITEPRESS),
         Generator::Jekyll => Some(&JEKYLL),
+        Generator::GitBook => Some(&GITBOOK),
         Generator::Sphinx => Some(&MYST),
         _ => None,
     }
@@ -100,10 +102,12 @@ mod tests {
             (".vitepress/config.ts", "<!--@include: ./part.txt{1,2}-->\n", "./part.txt"),
             (".vitepress/config.ts", "<<< ./part.txt#region\n", "./part.txt"),
             ("_config.yml", "{% include_relative part.txt %} {% include part.txt %}", "part.txt"),
+            ("book.json", "{% include \"./part.txt\" %} {% include \"gone.txt\" %}", "./part.txt"),
             ("conf.py", "```{literalinclude} part.txt\n:lines: 1\n```\n", "part.txt"),
         ] {
             let (holds, folder) = match configuration {
                 "conf.py" => ("extensions = ['myst_parser']", ""),
+                "book.json" => ("{}", ""),
                 "book.toml" => ("", "src/"),
                 _ => ("", ""),
             };
@@ -111,6 +115,7 @@ mod tests {
             let tree = site(&[
                 (configuration, holds),
                 ("src/SUMMARY.md", "[A](a.md)\n"),
+                ("SUMMARY.md", "[A](a.md)\n"),
                 (&page, written),
                 (&format!("{folder}part.txt"), ""),
             ]);

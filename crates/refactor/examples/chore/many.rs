@@ -5,7 +5,7 @@ use std::error::Error;
 use std::process::ExitCode;
 
 use docent_markdown::{LinkKind, is_page};
-use docent_refactor::{RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page};
+use docent_refactor::{Change, RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page};
 use docent_site::{LinkShape, Site, Target, Tree, imports, parts};
 
 use crate::changed::Changed;
@@ -41,7 +41,13 @@ pub(crate) fn delete_some(tree: &dyn Tree, count: usize) -> Refactored {
     let delete = |tree: &dyn Tree, file: &str| {
         let mut deleted = delete_page(tree, file)?;
         // Among what is left of several, a page has its name.
-        deleted.left.iter_mut().for_each(|line| *line = line.replace("` to it", &format!("` to `{file}`")));
+        deleted.left.iter_mut().for_each(|line| {
+            *line =
+                line.replace("` to it", &format!("` to `{file}`")).replace(" names it,", &format!(" names `{file}`,"));
+        });
+        let entries: Vec<Change> = deleted.left.iter().filter_map(|line| without_entry(tree, line)).collect();
+        let is_new = |entry: &Change| deleted.changes.iter().all(|change| change.path() != entry.path());
+        deleted.changes.extend(entries.into_iter().filter(is_new).collect::<Vec<_>>());
         Ok(deleted)
     };
     let mut deleted = one_after_the_other(tree, count, delete);
@@ -69,6 +75,19 @@ pub(crate) fn delete_some(tree: &dyn Tree, count: usize) -> Refactored {
     }
     deleted.changes = changed.changes();
     deleted
+}
+
+/// Takes out the line of a script that still names a page, as its author may.
+fn without_entry(tree: &dyn Tree, left: &str) -> Option<Change> {
+    let (path, number) = left.strip_suffix(" still names it")?.rsplit_once(':')?;
+    let number: usize = number.parse().ok()?;
+    let text = String::from_utf8(tree.read(path)?).ok()?;
+    let line = text.split_inclusive('\n').nth(number - 1)?;
+    let start = line.as_ptr() as usize - text.as_ptr() as usize;
+    let entry = line.trim().trim_end_matches(',');
+    let is_whole = entry.starts_with(['"', '\'']) || (entry.starts_with('{') && entry.ends_with('}'));
+    let edits = vec![TextEdit::new(start..start + line.len(), "")];
+    is_whole.then(|| Change::Edit { path: path.to_owned(), edits })
 }
 
 fn one_after_the_other(
@@ -171,6 +190,13 @@ fn is_same_page(site: &Site, file: &str, before: &[u8], after: &[u8]) -> bool {
 /// The lines of a configuration, without those that lead from where a page was for a while.
 fn without_redirects(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
+    // A redirect of a configuration in JSON stands on several lines.
+    if let Ok(mut json) = serde_json::from_str::<serde_json::Value>(&text)
+        && let Some(redirects) = json.get_mut("redirects").and_then(serde_json::Value::as_array_mut)
+    {
+        redirects.retain(|redirect| !redirect.to_string().contains(FOLDER));
+        return vec![json.to_string()];
+    }
     let lines = text.lines().map(|line| line.trim().trim_end_matches(',').to_owned());
     lines.filter(|line| !line.contains(FOLDER)).collect()
 }

@@ -7,7 +7,7 @@ use docent_markdown::{folder, stem, text_of};
 use regex::Regex;
 
 use super::{Contents, Entry, Names, Shape};
-use crate::follow::{LinkSyntax, Wanted};
+use crate::follow::{LinkSyntax, Wanted, is_external, parts};
 use crate::generators::docusaurus;
 use crate::layout::{Generator, below};
 use crate::model::{Site, Target, front_matter};
@@ -250,6 +250,32 @@ fn linked(site: &Site, contents: &Contents) -> Vec<Entry> {
             Some(Entry { page, value, item: None, title: None, names: Names::Link })
         })
         .collect()
+}
+
+/// Where the configuration of Docusaurus, which is not edited, names a page, in its bars for one: file and byte, and its text.
+pub(super) fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str) -> Vec<(String, String, usize)> {
+    let mut found = Vec::new();
+    if site.generator() != Generator::Docusaurus {
+        return found;
+    }
+    let page_id = id(tree, site, page, page);
+    for ending in ["ts", "js", "mjs", "cjs", "mts"] {
+        let file = at_home(tree, site.layout().home(), &format!("docusaurus.config.{ending}"));
+        let Some(text) = tree.read(&file).map(|bytes| text_of(&bytes).into_owned()) else { continue };
+        let names = |written: &str, member: &str| match member {
+            "docId" => page_id.as_deref() == Some(written),
+            "to" | "href" if !is_external(written) => {
+                let path = parts(written).0.trim_matches('/').to_owned();
+                !path.is_empty() && site.file_at(&path) == Some(page)
+            }
+            _ => false,
+        };
+        let places = texts(&text)
+            .into_iter()
+            .filter(|(value, member)| member.as_deref().is_some_and(|member| names(&text[value.clone()], member)));
+        found.extend(places.map(|(value, _)| (file.clone(), text.clone(), value.start)).collect::<Vec<_>>());
+    }
+    found
 }
 
 /// The id of a page once it is at the path `to`.

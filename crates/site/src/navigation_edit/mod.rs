@@ -206,6 +206,7 @@ impl<'s> NavigationFiles<'s> {
                 format!("`{to}` does not match the pattern by which the table of contents on {file} names pages")
             })
             .collect();
+        left.extend(self.told_by_configuration(from));
         let mut edits = self.mintlify.as_ref().map_or_else(Vec::new, |mintlify| mintlify.rename(self.site, from, to));
         for contents in &self.others {
             for entry in contents.entries.iter().filter(|entry| entry.page == from) {
@@ -289,9 +290,14 @@ impl<'s> NavigationFiles<'s> {
         (is_plain || entry.names == Names::Link).then_some(name)
     }
 
+    fn told_by_configuration(&self, page: &str) -> impl Iterator<Item = String> {
+        let places = literals::named_by_configuration(self.tree, self.site, page).into_iter();
+        places.map(|(file, text, at)| format!("{file}:{} names it, and is yours to change", line_of(&text, at)))
+    }
+
     /// Takes a page out.
     pub fn remove(&self, file: &str) -> NavigationEdits {
-        let mut left = Vec::new();
+        let mut left: Vec<String> = self.told_by_configuration(file).collect();
         let mut edits = Vec::new();
         if let Some(mintlify) = &self.mintlify {
             let (gone, stay) = mintlify.remove(self.site, file);

@@ -351,3 +351,15 @@ fn what_a_table_of_contents_names_on_its_own_page_or_by_a_pattern_is_known() {
         ]
     );
 }
+
+#[test]
+fn a_configuration_that_names_a_page_is_told() {
+    let config = "export default {\n  baseUrl: '/b/',\n  presets: [['classic', {}]],\n  themeConfig: { footer: [\n    { to: 'docs/a' },\n    { type: 'doc', docId: 'a' },\n    { to: '/docs/b' },\n    { href: 'https://x.y/docs/a' },\n  ] },\n};\n";
+    let tree = tree(&[("docusaurus.config.js", config), ("docs/a.md", ""), ("docs/b.md", "")]);
+    let site = Site::read(&tree);
+    let files = NavigationFiles::of(&tree, &site);
+    let told =
+        ["docusaurus.config.js:5", "docusaurus.config.js:6"].map(|at| format!("{at} names it, and is yours to change"));
+    assert_eq!(files.remove("docs/a.md").left, told);
+    assert_eq!(files.rename("docs/a.md", "docs/c.md").left, told);
+}
