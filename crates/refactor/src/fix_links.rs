@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use docent_markdown::{Link, LinkKind, Page, folder, joined, line_of, text_of};
 use docent_site::{
-    Doubt, Finding, FindingKind, LinkShape, LinkSyntax, Rule, Site, Target, Tree, Trust, Wanted, may_have_anchor,
-    parts, respelled,
+    Doubt, Finding, FindingKind, LinkShape, LinkSyntax, Rule, Site, Target, Tree, Trust, Wanted, has_page_ending,
+    may_have_anchor, parts, respelled,
 };
 
 use super::edit::{Change, TextEdit, in_order};
@@ -243,7 +243,7 @@ impl<'a> Mending<'a> {
         };
         let (file, why) = match &broken.moved {
             Some(file) => (file.clone(), Reason::Moved),
-            None => match self.names.page(path, from, target) {
+            None => match self.meant(path, from, target) {
                 Meant::One(file, why) => (file, why),
                 Meant::Several(names) => {
                     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
@@ -262,10 +262,36 @@ impl<'a> Mending<'a> {
             },
         };
         let syntax = LinkSyntax::of(&broken.link.kind);
-        let instead = self.site.link(&Wanted { from, to: &file, anchor: anchor.as_deref(), like: target, syntax });
+        let mut wanted = Wanted { from, to: &file, anchor: anchor.as_deref(), like: target, syntax };
+        let with_ending = self.with_forgotten_ending(&wanted).filter(|_| why == Reason::Ending);
+        wanted.like = with_ending.as_deref().unwrap_or(target);
+        let instead = self.site.link(&wanted);
         match self.site.resolve_in(from, &instead, syntax) {
             Target::Page { file: to, .. } | Target::Asset { file: to } if to == file => Ok((instead, why)),
             _ => Err(format!("`{file}` may be meant, and it is not known how a link to it is written here")),
+        }
+    }
+
+    /// The link with the ending of a file, where the site's links name files and this one has none.
+    fn with_forgotten_ending(&self, wanted: &Wanted<'_>) -> Option<String> {
+        let usual = self.site.link(&Wanted { anchor: None, like: "", ..*wanted });
+        let ending = &usual[usual.rfind('.')?..];
+        let (path, _) = parts(wanted.like);
+        let lacks_one = !has_page_ending(path) && !path.ends_with('/') && !path.ends_with(".html");
+        (lacks_one && has_page_ending(&usual)).then(|| format!("{path}{ending}{}", &wanted.like[path.len()..]))
+    }
+
+    /// The page that is meant by a path as the site reads it, or else by the same path read from the page's folder, as people do
+    /// where the site reads it from the page's own address.
+    fn meant(&self, path: &str, from: &str, target: &str) -> Meant {
+        let by_site = self.names.page(path, from, target);
+        let written = parts(target).0;
+        if matches!(by_site, Meant::One(_, why) if why != Reason::OnlyOne) || written.starts_with('/') {
+            return by_site;
+        }
+        match joined(folder(from), written).map(|path| self.names.page(&path, from, target)) {
+            Some(Meant::One(file, why @ (Reason::Ending | Reason::LetterCase))) => Meant::One(file, why),
+            _ => by_site,
         }
     }
 
@@ -368,6 +394,20 @@ mod tests {
             text(&after(&tree, &fixed), "src/content/docs/a.md"),
             "[x](/reference/jobs/#limits) [y](../guides/queue/) [z](/elsewhere/)\n"
         );
+    }
+
+    #[test]
+    fn a_path_without_its_ending_is_read_from_the_folder_of_the_page_too() {
+        let tree = site(&[
+            ("mkdocs.yml", "site_name: x\n"),
+            ("docs/guide/a.md", "[x](b) [y](c.md) [z](../other/b#top)\n"),
+            ("docs/guide/b.md", ""),
+            ("docs/guide/c.md", ""),
+            ("docs/other/b.md", ""),
+        ]);
+        let fixed = fix(&tree, &[]);
+        let tree = after(&tree, &fixed);
+        assert_eq!(text(&tree, "docs/guide/a.md"), "[x](b.md) [y](c.md) [z](../other/b.md#top)\n");
     }
 
     #[test]
