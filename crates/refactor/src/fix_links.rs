@@ -38,7 +38,8 @@ pub fn fix_links(
     let mending = Mending { tree, site: &site, pages: &pages, names: Names::of(&site), history };
     let (trust, broken) = mending.survey();
     let mut result = Outcome::default();
-    for (file, broken) in broken.iter().filter(|(file, _)| selection.has(file)) {
+    let is_meant = |file: &str| selection.has(file) || !selection.is_narrowed();
+    for (file, broken) in broken.iter().filter(|(file, _)| is_meant(file)) {
         let text = text_of(&tree.read(file).unwrap_or_default()).into_owned();
         let mut edits: Vec<TextEdit> = Vec::new();
         let mut seen: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -408,6 +409,22 @@ mod tests {
         let fixed = fix(&tree, &[]);
         let tree = after(&tree, &fixed);
         assert_eq!(text(&tree, "docs/guide/a.md"), "[x](b.md) [y](c.md) [z](../other/b.md#top)\n");
+    }
+
+    #[test]
+    fn roles_of_restructured_text_are_mended() {
+        let tree = site(&[
+            ("conf.py", "project = 'x'\n"),
+            ("index.rst", ":doc:`guide/Start`, :doc:`words <old>`, :doc:`guide/start`\n"),
+            ("guide/start.rst", ""),
+            ("guide/new.rst", ""),
+        ]);
+        let history = |old: &str| (old == "old.rst").then(|| "guide/new.rst".to_owned());
+        let fixed = fix_links(&tree, &[], &history).expect("fixed");
+        assert_eq!(
+            text(&after(&tree, &fixed), "index.rst"),
+            ":doc:`guide/start`, :doc:`words <guide/new>`, :doc:`guide/start`\n"
+        );
     }
 
     #[test]

@@ -101,7 +101,8 @@ impl<'a> Names<'a> {
         let forms: Vec<String> = match has_page_ending(path) || is_asset(path) {
             true => vec![path.to_owned()],
             false => {
-                let endings = [".md", ".mdx", ".markdown", "/index.md", "/index.mdx", "/README.md"];
+                let endings =
+                    [".md", ".mdx", ".markdown", ".rst", "/index.md", "/index.mdx", "/README.md", "/index.rst"];
                 endings.iter().map(|ending| format!("{stem}{ending}").trim_start_matches('/').to_owned()).collect()
             }
         };
@@ -229,7 +230,7 @@ fn is_index(name: &str) -> bool {
 
 fn without_ending(path: &str) -> &str {
     let path = path.trim_matches('/');
-    let endings = [".html", ".htm", ".md", ".mdx", ".markdown"];
+    let endings = [".html", ".htm", ".md", ".mdx", ".markdown", ".rst"];
     let is_ending = |ending: &&str| {
         path.get(path.len().saturating_sub(ending.len())..).is_some_and(|end| end.eq_ignore_ascii_case(ending))
     };

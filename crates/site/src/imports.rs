@@ -32,7 +32,8 @@ impl Import {
 /// The files that a page imports (MDX) or includes (mdBook, VitePress, Jekyll, GitBook, MyST).
 pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
     let mut found = Vec::new();
-    if page.format == Format::Mdx {
+    // The scripts of VitePress stand on pages in Markdown.
+    if page.format == Format::Mdx || site.generator() == Generator::VitePress {
         found.extend(scripts(site, page, bytes));
     }
     if let Some(pattern) = included_by(site.generator()).filter(|_| page.format.is_markdown()) {
@@ -94,6 +95,15 @@ fn scripts(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
 mod tests {
     use super::*;
     use crate::sample::site;
+
+    #[test]
+    fn scripts_on_pages_of_vitepress_import() {
+        let text = "<script setup>\nimport A from '../A.vue'\n</script>\n\n```js\nimport B from './B.js'\n```\n";
+        let site = Site::read(&site(&[(".vitepress/config.ts", ""), ("guide/a.md", text)]));
+        let found = imports(&site, &site.parse("guide/a.md", text.as_bytes()), text.as_bytes());
+        let found: Vec<_> = found.iter().map(|import| (import.target.as_str(), import.is_relative())).collect();
+        assert_eq!(found, [("../A.vue", true)]);
+    }
 
     #[test]
     fn every_generator_has_its_words_for_a_file_that_is_put_in() {
