@@ -76,6 +76,9 @@ pub enum AnchorStyle {
     /// The same as it reads Markdown of its own: letters of ASCII, made of a heading as it is written.
     Kramdown,
     Mintlify,
+    /// Of Asciidoctor, unless attributes say otherwise: `_` at the front and between words. For AsciiDoc on its own; pages
+    /// in AsciiDoc have a forge's ids in all other styles.
+    Asciidoctor,
 }
 
 impl AnchorStyle {
@@ -92,6 +95,7 @@ impl AnchorStyle {
             | Self::NextraPages
             | Self::KramdownGfm => github_slugger(text),
             Self::Kramdown => anchors_kramdown::slug(text),
+            Self::Asciidoctor => crate::adoc::slug(text, "_", "_"),
             Self::Python => python_slug(text, |c| c.is_ascii()),
             Self::PythonUnicode => python_slug(text, |_| true),
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),

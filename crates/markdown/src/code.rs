@@ -59,6 +59,8 @@ pub enum CodeReading {
     Rst,
     /// The same of a text that pages include, whole or in part: from which folder its paths are read, nobody knows.
     RstPart,
+    /// What is run of it is not looked for, so that all of it counts.
+    Whole,
     /// Nobody knows which generator it is: what surely is code of MDX counts too.
     Unknown,
 }
@@ -82,6 +84,10 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
         DECLARATION.find_iter(&text).for_each(|span| found.add("declaration", span.range()));
         return found.code;
     }
+    if reading == CodeReading::Whole {
+        found.add("unread", 0..text.len());
+        return found.code;
+    }
     if reading == CodeReading::Rst {
         return rst::code_of(rst::Whole::Page(file), bytes);
     }
@@ -96,7 +102,7 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
     found.executed_blocks(&page);
     match reading {
         CodeReading::Mdx => found.mdx(body),
-        CodeReading::Rst | CodeReading::RstPart => {}
+        CodeReading::Rst | CodeReading::RstPart | CodeReading::Whole => {}
         CodeReading::Markdown { .. } | CodeReading::Unknown => {
             let all = reading == CodeReading::Markdown { templates_in_code: true };
             found.templates(body, if all { &[] } else { &page.code });

@@ -1,5 +1,5 @@
-//! One file of Markdown, MDX or reStructuredText as a page: front matter, headings, links, sections and code, and at which
-//! bytes.
+//! One file of Markdown, MDX, reStructuredText or AsciiDoc as a page: front matter, headings, links, sections and code, and
+//! at which bytes.
 //!
 //! [`parse()`] never fails: what cannot be read is text plus a [`Problem`]. Everything a tool may want to change carries the
 //! byte range it was read from, so that an edit touches those bytes and no others.
@@ -9,6 +9,7 @@
 //! This crate is pure. It refuses to know sites and addresses: where a link leads and where a page is served is decided
 //! above. What differs between generators and has to be known while parsing is handed in, as [`AnchorStyle`] is.
 
+mod adoc;
 mod anchors;
 mod anchors_kramdown;
 mod anchors_mintlify;
@@ -37,6 +38,7 @@ mod rst;
 mod sections;
 mod site_paths;
 
+pub use adoc::{AdocAttributes, adoc_header};
 pub use anchors::{AnchorStyle, Anchors, slug};
 pub use anchors_mintlify::mintlify_anchor;
 pub use code::{Code, CodeReading, code_of, code_spans, runs_script};
@@ -45,7 +47,7 @@ pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
 pub use front_matter::{end as front_matter_end, read as read_front_matter};
 pub use lines_from::{Composed, Fence, FenceLine};
 pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Problem, Section};
-pub use parse::{MOST_PROBLEMS, parse, parse_as, text_of};
+pub use parse::{MOST_PROBLEMS, parse, parse_adoc, parse_as, text_of};
 pub use parse_lines::{Lines, each_line, line_end, line_of};
 pub use parse_script::token_end;
 pub use parse_tags::{Dialect, Tag, TagKind, scan_tag};

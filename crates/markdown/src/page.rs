@@ -14,6 +14,8 @@ pub enum Format {
     Mdx,
     /// reStructuredText, as docutils and Sphinx read it.
     Rst,
+    /// AsciiDoc, as Asciidoctor reads it.
+    Adoc,
 }
 
 impl Format {
@@ -23,6 +25,7 @@ impl Format {
         match ending.to_ascii_lowercase().as_str() {
             "mdx" => Self::Mdx,
             "rst" => Self::Rst,
+            "adoc" | "asciidoc" => Self::Adoc,
             _ => Self::Markdown,
         }
     }
@@ -129,7 +132,7 @@ pub enum LinkKind {
     /// `![alt](target)`, by reference too.
     Image,
     /// An attribute of a JSX or HTML element: `href`, `src` and their like. Of reStructuredText, a file that a directive
-    /// names (`include`), and an entry of a `toctree`.
+    /// names (`include`), and an entry of a `toctree`. Of AsciiDoc, `include` and the address of `link:`.
     Attribute { element: String, attribute: String },
 }
 

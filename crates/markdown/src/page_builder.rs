@@ -9,6 +9,7 @@ use crate::parse::text_of;
 /// What has been read so far.
 pub(crate) struct PageBuilder<'t> {
     text: &'t str,
+    front_matter: FrontMatter,
     headings: Vec<Heading>,
     links: Vec<Link>,
     ids: Vec<String>,
@@ -24,6 +25,7 @@ impl<'t> PageBuilder<'t> {
     pub(crate) fn of(text: &'t str) -> Self {
         Self {
             text,
+            front_matter: FrontMatter::default(),
             headings: Vec::new(),
             links: Vec::new(),
             ids: Vec::new(),
@@ -33,6 +35,11 @@ impl<'t> PageBuilder<'t> {
             path: Vec::new(),
             section: section(Vec::new(), None, 0, 0),
         }
+    }
+
+    /// What a page says of itself where it has a place for it.
+    pub(crate) fn front_matter(&mut self, front_matter: FrontMatter) {
+        self.front_matter = front_matter;
     }
 
     pub(crate) fn heading(&mut self, level: u8, words: String, anchor: String, span: Range<usize>) {
@@ -107,7 +114,7 @@ impl<'t> PageBuilder<'t> {
         Page {
             path: path.to_owned(),
             format,
-            front_matter: FrontMatter::default(),
+            front_matter: self.front_matter,
             title,
             headings: self.headings,
             links: self.links,

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use satteri_pulldown_cmark::{Event, Tag};
 
+use crate::adoc::{self, AdocAttributes};
 use crate::anchors::AnchorStyle;
 use crate::dialect::indented_marks;
 use crate::front_matter;
@@ -42,10 +43,14 @@ pub fn parse(path: &str, bytes: &[u8]) -> Page {
     parse_as(path, bytes, Format::of(path), AnchorStyle::GitHub)
 }
 
-/// Reads one page in a format, with anchors as a generator makes them. Those of reStructuredText are docutils' own.
+/// Reads one page in a format, with anchors as a generator makes them. Those of reStructuredText are docutils' own, and those
+/// of AsciiDoc a forge's unless the style is Asciidoctor's.
 pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) -> Page {
     if format == Format::Rst {
         return rst::parse(path, bytes);
+    }
+    if format == Format::Adoc {
+        return adoc::parse(path, bytes, anchors, &AdocAttributes::default());
     }
     let text = text_of(bytes);
     let lines = Lines::of(&text);
@@ -73,7 +78,7 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
         read.unwrap_or_else(|| as_text(&text, body, anchors));
     let in_templates = match format {
         Format::Markdown => parse_templates::blocks(&text, body, &code),
-        Format::Mdx | Format::Rst => Vec::new(),
+        Format::Mdx | Format::Rst | Format::Adoc => Vec::new(),
     };
     if !in_templates.is_empty() {
         links.extend(in_templates);
@@ -89,6 +94,11 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
     problems.sort_by_key(|problem| problem.line);
     problems.truncate(MOST_PROBLEMS);
     Page { path: path.to_owned(), format, front_matter, title, headings, links, ids, sections, prose, code, problems }
+}
+
+/// Reads one page of AsciiDoc with attributes that its site sets.
+pub fn parse_adoc(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {
+    adoc::parse(path, bytes, anchors, given)
 }
 
 /// What stands on a page, with what is wrong with it; nothing when the parser gives up.
@@ -107,11 +117,11 @@ fn as_markdown(
         problems.push(Problem { line: lines.number(*at), message: message.to_owned() });
     }
     let constructs = match format {
-        Format::Markdown | Format::Rst => Constructs::default(),
+        Format::Markdown | Format::Rst | Format::Adoc => Constructs::default(),
         Format::Mdx => mdx_constructs(text, head.clone(), &marks, lines),
     };
     let parsed = match format {
-        Format::Markdown | Format::Rst => {
+        Format::Markdown | Format::Rst | Format::Adoc => {
             parse_templates::masked(blanked(text, head, &marks, &indented_marks(text, body)))
         }
         Format::Mdx => {

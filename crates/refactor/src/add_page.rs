@@ -34,6 +34,7 @@ pub fn add_page(
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = match Format::of(&file) {
         Format::Rst => in_rst(&title, outline),
+        Format::Adoc => in_adoc(&title, outline),
         Format::Markdown | Format::Mdx => in_markdown(&file, &title, outline),
     };
     let mut added = Refactored {
@@ -81,6 +82,21 @@ fn in_rst(title: &str, outline: &[OutlineHeading]) -> String {
     let mut text = titled(1, title);
     for heading in outline {
         text.push_str(&format!("\n{}", titled(heading.level.max(2), &one_line(&heading.text))));
+    }
+    text
+}
+
+/// Titles follow as many signs as they are deep. What stands for something else in AsciiDoc is passed through.
+fn in_adoc(title: &str, outline: &[OutlineHeading]) -> String {
+    let escaped = |words: &str| match words.contains(['*', '_', '`', '#', '{', '<', '[', '+', '\\', '^', '~']) {
+        true if words.contains("]") => words.replace(['`', '*', '{', '[', ']', '<'], ""),
+        true => format!("pass:c[{words}]"),
+        false => words.to_owned(),
+    };
+    let mut text = format!("= {}\n", escaped(title));
+    for heading in outline {
+        let level = usize::from(heading.level.clamp(2, 6));
+        text.push_str(&format!("\n{} {}\n", "=".repeat(level), escaped(&one_line(&heading.text))));
     }
     text
 }

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use built::{decoded, files_in, key, path_exists, read_html, resolved};
-use docent_markdown::is_page;
+use docent_markdown::{LinkKind, is_page};
 use docent_site::{Site, Target, Tree, parts};
 
 #[path = "built/mod.rs"]
@@ -89,6 +89,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         }
         for link in &page.links {
             let target = link.target.as_str();
+            // What is put in place leaves no link.
+            if matches!(&link.kind, LinkKind::Attribute { element, .. } if element == "include") {
+                continue;
+            }
             match site.resolve_link(file, link) {
                 Target::External | Target::Redirect { .. } | Target::Asset { .. } => {}
                 Target::NotUnderstood => *links.not_understood.entry(target.to_owned()).or_default() += 1,

@@ -464,6 +464,9 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     if page.format == Format::Rst && text.lines().any(may_make_anchors) {
         return true;
     }
+    if page.format == Format::Adoc && text.lines().any(|line| may_make_anchors_in_adoc(line, anchor)) {
+        return true;
+    }
     text.lines().any(|line| line_may_have_anchor(line, anchor, &wanted))
         || ATTRIBUTE.captures_iter(&text).any(|value| value.get(1).is_some_and(|value| slug(value.as_str()) == wanted))
 }
@@ -519,6 +522,12 @@ fn may_make_anchors(line: &str) -> bool {
     ];
     let directive = line.trim_start().strip_prefix(".. ").and_then(|rest| rest.split_once("::"));
     directive.is_some_and(|(name, _)| !name.contains([' ', '|']) && !PLAIN.contains(&name))
+}
+
+/// Whether a line of AsciiDoc puts in what may have anchors, names an attribute in a heading, or spells the anchor out.
+fn may_make_anchors_in_adoc(line: &str, anchor: &str) -> bool {
+    let is_heading = line.starts_with(['=', '#']);
+    line.starts_with("include::") || is_heading && line.contains('{') || line.starts_with('[') && line.contains(anchor)
 }
 
 /// Nothing, or the number that sets a heading apart from others with the same words.

@@ -20,7 +20,10 @@ impl LinkSyntax {
     pub fn of(kind: &LinkKind) -> Self {
         match kind {
             LinkKind::Attribute { element, .. } => {
-                let is_component = element.contains(['.', '-']) || element.starts_with(|c: char| c.is_uppercase());
+                // What is put in place is named as the language of the page does.
+                let is_component = element == "include"
+                    || element.contains(['.', '-'])
+                    || element.starts_with(|c: char| c.is_uppercase());
                 if is_component { Self::Component } else { Self::Html }
             }
             LinkKind::Inline | LinkKind::Reference | LinkKind::Autolink | LinkKind::Image => Self::Markdown,
@@ -183,7 +186,8 @@ fn bases(from: &str) -> Vec<String> {
 
 /// Whether a name ends as a page's file does, of whichever language.
 pub fn has_page_ending(name: &str) -> bool {
-    has_markdown_ending(name) || name.to_ascii_lowercase().ends_with(".rst")
+    let name = name.to_ascii_lowercase();
+    has_markdown_ending(&name) || [".rst", ".adoc", ".asciidoc"].iter().any(|ending| name.ends_with(ending))
 }
 
 /// The same for pages in Markdown.

@@ -10,13 +10,15 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use docent_markdown::{AnchorStyle, FrontMatter, Problem, is_page, site_path, stem};
+use docent_markdown::{
+    AnchorStyle, Format, FrontMatter, Page, Problem, is_page, parse_adoc, parse_as, site_path, stem,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
 use crate::generators::{
-    self, ALL, docfx, docusaurus, gitbook, hugo, jekyll, mdbook, mkdocs, next_config, redirects, rules, sphinx,
+    self, ALL, antora, docfx, docusaurus, gitbook, hugo, jekyll, mdbook, mkdocs, next_config, redirects, rules, sphinx,
     starlight, vitepress,
 };
 use crate::openapi::Cache;
@@ -47,6 +49,8 @@ pub enum Generator {
     GitBook,
     Docfx,
     Jekyll,
+    /// With pages in AsciiDoc.
+    Antora,
 }
 
 impl Generator {
@@ -67,6 +71,7 @@ impl Generator {
             Self::GitBook => "GitBook",
             Self::Docfx => "docfx",
             Self::Jekyll => "Jekyll",
+            Self::Antora => "Antora",
         }
     }
 }
@@ -130,6 +135,7 @@ pub struct Layout {
     pub(crate) sphinx: sphinx::Options,
     pub(crate) gitbook: gitbook::Options,
     pub(crate) docfx: docfx::Options,
+    pub(crate) antora: Arc<antora::Options>,
     pub(crate) cache: Cache,
     pub(crate) docusaurus: docusaurus::Settings,
     pub(crate) next: next_config::Settings,
@@ -243,6 +249,7 @@ impl Layout {
             .find_map(of_all)
             .or_else(|| generators::without_configuration(tree, configurations))
             .or_else(|| homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
+            .or_else(|| rules(Generator::Antora).read(tree, "", &has))
             .or_else(|| homes.iter().find_map(of_jekyll))
             .unwrap_or_else(Self::plain)
     }
@@ -274,6 +281,7 @@ impl Layout {
             sphinx: sphinx::Options::default(),
             gitbook: gitbook::Options::default(),
             docfx: docfx::Options::default(),
+            antora: Arc::default(),
             cache: Cache::default(),
             docusaurus: docusaurus::Settings::default(),
             next: next_config::Settings::default(),
@@ -420,6 +428,14 @@ impl Layout {
         self.root(file).map_or((None, None), |root| (root.version.clone(), root.language_of(file)))
     }
 
+    /// Reads a page with what the site says of anchors and attributes. `root` is the docs root in its repository.
+    pub(crate) fn parse(&self, root: &str, file: &str, bytes: &[u8], format: Format) -> Page {
+        match antora::attributes(self, root, file).filter(|_| format == Format::Adoc) {
+            Some(attributes) => parse_adoc(file, bytes, self.anchors, &attributes),
+            None => parse_as(file, bytes, format, self.anchors),
+        }
+    }
+
     /// How headings get their anchors.
     pub(crate) fn anchors(&self) -> AnchorStyle {
         self.anchors
@@ -474,6 +490,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     if mintlify::is_configuration(folder, name)
         || generators::is_category(name)
+        || antora::is_file(path)
         || path.contains("_markup/render-link.")
     {
         return true;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::OnceLock;
 
 use docent_markdown::{
-    Format, FrontMatter, Lines, Link, Page, is_for_editors, is_page, parse_as, read_front_matter, site_path, text_of,
+    Format, FrontMatter, Lines, Link, Page, is_for_editors, is_page, read_front_matter, site_path, text_of,
 };
 
 use crate::follow::{LinkSyntax, Wanted, Written, is_external};
@@ -149,7 +149,7 @@ impl Site {
     pub fn parse(&self, file: &str, bytes: &[u8]) -> Page {
         let mut page = match rules(self.generator()).parse(file, bytes) {
             Some(page) => page,
-            None => parse_as(file, bytes, Format::of(file), self.layout.anchors()),
+            None => self.layout.parse(&self.root, file, bytes, Format::of(file)),
         };
         if self.layout.mkdocs.has_hooks {
             // What stands in such a heading is a program's to make.
@@ -310,6 +310,9 @@ impl Site {
     /// What `target` leads to when it stands in `from`, a file, in this syntax.
     pub fn resolve_in(&self, from: &str, target: &str, syntax: LinkSyntax) -> Target {
         let target = target.trim();
+        if let Some(named) = rules(self.generator()).name(self, from, target, syntax) {
+            return named;
+        }
         if is_external(target) {
             return Target::External;
         }

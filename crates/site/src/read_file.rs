@@ -4,9 +4,7 @@
 //! said in plain Markdown, and the outcome is parsed. Lines are kept account of, so that a problem names a line of the
 //! file all the same.
 
-use docent_markdown::{
-    Attributes, Format, MOST_PROBLEMS, Page, Problem, is_page, is_partial, parse_as, text_of, translate,
-};
+use docent_markdown::{Attributes, Format, MOST_PROBLEMS, Page, Problem, is_page, is_partial, text_of, translate};
 
 use crate::include::{self, Expanded};
 use crate::layout::{Generator, Layout, Place};
@@ -78,7 +76,7 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
         Some(shown) => format!("{text}\n\n{}", shown.markdown),
         None => text.to_owned(),
     };
-    let mut page = parse_as(file, whole.as_bytes(), format, layout.anchors());
+    let mut page = layout.parse(tree.root(), file, whole.as_bytes(), format);
     for problem in &mut page.problems {
         problem.line = line_of(problem.line);
     }

@@ -1,5 +1,6 @@
 //! The generators we know, one file each behind one trait.
 
+pub(crate) mod antora;
 mod browser;
 pub(crate) mod docfx;
 mod docfx_links;
@@ -32,7 +33,7 @@ pub(crate) mod yaml;
 use docent_markdown::{Format, FrontMatter, Page, is_partial};
 use roots::Root;
 
-use crate::follow::{Wanted, Written, by_names};
+use crate::follow::{LinkSyntax, Wanted, Written, by_names};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
 use crate::tree::Tree;
@@ -120,6 +121,16 @@ pub(crate) trait Rules: Sync {
         false
     }
 
+    /// What a target leads to that stands in AsciiDoc and is a name there; `None` where it is an address like any other.
+    fn name(&self, _site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
+        let (before, rest) = target.split_once(':')?;
+        let is_name = Format::of(from) == Format::Adoc
+            && syntax != LinkSyntax::Html
+            && !rest.starts_with("//")
+            && !["mailto", "data", "tel"].contains(&before);
+        is_name.then_some(Target::NotUnderstood)
+    }
+
     /// What a link leads to, as this generator and then a browser read it.
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
         by_names(site, link)
@@ -137,7 +148,7 @@ pub(crate) trait Rules: Sync {
 }
 
 /// In the order in which their configurations are looked for.
-pub(crate) const ALL: [Generator; 12] = [
+pub(crate) const ALL: [Generator; 13] = [
     Generator::Mintlify,
     Generator::Docusaurus,
     Generator::VitePress,
@@ -150,6 +161,7 @@ pub(crate) const ALL: [Generator; 12] = [
     Generator::Sphinx,
     Generator::Docfx,
     Generator::GitBook,
+    Generator::Antora,
 ];
 
 /// The rules of a generator.
@@ -169,6 +181,7 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::GitBook => &gitbook::GitBook,
         Generator::Docfx => &docfx::Docfx,
         Generator::Jekyll => &jekyll::Jekyll,
+        Generator::Antora => &antora::Antora,
     }
 }
 

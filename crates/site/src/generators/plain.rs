@@ -74,7 +74,8 @@ fn file_or_folder(site: &Site, path: &str, anchor: Option<&str>) -> Option<Targe
         return Some(Target::Asset { file: path.to_owned() });
     }
     // Which shows what its README says.
-    let mut readmes = ["README.md", "readme.md", "index.md"].iter().map(|name| below(path, name));
+    let mut readmes =
+        ["README.md", "readme.md", "index.md", "README.adoc", "README.rst"].iter().map(|name| below(path, name));
     if let Some(readme) = readmes.find(|file| site.has_file(file)) {
         return Some(page(&readme));
     }

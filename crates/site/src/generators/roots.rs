@@ -6,7 +6,7 @@ use docent_markdown::{Format, FrontMatter, stem};
 use globset::GlobSet;
 
 use super::mkdocs_blog::Blog;
-use super::{docfx, docusaurus, hugo, jekyll, rules};
+use super::{antora, docfx, docusaurus, hugo, jekyll, rules};
 use crate::layout::{Generator, below};
 
 /// A folder of pages.
@@ -44,6 +44,8 @@ pub(crate) struct Root {
     pub(crate) docfx: Option<Arc<docfx::Content>>,
     /// What Jekyll is told of addresses and links.
     pub(crate) jekyll: Option<Arc<jekyll::Settings>>,
+    /// The module of Antora that the folder is of.
+    pub(crate) antora: Option<antora::Module>,
 }
 
 /// What the pages of a folder are to their generator.

@@ -1,0 +1,272 @@
+//! Attributes of a document, and the ids that are made with them.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::front_matter::{Field, FieldValue, FrontMatter};
+
+/// Longest value that is put in where an attribute is named, so that those made of each other stay small.
+const LONGEST: usize = 4_096;
+
+/// How much may be put in on one page.
+const MOST: usize = 1 << 20;
+
+/// Attributes that a site or a forge sets before a page is read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AdocAttributes {
+    set: HashMap<String, Given>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Given {
+    /// `None`: surely not set.
+    value: Option<String>,
+    /// Whether a page may say otherwise.
+    is_soft: bool,
+}
+
+impl AdocAttributes {
+    /// Sets an attribute as a configuration writes it: `@` behind its name or its value lets pages say otherwise, `!`
+    /// before or behind its name (or `value` of `None`) takes it away. What was set before stays, unless pages may change it.
+    pub fn set(&mut self, name: &str, value: Option<&str>) {
+        let bare = name.trim_end_matches('@');
+        let soft_value = value.and_then(|value| value.strip_suffix('@'));
+        let is_soft = bare.len() < name.len() || soft_value.is_some();
+        let name = bare.trim_matches('!');
+        if self.set.get(&name.to_lowercase()).is_some_and(|set| !set.is_soft) {
+            return;
+        }
+        let value = soft_value.or(value).filter(|_| name.len() == bare.len());
+        let value = value.map(|value| self.replaced(value));
+        self.set.insert(name.to_lowercase(), Given { value, is_soft });
+    }
+
+    /// The value of an attribute that is set.
+    pub fn get(&self, name: &str) -> Option<&str> {
+        self.set.get(&name.to_lowercase())?.value.as_deref()
+    }
+
+    /// A text with the attributes it names; those that are not known stay as they are.
+    pub fn replaced(&self, text: &str) -> String {
+        replaced(text, |name| self.get(name))
+    }
+}
+
+/// The attributes at one place of a page.
+#[derive(Debug, Clone)]
+pub(super) struct Attributes<'g> {
+    given: &'g AdocAttributes,
+    own: HashMap<String, Option<String>>,
+    spent: usize,
+}
+
+impl<'g> Attributes<'g> {
+    pub(super) fn of(given: &'g AdocAttributes) -> Self {
+        Self { given, own: HashMap::new(), spent: 0 }
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: Option<&str>) {
+        let is_fixed = self.given.set.get(name).is_some_and(|given| !given.is_soft);
+        if is_fixed {
+            return;
+        }
+        let value = value.map(|value| {
+            let value = self.replaced(value);
+            value[..value.floor_char_boundary(LONGEST)].to_owned()
+        });
+        self.own.insert(name.to_owned(), value);
+    }
+
+    /// `None` when it is not known, `Some(None)` when it surely is not set.
+    pub(super) fn known(&self, name: &str) -> Option<Option<&str>> {
+        let own = self.own.get(name).map(Option::as_deref);
+        own.or_else(|| self.given.set.get(name).map(|given| given.value.as_deref()))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.known(name).flatten().or_else(|| character(name))
+    }
+
+    pub(super) fn replaced(&mut self, text: &str) -> String {
+        if !text.contains('{') || self.spent > MOST {
+            return text.to_owned();
+        }
+        let out = replaced(text, |name| self.get(name));
+        self.spent += out.len();
+        out
+    }
+
+    /// The value to be put in for a name.
+    pub(super) fn used(&mut self, name: &str) -> Option<String> {
+        let value = self.get(&name.to_lowercase())?.to_owned();
+        self.spent += value.len();
+        (self.spent <= MOST).then_some(value)
+    }
+}
+
+/// A text with `{name}` replaced by what is known of it.
+fn replaced<'v>(text: &str, value: impl Fn(&str) -> Option<&'v str>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(open) = rest.find('{') {
+        out.push_str(&rest[..open]);
+        rest = &rest[open..];
+        match reference(rest).and_then(|name| Some((name, value(&name.to_lowercase())?))) {
+            Some((name, value)) if out.len() < 4 * LONGEST => {
+                out.push_str(value);
+                rest = &rest[name.len() + 2..];
+            }
+            _ => {
+                out.push('{');
+                rest = &rest[1..];
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The name in `{name}`, which a text begins with.
+pub(super) fn reference(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix('{')?;
+    let length = rest.bytes().take(200).take_while(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(byte)).count();
+    (length > 0 && rest[length..].starts_with('}') && !rest.starts_with('-')).then_some(&rest[..length])
+}
+
+/// `:name: value`, `:!name:` and `:name!:`; `None` in place of the value takes it away.
+pub(super) fn entry(line: &str) -> Option<(String, Option<&str>)> {
+    let rest = line.strip_prefix(':')?;
+    let end = rest.find(':').filter(|end| (1..200).contains(end))?;
+    let (name, value) = (&rest[..end], &rest[end + 1..]);
+    let bare = name.strip_prefix('!').or_else(|| name.strip_suffix('!')).unwrap_or(name);
+    let fits = bare.starts_with(|c: char| c.is_alphanumeric() || c == '_')
+        && bare.chars().all(|c| c.is_alphanumeric() || "_-".contains(c))
+        && (value.is_empty() || value.starts_with([' ', '\t']));
+    fits.then(|| (bare.to_lowercase(), (bare.len() == name.len()).then(|| value.trim())))
+}
+
+/// A value without the macro around it that keeps marks from being read.
+pub(super) fn unwrapped(value: &str) -> &str {
+    let inside = value.strip_prefix("pass:").and_then(|rest| rest.strip_suffix(']'));
+    inside.and_then(|rest| rest.split_once('[')).map_or(value, |(_, inside)| inside)
+}
+
+/// What of a header describes the page, under the names that front matter has for it.
+pub(super) fn described(attributes: &Attributes<'_>) -> FrontMatter {
+    let names = [
+        ("description", "description"),
+        ("keywords", "keywords"),
+        ("navtitle", "nav_title"),
+        ("page-aliases", "page-aliases"),
+    ];
+    let mut front = FrontMatter::default();
+    for (name, field) in names {
+        if let Some(Some(value)) =
+            attributes.own.get(name).filter(|value| value.as_ref().is_some_and(|v| !v.is_empty()))
+        {
+            let value = FieldValue::Text(value.clone());
+            front.fields.push(Field { name: field.to_owned(), value });
+        }
+    }
+    front
+}
+
+/// Attributes that stand for signs.
+fn character(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "empty" | "blank" => "",
+        "sp" => " ",
+        "nbsp" => "\u{a0}",
+        "zwsp" => "\u{200b}",
+        "wj" => "\u{2060}",
+        "apos" => "'",
+        "quot" => "\"",
+        "lsquo" => "‘",
+        "rsquo" => "’",
+        "ldquo" => "“",
+        "rdquo" => "”",
+        "deg" => "°",
+        "plus" => "+",
+        "brvbar" => "¦",
+        "vbar" => "|",
+        "amp" => "&",
+        "lt" => "<",
+        "gt" => ">",
+        "startsb" => "[",
+        "endsb" => "]",
+        "caret" => "^",
+        "asterisk" => "*",
+        "tilde" => "~",
+        "backslash" => "\\",
+        "backtick" => "`",
+        "two-colons" => "::",
+        "two-semicolons" => ";;",
+        "cpp" => "C++",
+        "pp" => "++",
+        "cxx" => "C++",
+        _ => return None,
+    })
+}
+
+/// The ids of one page.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    used: HashSet<String>,
+    /// Which number comes next for words that were met before.
+    next: HashMap<String, usize>,
+}
+
+impl Ids {
+    pub(super) fn take(&mut self, id: &str) {
+        self.used.insert(id.to_owned());
+    }
+
+    pub(super) fn has(&self, id: &str) -> bool {
+        self.used.contains(id)
+    }
+
+    /// The id of a heading by its words.
+    pub(super) fn of_heading(&mut self, words: &str, prefix: &str, separator: &str) -> String {
+        let id = slug(words, prefix, separator);
+        if self.used.insert(id.clone()) {
+            return id;
+        }
+        let count = self.next.entry(id.clone()).or_insert(2);
+        loop {
+            let numbered = format!("{id}{separator}{count}");
+            *count += 1;
+            if self.used.insert(numbered.clone()) {
+                return numbered;
+            }
+        }
+    }
+}
+
+/// The id that Asciidoctor makes of the words of a heading.
+pub(crate) fn slug(words: &str, prefix: &str, separator: &str) -> String {
+    let separator = separator.chars().next();
+    let mut made = String::new();
+    for c in words.chars().flat_map(char::to_lowercase) {
+        let is_gap = matches!(c, ' ' | '-' | '.') || Some(c) == separator;
+        match separator {
+            None if c == ' ' => {}
+            Some(separator) if is_gap => {
+                // Those of the prefix count, too.
+                let is_there = made.ends_with(separator) || made.is_empty() && prefix.ends_with(separator);
+                made.extend((!is_there).then_some(separator));
+            }
+            _ if c.is_alphanumeric() || c == '_' || is_gap || unicode_normalization::char::is_combining_mark(c) => {
+                made.push(c);
+            }
+            _ => {}
+        }
+    }
+    if let Some(separator) = separator {
+        if made.ends_with(separator) {
+            made.pop();
+        }
+        if prefix.is_empty() && made.starts_with(separator) {
+            made.remove(0);
+        }
+    }
+    format!("{prefix}{made}")
+}

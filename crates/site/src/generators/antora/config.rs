@@ -1,0 +1,211 @@
+//! What `antora.yml` says of a component, and a playbook of the site.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use docent_markdown::{AdocAttributes, folder, joined, text_of};
+
+use super::resources::Id;
+use super::{Component, Options, Style};
+use crate::generators::roots::Root;
+use crate::generators::yaml::{self, Yaml};
+use crate::layout::{Generator, Layout, below};
+use crate::tree::{Tree, from_root};
+
+const DESCRIPTOR: &str = "antora.yml";
+
+/// Whether a file is a configuration, by its path.
+pub(crate) fn is_file(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_inside =
+        path.split('/').all(|part| !part.starts_with('.') || part == "..") && !path.contains("node_modules/");
+    is_inside && (name == DESCRIPTOR || is_playbook(name))
+}
+
+fn is_playbook(name: &str) -> bool {
+    name.contains("playbook") && (name.ends_with(".yml") || name.ends_with(".yaml"))
+}
+
+/// A path of the repository by one from the docs root.
+fn in_repository(root: &str, path: &str) -> String {
+    joined(root, path).unwrap_or_default()
+}
+
+/// The site whose components are in `home` or below it.
+pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Option<Layout> {
+    let is_of_home = |path: &str| {
+        home.is_empty() && !path.starts_with("../")
+            || folder(path) == home
+            || path.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let named = |path: &&&str| path.rsplit('/').next() == Some(DESCRIPTOR);
+    configurations.iter().filter(named).find(|path| is_of_home(path))?;
+    let playbook = playbook(tree, configurations);
+    let mut options = Options::of_playbook(&playbook);
+    let mut problems = Vec::new();
+    for file in configurations.iter().filter(named) {
+        let text = tree.read(file).unwrap_or_default();
+        match yaml::read(&text_of(&text)) {
+            Ok(descriptor) => options.components.extend(component(tree, file, &descriptor, &playbook)),
+            Err(why) => problems.push(((*file).to_owned(), why)),
+        }
+    }
+    options.segments();
+    let options = Arc::new(options);
+    let roots = roots(tree, &options);
+    let mut layout = Layout::of(Generator::Antora, home, roots);
+    layout.anchors = docent_markdown::AnchorStyle::Asciidoctor;
+    for component in &options.components {
+        let module = |name: &str| below(&component.served, if name == "ROOT" { "" } else { name });
+        if let Some(start) = component.start_page.as_deref().and_then(Id::read) {
+            let destination = format!("/{}", below(&module(start.module.unwrap_or("ROOT")), start.stem()));
+            layout.redirects.push((component.served.clone(), destination));
+        }
+    }
+    layout.antora = options;
+    for (file, why) in problems {
+        layout.problem(&file, format!("this is not YAML that can be read: {why}"));
+    }
+    Some(layout)
+}
+
+/// What the first playbook of the repository says.
+fn playbook(tree: &dyn Tree, configurations: &[&str]) -> Yaml {
+    let mut files: Vec<&&str> =
+        configurations.iter().filter(|path| is_playbook(path.rsplit('/').next().unwrap_or(path))).collect();
+    files.sort_by_key(|path| (!path.ends_with("antora-playbook.yml"), path.len()));
+    let read = files.into_iter().filter_map(|file| yaml::read(&text_of(&tree.read(file)?)).ok());
+    let mut read =
+        read.filter(|playbook| ["content", "site", "urls", "asciidoc"].iter().any(|key| playbook.get(key).is_some()));
+    read.next().unwrap_or(Yaml::Empty)
+}
+
+impl Options {
+    fn of_playbook(playbook: &Yaml) -> Self {
+        let urls =
+            |name: &str| playbook.get("urls").and_then(|urls| urls.get(name)).and_then(Yaml::text).map(str::to_owned);
+        let style = match urls("html_extension_style").as_deref() {
+            Some("indexify") => Style::Folders,
+            Some("drop") => Style::Bare,
+            _ => Style::Files,
+        };
+        let replaces = urls("latest_version_segment_strategy").is_none_or(|strategy| strategy != "redirect:from");
+        // An empty segment is one, too.
+        let latest = playbook.get("urls").and_then(|urls| urls.get("latest_version_segment"));
+        let latest = latest.filter(|_| replaces).map(|segment| segment.text().unwrap_or_default().to_owned());
+        Self { style, latest_segment: latest, ..Self::default() }
+    }
+
+    /// Where each component is served, once all of them are known.
+    fn segments(&mut self) {
+        let served: Vec<String> = self
+            .components
+            .iter()
+            .map(|component| {
+                let is_latest = self.latest(&component.name).is_some_and(|latest| latest.version == component.version);
+                let own = if component.version == "master" { "" } else { component.version.as_str() };
+                let segment = match &self.latest_segment {
+                    Some(segment) if is_latest && !own.is_empty() => segment.as_str(),
+                    _ => own,
+                };
+                below(if component.name == "ROOT" { "" } else { &component.name }, segment)
+            })
+            .collect();
+        for (component, served) in self.components.iter_mut().zip(served) {
+            component.served = served;
+        }
+    }
+}
+
+fn component(tree: &dyn Tree, file: &str, descriptor: &Yaml, playbook: &Yaml) -> Option<Component> {
+    let text = |name: &str| descriptor.get(name).and_then(Yaml::text).map(str::to_owned);
+    let name = text("name")?;
+    // What is read from the name of a branch is not known here.
+    let version = text("version").filter(|version| version != "true").unwrap_or_default();
+    let mut attributes = AdocAttributes::default();
+    for (name, value) in [
+        ("env-site", ""),
+        ("env", "site"),
+        ("site-gen", "antora"),
+        ("site-gen-antora", ""),
+        ("backend-html5", ""),
+        ("basebackend-html", ""),
+        ("partialsdir", "partial$"),
+        ("examplesdir", "example$"),
+    ] {
+        attributes.set(name, Some(value));
+    }
+    for name in [
+        "env-github",
+        "env-browser",
+        "env-vscode",
+        "backend-pdf",
+        "backend-docbook5",
+        "backend-manpage",
+        "basebackend-docbook",
+    ] {
+        attributes.set(name, None);
+    }
+    for source in [playbook, descriptor] {
+        let list = source.get("asciidoc").and_then(|asciidoc| asciidoc.get("attributes"));
+        for (name, value) in list.map_or(&[][..], Yaml::members) {
+            match value {
+                Yaml::Text(value) if value == "false" => attributes.set(&format!("{name}@"), None),
+                Yaml::Text(value) if value == "true" => attributes.set(name, Some("")),
+                Yaml::Text(value) => attributes.set(name, Some(value)),
+                _ => attributes.set(name, None),
+            }
+        }
+    }
+    attributes.set("page-component-name", Some(&name));
+    attributes.set("page-component-version", Some(&version));
+    attributes.set("page-version", Some(&version));
+    if let Some(title) = text("title") {
+        attributes.set("page-component-title", Some(&title));
+    }
+    let nav = descriptor.get("nav").map_or(&[][..], Yaml::list);
+    let nav = nav.iter().filter_map(Yaml::text).map(str::to_owned).collect();
+    let is_prerelease = descriptor.get("prerelease").and_then(Yaml::text).is_some_and(|text| text != "false");
+    let start = folder(&in_repository(tree.root(), file)).to_owned();
+    Some(Component {
+        start,
+        name,
+        version,
+        served: String::new(),
+        is_prerelease,
+        start_page: text("start_page"),
+        nav,
+        attributes,
+    })
+}
+
+/// A folder of pages for each module.
+fn roots(tree: &dyn Tree, options: &Arc<Options>) -> Vec<Root> {
+    let root = tree.root();
+    let files: Vec<String> =
+        tree.paths().iter().chain(&tree.paths_outside()).map(|path| in_repository(root, path)).collect();
+    let mut roots = Vec::new();
+    for (index, component) in options.components.iter().enumerate() {
+        let modules = below(&component.start, "modules");
+        let inside = files.iter().filter_map(|file| file.strip_prefix(modules.as_str())?.strip_prefix('/'));
+        let names: BTreeSet<&str> = inside
+            .filter_map(|file| file.split_once("/pages/").map(|(name, _)| name))
+            .filter(|name| !name.contains('/'))
+            .collect();
+        for name in names {
+            roots.push(Root {
+                folder: from_root(root, &format!("{modules}/{name}/pages")),
+                served: below(&component.served, if name == "ROOT" { "" } else { name }),
+                generator: Generator::Antora,
+                version: Some(component.version.clone()).filter(|version| !version.is_empty()),
+                antora: Some((Arc::clone(options), index, name.to_owned())),
+                ..Root::default()
+            });
+        }
+    }
+    // A docs root may be such a folder itself.
+    roots.retain(|root| {
+        !root.folder.starts_with("..") || tree.paths_outside().iter().any(|path| path.starts_with(root.folder.as_str()))
+    });
+    roots
+}

@@ -1,0 +1,278 @@
+//! Antora: components of modules, described by `antora.yml`, and a playbook that says of the site around them.
+//!
+//! | written | means |
+//! |---|---|
+//! | `xref:` and `<<>>`, `image:` | a resource by its name: `version@component:module:family$path`, from the page's module |
+//! | `include::` | the same where the name has a sign of one, else a file beside the one it stands in |
+//! | `link:` | an address, read as a browser does |
+//!
+//! A component may be put together from several repositories, so that a module or a version that is not here may be
+//! elsewhere.
+
+mod config;
+mod resources;
+
+use std::sync::Arc;
+
+use docent_markdown::{AdocAttributes, Format, FrontMatter, adoc_header, folder, is_page, joined, stem, text_of};
+use resources::{Id, Named, Resource};
+
+pub(crate) use config::is_file;
+
+use super::Rules;
+use super::browser::Browser;
+use super::roots::{Root, index_path};
+use crate::follow::{LinkSyntax, Wanted, Written, encoded, relative, relative_path, suffix_of};
+use crate::layout::{Layout, below};
+use crate::model::{Site, Target};
+use crate::tree::{Tree, joined_in};
+
+/// What is known of a site.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Options {
+    pub(crate) components: Vec<Component>,
+    style: Style,
+    /// What stands in place of the newest version.
+    latest_segment: Option<String>,
+}
+
+/// How URLs of pages end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Style {
+    /// `/a/page.html`
+    #[default]
+    Files,
+    /// `/a/page/`
+    Folders,
+    /// `/a/page`
+    Bare,
+}
+
+/// One version of a component.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Component {
+    /// The folder of its `antora.yml` in the repository.
+    start: String,
+    name: String,
+    version: String,
+    /// The path its pages are below.
+    served: String,
+    is_prerelease: bool,
+    start_page: Option<String>,
+    /// Its navigation, from its folder.
+    nav: Vec<String>,
+    attributes: AdocAttributes,
+}
+
+/// The site, which of its components a folder of pages belongs to, and the name of its module.
+pub(crate) type Module = (Arc<Options>, usize, String);
+
+#[derive(Debug)]
+pub(crate) struct Antora;
+
+impl Rules for Antora {
+    fn read(&self, tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layout> {
+        let paths: Vec<String> =
+            tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_file(path) && has(path)).collect();
+        let configurations: Vec<&str> = paths.iter().map(String::as_str).collect();
+        config::read(tree, home, &configurations)
+    }
+
+    fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
+        below(&root.served, &index_path(stem(inside).unwrap_or(inside), &["index"]))
+    }
+
+    fn reads(&self, format: Format) -> bool {
+        format == Format::Adoc
+    }
+
+    fn hides(&self, _root: &Root, inside: &str) -> bool {
+        !inside.ends_with(".adoc") || inside.split('/').any(|part| part.starts_with('_'))
+    }
+
+    fn is_directory(&self, root: &Root, _inside: &str, _front: &FrontMatter) -> bool {
+        root.antora.as_ref().is_some_and(|(options, ..)| options.style == Style::Folders)
+    }
+
+    fn takes_front_matter(&self) -> bool {
+        false
+    }
+
+    fn read_front_matter(&self, _root: &Root, _inside: &str, bytes: &dyn Fn() -> Vec<u8>) -> Option<FrontMatter> {
+        Some(adoc_header(&text_of(&bytes())))
+    }
+
+    fn aliases(&self, root: &Root, file: &str, front: &FrontMatter, _address: &str) -> Vec<String> {
+        let Some((options, index, module)) = &root.antora else { return Vec::new() };
+        let (Some(component), Some(inside)) = (options.components.get(*index), root.inside(file)) else {
+            return Vec::new();
+        };
+        let from = Resource { component, module, family: Some("page"), path: inside };
+        let address = |written: &str| match options.named("", &from, &Id::read(written)?, "page") {
+            Named::Files(_, place) => Some(place.address),
+            Named::Elsewhere => None,
+        };
+        front.list("page-aliases").into_iter().filter_map(address).collect()
+    }
+
+    fn name(&self, site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
+        name(site, from, target, syntax)
+    }
+
+    fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
+        let is_link = Format::of(link.from) == Format::Adoc && site.address(link.from).is_some();
+        if !is_link {
+            return Target::NotUnderstood;
+        }
+        let folders = site.is_directory(link.from);
+        match (Browser { site, base: "", folders, assets: "" }).follow(link) {
+            // Pictures and other files are served from folders of their own, and absolute paths from another place.
+            Target::Missing { .. } | Target::Asset { .. } if !link.path.ends_with(".adoc") => Target::NotUnderstood,
+            target => target,
+        }
+    }
+
+    fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
+        write(site, wanted)
+    }
+}
+
+/// The attributes that a page is read with.
+pub(crate) fn attributes(layout: &Layout, root: &str, file: &str) -> Option<AdocAttributes> {
+    let path = joined(root, file)?;
+    let resource = layout.antora.resource(&path)?;
+    let mut attributes = resource.component.attributes.clone();
+    let depth = resource.path.matches('/').count();
+    let up = if depth == 0 { "./".to_owned() } else { "../".repeat(depth) };
+    attributes.set("page-module", Some(resource.module));
+    attributes.set("page-relative-src-path", Some(resource.path));
+    attributes.set("docname", Some(resource.path.strip_suffix(".adoc").unwrap_or(resource.path)));
+    attributes.set("attachmentsdir", Some(&format!("{up}_attachments")));
+    attributes.set("imagesdir", Some(&format!("{up}_images")));
+    Some(attributes)
+}
+
+/// What a name in AsciiDoc leads to; `None` for what is an address.
+fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
+    if Format::of(from) != Format::Adoc || syntax == LinkSyntax::Html {
+        return None;
+    }
+    if target.contains("://") || ["//", "mailto:", "data:", "tel:"].iter().any(|start| target.starts_with(start)) {
+        return Some(Target::External);
+    }
+    if target.contains(['{', '}', '<', '>', '`']) {
+        return Some(Target::NotUnderstood);
+    }
+    let (written, anchor) = match target.split_once('#') {
+        Some((path, anchor)) => (path, Some(anchor.to_owned()).filter(|anchor| !anchor.is_empty())),
+        None => (target, None),
+    };
+    let options = &site.layout().antora;
+    let path = joined(site.root(), from).unwrap_or_default();
+    let Some(resource) = options.resource(&path) else { return Some(Target::NotUnderstood) };
+    if written.is_empty() {
+        // A partial has it where it is put.
+        return Some(match site.address(from).is_some() {
+            true => Target::Page { file: from.to_owned(), anchor },
+            false => Target::NotUnderstood,
+        });
+    }
+    if syntax == LinkSyntax::Component && !written.contains(['$', ':', '@']) {
+        return Some(match joined_in(site.root(), folder(from), written) {
+            Some(file) if site.has_any(&file) => found(site, file, anchor),
+            path => Target::Missing { path, anchor },
+        });
+    }
+    let family = if written.ends_with(".adoc") { "page" } else { "image" };
+    let Some(id) = Id::read(written) else { return Some(Target::NotUnderstood) };
+    let Named::Files(files, place) = options.named(site.root(), &resource, &id, family) else {
+        return Some(Target::NotUnderstood);
+    };
+    if let Some(file) = files.iter().find(|file| site.has_any(file)) {
+        // What begins with an underscore is put into pages and is none.
+        let is_hidden = place.is_page
+            && site.address(file).is_none()
+            && syntax != LinkSyntax::Component
+            && !file.starts_with("../");
+        return Some(match is_hidden {
+            true => Target::Missing { path: Some(file.clone()), anchor },
+            false => found(site, file.clone(), anchor),
+        });
+    }
+    if let Some(destination) = site.redirect(&place.address).filter(|_| place.is_page) {
+        return Some(Target::Redirect { destination: destination.to_owned() });
+    }
+    // A partial names what is near the page that it is put into.
+    let is_near = id.module.is_none() && resource.family == Some("partial");
+    let module = files.first().map_or("", |file| folder_of_module(file));
+    Some(match site.has_folder(module) && !is_near {
+        true => Target::Missing { path: files.into_iter().next(), anchor },
+        false => Target::NotUnderstood,
+    })
+}
+
+fn found(site: &Site, file: String, anchor: Option<String>) -> Target {
+    match is_page(&file) && site.address(&file).is_some() {
+        true => Target::Page { file, anchor },
+        false => Target::Asset { file },
+    }
+}
+
+/// `…/modules/name`
+fn folder_of_module(file: &str) -> &str {
+    let start = file.rfind("modules/").map_or(0, |at| at + "modules/".len());
+    let end = file[start..].find('/').map_or(file.len(), |length| start + length);
+    &file[..end]
+}
+
+/// A resource by its name, with as much of it as the link before had and as is needed.
+fn write(site: &Site, wanted: &Wanted<'_>) -> String {
+    let Wanted { from, to, anchor, like, syntax } = *wanted;
+    let suffix = suffix_of(like, anchor);
+    let options = &site.layout().antora;
+    let paths = [from, to].map(|file| joined(site.root(), file).unwrap_or_default());
+    let [source, target] = [&paths[0], &paths[1]].map(|path| options.resource(path));
+    if syntax == LinkSyntax::Html {
+        let browser = Browser { site, base: "", folders: site.is_directory(from), assets: "" };
+        return format!("{}{suffix}", browser.relative(from, to).unwrap_or_else(|| relative(folder(from), to)));
+    }
+    let path = &like[..like.find('#').unwrap_or(like.len())];
+    let is_file = syntax == LinkSyntax::Component && !path.contains(['$', ':', '@']);
+    let (Some(source), Some(target)) = (source, target) else {
+        return format!("{}{suffix}", encoded(&relative_path(folder(&paths[0]), &paths[1])));
+    };
+    let Some(family) = target.family.filter(|_| !is_file) else {
+        return format!("{}{suffix}", relative_path(folder(&paths[0]), &paths[1]));
+    };
+    let before = Id::read(path);
+    let is_same =
+        source.component.name == target.component.name && source.component.version == target.component.version;
+    let is_named = before.is_some_and(|id| id.component.is_some());
+    let mut name = String::new();
+    if is_named || !is_same {
+        let is_latest =
+            options.latest(&target.component.name).is_some_and(|latest| latest.version == target.component.version);
+        if before.is_some_and(|id| id.version.is_some()) || !is_latest {
+            let version = target.component.version.as_str();
+            name.push_str(if version.is_empty() { "_" } else { version });
+            name.push('@');
+        }
+        let module = if target.module == "ROOT" { "" } else { target.module };
+        name.push_str(&format!("{}:{module}:", target.component.name));
+    } else if before.is_some_and(|id| id.module.is_some()) || source.module != target.module {
+        name.push_str(&format!("{}:", target.module));
+    }
+    let usual = if target.path.ends_with(".adoc") { "page" } else { "image" };
+    if family != usual || before.is_some_and(|id| id.family.is_some()) || syntax == LinkSyntax::Component {
+        name.push_str(&format!("{family}$"));
+    }
+    let is_beside = path.starts_with("./") && name.is_empty() && source.family.is_some();
+    match is_beside {
+        true => format!("./{}{suffix}", relative_path(folder(source.path), target.path)),
+        false => format!("{name}{}{suffix}", target.path),
+    }
+}
+
+#[cfg(test)]
+#[path = "tests.rs"]
+mod tests;

@@ -1,0 +1,154 @@
+//! Names of resources: `version@component:module:family$path`.
+
+use docent_markdown::joined;
+
+use super::{Component, Options};
+use crate::layout::below;
+use crate::tree::from_root;
+
+/// Folders of a module by the families of files in them.
+const FAMILIES: [(&str, &[&str]); 5] = [
+    ("page", &["pages"]),
+    ("partial", &["partials", "pages/_partials"]),
+    ("example", &["examples"]),
+    ("image", &["images", "assets/images"]),
+    ("attachment", &["attachments", "assets/attachments"]),
+];
+
+/// A name as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Id<'a> {
+    pub(super) version: Option<&'a str>,
+    pub(super) component: Option<&'a str>,
+    pub(super) module: Option<&'a str>,
+    pub(super) family: Option<&'a str>,
+    pub(super) path: &'a str,
+}
+
+impl<'a> Id<'a> {
+    pub(super) fn read(written: &'a str) -> Option<Self> {
+        let (version, rest) = match written.split_once('@') {
+            Some((version, rest)) => (Some(version), rest),
+            None => (None, written),
+        };
+        let (place, path) = rest.rsplit_once(':').map_or((None, rest), |(place, path)| (Some(place), path));
+        let (component, module) = match place.map(|place| place.split_once(':').ok_or(place)) {
+            None => (None, None),
+            Some(Ok((component, module))) => {
+                (Some(component), Some(module).filter(|module| !module.is_empty()).or(Some("ROOT")))
+            }
+            Some(Err(module)) => (None, Some(module)),
+        };
+        let (family, path) = path.split_once('$').map_or((None, path), |(family, path)| (Some(family), path));
+        let fits = [version, component, module, family]
+            .into_iter()
+            .flatten()
+            .all(|part| !part.is_empty() && !part.contains(['@', ':', '$']));
+        (fits && !path.is_empty() && !path.contains(['@', '$'])).then_some(Self {
+            version,
+            component,
+            module,
+            family,
+            path,
+        })
+    }
+
+    /// Of a page, without its ending and as its folder where it is an index.
+    pub(super) fn stem(&self) -> &'a str {
+        let stem = self.path.strip_suffix(".adoc").unwrap_or(self.path);
+        match stem.strip_suffix("index") {
+            Some("") => "",
+            Some(folder) if folder.ends_with('/') => folder.trim_end_matches('/'),
+            _ => stem,
+        }
+    }
+}
+
+/// Where a file stands among the resources of a site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Resource<'o, 'f> {
+    pub(super) component: &'o Component,
+    /// Empty where it is in no module, as a navigation may be.
+    pub(super) module: &'f str,
+    /// `None` for what is in a module and of no family.
+    pub(super) family: Option<&'static str>,
+    pub(super) path: &'f str,
+}
+
+/// What a name comes to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Named {
+    /// Files it may be, from the docs root.
+    Files(Vec<String>, Place),
+    /// In a component, a version or a module that is not here, or of no family that there is.
+    Elsewhere,
+}
+
+/// A page that a name would mean.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) address: String,
+    pub(super) is_page: bool,
+}
+
+impl Options {
+    /// Where a file of the repository stands; the file is relative to the docs root `root`.
+    pub(super) fn resource<'o, 'f>(&'o self, repository_path: &'f str) -> Option<Resource<'o, 'f>> {
+        let inside = |component: &Component| match component.start.as_str() {
+            "" => Some(repository_path),
+            start => repository_path.strip_prefix(start)?.strip_prefix('/'),
+        };
+        let found = self.components.iter().filter_map(|component| Some((component, inside(component)?)));
+        let (component, path) = found.max_by_key(|(component, _)| component.start.len())?;
+        let Some((module, path)) = path.strip_prefix("modules/").and_then(|rest| rest.split_once('/')) else {
+            return Some(Resource { component, module: "", family: None, path });
+        };
+        let folders =
+            FAMILIES.iter().flat_map(|(family, folders)| folders.iter().map(move |folder| (*family, *folder)));
+        // What is in `pages/_partials` is no page.
+        let of_family = folders
+            .filter_map(|(family, folder)| Some((folder.len(), family, path.strip_prefix(folder)?.strip_prefix('/')?)));
+        Some(match of_family.max_by_key(|(length, ..)| *length) {
+            Some((_, family, path)) => Resource { component, module, family: Some(family), path },
+            None => Resource { component, module, family: None, path },
+        })
+    }
+
+    /// The newest version of a component, those that are not released left out where there are others.
+    pub(super) fn latest(&self, name: &str) -> Option<&Component> {
+        let numbers = |version: &str| -> Vec<u64> {
+            version.split(|c: char| !c.is_ascii_digit()).filter_map(|part| part.parse().ok()).collect()
+        };
+        let of_name = self.components.iter().filter(|component| component.name == name);
+        of_name.max_by_key(|component| {
+            (!component.is_prerelease, component.version.is_empty(), numbers(&component.version))
+        })
+    }
+
+    /// What a name means that stands in `from`.
+    pub(super) fn named(&self, root: &str, from: &Resource<'_, '_>, id: &Id<'_>, family: &str) -> Named {
+        let version = id.version.map(|version| if version == "_" { "" } else { version });
+        let of = |name: &str, version: &str| {
+            self.components.iter().find(|component| component.name == name && component.version == version)
+        };
+        let component = match (id.component, version) {
+            (None, None) => Some(from.component),
+            (None, Some(version)) => of(&from.component.name, version),
+            (Some(name), Some(version)) => of(name, version),
+            (Some(name), None) => self.latest(name),
+        };
+        let Some(component) = component else { return Named::Elsewhere };
+        let module =
+            id.module.unwrap_or(if id.component.is_some() || from.module.is_empty() { "ROOT" } else { from.module });
+        let family = id.family.unwrap_or(family);
+        let Some((_, folders)) = FAMILIES.iter().find(|(name, _)| *name == family) else { return Named::Elsewhere };
+        let beside = if id.path.starts_with("./") { docent_markdown::folder(from.path) } else { "" };
+        let Some(path) = joined(beside, id.path) else { return Named::Elsewhere };
+        let files = folders
+            .iter()
+            .map(|folder| from_root(root, &below(&component.start, &format!("modules/{module}/{folder}/{path}"))));
+        let page = Id { path: &path, ..*id };
+        let address = below(&below(&component.served, if module == "ROOT" { "" } else { module }), page.stem());
+        Named::Files(files.collect(), Place { address, is_page: family == "page" })
+    }
+}
