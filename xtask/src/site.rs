@@ -241,7 +241,9 @@ async fn outcome(command: &mut Command, stop: &mut Stop) -> Result<Outcome, Stri
 /// that is nothing, by the file it begins with.
 fn is_told(line: &str, left: &[String]) -> bool {
     let Some((_, written)) = line.split_once('\t').or_else(|| line.split_once("linking to ")) else {
-        let mut quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
+        let quoted = line.split(['\'', '`', '"']).skip(1).step_by(2).filter(|words| !words.is_empty());
+        // Some say it last.
+        let mut quoted = quoted.chain(line.rsplit_once(": ").map(|(_, last)| last.trim()));
         // What is moved is written as it was, in any case of letters: labels know none.
         let left: Vec<String> = left.iter().map(|line| line.replace(warnings::MOVED, "").to_lowercase()).collect();
         // Roles have what they name between backquotes of their own, or behind its title.

@@ -56,7 +56,11 @@ pub fn read_file(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> 
 fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     let original = text_of(bytes);
     let is_markdown = Format::of(file).is_markdown();
-    let mut expanded = if is_markdown { include::expand(layout, file, &original, tree) } else { None };
+    let mut expanded = match Format::of(file) {
+        Format::Adoc => include::adoc::expand(layout, file, &original, tree),
+        Format::Rst => None,
+        Format::Markdown | Format::Mdx => include::expand(layout, file, &original, tree),
+    };
     let text: &str = expanded.as_ref().map_or(&original, |expanded| &expanded.composed.text);
     let body = if is_markdown { docent_markdown::front_matter_end(text) } else { 0 };
     let attributes = match layout.generator() {

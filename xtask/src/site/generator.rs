@@ -14,6 +14,7 @@ use crate::workspace::Workspace;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Generator {
+    Antora,
     Docusaurus,
     Fumadocs,
     Gitbook,
@@ -38,6 +39,7 @@ pub(super) enum Built {
 
 impl Generator {
     pub(super) const ALL: &[Self] = &[
+        Self::Antora,
         Self::Docusaurus,
         Self::Fumadocs,
         Self::Gitbook,
@@ -55,6 +57,7 @@ impl Generator {
 
     pub(super) const fn name(self) -> &'static str {
         match self {
+            Self::Antora => "Antora",
             Self::Docusaurus => "Docusaurus",
             Self::Fumadocs => "Fumadocs",
             Self::Gitbook => "GitBook",
@@ -130,6 +133,10 @@ const SPHINX: &str = "tests/sites/sphinx/requirements.txt";
 /// Pinned, so that a machine of next month runs what this one does.
 const MDBOOK: &str = "0.5.4";
 
+/// Makes a repository of a copy, and a site of that.
+const ANTORA: &str = "git init --quiet . && git -c user.name=site -c user.email=site@localhost commit --quiet --allow-empty --message site && \
+    exec node node_modules/@antora/cli/bin/antora --log-format pretty --cache-dir \"$CACHE\" --to-dir \"$OUT\" antora-playbook.yml";
+
 /// A generator that was found.
 pub(super) struct Builder {
     generator: Generator,
@@ -186,6 +193,12 @@ impl Builder {
         let mut command = Command::new(&self.program);
         let script = |name: &str| site.join("node_modules").join(name);
         match self.generator {
+            // It reads branches of git, and the work tree of the one that is checked out.
+            Generator::Antora => {
+                let cache = out.with_extension("cache");
+                command = Command::new("sh");
+                command.args(["-euc", ANTORA]).env("CACHE", cache).env("OUT", out)
+            }
             Generator::Docusaurus => {
                 command.arg(script("@docusaurus/core/bin/docusaurus.mjs")).args(["build", "--out-dir"]).arg(out)
             }

@@ -131,3 +131,26 @@ fn an_update_that_nobody_wants_any_more_leaves_the_index_as_it_was() {
     site.update(&docs);
     assert_eq!(site.index.snapshot().search(&super::Query { limit: 100, ..question("word") }).len(), 61);
 }
+
+#[test]
+fn pages_in_other_languages_than_markdown_are_found_by_their_words() {
+    let docs = Docs::of(&[
+        ("docs/antora.yml", "name: tool\nversion: ~\n"),
+        (
+            "docs/modules/ROOT/pages/start.adoc",
+            "= Start\n\nA zebra, see xref:other.adoc[there].\n\ninclude::partial$shared.adoc[]\n\n== With an `okapi`\n\nWords.\n",
+        ),
+        ("docs/modules/ROOT/partials/shared.adoc", "The giraffe is shared.\n"),
+    ]);
+    let site = Site::of(&docs);
+    assert_eq!(site.paths("zebra"), ["tool/start"]);
+    assert_eq!(site.paths("okapi"), ["tool/start"]);
+    assert_eq!(site.paths("giraffe"), ["tool/start"], "what a page includes is read with it");
+    let docs = Docs::of(&[
+        ("conf.py", "project = 'x'\n"),
+        ("guide/start.rst", "Start\n=====\n\nA zebra.\n\nMore\n----\n\nAn ``okapi``.\n"),
+    ]);
+    let site = Site::of(&docs);
+    assert_eq!(site.paths("zebra"), ["guide/start"]);
+    assert_eq!(site.paths("okapi"), ["guide/start"]);
+}

@@ -5,6 +5,7 @@
 //! with the pieces it uses itself, and stands in their place. Depth, number and size are bounded, and a piece that
 //! comes to contain itself is cut with a problem.
 
+pub(crate) mod adoc;
 mod parts;
 
 use std::collections::{HashMap, HashSet};

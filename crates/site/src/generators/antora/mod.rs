@@ -152,6 +152,26 @@ pub(crate) fn attributes(layout: &Layout, root: &str, file: &str) -> Option<Adoc
     Some(attributes)
 }
 
+/// The files that a page may include by a name.
+pub(crate) fn included(layout: &Layout, root: &str, from: &str, target: &str) -> Vec<String> {
+    let target = match attributes(layout, root, from) {
+        Some(attributes) => attributes.replaced(target),
+        None => target.to_owned(),
+    };
+    if target.contains(['{', '}']) {
+        return Vec::new();
+    }
+    if !target.contains(['$', ':', '@']) {
+        return joined_in(root, folder(from), &target).into_iter().collect();
+    }
+    let path = joined(root, from).unwrap_or_default();
+    let named = layout.antora.resource(&path).zip(Id::read(&target));
+    match named.map(|(from, id)| layout.antora.named(root, &from, &id, "page")) {
+        Some(Named::Files(files, _)) => files,
+        _ => Vec::new(),
+    }
+}
+
 /// What a name in AsciiDoc leads to; `None` for what is an address.
 fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
     if Format::of(from) != Format::Adoc || syntax == LinkSyntax::Html {

@@ -1,0 +1,208 @@
+//! Files that pages in AsciiDoc include, put in where they are named: whole, by lines or by tags.
+//!
+//! A file of which it is not known where it is, such as one behind an attribute of the page, leaves its line as it stands.
+
+use docent_markdown::{each_line, folder, text_of};
+
+use super::{DEEPEST, Expanded, LARGEST, MOST};
+use crate::generators::antora;
+use crate::layout::{Generator, Layout};
+use crate::tree::{Tree, joined_in};
+
+/// Puts in what a page includes; `None` when it includes nothing.
+pub(crate) fn expand(layout: &Layout, file: &str, text: &str, tree: &dyn Tree) -> Option<Expanded> {
+    text.lines().any(|line| line.starts_with("include::")).then_some(())?;
+    let mut work =
+        Work { layout, tree, out: Expanded::default(), open: vec![file.to_owned()], count: 0, left: LARGEST };
+    work.put(file, text, None);
+    Some(work.out)
+}
+
+struct Work<'w> {
+    layout: &'w Layout,
+    tree: &'w dyn Tree,
+    out: Expanded,
+    /// The files around, the page first.
+    open: Vec<String>,
+    count: usize,
+    left: usize,
+}
+
+impl Work<'_> {
+    /// Adds a text; `origin` is the line of the page it stands for, if it is included.
+    fn put(&mut self, file: &str, text: &str, origin: Option<usize>) {
+        for (number, line) in each_line(text).enumerate() {
+            let origin = origin.unwrap_or(number + 1);
+            match included(line).filter(|_| self.open.len() <= DEEPEST && self.count < MOST) {
+                Some((target, options)) if self.include(file, target, options, origin) => {}
+                _ => self.out.composed.push(line, origin),
+            }
+        }
+    }
+
+    /// Whether what a line names was found and put in.
+    fn include(&mut self, from: &str, target: &str, options: &str, origin: usize) -> bool {
+        self.count += 1;
+        let candidates = self.candidates(from, target);
+        let found = candidates.iter().find_map(|file| Some((file.clone(), self.tree.read(file)?)));
+        let named = found.as_ref().map(|(file, _)| file).or(candidates.first());
+        if let Some(file) = named.filter(|file| !self.out.included.contains(file)) {
+            self.out.included.push(file.clone());
+        }
+        let Some((file, bytes)) = found.filter(|(file, bytes)| !self.open.contains(file) && bytes.len() <= self.left)
+        else {
+            return false;
+        };
+        let text = text_of(&bytes);
+        let text = part_of(&text, options);
+        self.left -= text.len().min(self.left);
+        let offset = option(options, "leveloffset").filter(|_| file.ends_with(".adoc"));
+        if let Some(offset) = offset {
+            self.out.composed.push(&format!("\n:leveloffset: {offset}\n\n"), origin);
+        }
+        self.open.push(file.clone());
+        self.put(&file, &text, Some(origin));
+        self.open.pop();
+        if !self.out.composed.at_line_start() {
+            self.out.composed.push("\n", origin);
+        }
+        if offset.is_some() {
+            self.out.composed.push("\n:!leveloffset:\n\n", origin);
+        }
+        true
+    }
+
+    /// The files that a name may mean.
+    fn candidates(&self, from: &str, target: &str) -> Vec<String> {
+        match self.layout.generator() {
+            Generator::Antora => antora::included(self.layout, self.tree.root(), from, target),
+            _ => joined_in(self.tree.root(), folder(from), target).into_iter().collect(),
+        }
+    }
+}
+
+/// What a line includes, and how.
+fn included(line: &str) -> Option<(&str, &str)> {
+    let (target, options) = line.trim_end().strip_prefix("include::")?.strip_suffix(']')?.split_once('[')?;
+    (!target.is_empty()).then_some((target, options))
+}
+
+/// The value of an option, which may stand in quotes.
+fn option<'o>(options: &'o str, name: &str) -> Option<&'o str> {
+    let start = options.match_indices(name).find(|(at, _)| {
+        (*at == 0 || options[..*at].ends_with([',', ' '])) && options[at + name.len()..].starts_with('=')
+    });
+    let value = &options[start?.0 + name.len() + 1..];
+    match value.strip_prefix('"') {
+        Some(quoted) => quoted.split('"').next(),
+        None => value.split(',').next(),
+    }
+}
+
+/// The lines that are asked for, those that only mark a part left out.
+fn part_of(text: &str, options: &str) -> String {
+    let tags: Option<Vec<&str>> =
+        option(options, "tag").or(option(options, "tags")).map(|tags| tags.split([',', ';']).map(str::trim).collect());
+    let lines = option(options, "lines").map(ranges);
+    let mut open: Vec<&str> = Vec::new();
+    let mut out = String::new();
+    for (number, line) in each_line(text).enumerate() {
+        if let Some((is_end, name)) = tag(line) {
+            match is_end {
+                true => open.retain(|open| *open != name),
+                false if open.len() < MOST => open.push(name),
+                false => {}
+            }
+            continue;
+        }
+        let is_wanted = match (&tags, &lines) {
+            (Some(tags), _) => tags.iter().any(|tag| match *tag {
+                "*" => !open.is_empty(),
+                "**" => true,
+                tag => open.contains(&tag),
+            }),
+            (None, Some(lines)) => lines.iter().any(|(from, to)| (*from..=*to).contains(&(number + 1))),
+            (None, None) => true,
+        };
+        if is_wanted {
+            out.push_str(line);
+        }
+    }
+    out
+}
+
+/// `1..3;5;7..`
+fn ranges(text: &str) -> Vec<(usize, usize)> {
+    let number = |text: &str| text.trim().parse::<usize>().ok();
+    let range = |part: &str| match part.split_once("..") {
+        Some((from, to)) => Some((number(from)?, number(to).unwrap_or(usize::MAX))),
+        None => number(part).map(|line| (line, line)),
+    };
+    text.split([';', ',']).take(MOST).filter_map(range).collect()
+}
+
+/// The name of a tag that begins or ends on a line.
+fn tag(line: &str) -> Option<(bool, &str)> {
+    let (is_end, rest) = match line.split_once("tag::") {
+        Some((_, rest)) => (false, rest),
+        None => (true, line.split_once("end::")?.1),
+    };
+    let name = rest.split_once("[]")?.0;
+    (!name.is_empty() && !name.contains(char::is_whitespace)).then_some((is_end, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::site;
+
+    fn expanded(page: &str) -> (String, Vec<String>) {
+        let tree = site(&[
+            ("antora.yml", "name: a\nversion: ~\nasciidoc:\n  attributes:\n    where: b\n"),
+            ("modules/ROOT/pages/sub/page.adoc", page),
+            ("modules/ROOT/pages/sub/beside.adoc", "beside\n"),
+            (
+                "modules/ROOT/partials/b/part.adoc",
+                "== Part\ninclude::partial$b/part.adoc[]\ninclude::partial$end.adoc[]",
+            ),
+            ("modules/ROOT/partials/end.adoc", "the end"),
+            ("modules/m/examples/x.rb", "a\n# tag::one[]\nb\n# tag::two[]\nc\n# end::two[]\n# end::one[]\nd\n"),
+        ]);
+        let layout = Layout::read(&tree);
+        let expanded = expand(&layout, "modules/ROOT/pages/sub/page.adoc", page, &tree).unwrap();
+        (expanded.composed.text, expanded.included)
+    }
+
+    #[test]
+    fn what_is_included_stands_in_its_place() {
+        let (text, included) = expanded(
+            "= T\n\ninclude::partial${where}/part.adoc[leveloffset=+1]\ninclude::beside.adoc[]\ninclude::{no}.adoc[]\n",
+        );
+        assert_eq!(
+            text,
+            "= T\n\n\n:leveloffset: +1\n\n== Part\ninclude::partial$b/part.adoc[]\nthe end\n\n:!leveloffset:\n\nbeside\ninclude::{no}.adoc[]\n"
+        );
+        assert_eq!(
+            included[..3],
+            [
+                "modules/ROOT/partials/b/part.adoc",
+                "modules/ROOT/partials/end.adoc",
+                "modules/ROOT/pages/sub/beside.adoc"
+            ]
+        );
+    }
+
+    #[test]
+    fn parts_are_named_by_tags_and_lines() {
+        for (options, expected) in [
+            ("", "a\nb\nc\nd\n"),
+            ("tag=two", "c\n"),
+            ("tags=one,indent=0", "b\nc\n"),
+            ("lines=\"1;3..\"", "a\nb\nc\nd\n"),
+            ("lines=1..3", "a\nb\n"),
+        ] {
+            let text = expanded(&format!("include::m:example$x.rb[{options}]\n")).0;
+            assert_eq!(text, expected, "{options}");
+        }
+    }
+}
