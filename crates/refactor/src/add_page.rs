@@ -185,6 +185,28 @@ mod tests {
     }
 
     #[test]
+    fn a_page_beside_others_in_asciidoc_is_one_too() {
+        let tree = site(&[
+            ("antora.yml", "name: tool\nversion: ~\nnav:\n- modules/ROOT/nav.adoc\n"),
+            ("modules/ROOT/nav.adoc", "* xref:a.adoc[]\n* xref:m:b.adoc[B]\n"),
+            ("modules/ROOT/pages/a.adoc", "= A\n"),
+            ("modules/m/pages/b.adoc", "= B\n"),
+        ]);
+        let outline = [OutlineHeading { level: 2, text: "With `code` and {braces}".into() }];
+        let added = add_page(&tree, "modules/m/pages/c", "A title", &outline).unwrap();
+        let tree = after(&tree, &added);
+        let written = text(&tree, "modules/m/pages/c.adoc");
+        assert_eq!(written, "= A title\n\n== pass:c[With `code` and {braces}]\n");
+        let page = parse("modules/m/pages/c.adoc", written.as_bytes());
+        let words: Vec<_> = page.headings.iter().map(|heading| heading.text.as_str()).collect();
+        assert_eq!(words, ["A title", "With `code` and {braces}"]);
+        assert_eq!(
+            text(&tree, "modules/ROOT/nav.adoc"),
+            "* xref:a.adoc[]\n* xref:m:b.adoc[B]\n* xref:m:c.adoc[A title]\n"
+        );
+    }
+
+    #[test]
     fn a_page_takes_the_ending_of_its_neighbours() {
         let tree = site(&[("a.md", ""), ("b.md", ""), ("x/c.mdx", "")]);
         let ending = |path: &str| add_page(&tree, path, "T", &[]).expect("added").changes[0].path().to_owned();

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use docent_markdown::{Field, FieldValue, FrontMatter, Page, Syntax, parse, text_of};
+use docent_markdown::{Field, FieldValue, Format, FrontMatter, Page, Syntax, adoc_header, parse, text_of};
 
 use super::edit::{TextEdit, apply};
 use super::field::find;
@@ -10,15 +10,19 @@ use super::field::find;
 /// The edit that adds an address to a field; `None` when it is there, and why where it cannot be written.
 pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Result<Option<TextEdit>, &'static str> {
     let text = text_of(bytes);
-    let front_matter = &page.front_matter;
+    // Without the attributes that its site sets.
+    let header = (page.format == Format::Adoc).then(|| adoc_header(&text));
+    let front_matter = header.as_ref().unwrap_or(&page.front_matter);
     if front_matter.list(field).contains(&address) {
         return Ok(None);
     }
-    if !address.chars().all(|c| c.is_alphanumeric() || "/._-~".contains(c)) {
+    let signs = if page.format == Format::Adoc { "/._-~: @" } else { "/._-~" };
+    if !address.chars().all(|c| c.is_alphanumeric() || signs.contains(c)) {
         return Err("the old address has characters that front matter may not take as they are");
     }
     let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let edit = match (front_matter.syntax, &front_matter.body) {
+        _ if page.format == Format::Adoc => in_adoc(&text, field, address, newline),
         (Syntax::Yaml, None) => {
             let start = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
             Some(TextEdit::insert(
@@ -36,6 +40,28 @@ pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Re
         true => Ok(Some(edit)),
         false => Err("its front matter is written in a way I could not change without touching more"),
     }
+}
+
+/// An attribute of the header, behind those that are there, or one more of the attribute's values.
+fn in_adoc(text: &str, field: &str, address: &str, newline: &str) -> Option<TextEdit> {
+    let name = format!(":{field}:");
+    let mut at = 0;
+    let mut has_title = false;
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_end();
+        if let Some(value) = words.strip_prefix(name.as_str()) {
+            let separator = if value.trim().is_empty() { " " } else { ", " };
+            return (!words.ends_with('\\'))
+                .then(|| TextEdit::insert(at + words.len(), format!("{separator}{address}")));
+        }
+        if has_title && words.is_empty() {
+            break;
+        }
+        has_title |= words.starts_with("= ");
+        at += line.len();
+    }
+    let before = if text[..at].ends_with('\n') { "" } else { newline };
+    has_title.then(|| TextEdit::insert(at, format!("{before}{name} {address}{newline}")))
 }
 
 fn in_yaml(text: &str, body: &Range<usize>, field: &str, address: &str, newline: &str) -> Option<TextEdit> {
@@ -116,6 +142,21 @@ fn adds_only(before: &FrontMatter, after: &FrontMatter, field: &str, address: &s
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_header_of_asciidoc_has_one_more_attribute() {
+        for (before, after) in [
+            ("= T\n\nText.\n", "= T\n:page-aliases: m:old.adoc\n\nText.\n"),
+            ("= T\nA <a@b.c>\n:x: y", "= T\nA <a@b.c>\n:x: y\n:page-aliases: m:old.adoc\n"),
+            ("= T\n:page-aliases: a.adoc\n:x: y\n", "= T\n:page-aliases: a.adoc, m:old.adoc\n:x: y\n"),
+        ] {
+            let page = parse("a.adoc", before.as_bytes());
+            let edit = added(&page, before.as_bytes(), "page-aliases", "m:old.adoc").expect(before).expect(before);
+            assert_eq!(String::from_utf8(apply(before.as_bytes(), &[edit])).as_deref(), Ok(after));
+        }
+        let page = parse("a.adoc", b"no title\n");
+        assert!(added(&page, b"no title\n", "page-aliases", "m:old.adoc").is_err());
+    }
 
     #[test]
     fn an_address_is_added_as_the_others_are_written() {

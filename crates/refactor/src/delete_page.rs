@@ -22,6 +22,7 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
     let edits = files.remove(&file);
     let listed = !edits.is_empty();
     let gone = edits.files.clone();
+    let mut linking = linking_to(tree, &site, &file, slug.as_deref());
     follow_navigation(&mut deleted, edits);
     for (place, source) in files.redirects_to(&file) {
         deleted.left.push(format!("{}:{} redirects `{source}` to it", place.file, place.line));
@@ -31,7 +32,6 @@ pub fn delete_page(tree: &dyn Tree, name: &str) -> Result<Refactored, RefactorEr
             deleted.left.push(format!("`{alias}` redirected to it by its `{field}`, and leads nowhere now"));
         }
     }
-    let mut linking = linking_to(tree, &site, &file, slug.as_deref());
     for page in &mut linking {
         // A navigation may be a page with links, and this one is gone from it.
         let cuts = gone.get(&page.page.path).map(Vec::as_slice).unwrap_or_default();
@@ -198,6 +198,29 @@ mod tests {
         let deleted = delete_page(&tree, "src/b.md").expect("deleted");
         assert_eq!(deleted.left, ["book.toml:2 redirects `/x.html` to it", "src/a.md:1 links to it as `b.md`"]);
         assert_eq!(text(&after(&tree, &deleted), "src/SUMMARY.md"), "- [A](a.md)\n");
+    }
+
+    #[test]
+    fn an_entry_of_a_navigation_in_asciidoc_goes_with_its_page() {
+        let tree = site(&[
+            ("antora.yml", "name: tool\nversion: ~\nstart_page: a.adoc\nnav:\n- modules/ROOT/nav.adoc\n"),
+            ("modules/ROOT/nav.adoc", "* xref:a.adoc[]\n** xref:b.adoc[B]\n* xref:c.adoc[C]\n"),
+            ("modules/ROOT/pages/a.adoc", "= A\n\nxref:c.adoc[]\n"),
+            ("modules/ROOT/pages/b.adoc", "= B\n"),
+            ("modules/ROOT/pages/c.adoc", "= C\n"),
+        ]);
+        let deleted = delete_page(&tree, "modules/ROOT/pages/b.adoc").unwrap();
+        assert_eq!(deleted.left, Vec::<String>::new());
+        assert_eq!(text(&after(&tree, &deleted), "modules/ROOT/nav.adoc"), "* xref:a.adoc[]\n* xref:c.adoc[C]\n");
+        let deleted = delete_page(&tree, "modules/ROOT/pages/c.adoc").unwrap();
+        assert_eq!(deleted.left, ["modules/ROOT/pages/a.adoc:3 links to it as `c.adoc`"]);
+        let deleted = delete_page(&tree, "modules/ROOT/pages/a.adoc").unwrap();
+        let told = [
+            "modules/ROOT/nav.adoc:1 still names it",
+            "antora.yml:3 still names it",
+            "modules/ROOT/nav.adoc:1 links to it as `a.adoc`",
+        ];
+        assert_eq!(deleted.left, told, "an entry with others below it, and the first page, are left to a person");
     }
 
     #[test]

@@ -227,7 +227,8 @@ impl Moving<'_> {
         if self.after.redirects_to(new, self.to) {
             left.push(format!("{}: `{field}` names the page's own address, and is to go", self.to));
         }
-        if page.front_matter.list(field).iter().any(|alias| !alias.starts_with('/')) {
+        let is_markdown = page.format.is_markdown();
+        if is_markdown && page.front_matter.list(field).iter().any(|alias| !alias.starts_with('/')) {
             left.push(format!(
                 "{}: what `{field}` has without a leading slash is read from where the page is now",
                 self.to
@@ -509,6 +510,35 @@ mod tests {
                 .iter()
                 .any(|left| left.contains("language"))
         );
+    }
+
+    #[test]
+    fn names_in_asciidoc_follow_with_the_navigation_and_an_alias() {
+        let tree = site(&[
+            ("antora.yml", "name: tool\nversion: ~\nstart_page: start.adoc\nnav:\n- modules/ROOT/nav.adoc\n"),
+            ("modules/ROOT/nav.adoc", "* xref:start.adoc[]\n** xref:b.adoc[Words]\n"),
+            ("modules/ROOT/pages/start.adoc", "= Start\n\nxref:b.adoc#x[B], <<b.adoc#,b>>, `xref:./b.adoc[]`.\n"),
+            ("modules/ROOT/pages/b.adoc", "= B\n\nxref:./start.adoc[] and image:c.png[]\n"),
+            ("modules/ROOT/images/c.png", ""),
+            ("modules/m/pages/c.adoc", "= C\n\nxref:ROOT:b.adoc[]\n"),
+        ]);
+        let moved = move_page(&tree, "modules/ROOT/pages/b.adoc", "modules/m/pages/deep/b.adoc").unwrap();
+        assert_eq!(moved.left, Vec::<String>::new());
+        let tree = after(&tree, &moved);
+        let text = |file: &str| text(&tree, file);
+        assert_eq!(text("modules/ROOT/nav.adoc"), "* xref:start.adoc[]\n** xref:m:deep/b.adoc[Words]\n");
+        assert_eq!(
+            text("modules/ROOT/pages/start.adoc"),
+            "= Start\n\nxref:m:deep/b.adoc#x[B], <<m:deep/b.adoc#,b>>, `xref:m:deep/b.adoc[]`.\n"
+        );
+        assert_eq!(text("modules/m/pages/c.adoc"), "= C\n\nxref:m:deep/b.adoc[]\n");
+        assert_eq!(
+            text("modules/m/pages/deep/b.adoc"),
+            "= B\n:page-aliases: ROOT:b.adoc\n\nxref:ROOT:start.adoc[] and image:ROOT:c.png[]\n"
+        );
+        let moved = move_page(&tree, "modules/ROOT/pages/start.adoc", "modules/ROOT/pages/first.adoc").unwrap();
+        let tree = after(&tree, &moved);
+        assert!(crate::sample::text(&tree, "antora.yml").contains("start_page: first.adoc\n"));
     }
 
     #[test]

@@ -464,6 +464,10 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     if page.format == Format::Rst && text.lines().any(may_make_anchors) {
         return true;
     }
+    // What stands before the first heading has an id of its own.
+    if page.format == Format::Adoc && anchor == "preamble" {
+        return true;
+    }
     if page.format == Format::Adoc && text.lines().any(|line| may_make_anchors_in_adoc(line, anchor)) {
         return true;
     }

@@ -634,14 +634,12 @@ fn link_kind() -> LinkKind {
 fn reference_target(written: &str, is_macro: bool) -> String {
     let Some((path, id)) = written.split_once('#') else {
         let name = written.rsplit('/').next().unwrap_or(written);
-        let is_path = written.ends_with(".adoc") || is_macro && name.contains('.') && !written.contains(' ');
+        let is_path = is_macro && (written.ends_with(".adoc") || name.contains('.') && !written.contains(' '));
         return if is_path { written.to_owned() } else { format!("#{written}") };
     };
     let name = path.rsplit('/').next().unwrap_or(path);
     match path.is_empty() || name.contains('.') || path.ends_with('}') {
-        true if id.is_empty() && !path.is_empty() => path.to_owned(),
         true => written.to_owned(),
-        false if id.is_empty() => format!("{path}.adoc"),
         false => format!("{path}.adoc#{id}"),
     }
 }

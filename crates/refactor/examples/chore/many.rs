@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;
 
-use docent_markdown::{LinkKind, is_page};
+use docent_markdown::{Format, Link, LinkKind, is_page};
 use docent_refactor::{Change, RefactorError, Refactored, TextEdit, apply, delete_page, fix_links, move_page};
 use docent_site::{LinkShape, Site, Target, Tree, imports, parts};
 
@@ -62,14 +62,20 @@ pub(crate) fn delete_some(tree: &dyn Tree, count: usize) -> Refactored {
         };
         let Some(bytes) = changed.read(file) else { continue };
         let page = Site::read(&changed).parse(file, &bytes);
-        let mut spans: Vec<_> =
-            page.links.iter().filter(|link| link.target == target).map(|link| link.dest_span.clone()).collect();
+        // A cross-reference of AsciiDoc names pages only: all of it is written anew.
+        let is_adoc = page.format == Format::Adoc;
+        let span = |link: &Link| if is_adoc { link.span.clone() } else { link.dest_span.clone() };
+        let mut spans: Vec<_> = page.links.iter().filter(|link| link.target == target).map(span).collect();
         spans.sort_by_key(|span| span.start);
         spans.dedup();
         // The card of a document takes no address.
         spans.retain(|span| !bytes[..span.start].trim_ascii_end().ends_with(b":link:"));
         // A chapter without a link is one that is to be written.
-        let elsewhere = if file.ends_with("SUMMARY.md") { "" } else { "https://example.com/elsewhere" };
+        let elsewhere = match file.ends_with("SUMMARY.md") {
+            true => "",
+            false if is_adoc => "https://example.com/elsewhere[elsewhere]",
+            false => "https://example.com/elsewhere",
+        };
         let edits: Vec<TextEdit> = spans.into_iter().map(|span| TextEdit::new(span, elsewhere)).collect();
         changed.files.insert(file.to_owned(), Some(apply(&bytes, &edits)));
     }

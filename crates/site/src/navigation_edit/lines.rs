@@ -8,7 +8,7 @@ use globset::GlobSet;
 use regex::Regex;
 
 use super::{Contents, Entry, Names, Shape, page_of};
-use crate::generators::globs;
+use crate::generators::{antora, globs};
 use crate::layout::Generator;
 use crate::model::{Site, Target};
 use crate::tree::{Tree, at_home, joined_in};
@@ -29,6 +29,19 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
     if site.generator() == Generator::Sphinx {
         let pages = site.files().filter(|file| is_markdown(file) && site.address(file).is_some());
         return pages.filter_map(|file| toctrees(tree, site, file)).collect();
+    }
+    if site.generator() == Generator::Antora {
+        let files = antora::navigation::read(tree, site).into_iter();
+        return files
+            .map(|(file, text, entries)| {
+                let entry = |entry: antora::navigation::Entry| {
+                    let antora::navigation::Entry { page, value, item, title } = entry;
+                    Entry { page, value, item, title, names: Names::Resource }
+                };
+                let entries = entries.into_iter().map(entry).collect();
+                Contents { base: folder(&file).to_owned(), file, text, entries, shape: Shape::Adoc }
+            })
+            .collect();
     }
     for file in site.all_files() {
         let name = file.rsplit('/').next().unwrap_or(file);

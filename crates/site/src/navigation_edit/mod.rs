@@ -7,6 +7,7 @@
 //! | `mkdocs.yml`, `SUMMARY.md`, `toc.yml`, `_data/*nav*.yml` | yes | where nothing hangs below it | like the entry before it |
 //! | `_meta.json`, `meta.json`, `sidebars.json`, and as scripts | yes | where it is a plain text | beside its siblings |
 //! | `toctree` on pages in Markdown | yes | yes | beside its siblings |
+//! | `nav.adoc` of Antora, and `start_page` | yes | where nothing hangs below it | like the entry before it |
 //! | configurations of VitePress and Starlight | where the entry is a plain text | no | no |
 //!
 //! A redirect is added where the site keeps redirects already. What is not edited is told, and left to a person.
@@ -23,7 +24,7 @@ use std::ops::Range;
 use docent_markdown::{folder, is_page, line_of};
 use globset::GlobSet;
 
-use crate::follow::has_page_ending;
+use crate::follow::{LinkSyntax, Wanted, has_page_ending};
 use crate::model::Site;
 use crate::tree::Tree;
 use book::BookRedirects;
@@ -116,6 +117,8 @@ enum Names {
     Id,
     /// A path from the folder of the file it stands in, or an absolute one from the folder of pages, most often without ending.
     Document,
+    /// The name of a resource of Antora.
+    Resource,
 }
 
 /// A file of a navigation with its entries.
@@ -136,6 +139,7 @@ enum Shape {
     Json,
     Script,
     Toctree,
+    Adoc,
 }
 
 impl Shape {
@@ -276,6 +280,11 @@ impl<'s> NavigationFiles<'s> {
                     false => way(&contents.base, name),
                 }
             }
+            Names::Resource => {
+                let wanted =
+                    Wanted { from: &contents.file, to, anchor: None, like: written, syntax: LinkSyntax::Markdown };
+                self.site.link(&wanted)
+            }
             Names::Link => literals::link(self.tree, self.site, &contents.file, &entry.page, to, written)?,
         };
         let is_identifier = |name: &str| name.chars().all(|c| c.is_alphanumeric() || c == '_');
@@ -287,7 +296,7 @@ impl<'s> NavigationFiles<'s> {
         // What would need quotes or another spelling is not guessed at.
         let is_plain =
             name.chars().all(|c| c.is_alphanumeric() || "/._-%".contains(c) || (c == ' ' && written.contains(' ')));
-        (is_plain || entry.names == Names::Link).then_some(name)
+        (is_plain || matches!(entry.names, Names::Link | Names::Resource)).then_some(name)
     }
 
     fn told_by_configuration(&self, page: &str) -> impl Iterator<Item = String> {
@@ -414,6 +423,7 @@ impl Contents {
             }
             Shape::Markdown => title.replace('[', "\\[").replace(']', "\\]"),
             Shape::Toctree => title.replace(['<', '>'], ""),
+            Shape::Adoc => title.replace(']', "\\]"),
             _ => quoted(title),
         };
         let mut parts = vec![(entry.value.clone(), name.to_owned())];

@@ -10,6 +10,7 @@
 //! elsewhere.
 
 mod config;
+pub(crate) mod navigation;
 mod resources;
 
 use std::sync::Arc;
@@ -113,6 +114,12 @@ impl Rules for Antora {
             Named::Elsewhere => None,
         };
         front.list("page-aliases").into_iter().filter_map(address).collect()
+    }
+
+    /// By the name of the page, its module included, so that it holds wherever the page goes.
+    fn alias(&self, root: &Root, file: &str, _address: &str) -> Option<(&'static str, String)> {
+        let (_, _, module) = root.antora.as_ref()?;
+        Some(("page-aliases", format!("{module}:{}", root.inside(file)?)))
     }
 
     fn name(&self, site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Target> {
@@ -268,6 +275,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let is_same =
         source.component.name == target.component.name && source.component.version == target.component.version;
     let is_named = before.is_some_and(|id| id.component.is_some());
+    let own_module = if source.module.is_empty() { "ROOT" } else { source.module };
     let mut name = String::new();
     if is_named || !is_same {
         let is_latest =
@@ -279,7 +287,7 @@ fn write(site: &Site, wanted: &Wanted<'_>) -> String {
         }
         let module = if target.module == "ROOT" { "" } else { target.module };
         name.push_str(&format!("{}:{module}:", target.component.name));
-    } else if before.is_some_and(|id| id.module.is_some()) || source.module != target.module {
+    } else if before.is_some_and(|id| id.module.is_some()) || own_module != target.module {
         name.push_str(&format!("{}:", target.module));
     }
     let usual = if target.path.ends_with(".adoc") { "page" } else { "image" };

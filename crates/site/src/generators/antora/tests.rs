@@ -112,6 +112,14 @@ fn names_lead_to_resources() {
             "{target}"
         );
     }
+    let wanted = Wanted {
+        from: "docs/modules/ROOT/pages/start.adoc",
+        to: "docs/modules/guide/pages/index.adoc",
+        anchor: None,
+        like: "sub/deep.adoc#",
+        syntax: LinkSyntax::Markdown,
+    };
+    assert_eq!(site.link(&wanted), "guide:index.adoc#", "only by its sign does `<<>>` name a page");
     assert_eq!(site.resolve("docs/modules/ROOT/nav.adoc", "guide:index.adoc"), page("guide/pages/index.adoc", None));
     let include = |target| site.resolve_in("docs/modules/ROOT/pages/sub/deep.adoc", target, LinkSyntax::Component);
     assert_eq!(include("../start.adoc"), page("ROOT/pages/start.adoc", None));

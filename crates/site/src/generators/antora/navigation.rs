@@ -1,0 +1,105 @@
+//! Where the navigation of a component names pages: lists in files of AsciiDoc, and the first page in `antora.yml`.
+
+use std::ops::Range;
+
+use docent_markdown::text_of;
+
+use super::resources::{Id, Named};
+use crate::layout::below;
+use crate::model::Site;
+use crate::tree::{Tree, from_root};
+
+/// A place that names a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) page: String,
+    /// The name of the page, its anchor included.
+    pub(crate) value: Range<usize>,
+    /// The whole line, where nothing hangs on it.
+    pub(crate) item: Option<Range<usize>>,
+    /// What it is called for readers.
+    pub(crate) title: Option<Range<usize>>,
+}
+
+/// Each file of the navigation with its text and what it names.
+pub(crate) fn read(tree: &dyn Tree, site: &Site) -> Vec<(String, String, Vec<Entry>)> {
+    let mut found = Vec::new();
+    for component in &site.layout().antora.components {
+        let names = component.nav.iter().map(String::as_str).chain(["antora.yml"]);
+        for name in names {
+            let path = below(&component.start, name);
+            let file = from_root(tree.root(), &path);
+            let Some(bytes) = tree.read(&file) else { continue };
+            let text = text_of(&bytes).into_owned();
+            let entries = match name {
+                "antora.yml" => first_page(&text)
+                    .and_then(|value| entry(site, &path, &text, value, None, None))
+                    .into_iter()
+                    .collect(),
+                _ => list(site, &path, &text),
+            };
+            found.push((file, text, entries));
+        }
+    }
+    found
+}
+
+/// The page that a name means, as an entry.
+fn entry(
+    site: &Site,
+    path: &str,
+    text: &str,
+    value: Range<usize>,
+    item: Option<Range<usize>>,
+    title: Option<Range<usize>>,
+) -> Option<Entry> {
+    let options = &site.layout().antora;
+    let written = text[value.clone()].split('#').next()?;
+    let from = options.resource(path)?;
+    let Named::Files(files, _) = options.named(site.root(), &from, &Id::read(written)?, "page") else { return None };
+    let page = files.into_iter().find(|file| site.has_any(file))?;
+    Some(Entry { page, value, item, title })
+}
+
+/// `start_page: name`
+fn first_page(text: &str) -> Option<Range<usize>> {
+    let start = match text.find("\nstart_page:") {
+        Some(at) => at + 1,
+        None => text.starts_with("start_page:").then_some(0)?,
+    };
+    let line = &text[start..start + text[start..].find('\n').unwrap_or(text.len() - start)];
+    let value = line["start_page:".len()..].trim().trim_matches(['"', '\'']);
+    let at = start + line.rfind(value).filter(|_| !value.is_empty())?;
+    Some(at..at + value.len())
+}
+
+/// `* xref:name[words]`, one on each line.
+fn list(site: &Site, path: &str, text: &str) -> Vec<Entry> {
+    let mut entries = Vec::new();
+    let mut at = 0;
+    let mut lines = text.split_inclusive('\n').peekable();
+    while let Some(line) = lines.next() {
+        let start = at;
+        at += line.len();
+        let depth = depth_of(line);
+        let words = line.trim_start_matches('*').trim_start();
+        let Some((name, rest)) =
+            words.strip_prefix("xref:").filter(|_| depth > 0).and_then(|rest| rest.split_once('['))
+        else {
+            continue;
+        };
+        let Some(title) = rest.trim_end().strip_suffix(']').filter(|title| !title.contains(']')) else { continue };
+        let value = start + (line.len() - words.len()) + "xref:".len();
+        let value = value..value + name.len();
+        let is_alone = lines.peek().is_none_or(|next| next.trim().is_empty() || (1..=depth).contains(&depth_of(next)));
+        let item = (is_alone && !name.contains('#')).then_some(start..at);
+        let title = (!title.is_empty()).then(|| value.end + 1..value.end + 1 + title.len());
+        entries.extend(entry(site, path, text, value, item, title));
+    }
+    entries
+}
+
+/// How many stars a line begins with.
+fn depth_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches('*').len()
+}
