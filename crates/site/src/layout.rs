@@ -249,7 +249,7 @@ impl Layout {
             .find_map(of_all)
             .or_else(|| generators::without_configuration(tree, configurations))
             .or_else(|| homes.iter().find_map(|home| gitbook::without_configuration(tree, home, &has)))
-            .or_else(|| rules(Generator::Antora).read(tree, "", &has))
+            .or_else(|| antora::anywhere(tree, configurations))
             .or_else(|| homes.iter().find_map(of_jekyll))
             .unwrap_or_else(Self::plain)
     }

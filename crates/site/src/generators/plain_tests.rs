@@ -117,3 +117,44 @@ fn what_is_for_those_who_edit_the_docs_is_no_page_of_a_plain_folder() {
     assert_eq!(found, ["SECURITY.md", "a.md", "contributing.md"]);
     assert_eq!(target, Target::Page { file: contributing, anchor: None });
 }
+
+#[test]
+fn asciidoc_is_read_as_a_forge_shows_it() {
+    let files = site(&[
+        ("README.adoc", "= Read me\n"),
+        ("docs/README.adoc", "= Docs\n"),
+        ("docs/a.adoc", "= A\n\n== Two words\n\n== Two words\n"),
+        ("docs/b.md", "# B\n"),
+        ("docs/img/x.png", ""),
+    ]);
+    let site = Site::read(&files);
+    let page = |file: &str| Target::Page { file: file.to_owned(), anchor: None };
+    for (target, expected) in [
+        ("a.adoc", page("docs/a.adoc")),
+        ("a.adoc#", page("docs/a.adoc")),
+        ("a.adoc#_x", Target::Page { file: "docs/a.adoc".to_owned(), anchor: Some("_x".to_owned()) }),
+        ("../README.adoc", page("README.adoc")),
+        ("b.md", page("docs/b.md")),
+        ("img/x.png", Target::Asset { file: "docs/img/x.png".to_owned() }),
+        ("c.adoc", Target::Missing { path: Some("docs/c.adoc".to_owned()), anchor: None }),
+        ("module:a.adoc", Target::NotUnderstood),
+        ("{name}.adoc", Target::NotUnderstood),
+        ("mailto:a@b.c", Target::External),
+        ("https://a.b/c.adoc", Target::External),
+    ] {
+        assert_eq!(site.resolve("docs/README.adoc", target), expected, "{target}");
+    }
+    assert_eq!(site.resolve("README.adoc", "docs"), page("docs/README.adoc"));
+    assert_eq!(site.address("docs/README.adoc"), Some("docs"));
+    let parsed = site.parse("docs/a.adoc", &files["docs/a.adoc"]);
+    let anchors: Vec<_> = parsed.anchors().collect();
+    assert_eq!(anchors, ["a", "two-words", "two-words-2"]);
+    let wanted = Wanted {
+        from: "docs/README.adoc",
+        to: "docs/in/c.adoc",
+        anchor: None,
+        like: "a.adoc#",
+        syntax: LinkSyntax::Markdown,
+    };
+    assert_eq!(site.link(&wanted), "in/c.adoc#");
+}

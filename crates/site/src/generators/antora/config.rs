@@ -31,15 +31,10 @@ fn in_repository(root: &str, path: &str) -> String {
     joined(root, path).unwrap_or_default()
 }
 
-/// The site whose components are in `home` or below it.
+/// The site of all components that the repository has.
 pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Option<Layout> {
-    let is_of_home = |path: &str| {
-        home.is_empty() && !path.starts_with("../")
-            || folder(path) == home
-            || path.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'))
-    };
     let named = |path: &&&str| path.rsplit('/').next() == Some(DESCRIPTOR);
-    configurations.iter().filter(named).find(|path| is_of_home(path))?;
+    configurations.iter().find(named)?;
     let playbook = playbook(tree, configurations);
     let mut options = Options::of_playbook(&playbook);
     let mut problems = Vec::new();

@@ -15,7 +15,9 @@ mod resources;
 
 use std::sync::Arc;
 
-use docent_markdown::{AdocAttributes, Format, FrontMatter, adoc_header, folder, is_page, joined, stem, text_of};
+use docent_markdown::{
+    AdocAttributes, Format, FrontMatter, adoc_header, folder, is_markdown_page, is_page, joined, stem, text_of,
+};
 use resources::{Id, Named, Resource};
 
 pub(crate) use config::is_file;
@@ -76,7 +78,8 @@ impl Rules for Antora {
         let paths: Vec<String> =
             tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_file(path) && has(path)).collect();
         let configurations: Vec<&str> = paths.iter().map(String::as_str).collect();
-        config::read(tree, home, &configurations)
+        let is_here = |path: &&str| path.ends_with("antora.yml") && folder(path) == home;
+        configurations.iter().any(|path| is_here(path)).then(|| config::read(tree, home, &configurations))?
     }
 
     fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
@@ -142,6 +145,16 @@ impl Rules for Antora {
     fn write(&self, site: &Site, wanted: &Wanted<'_>) -> String {
         write(site, wanted)
     }
+}
+
+/// The site of a repository whose components are in folders of any name, unless most of its pages are something else.
+pub(crate) fn anywhere(tree: &dyn Tree, configurations: &[&str]) -> Option<Layout> {
+    let configurations: Vec<&str> = configurations.iter().copied().filter(|path| is_file(path)).collect();
+    let layout = config::read(tree, "", &configurations)?;
+    let paths = tree.paths();
+    let own = paths.iter().filter(|path| Format::of(path) == Format::Adoc && layout.holds_pages(path)).count();
+    let others = paths.iter().filter(|path| is_markdown_page(path) && path.contains('/')).count();
+    (own > 0 && own >= others).then_some(layout)
 }
 
 /// The attributes that a page is read with.
@@ -231,8 +244,9 @@ fn name(site: &Site, from: &str, target: &str, syntax: LinkSyntax) -> Option<Tar
     }
     // A partial names what is near the page that it is put into.
     let is_near = id.module.is_none() && resource.family == Some("partial");
-    let module = files.first().map_or("", |file| folder_of_module(file));
-    Some(match site.has_folder(module) && !is_near {
+    // Other repositories may add folders of their own.
+    let beside = files.first().map_or("", |file| folder(file));
+    Some(match site.has_folder(beside) && !is_near {
         true => Target::Missing { path: files.into_iter().next(), anchor },
         false => Target::NotUnderstood,
     })
@@ -243,13 +257,6 @@ fn found(site: &Site, file: String, anchor: Option<String>) -> Target {
         true => Target::Page { file, anchor },
         false => Target::Asset { file },
     }
-}
-
-/// `…/modules/name`
-fn folder_of_module(file: &str) -> &str {
-    let start = file.rfind("modules/").map_or(0, |at| at + "modules/".len());
-    let end = file[start..].find('/').map_or(file.len(), |length| start + length);
-    &file[..end]
 }
 
 /// A resource by its name, with as much of it as the link before had and as is needed.

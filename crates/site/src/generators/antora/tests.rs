@@ -63,6 +63,17 @@ fn a_playbook_says_how_urls_look() {
 }
 
 #[test]
+fn a_component_in_any_folder_is_the_site_unless_there_is_another() {
+    let component = [("manual/antora.yml", "name: tool\nversion: ~\n"), ("manual/modules/ROOT/pages/a.adoc", "= A\n")];
+    assert_eq!(Site::read(&site(&component)).address("manual/modules/ROOT/pages/a.adoc"), Some("tool/a"));
+    let others: Vec<_> = component.into_iter().chain([("docs/a.md", ""), ("docs/b.md", "")]).collect();
+    assert_eq!(Site::read(&site(&others)).generator(), Generator::Plain);
+    let book: Vec<_> =
+        component.into_iter().chain([("docs/mkdocs.yml", "site_name: x\n"), ("docs/docs/a.md", "")]).collect();
+    assert_eq!(Site::read(&site(&book)).generator(), Generator::MkDocs);
+}
+
+#[test]
 fn names_lead_to_resources() {
     let site = Site::read(&docs());
     let page = |file: &str, anchor: Option<&str>| Target::Page {
@@ -90,10 +101,12 @@ fn names_lead_to_resources() {
         ("partial$part.adoc", asset("ROOT/partials/part.adoc")),
         ("deep.adoc", missing("ROOT/pages/deep.adoc")),
         ("_hidden.adoc", missing("ROOT/pages/_hidden.adoc")),
-        ("guide:b.png", missing("guide/images/b.png")),
+        ("guide:b.adoc", missing("guide/pages/b.adoc")),
+        ("b.png", missing("ROOT/images/b.png")),
         ("elsewhere:start.adoc", Target::NotUnderstood),
         ("nobody::start.adoc", Target::NotUnderstood),
         ("1.0@start.adoc", Target::NotUnderstood),
+        ("other-folder/start.adoc", Target::NotUnderstood),
         ("{unknown}.adoc", Target::NotUnderstood),
         ("https://a.b", Target::External),
         ("mailto:a@b.c", Target::External),
