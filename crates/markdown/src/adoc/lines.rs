@@ -59,6 +59,7 @@ pub(super) fn underlined(words: &str, under: &str) -> Option<u8> {
     let sign = under.chars().next()?;
     let level = "=-~^+".find(sign)?;
     let fits = under.chars().all(|c| c == sign)
+        && !words.starts_with('.')
         && words.chars().any(char::is_alphanumeric)
         && words.chars().count().abs_diff(under.len()) < 2;
     (fits && under.len() > 1).then_some(level as u8 + 1)

@@ -16,6 +16,8 @@
 
 mod attributes;
 mod conditions;
+mod enclosed;
+mod headings;
 mod inline;
 mod lines;
 mod tables;
@@ -32,33 +34,9 @@ use tables::Table;
 
 use crate::anchors::AnchorStyle;
 use crate::front_matter::FrontMatter;
-use crate::page::{Format, Link, LinkKind, Page};
+use crate::page::{Format, Link, Page};
 use crate::page_builder::{Line, PageBuilder, problems_of};
 use crate::parse::text_of;
-
-/// How deep blocks may stand in each other.
-const DEEPEST: usize = 50;
-
-/// Styles whose blocks show what they hold as it is written.
-const VERBATIM: [&str; 4] = ["source", "listing", "literal", "prompt"];
-
-/// Styles whose blocks hold what no one reads as it is written.
-const RAW: [&str; 14] = [
-    "pass",
-    "stem",
-    "latexmath",
-    "asciimath",
-    "comment",
-    "plantuml",
-    "ditaa",
-    "graphviz",
-    "mermaid",
-    "kroki",
-    "vega",
-    "vegalite",
-    "svgbob",
-    "blockdiag",
-];
 
 /// Reads one page. Never fails and never panics.
 pub(crate) fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {
@@ -173,20 +151,6 @@ impl<'t> Reading<'t> {
         at
     }
 
-    /// The title of the page, which has an id only where a forge gives it one.
-    fn title(&mut self, line: Line<'t>, words: Range<usize>, span: Range<usize>) {
-        let pending = std::mem::take(&mut self.pending);
-        let read = inline::read(self.text, line.start + words.start..line.start + words.end, &mut self.attributes);
-        let own = if self.defaults.0 == "_" { String::new() } else { crate::anchors::slug(&read.text) };
-        if let Some(id) = &pending.id {
-            self.ids.take(id);
-            self.page.id(id.clone());
-        }
-        self.attributes.set("doctitle", Some(&read.text));
-        self.page.heading(1, tidied(&read.text), own, span);
-        self.take(read);
-    }
-
     /// One line, or the block that it begins: the line behind it.
     fn line(&mut self, at: usize) -> usize {
         let line = self.lines[at];
@@ -238,11 +202,9 @@ impl<'t> Reading<'t> {
             if let Some(next) = self.entry(at).or_else(|| self.heading(at)) {
                 return next;
             }
-            if let Some(words) =
-                line.text.strip_prefix('.').filter(|words| !words.starts_with(['.', ' ', '\t']) && !words.is_empty())
-            {
+            let title = line.text.strip_prefix('.').filter(|words| !words.is_empty());
+            if title.is_some_and(|words| !words.starts_with(['.', ' ', '\t'])) {
                 self.words(line.start + 1..line.end(), "");
-                let _ = words;
                 return at + 1;
             }
             if ["'''", "<<<", "---", "***", "- - -", "* * *"].contains(&line.text) {
@@ -256,7 +218,7 @@ impl<'t> Reading<'t> {
         if let Some(id) = styled.id.clone() {
             self.anchor(id, styled.words.clone());
         }
-        if styled.is_style(&VERBATIM) || styled.is_style(&RAW) {
+        if enclosed::is_shown(&styled) {
             let end = self.paragraph_end(at);
             return self.shown(&styled, at..end, line.start..self.lines[end - 1].end(), end);
         }
@@ -330,63 +292,6 @@ impl<'t> Reading<'t> {
         self.page.id(id);
     }
 
-    fn heading(&mut self, at: usize) -> Option<usize> {
-        let line = self.lines[at];
-        let (level, words, span, next) = match lines::heading(line.text) {
-            Some((level, start)) => {
-                let sign = &line.text[..1];
-                let words = line.text[start..].trim_end();
-                let closed = words.trim_end_matches(sign);
-                let is_closed = words.len() - closed.len() == usize::from(level) && closed.ends_with(' ');
-                let words = if is_closed { closed.trim_end() } else { words };
-                (level, line.start + start..line.start + start + words.len(), line.start..line.end(), at + 1)
-            }
-            None => {
-                let under = self.lines.get(at + 1)?;
-                let level = lines::underlined(line.text, under.text)?;
-                (level, line.start..line.end(), line.start..under.end(), at + 2)
-            }
-        };
-        let is_discrete = self.pending.is_style(&["discrete", "float"]);
-        if !self.open.is_empty() && !is_discrete {
-            return None;
-        }
-        let pending = std::mem::take(&mut self.pending);
-        let offset: i32 =
-            self.attributes.get("leveloffset").and_then(|by| by.trim_start_matches('+').parse().ok()).unwrap_or(0);
-        let level = (i32::from(level).saturating_add(offset)).clamp(1, 6) as u8;
-        let (words, own) = trailing_anchor(self.text, words);
-        let read = inline::read(self.text, words, &mut self.attributes);
-        let words = tidied(&read.text);
-        let id = pending.id.or(own);
-        let anchor = match id {
-            Some(id) => {
-                self.ids.take(&id);
-                id
-            }
-            None => self.made_id(&read.text),
-        };
-        if let Some(words) = pending.words {
-            self.titles.entry(words).or_insert_with(|| anchor.clone());
-        }
-        self.titles.entry(words.clone()).or_insert_with(|| anchor.clone());
-        self.page.heading(level, words, anchor, span);
-        self.take(read);
-        Some(next)
-    }
-
-    /// The id that is made of the words of a heading; none where that is switched off, or where the words name an attribute
-    /// that is not known.
-    fn made_id(&mut self, words: &str) -> String {
-        if self.attributes.known("sectids") == Some(None) || names_attribute(words) {
-            return String::new();
-        }
-        let prefix = self.attributes.known("idprefix").flatten().unwrap_or(self.defaults.0).to_owned();
-        let separator = self.attributes.known("idseparator").flatten().unwrap_or(self.defaults.1);
-        let separator = separator.chars().next().map(String::from).unwrap_or_default();
-        self.ids.of_heading(&replacements(words), &prefix, &separator)
-    }
-
     /// An item of a list begins.
     fn item(&mut self, line: Line<'t>) -> bool {
         let start = line.words_start();
@@ -445,135 +350,6 @@ impl<'t> Reading<'t> {
         self.links.extend(read.links);
     }
 
-    /// A block between two lines that are the same.
-    fn delimited(&mut self, at: usize, kind: Delimiter) -> usize {
-        let line = self.lines[at];
-        if let Some(depth) = self.open.iter().rposition(|open| *open == line.text) {
-            self.open.truncate(depth);
-            self.tables.retain(|table| table.depth <= depth);
-            self.pending = Described::default();
-            return at + 1;
-        }
-        let styled = std::mem::take(&mut self.pending);
-        if let Some(id) = styled.id.clone() {
-            self.anchor(id, styled.words.clone());
-        }
-        let is_shown = styled.is_style(&VERBATIM) || styled.is_style(&RAW);
-        match kind {
-            Delimiter::Open if is_shown => {}
-            Delimiter::Open | Delimiter::Blocks if self.open.len() < DEEPEST => {
-                self.open.push(line.text);
-                return at + 1;
-            }
-            Delimiter::Open | Delimiter::Blocks => return at + 1,
-            Delimiter::Table(separator) => {
-                self.open.push(line.text);
-                self.tables.push(Table::of(&styled, separator, self.open.len()));
-                return at + 1;
-            }
-            Delimiter::Comment | Delimiter::Verbatim | Delimiter::Passthrough => {}
-        }
-        let (end, next) = self.enclosed(at);
-        let span = line.start..self.lines[next - 1].end();
-        let styled = match kind {
-            Delimiter::Comment => return next,
-            Delimiter::Passthrough => Described { style: Some("pass".to_owned()), ..Described::default() },
-            _ if line.text.starts_with("```") => {
-                let language =
-                    line.text[3..].split([',', ' ']).next().filter(|name| !name.is_empty()).map(str::to_owned);
-                Described { style: Some("source".to_owned()), second: language, ..styled }
-            }
-            _ => styled,
-        };
-        self.shown(&styled, at + 1..end, span, next)
-    }
-
-    /// The line that ends what one line encloses, and the line behind it.
-    fn enclosed(&self, at: usize) -> (usize, usize) {
-        let delimiter = self.lines[at].text;
-        let closes = if delimiter.starts_with("```") { "```" } else { delimiter };
-        for (ix, line) in self.lines.iter().enumerate().skip(at + 1) {
-            if line.text == closes {
-                return (ix, ix + 1);
-            }
-            if !self.open.is_empty() && self.open.contains(&line.text) {
-                return (ix, ix);
-            }
-        }
-        (self.lines.len(), self.lines.len())
-    }
-
-    /// Lines that are shown as they are written: the line behind the block.
-    fn shown(&mut self, styled: &Described, lines: Range<usize>, span: Range<usize>, next: usize) -> usize {
-        let lines = lines.start.min(lines.end)..lines.end;
-        for at in lines.clone() {
-            self.include(self.lines[at]);
-        }
-        if styled.is_style(&RAW) {
-            self.page.code(span);
-            return next;
-        }
-        let subs = styled.named("subs").unwrap_or_default();
-        if subs.contains("macros") || subs.contains("normal") {
-            for at in lines.clone() {
-                let line = self.lines[at];
-                let read = inline::read(self.text, line.start..line.end(), &mut self.attributes);
-                self.links.extend(read.links);
-            }
-        }
-        let language = styled.second.clone().or_else(|| styled.named("language").map(str::to_owned));
-        let language = language.filter(|_| styled.is_style(&["source"]));
-        let mut text = String::new();
-        for line in &self.lines[lines] {
-            text.push_str(line.text);
-            text.push('\n');
-        }
-        text.truncate(text.trim_end().len());
-        self.page.code_block(language, text, span);
-        next
-    }
-
-    /// `include::file[]`
-    fn include(&mut self, line: Line<'t>) -> bool {
-        let Some(rest) = line.text.strip_prefix("include::") else { return false };
-        let Some(open) = rest.find('[').filter(|open| *open > 0 && rest.ends_with(']')) else { return false };
-        let start = line.start + "include::".len();
-        let dest = start..start + open;
-        self.links.push(Link {
-            target: self.attributes.replaced(&rest[..open]),
-            span: line.start..line.end(),
-            dest_span: dest,
-            text: String::new(),
-            kind: LinkKind::Attribute { element: "include".to_owned(), attribute: "file".to_owned() },
-        });
-        true
-    }
-
-    /// A macro on a line of its own: a picture, a film, or one of an extension.
-    fn block_macro(&mut self, line: Line<'t>) -> bool {
-        let Some((name, target, list)) = lines::block_macro(line.text) else { return false };
-        let pending = std::mem::take(&mut self.pending);
-        let inside = &line.text[list..line.text.len() - 1];
-        let attributes = lines::attribute_list(inside);
-        for id in [pending.id, attributes.named("id").map(str::to_owned), attributes.id].into_iter().flatten() {
-            self.anchor(id, pending.words.clone());
-        }
-        let dest = line.start + target..line.start + list - 1;
-        if name == "image" && !dest.is_empty() {
-            self.links.push(Link {
-                target: self.attributes.replaced(&self.text[dest.clone()]),
-                span: line.start..line.end(),
-                dest_span: dest,
-                text: attributes.style.unwrap_or_default(),
-                kind: LinkKind::Image,
-            });
-            let link = inline::attribute_link(inside, line.start + list, &mut self.attributes);
-            self.links.extend(link);
-        }
-        self.page.code(line.start..line.end());
-        true
-    }
-
     /// Cross-references that name a heading by its words become those that name its id.
     fn resolve(&mut self) {
         if let Some(id) = self.pending.id.take() {
@@ -589,36 +365,6 @@ impl<'t> Reading<'t> {
             self.page.link(link);
         }
     }
-}
-
-/// Whether words name an attribute that is not known.
-fn names_attribute(words: &str) -> bool {
-    words.match_indices('{').take(20).any(|(at, _)| attributes::reference(&words[at..]).is_some())
-}
-
-/// `Words [[id]]`
-fn trailing_anchor(text: &str, words: Range<usize>) -> (Range<usize>, Option<String>) {
-    let written = &text[words.clone()];
-    let found = written.strip_suffix("]]").and_then(|rest| rest.rsplit_once("[["));
-    match found {
-        Some((before, anchor)) if !before.is_empty() && !anchor.contains([']', '[']) && !before.ends_with('\\') => {
-            let id = anchor.split(',').next().unwrap_or(anchor).to_owned();
-            (words.start..words.start + before.trim_end().len(), Some(id))
-        }
-        _ => (words, None),
-    }
-}
-
-/// Signs that Asciidoctor puts in place of others, with the narrow spaces around them that are none in an id.
-fn replacements(words: &str) -> String {
-    if !words.contains(['-', '.', '(', '&']) {
-        return words.to_owned();
-    }
-    let mut out = words.replace(" -- ", "\u{2009}—\u{2009}").replace("...", "…");
-    for (sign, by) in [("(C)", "©"), ("(R)", "®"), ("(TM)", "™"), ("->", "→"), ("<-", "←")] {
-        out = out.replace(sign, by);
-    }
-    out
 }
 
 /// Words without signs that only lay them out.

@@ -50,7 +50,7 @@ fn headings_have_the_ids_that_asciidoctor_makes() {
 fn headings_stand_on_their_own() {
     assert_eq!(
         anchors(
-            "= T\n\nwords\n== Not one\n\n----\n== Code\n----\n\n====\n== In a block\n====\n\nTwo lines\n---------\n\n== Closed ==\n"
+            "= T\n\nwords\n== Not one\n\n----\n== Code\n----\n\n====\n== In a block\n====\n\nTwo lines\n---------\n\n.Java\n----\n== Code\n----\n\n== Closed ==\n"
         ),
         ["", "_two_lines", "_closed"]
     );

@@ -79,7 +79,7 @@ impl Rules for Antora {
             tree.paths().into_iter().chain(tree.paths_outside()).filter(|path| is_file(path) && has(path)).collect();
         let configurations: Vec<&str> = paths.iter().map(String::as_str).collect();
         let is_here = |path: &&str| path.ends_with("antora.yml") && folder(path) == home;
-        configurations.iter().any(|path| is_here(path)).then(|| config::read(tree, home, &configurations))?
+        configurations.iter().any(is_here).then(|| config::read(tree, home, &configurations))?
     }
 
     fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
