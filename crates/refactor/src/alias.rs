@@ -42,6 +42,32 @@ pub(super) fn added(page: &Page, bytes: &[u8], field: &str, address: &str) -> Re
     }
 }
 
+/// The edit that takes a page's own name out of its header in AsciiDoc, where its build would fail over it; `None` where there
+/// is nothing to take out, or another language.
+pub(super) fn without(file: &str, bytes: &[u8], field: &str, own: &str) -> Option<TextEdit> {
+    if Format::of(file) != Format::Adoc {
+        return None;
+    }
+    let text = text_of(bytes);
+    let name = format!(":{field}:");
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let words = line.trim_end();
+        if let Some(value) = words.strip_prefix(name.as_str()).filter(|value| !value.ends_with('\\')) {
+            let path = own.split_once(':').map_or(own, |(_, path)| path);
+            let items: Vec<&str> = value.split(',').map(str::trim).collect();
+            let kept: Vec<&str> = items.iter().copied().filter(|item| *item != own && *item != path).collect();
+            return match kept.as_slice() {
+                kept if kept.len() == items.len() => None,
+                [] => Some(TextEdit::new(at..at + line.len(), "")),
+                kept => Some(TextEdit::new(at..at + words.len(), format!("{name} {}", kept.join(", ")))),
+            };
+        }
+        at += line.len();
+    }
+    None
+}
+
 /// An attribute of the header, behind those that are there, or one more of the attribute's values.
 fn in_adoc(text: &str, field: &str, address: &str, newline: &str) -> Option<TextEdit> {
     let name = format!(":{field}:");
@@ -153,6 +179,15 @@ mod tests {
             let page = parse("a.adoc", before.as_bytes());
             let edit = added(&page, before.as_bytes(), "page-aliases", "m:old.adoc").expect(before).expect(before);
             assert_eq!(String::from_utf8(apply(before.as_bytes(), &[edit])).as_deref(), Ok(after));
+        }
+        for (before, after) in [
+            ("= T\n:page-aliases: m:old.adoc\n:x: y\n", Some("= T\n:x: y\n")),
+            ("= T\n:page-aliases: a.adoc, old.adoc , n:old.adoc\n", Some("= T\n:page-aliases: a.adoc, n:old.adoc\n")),
+            ("= T\n:page-aliases: n:old.adoc\n", None),
+        ] {
+            let edit = without("b.adoc", before.as_bytes(), "page-aliases", "m:old.adoc");
+            let text = edit.map(|edit| String::from_utf8(apply(before.as_bytes(), &[edit])).expect("text"));
+            assert_eq!(text.as_deref(), after);
         }
         let page = parse("a.adoc", b"no title\n");
         assert!(added(&page, b"no title\n", "page-aliases", "m:old.adoc").is_err());

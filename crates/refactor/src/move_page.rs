@@ -223,10 +223,14 @@ impl Moving<'_> {
             return false;
         };
         let Some(new) = self.after.address(self.to).filter(|new| *new != old) else { return false };
-        let page = self.after.parse(self.to, bytes);
         if self.after.redirects_to(new, self.to) {
-            left.push(format!("{}: `{field}` names the page's own address, and is to go", self.to));
+            let own = self.after.alias(self.to).and_then(|(field, own)| alias::without(self.to, bytes, field, &own));
+            match own {
+                Some(edit) => *bytes = apply(bytes, &[edit]),
+                None => left.push(format!("{}: `{field}` names the page's own address, and is to go", self.to)),
+            }
         }
+        let page = self.after.parse(self.to, bytes);
         let is_markdown = page.format.is_markdown();
         if is_markdown && page.front_matter.list(field).iter().any(|alias| !alias.starts_with('/')) {
             left.push(format!(
@@ -536,6 +540,10 @@ mod tests {
             text("modules/m/pages/deep/b.adoc"),
             "= B\n:page-aliases: ROOT:b.adoc\n\nxref:ROOT:start.adoc[] and image:ROOT:c.png[]\n"
         );
+        let back = move_page(&tree, "modules/m/pages/deep/b.adoc", "modules/ROOT/pages/b.adoc").unwrap();
+        assert_eq!(back.left, Vec::<String>::new());
+        let written = crate::sample::text(&after(&tree, &back), "modules/ROOT/pages/b.adoc");
+        assert!(written.starts_with("= B\n:page-aliases: m:deep/b.adoc\n\n"), "{written}");
         let moved = move_page(&tree, "modules/ROOT/pages/start.adoc", "modules/ROOT/pages/first.adoc").unwrap();
         let tree = after(&tree, &moved);
         assert!(crate::sample::text(&tree, "antora.yml").contains("start_page: first.adoc\n"));
