@@ -157,7 +157,7 @@ pub(crate) fn there_and_back(tree: &dyn Tree, count: usize) -> ExitCode {
                 continue;
             }
             let is_same = match is_page(path) {
-                true => is_same_page(&site, path, &before, &after),
+                true => is_same_page(&site, path, &before, &without_aliases(&after)),
                 false => without_redirects(&before) == without_redirects(&after),
             };
             if !is_same {
@@ -191,6 +191,23 @@ fn is_same_page(site: &Site, file: &str, before: &[u8], after: &[u8]) -> bool {
     let ((before, led_to), (after, lead_to)) = (read(before), read(after));
     let mut targets = led_to.iter().zip(&lead_to);
     before == after && targets.all(|(led, leads)| led == leads || matches!(led, Target::Missing { .. }))
+}
+
+/// A page without the names by which its header in AsciiDoc says where it was for a while.
+fn without_aliases(bytes: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut out = String::new();
+    for line in text.split_inclusive('\n') {
+        let Some(names) = line.strip_prefix(":page-aliases: ").filter(|names| names.contains(FOLDER)) else {
+            out.push_str(line);
+            continue;
+        };
+        let kept: Vec<&str> = names.trim().split(", ").filter(|name| !name.contains(FOLDER)).collect();
+        if !kept.is_empty() {
+            out.push_str(&format!(":page-aliases: {}\n", kept.join(", ")));
+        }
+    }
+    out.into_bytes()
 }
 
 /// The lines of a configuration, without those that lead from where a page was for a while.
