@@ -146,11 +146,17 @@ impl FrontMatter {
 
     /// Whether the page keeps itself from readers who look around: a draft, hidden, unlisted, or not to be searched.
     pub fn hides(&self) -> bool {
-        let yes = ["draft", "hidden", "noindex", "unlisted", "search.exclude", "seo.noindex", "search_exclude"];
-        let no = ["search", "pagefind", "published"];
-        yes.iter().any(|name| self.flag(name))
-            || no.iter().any(|name| self.denies(name))
-            || self.get("robots").is_some_and(|robots| robots.to_lowercase().contains("noindex"))
+        self.hidden_by().is_some()
+    }
+
+    /// The field that keeps the page from them.
+    pub fn hidden_by(&self) -> Option<&'static str> {
+        const YES: [&str; 7] =
+            ["draft", "hidden", "noindex", "unlisted", "search.exclude", "seo.noindex", "search_exclude"];
+        const NO: [&str; 3] = ["search", "pagefind", "published"];
+        let yes = YES.into_iter().find(|name| self.flag(name));
+        let robots = || self.get("robots").filter(|robots| robots.to_lowercase().contains("noindex"));
+        yes.or_else(|| NO.into_iter().find(|name| self.denies(name))).or_else(|| robots().map(|_| "robots"))
     }
 }
 

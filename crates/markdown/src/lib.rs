@@ -47,13 +47,13 @@ pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
 pub use front_matter::{end as front_matter_end, read as read_front_matter};
 pub use lines_from::{Composed, Fence, FenceLine};
 pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Problem, Section};
-pub use parse::{MOST_PROBLEMS, parse, parse_adoc, parse_as, text_of};
+pub use parse::{MOST_PROBLEMS, is_no_text, parse, parse_adoc, parse_as, text_of};
 pub use parse_lines::{Lines, each_line, line_end, line_of};
 pub use parse_script::token_end;
 pub use parse_tags::{Dialect, Tag, TagKind, scan_tag};
 pub use rst::{rst_id, rst_labels};
 pub use sections::code_span_end;
 pub use site_paths::{
-    folder, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial, joined, site_path, slugged,
-    stem,
+    folder, is_agents_file, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial, joined,
+    site_path, slugged, stem,
 };

@@ -34,6 +34,17 @@ pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
+/// Whether bytes are mostly no UTF-8, or text in another encoding: what is left of it would be no words.
+pub fn is_no_text(bytes: &[u8]) -> bool {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return true;
+    }
+    let looked = &bytes[..bytes.len().min(64 << 10)];
+    let nulls = looked.iter().filter(|byte| **byte == 0).count();
+    let invalid: usize = looked.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    nulls + invalid > looked.len() / 8
+}
+
 /// A page with more problems than this needs no longer list of them.
 pub const MOST_PROBLEMS: usize = 200;
 

@@ -15,12 +15,17 @@ const OTHERS: [&str; 3] = ["rst", "adoc", "asciidoc"];
 /// Whether a file is a page of a site that is built from its language: of any that we read, not inside a folder that starts
 /// with a dot, and not one of the Markdown files that repositories keep at their root for agents (`AGENTS.md`).
 pub fn is_page(path: &str) -> bool {
-    is_markup(path) && !is_named(path, &FOR_AGENTS)
+    is_markup(path) && !is_agents_file(path)
 }
 
 /// The same in Markdown, which is what most generators make pages of.
 pub fn is_markdown_page(path: &str) -> bool {
     is_markdown(path) && is_page(path)
+}
+
+/// Whether a file is one of the Markdown files that repositories keep at their root for agents.
+pub fn is_agents_file(path: &str) -> bool {
+    is_named(path, &FOR_AGENTS)
 }
 
 /// Whether a file is one of the Markdown files that repositories keep at their root for those who edit the docs

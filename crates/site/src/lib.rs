@@ -37,6 +37,7 @@ mod read_file;
 #[cfg(test)]
 mod sample;
 mod site_data;
+mod skipped;
 mod tree;
 mod trust;
 
@@ -55,5 +56,6 @@ pub use navigation_merge::{NavigationMerge, merge_navigation};
 pub use openapi::is_api_description;
 pub use read_file::{FileRead, SitePage, read_file};
 pub use site_data::SiteData;
+pub use skipped::{RuleAt, Skip, SkipReason};
 pub use tree::{Tree, from_root};
 pub use trust::{Doubt, LinkEnding, LinkShape, Rule, Trust};

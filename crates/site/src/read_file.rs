@@ -4,11 +4,14 @@
 //! said in plain Markdown, and the outcome is parsed. Lines are kept account of, so that a problem names a line of the
 //! file all the same.
 
-use docent_markdown::{Attributes, Format, MOST_PROBLEMS, Page, Problem, is_page, is_partial, text_of, translate};
+use docent_markdown::{
+    Attributes, Format, MOST_PROBLEMS, Page, Problem, is_no_text, is_page, is_partial, text_of, translate,
+};
 
 use crate::include::{self, Expanded};
 use crate::layout::{Generator, Layout, Place};
 use crate::openapi;
+use crate::skipped::SkipReason;
 use crate::tree::Tree;
 
 /// What is wrong with a page that its site's owners may have forgotten.
@@ -26,6 +29,8 @@ pub struct FileRead {
     pub included: Vec<String>,
     /// All that is wrong with the file, what its pages say of themselves included; lines are the file's.
     pub problems: Vec<Problem>,
+    /// Why readers find none of its pages, where that is so.
+    pub skipped: Option<SkipReason>,
 }
 
 /// A page as it is served.
@@ -45,11 +50,20 @@ pub struct SitePage {
 /// `file` is relative to the docs root.
 pub fn read_file(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     if !layout.holds_pages(file) {
-        return FileRead::default();
+        return FileRead { skipped: layout.skipped(file), ..FileRead::default() };
     }
     match is_page(file) {
+        true if is_no_text(bytes) => {
+            let problem =
+                Problem { line: 1, message: "the file is not UTF-8, so it is not read: save it as UTF-8".to_owned() };
+            FileRead { problems: vec![problem], skipped: Some(SkipReason::NotUtf8), ..FileRead::default() }
+        }
         true => read_page(layout, file, bytes, tree),
-        false => openapi::read(layout, file, bytes, tree),
+        false => {
+            let read = openapi::read(layout, file, bytes, tree);
+            let is_hidden = !read.pages.is_empty() && read.pages.iter().all(|page| !page.place.listed);
+            FileRead { skipped: is_hidden.then_some(SkipReason::Hidden), ..read }
+        }
     }
 }
 
@@ -100,6 +114,12 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     }
     let front = layout.front_matter_of(file, &|| bytes.to_vec());
     let place = layout.place_of(file, front.as_ref().unwrap_or(&page.front_matter));
+    let skipped = (!place.listed).then(|| {
+        layout.skipped(file).unwrap_or(match page.front_matter.hides() {
+            true => SkipReason::Hidden,
+            false => SkipReason::NotInNavigation,
+        })
+    });
     if !is_partial(file) && !page.front_matter.hides() && !layout.is_shown(file, &place.site_path) {
         page.problems.push(Problem { line: 1, message: NOT_NAMED.to_owned() });
     }
@@ -109,7 +129,7 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     page.title = page.title.take().or_else(|| place.title.clone()).or_else(|| Some(title_from(&place.site_path)));
     let aliases = page.front_matter.aliases().into_iter().map(str::to_owned).collect();
     let problems = page.problems.clone();
-    FileRead { pages: vec![SitePage { place, aliases, page, text: whole }], included, problems }
+    FileRead { pages: vec![SitePage { place, aliases, page, text: whole }], included, problems, skipped }
 }
 
 /// Some generators read every page as MDX. A page that looks like Markdown alone is read as that, which forgives more.

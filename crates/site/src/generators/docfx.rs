@@ -12,6 +12,7 @@ use super::{Rules, docfx_links};
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::skipped::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
 const FILE: &str = "docfx.json";
@@ -101,6 +102,15 @@ impl Rules for Docfx {
         let is_named =
             || root.docfx.as_ref().is_none_or(|content| content.place(&below(&root.folder, inside)).is_some());
         !name.ends_with(".md") || name == "toc.md" || !is_named()
+    }
+
+    fn why_hidden(&self, _root: &Root, inside: &str) -> SkipReason {
+        let name = inside.rsplit('/').next().unwrap_or(inside).to_ascii_lowercase();
+        match name.as_str() {
+            "toc.md" => SkipReason::Configuration,
+            _ if name.ends_with(".md") => SkipReason::Excluded,
+            _ => SkipReason::Unsupported,
+        }
     }
 
     // The title of a tab is a heading with a link to its name.

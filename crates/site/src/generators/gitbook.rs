@@ -14,6 +14,7 @@ use super::{Rules, gitbook_links};
 use crate::follow::{LinkSyntax, Wanted, Written, parts, relative_path};
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::skipped::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
 const HOSTED: &str = ".gitbook.yaml";
@@ -65,7 +66,11 @@ impl Rules for GitBook {
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
         // Where no summary names the pages, these are none all the same.
-        [SUMMARY, LANGUAGES].contains(&inside)
+        is_summary(inside) || inside.eq_ignore_ascii_case(LANGUAGES)
+    }
+
+    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
+        SkipReason::Configuration
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {
@@ -190,6 +195,8 @@ fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, 
             root.rewrites.push((names.readme.clone(), "README.md".to_owned()));
         }
         let summary = below(&folder, &names.summary);
+        // A summary of another name is no page either.
+        root.excluded = only(std::iter::once(&names.summary)).unwrap_or_default();
         let bytes = tree.read(&summary).filter(|_| is_summary(summary.rsplit('/').next().unwrap_or_default()));
         has_summary |= bytes.is_some();
         let chapters = bytes.map(|bytes| chapters(&bytes, is_hosted));

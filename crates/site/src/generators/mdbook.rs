@@ -16,6 +16,7 @@ use crate::follow::{
 };
 use crate::layout::{Entries, Entry, Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::skipped::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
 const FILE: &str = "book.toml";
@@ -54,6 +55,10 @@ impl Rules for MdBook {
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
         inside == SUMMARY
+    }
+
+    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
+        SkipReason::Configuration
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {

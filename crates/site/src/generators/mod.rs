@@ -20,7 +20,7 @@ mod modules;
 pub(crate) mod next;
 pub(crate) mod next_config;
 mod nextra;
-mod patterns;
+pub(crate) mod patterns;
 mod plain;
 pub(crate) mod redirects;
 pub(crate) mod roots;
@@ -30,12 +30,13 @@ pub(crate) mod starlight;
 pub(crate) mod vitepress;
 pub(crate) mod yaml;
 
-use docent_markdown::{Format, FrontMatter, Page, is_partial};
+use docent_markdown::{Format, FrontMatter, Page, is_markdown, is_partial};
 use roots::Root;
 
 use crate::follow::{LinkSyntax, Wanted, Written, by_names};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
+use crate::skipped::SkipReason;
 use crate::tree::Tree;
 
 /// What sets one generator apart from the others.
@@ -76,6 +77,12 @@ pub(crate) trait Rules: Sync {
     /// Whether a file in the folder of a root makes no page, by its path in it.
     fn hides(&self, _root: &Root, _inside: &str) -> bool {
         false
+    }
+
+    /// Why a file makes no page, where [`Rules::hides`] says that it makes none.
+    fn why_hidden(&self, _root: &Root, inside: &str) -> SkipReason {
+        let is_usual = is_markdown(inside) && Format::of(inside) == Format::Markdown;
+        if is_usual { SkipReason::Excluded } else { SkipReason::Unsupported }
     }
 
     /// Whether a file in the folder of a root makes a page once all is published; drafts do not. `has` tells which files
@@ -182,6 +189,30 @@ pub(crate) fn rules(generator: Generator) -> &'static dyn Rules {
         Generator::Docfx => &docfx::Docfx,
         Generator::Jekyll => &jekyll::Jekyll,
         Generator::Antora => &antora::Antora,
+    }
+}
+
+/// Whether a file is where a generator is told of pages, by its folder in the home of the site.
+pub(crate) fn is_main_configuration(generator: Generator, folder: &str, name: &str) -> bool {
+    let script = |stem: &str| {
+        name.strip_prefix(stem).and_then(|rest| rest.strip_prefix('.')).is_some_and(|ending| SCRIPTS.contains(&ending))
+    };
+    match generator {
+        Generator::Plain => false,
+        Generator::Mintlify => docent_markdown::folder(name).is_empty() && ["docs.json", "mint.json"].contains(&name),
+        Generator::Docusaurus => script("docusaurus.config"),
+        Generator::VitePress => folder == ".vitepress" && script("config"),
+        Generator::MkDocs => mkdocs::is_file(name),
+        Generator::MdBook => name == "book.toml",
+        Generator::Starlight => script("astro.config") || script("src/content.config"),
+        Generator::Fumadocs => script("source.config"),
+        Generator::Nextra => script("next.config"),
+        Generator::Hugo => hugo::config::is_file(folder, name),
+        Generator::Sphinx => sphinx::is_file(folder, name),
+        Generator::GitBook => [".gitbook.yaml", "book.json", "book.js"].contains(&name),
+        Generator::Docfx => name == "docfx.json",
+        Generator::Antora => name == "antora.yml",
+        Generator::Jekyll => jekyll::config::is_file(folder, name),
     }
 }
 

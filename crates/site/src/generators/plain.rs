@@ -7,6 +7,7 @@ use super::roots::Root;
 use crate::follow::{Wanted, Written, encoded, find, relative_path, respelled_by_names, suffix_of};
 use crate::layout::{Layout, below};
 use crate::model::{Site, Target};
+use crate::skipped::SkipReason;
 use crate::tree::{Tree, from_root, joined_in};
 
 #[derive(Debug)]
@@ -27,6 +28,10 @@ impl Rules for Plain {
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
         is_for_editors(inside)
+    }
+
+    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
+        SkipReason::ForEditors
     }
 
     fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {

@@ -48,7 +48,7 @@ pub(crate) struct Options {
 
 impl Options {
     /// Whether pages are made of files of this kind.
-    fn reads(&self, file: &str) -> bool {
+    pub(crate) fn reads(&self, file: &str) -> bool {
         Format::of(file) == Format::Rst || self.reads_markdown
     }
 }

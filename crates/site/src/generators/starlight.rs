@@ -15,6 +15,7 @@ use super::vitepress::{site_path_of, unwrapped};
 use crate::follow::{Wanted, Written, is_external};
 use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
 use crate::model::{Site, Target};
+use crate::skipped::SkipReason;
 use crate::tree::{Tree, at_home};
 
 /// How deep a sidebar may nest.
@@ -98,6 +99,10 @@ impl Rules for Starlight {
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
         inside.rsplit('/').next().is_some_and(|name| name.starts_with('_'))
+    }
+
+    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
+        SkipReason::Partial
     }
 
     fn builds(&self, _root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {

@@ -17,6 +17,7 @@ use super::yaml::Yaml;
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout};
 use crate::model::{Site, Target};
+use crate::skipped::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
 
 #[derive(Debug)]
@@ -85,6 +86,10 @@ impl Rules for Hugo {
 
     fn hides(&self, root: &Root, inside: &str) -> bool {
         address::is_resource(root, inside)
+    }
+
+    fn why_hidden(&self, _root: &Root, _inside: &str) -> SkipReason {
+        SkipReason::Partial
     }
 
     fn builds(&self, _root: &Root, _inside: &str, front: &FrontMatter, _has: &dyn Fn(&str) -> bool) -> bool {

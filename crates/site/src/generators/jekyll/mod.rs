@@ -24,6 +24,7 @@ use super::yaml::Yaml;
 use crate::follow::{Wanted, Written};
 use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
+use crate::skipped::SkipReason;
 use crate::tree::{Tree, joined_in};
 
 /// Of how many files that are not Markdown the front matter is read, which may say where they are served.
@@ -118,6 +119,16 @@ impl Rules for Jekyll {
         let Some(settings) = root.jekyll.as_deref() else { return false };
         let path = below(&root.served, inside);
         !settings.is_markdown(&path) || !settings.serves(&path)
+    }
+
+    fn why_hidden(&self, root: &Root, inside: &str) -> SkipReason {
+        let Some(settings) = root.jekyll.as_deref() else { return SkipReason::Excluded };
+        let path = below(&root.served, inside);
+        match address::kind(settings, &path) {
+            _ if !settings.is_markdown(&path) => SkipReason::Unsupported,
+            Kind::Draft => SkipReason::Hidden,
+            _ => SkipReason::Excluded,
+        }
     }
 
     fn builds(&self, root: &Root, inside: &str, front: &FrontMatter, has: &dyn Fn(&str) -> bool) -> bool {

@@ -1,0 +1,436 @@
+//! Why a file that is written as pages are is none that readers find.
+//!
+//! Nothing is left out in silence: whoever reads a tree counts what it skips by these reasons, and may ask of one file which
+//! rule it was, and where that rule stands.
+
+use docent_markdown::{Format, Lines, is_agents_file, is_for_editors, is_markup, is_page, read_front_matter, text_of};
+use serde::{Deserialize, Serialize};
+
+use crate::generators::patterns::ignore_globs;
+use crate::generators::{self, rules};
+use crate::layout::{Generator, Layout, below, is_configuration};
+use crate::read_file::read_file;
+use crate::tree::Tree;
+
+/// Why a file is skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum SkipReason {
+    /// The page says itself that readers are not to find it.
+    Hidden,
+    /// The navigation decides what readers find, and does not name it.
+    NotInNavigation,
+    /// A piece that other pages include.
+    Partial,
+    /// The configuration, or a rule of the generator, leaves it out.
+    Excluded,
+    /// It is in none of the folders that the configuration takes pages from.
+    Outside,
+    /// For those who edit the docs and not for readers.
+    ForEditors,
+    /// Read as the configuration of the site.
+    Configuration,
+    /// Written in a language that is not read, or that this generator does not read.
+    Unsupported,
+    TooLarge,
+    NotUtf8,
+}
+
+impl SkipReason {
+    pub const ALL: [Self; 10] = [
+        Self::Hidden,
+        Self::NotInNavigation,
+        Self::Partial,
+        Self::Excluded,
+        Self::Outside,
+        Self::ForEditors,
+        Self::Configuration,
+        Self::Unsupported,
+        Self::TooLarge,
+        Self::NotUtf8,
+    ];
+
+    /// Its name for programs.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Hidden => "hidden",
+            Self::NotInNavigation => "notInNavigation",
+            Self::Partial => "partial",
+            Self::Excluded => "excluded",
+            Self::Outside => "outside",
+            Self::ForEditors => "forEditors",
+            Self::Configuration => "configuration",
+            Self::Unsupported => "unsupported",
+            Self::TooLarge => "tooLarge",
+            Self::NotUtf8 => "notUtf8",
+        }
+    }
+
+    /// What it says of files, as in “3 *hidden*”.
+    pub const fn label(self) -> &'static str {
+        match self {
+            Self::Hidden => "hidden",
+            Self::NotInNavigation => "not in the navigation",
+            Self::Partial => "partial",
+            Self::Excluded => "excluded by the configuration",
+            Self::Outside => "outside of the folders of pages",
+            Self::ForEditors => "for those who edit the docs",
+            Self::Configuration => "configuration",
+            Self::Unsupported => "unsupported",
+            Self::TooLarge => "too large",
+            Self::NotUtf8 => "not UTF-8",
+        }
+    }
+
+    /// What it says of one file, in a sentence without its beginning (“the file …”).
+    pub const fn sentence(self) -> &'static str {
+        match self {
+            Self::Hidden => "says itself that readers are not to find it",
+            Self::NotInNavigation => "is not named in the navigation, which decides what readers find",
+            Self::Partial => "is a piece that other pages include, by its name or folder",
+            Self::Excluded => "is left out by the configuration of the site or a rule of its generator",
+            Self::Outside => "is in none of the folders that the site takes pages from",
+            Self::ForEditors => "is for those who edit the docs, by its name or folder",
+            Self::Configuration => "is read as the table of contents of the site, and is no page",
+            Self::Unsupported => "is written in a language that is not read here",
+            Self::TooLarge => "is too large to be read",
+            Self::NotUtf8 => "is not UTF-8",
+        }
+    }
+
+    /// Whether it is how docs are meant to be, so that nobody need wonder.
+    pub const fn is_usual(self) -> bool {
+        matches!(self, Self::Partial | Self::ForEditors | Self::Configuration)
+    }
+}
+
+/// Why one file is skipped, and where the rule stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skip {
+    pub reason: SkipReason,
+    /// `None` where it is a rule of the generator, or it is not known which line it is.
+    pub rule: Option<RuleAt>,
+}
+
+/// Where a rule stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleAt {
+    /// Relative to the docs root; it begins with `../` outside of it.
+    pub file: String,
+    /// Counted from 1; `None` where it is the whole file, as what it does not say.
+    pub line: Option<usize>,
+}
+
+/// Endings of what people write docs in and that is not read.
+const UNREAD: [&str; 16] = [
+    "adoc",
+    "asciidoc",
+    "asc",
+    "creole",
+    "dita",
+    "ditamap",
+    "docx",
+    "ipynb",
+    "mediawiki",
+    "org",
+    "pod",
+    "qmd",
+    "rdoc",
+    "rmd",
+    "textile",
+    "typ",
+];
+
+/// Names of files that say what is left out, line by line.
+const IGNORE_FILES: [&str; 2] = [".mintignore", ".bookignore"];
+
+/// After a line that speaks of what is left out, so many may list it.
+const LONGEST_LIST: usize = 60;
+
+/// Whether a file is written as docs are, read or not: what is counted when it is skipped.
+fn is_written_as_docs(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let has_stem_and = |endings: &[&str]| {
+        name.rsplit_once('.').is_some_and(|(stem, ending)| {
+            !stem.is_empty() && endings.iter().any(|known| ending.eq_ignore_ascii_case(known))
+        })
+    };
+    docent_markdown::stem(file).is_some() || has_stem_and(&UNREAD)
+}
+
+impl Layout {
+    /// Why a file makes no page that readers find, as far as its path tells. `None` for a file that may make one, and for one
+    /// that is not written as docs are.
+    pub fn skipped(&self, file: &str) -> Option<SkipReason> {
+        if !is_written_as_docs(file) {
+            return None;
+        }
+        if file.split('/').any(|part| part == "node_modules") {
+            return Some(SkipReason::Excluded);
+        }
+        if file.split('/').any(|part| part.starts_with('.')) || is_agents_file(file) {
+            return Some(SkipReason::ForEditors);
+        }
+        let Some((root, inside)) = self.root(file).and_then(|root| Some((root, root.inside(file)?))) else {
+            return Some(SkipReason::Outside);
+        };
+        let rules = rules(root.generator);
+        if !is_markup(file) || !rules.reads(Format::of(file)) {
+            return Some(SkipReason::Unsupported);
+        }
+        if rules.hides(root, inside) {
+            return Some(rules.why_hidden(root, inside));
+        }
+        if self.gitbook.structure.iter().any(|known| known == file) {
+            return Some(SkipReason::Configuration);
+        }
+        if root.excluded.is_match(inside) {
+            // Sphinx reads Markdown only where an extension does.
+            let is_unread = self.generator == Generator::Sphinx && !self.sphinx.reads(file);
+            return Some(if is_unread { SkipReason::Unsupported } else { SkipReason::Excluded });
+        }
+        if root.included.as_ref().is_some_and(|included| !included.is_match(inside)) {
+            return Some(match root.generator {
+                _ if is_configuration(file) => SkipReason::Configuration,
+                Generator::GitBook | Generator::MdBook => SkipReason::NotInNavigation,
+                _ if is_for_editors(file) => SkipReason::ForEditors,
+                _ => SkipReason::Excluded,
+            });
+        }
+        rules.is_part(file).then_some(SkipReason::Partial)
+    }
+
+    /// Why a file makes no page that readers find. `None` for one that makes some, and for one that is not written as docs are.
+    pub fn skip(&self, tree: &dyn Tree, file: &str, bytes: &[u8]) -> Option<Skip> {
+        let reason = match self.skipped(file) {
+            Some(reason) => reason,
+            None if is_page(file) => read_file(self, file, bytes, tree).skipped?,
+            None => return None,
+        };
+        Some(Skip { reason, rule: self.rule(tree, file, bytes, reason) })
+    }
+
+    /// Where the rule stands by which a file is skipped, where that can be said.
+    fn rule(&self, tree: &dyn Tree, file: &str, bytes: &[u8], reason: SkipReason) -> Option<RuleAt> {
+        match reason {
+            SkipReason::Hidden => {
+                let text = text_of(bytes);
+                let lines = Lines::of(&text);
+                let (front, _) = read_front_matter(&text, &lines);
+                let name = front.hidden_by()?.rsplit('.').next()?;
+                let body = front.body?;
+                let mut at = body.start;
+                let found = text[body].split_inclusive('\n').find(|line| {
+                    let is_it = line.trim_start().trim_start_matches(['"', '\'']).starts_with(name);
+                    at += if is_it { 0 } else { line.len() };
+                    is_it
+                });
+                Some(RuleAt { file: file.to_owned(), line: found.map(|_| lines.number(at)) })
+            }
+            SkipReason::NotInNavigation => self.navigation_file(tree).map(|file| RuleAt { file, line: None }),
+            SkipReason::Excluded => self.excluding(tree, file),
+            SkipReason::Outside => {
+                self.own_configurations(tree).into_iter().next().map(|file| RuleAt { file, line: None })
+            }
+            _ => None,
+        }
+    }
+
+    /// The file that names the pages.
+    fn navigation_file(&self, tree: &dyn Tree) -> Option<String> {
+        let summary = match self.generator {
+            Generator::GitBook => below(&self.gitbook.source, "SUMMARY.md"),
+            Generator::MdBook => below(&self.mdbook.source, "SUMMARY.md"),
+            _ => return self.own_configurations(tree).into_iter().next(),
+        };
+        tree.read(&summary).map(|_| summary)
+    }
+
+    /// The files that configure this generator, those first that say most.
+    fn own_configurations(&self, tree: &dyn Tree) -> Vec<String> {
+        let (paths, outside) = (tree.paths(), tree.paths_outside());
+        let of_home = |file: &&str| {
+            let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+            let folder = folder.strip_prefix(self.home.as_str()).unwrap_or(folder).trim_start_matches('/');
+            generators::is_main_configuration(self.generator, folder, name)
+        };
+        let files = Self::files(paths.iter().chain(&outside).map(String::as_str));
+        let ignoring = paths.iter().chain(&outside).map(String::as_str);
+        let ignoring = ignoring.filter(|file| IGNORE_FILES.contains(&file.rsplit('/').next().unwrap_or(file)));
+        let mut found: Vec<String> = files.into_iter().filter(of_home).map(str::to_owned).collect();
+        found.sort_by_key(|file| file.matches('/').count());
+        found.extend(ignoring.map(str::to_owned));
+        found.dedup();
+        found
+    }
+
+    /// The line of a configuration whose pattern leaves a file out.
+    fn excluding(&self, tree: &dyn Tree, file: &str) -> Option<RuleAt> {
+        let inside = self.root(file)?.inside(file)?;
+        let is_meant = |word: &str| {
+            // A pattern of wildcards alone could be any list's.
+            word.contains(char::is_alphanumeric) && {
+                let globs = ignore_globs(word);
+                globs.is_match(inside) || globs.is_match(file)
+            }
+        };
+        self.own_configurations(tree).into_iter().find_map(|configuration| {
+            let bytes = tree.read(&configuration)?;
+            let text = text_of(&bytes);
+            let is_list = IGNORE_FILES.contains(&configuration.rsplit('/').next().unwrap_or_default());
+            let mut room = if is_list { usize::MAX } else { 0 };
+            let line = text.lines().zip(1..).find_map(|(line, number)| {
+                let lower = line.to_ascii_lowercase();
+                let names_list = ["exclude", "ignore", "not_in_nav"].iter().any(|word| lower.contains(word));
+                room = if names_list && !is_list { LONGEST_LIST } else { room.saturating_sub(usize::from(!is_list)) };
+                let words = line.split(['"', '\'', '`', ',', '[', ']', ' ', '\t', ':', '=']);
+                (room > 0 && words.map(str::trim).any(is_meant)).then_some(number)
+            });
+            line.map(|line| RuleAt { file: configuration, line: Some(line) })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::{Files, as_docs_root, site};
+
+    fn skip_of(tree: &dyn Tree, file: &str) -> Option<(SkipReason, Option<String>)> {
+        let skip = Layout::read(tree).skip(tree, file, &tree.read(file).unwrap_or_default())?;
+        let rule = skip.rule.map(|rule| match rule.line {
+            Some(line) => format!("{}:{line}", rule.file),
+            None => rule.file,
+        });
+        Some((skip.reason, rule))
+    }
+
+    fn told(tree: &Files) -> Vec<(&str, SkipReason, Option<String>)> {
+        tree.keys().filter_map(|file| skip_of(tree, file).map(|(reason, rule)| (file.as_str(), reason, rule))).collect()
+    }
+
+    fn at(rule: &str) -> Option<String> {
+        Some(rule.to_owned())
+    }
+
+    #[test]
+    fn a_plain_folder_skips_what_is_no_page_and_says_why() {
+        let tree = site(&[
+            ("a.md", "# A"),
+            ("draft.md", "---\ntitle: D\ndraft: true\n---\n"),
+            ("_part.md", "x"),
+            ("AGENTS.md", "x"),
+            ("CONTRIBUTING.md", "x"),
+            (".github/issue.md", "x"),
+            ("old.textile", "h1. Old"),
+            ("data.json", "{}"),
+            ("node_modules/x/README.md", "x"),
+        ]);
+        assert_eq!(
+            told(&tree),
+            [
+                (".github/issue.md", SkipReason::ForEditors, None),
+                ("AGENTS.md", SkipReason::ForEditors, None),
+                ("CONTRIBUTING.md", SkipReason::ForEditors, None),
+                ("_part.md", SkipReason::Partial, None),
+                ("draft.md", SkipReason::Hidden, at("draft.md:3")),
+                ("node_modules/x/README.md", SkipReason::Excluded, None),
+                ("old.textile", SkipReason::Unsupported, None),
+            ]
+        );
+    }
+
+    #[test]
+    fn the_line_is_named_that_leaves_a_page_out() {
+        let mkdocs = site(&[
+            ("mkdocs.yml", "site_name: x\nnav:\n  - drafts/a.md\nexclude_docs: |\n  other/\n  drafts/\n"),
+            ("docs/index.md", ""),
+            ("docs/drafts/a.md", ""),
+            ("docs/b.mdx", ""),
+            ("README.md", ""),
+        ]);
+        assert_eq!(
+            told(&mkdocs),
+            [
+                ("README.md", SkipReason::Outside, at("mkdocs.yml")),
+                ("docs/b.mdx", SkipReason::Unsupported, None),
+                ("docs/drafts/a.md", SkipReason::Excluded, at("mkdocs.yml:6")),
+            ]
+        );
+        let inside = as_docs_root("docs", mkdocs);
+        assert_eq!(skip_of(&inside, "drafts/a.md"), Some((SkipReason::Excluded, at("../mkdocs.yml:6"))));
+
+        let sphinx = site(&[
+            ("docs/conf.py", "project = 'x'\nexclude_patterns = [\n    '_build',\n    'old/*',\n]\n"),
+            ("docs/index.rst", ""),
+            ("docs/old/a.rst", ""),
+            ("docs/b.md", ""),
+        ]);
+        assert_eq!(
+            told(&sphinx),
+            [
+                ("docs/b.md", SkipReason::Unsupported, None),
+                ("docs/old/a.rst", SkipReason::Excluded, at("docs/conf.py:4")),
+            ]
+        );
+        let mintlify = site(&[
+            ("docs.json", r#"{"navigation": {"pages": ["a"]}}"#),
+            (".mintignore", "# none\ndrafts\n"),
+            ("a.mdx", ""),
+            ("b.mdx", ""),
+            ("drafts/c.mdx", ""),
+            ("d.mdx", "---\nhidden: true\n---\n"),
+        ]);
+        assert_eq!(
+            told(&mintlify),
+            [
+                ("b.mdx", SkipReason::NotInNavigation, at("docs.json")),
+                ("d.mdx", SkipReason::Hidden, at("d.mdx:2")),
+                ("drafts/c.mdx", SkipReason::Excluded, at(".mintignore:2")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_table_of_contents_is_no_page_of_a_book() {
+        for (configuration, text, folder) in
+            [("book.toml", "", "src/"), ("book.json", "{}", ""), (".gitbook.yaml", "root: ./\n", "")]
+        {
+            let (summary, readme, other) =
+                (format!("{folder}SUMMARY.md"), format!("{folder}README.md"), format!("{folder}other.md"));
+            let tree = site(&[
+                (configuration, text),
+                (&summary, "# Summary\n\n* [Home](README.md)\n"),
+                (&readme, "# Home"),
+                (&other, "# Other"),
+            ]);
+            let layout = Layout::read(&tree);
+            assert_eq!(
+                told(&tree),
+                [
+                    (summary.as_str(), SkipReason::Configuration, None),
+                    (other.as_str(), SkipReason::NotInNavigation, Some(summary.clone())),
+                ],
+                "{configuration}"
+            );
+            assert!(read_file(&layout, &summary, b"# Summary", &tree).pages.is_empty(), "{configuration}");
+        }
+        // It may be called otherwise.
+        let named = site(&[
+            (".gitbook.yaml", "structure:\n  summary: docs/toc.md\n"),
+            ("README.md", ""),
+            ("docs/toc.md", "* [Home](../README.md)\n"),
+        ]);
+        assert_eq!(skip_of(&named, "docs/toc.md").map(|(reason, _)| reason), Some(SkipReason::Configuration));
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_told_and_a_few_odd_ones_are_read() {
+        let tree = site(&[("a.md", "")]);
+        let layout = Layout::read(&tree);
+        let utf16: Vec<u8> = "\u{feff}# Title of it".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(read_file(&layout, "a.md", &utf16, &tree).skipped, Some(SkipReason::NotUtf8));
+        let latin = b"# Caf\xe9\n\nMany words are read all the same.\n";
+        let read = read_file(&layout, "a.md", latin, &tree);
+        assert_eq!((read.skipped, read.problems.len()), (None, 1));
+    }
+}
