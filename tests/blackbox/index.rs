@@ -39,3 +39,76 @@ fn only_what_changed_is_read_again() {
     assert_eq!((&told["added"], &told["changed"], &told["removed"]), (&0.into(), &1.into(), &0.into()), "{told:#}");
     assert_eq!(told["commit"].as_str().map(str::len), Some(40), "{told:#}");
 }
+
+#[test]
+fn what_is_skipped_is_counted_and_one_file_says_why() {
+    let installation = Installation::new();
+    let pages = [
+        ("docs/mkdocs.yml", "site_name: x\ndocs_dir: pages\nexclude_docs: |\n  drafts/\n"),
+        ("docs/pages/index.md", "# Home\n\nThe lighthouse keeper.\n"),
+        ("docs/pages/drafts/later.md", "# Later\n"),
+        ("docs/pages/hidden.md", "---\ndraft: true\n---\n\nNobody.\n"),
+        ("docs/pages/old.textile", "h1. Old\n"),
+        ("docs/other.md", "# Other\n"),
+        ("README.md", "# Readme\n"),
+    ];
+    let repository = installation.repository("acme", &pages);
+    let path = repository.path().display().to_string();
+    installation.must(&["project", "add", "acme", "--repo", &path, "--docs-root", "docs"]);
+
+    let lines = installation.must(&["index", "acme"]);
+    assert!(lines.stdout.contains("\nskipped:\n  1 hidden (pages/hidden.md)\n"), "{}", lines.stdout);
+    let told = installation.must(&["index", "acme", "--json"]).json();
+    let reasons: Vec<_> = told["skipped"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|skipped| (skipped["reason"].as_str().unwrap_or_default(), skipped["files"].as_u64()))
+        .collect();
+    assert_eq!(reasons, [("hidden", Some(1)), ("excluded", Some(1)), ("outside", Some(1)), ("unsupported", Some(1))]);
+    assert_eq!((&told["generator"], &told["folders"][0]), (&"MkDocs".into(), &"pages".into()));
+
+    let why = |path: &str| installation.must(&["search", "acme", "--why-not", path, "--json"]).json();
+    assert_eq!(why("index.md")["state"], "indexed", "the address of the front page");
+    assert_eq!(why("pages/hidden.md")["rule"], serde_json::json!({ "file": "pages/hidden.md", "line": 2 }));
+    let excluded = why("docs/pages/drafts/later.md");
+    assert_eq!((&excluded["reason"], &excluded["rule"]["line"]), (&"excluded".into(), &4.into()), "{excluded:#}");
+    assert_eq!(why("other.md")["reason"], "outside");
+    assert_eq!(why("README.md")["reason"], "outside");
+    assert_eq!(why("mkdocs.yml")["state"], "noPage");
+    let lines = installation.must(&["search", "acme", "keeper", "--why-not", "/"]).stdout;
+    assert!(lines.contains("`pages/index.md` is indexed") && lines.contains("place 1 of 1"), "{lines}");
+    let nothing = installation.run(&["search", "acme", "--why-not", "nowhere.md"]);
+    assert_eq!(nothing.code, Some(1), "{}", nothing.stderr);
+
+    let doctor = installation.run(&["doctor"]).stdout;
+    assert!(doctor.contains("4 files that look like docs are skipped beside 1 pages"), "{doctor}");
+}
+
+#[test]
+fn docs_without_a_page_are_a_failure_that_says_where_it_looked() {
+    let installation = Installation::new();
+    let pages = [("book.toml", ""), ("src/SUMMARY.md", "[A](a.md)\n"), ("src/a.md", "# A\n")];
+    let repository = installation.repository("acme", &pages);
+    installation.add_project("acme", &repository);
+    installation.must(&["index", "acme"]);
+    repository.commit("main", "src/a.md", "---\ndraft: true\n---\n");
+    let finished = installation.run(&["index", "acme", "--json"]);
+    assert_eq!((finished.code, &finished.json()["pages"]), (Some(1), &0.into()));
+    assert!(finished.stderr.contains("mdBook, which takes its pages from `src`"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("1 hidden (src/a.md)"), "{}", finished.stderr);
+    let doctor = installation.run(&["doctor"]);
+    assert!(doctor.stdout.contains("no page of it is indexed"), "{}", doctor.stdout);
+    assert_eq!(doctor.code, Some(1));
+}
+
+#[test]
+fn a_file_that_is_too_large_is_skipped_and_the_rest_is_indexed() {
+    let installation = Installation::new();
+    let huge = "words ".repeat((64 << 20) / 6 + 1);
+    let repository = installation.repository("acme", &[("a.md", "# A\n\nA zebra.\n"), ("huge.md", huge.as_str())]);
+    installation.add_project("acme", &repository);
+    let told = installation.must(&["index", "acme", "--json"]).json();
+    assert_eq!((&told["pages"], &told["skipped"][0]["reason"]), (&1.into(), &"tooLarge".into()), "{told:#}");
+    assert_eq!(installation.must(&["search", "acme", "zebra", "--json"]).json()["passages"][0]["path"], "a");
+}

@@ -91,6 +91,10 @@ impl Source for Docs {
         Ok(self.base.blob(file.blob.parse()?)?)
     }
 
+    fn read_within(&self, file: &SourceFile, most: usize) -> Result<Option<Vec<u8>>, BoxError> {
+        Ok(self.base.blob_within(file.blob.parse()?, most)?)
+    }
+
     fn beside(&self, path: &str) -> Result<Option<Vec<u8>>, BoxError> {
         Ok(self.file(path)?)
     }

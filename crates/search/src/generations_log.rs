@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::manifest::Delta;
 
 /// Goes up when states of an older layout cannot serve any more; an index of another layout is built anew.
-const LAYOUT: u32 = 2;
+const LAYOUT: u32 = 3;
 const HEADER: usize = 8;
 /// The mark at a journal's beginning.
 const MARK: u64 = 8;

@@ -51,6 +51,7 @@ mod segment_writer;
 mod settings;
 mod short_words;
 mod showing;
+mod skips;
 mod snapshot;
 mod snapshot_tables;
 mod source;
@@ -69,6 +70,7 @@ mod vectors_store;
 mod vectors_tests;
 mod vocabulary;
 mod weighed;
+mod why_not;
 mod words;
 mod words_cut;
 
@@ -85,5 +87,6 @@ pub use query::{Filter, Query};
 #[doc(hidden)]
 pub use settings::Settings;
 pub use snapshot::{PageContent, PageEntry, Snapshot};
-pub use source::{Oddity, Progress, Source, SourceFile, Stage, Summary};
+pub use source::{Oddity, Progress, Skipped, Source, SourceFile, Stage, Summary};
 pub use vectors_embed::EmbedSummary;
+pub use why_not::{IndexedFile, WhyNot};

@@ -7,8 +7,10 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_site::Place;
+use docent_site::{Place, SkipReason};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::skips::Skips;
 
 /// All that is known of the docs at one commit.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -31,6 +33,8 @@ pub(crate) struct ManifestSite {
     /// The synonyms file, as it stands.
     pub(crate) synonyms: String,
     pub(crate) oddities: Vec<ManifestOddity>,
+    /// Files that were skipped by their paths alone.
+    pub(crate) skipped: Skips,
 }
 
 /// A file and the pages it made.
@@ -48,6 +52,8 @@ pub(crate) struct ManifestFile {
     pub(crate) oddities: Vec<ManifestOddity>,
     /// How much was odd in all.
     pub(crate) odd: usize,
+    /// Why readers find none of its pages, where that is so.
+    pub(crate) skipped: Option<SkipReason>,
 }
 
 /// Something that could not be read as it was meant.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use docent_site::SkipReason;
 use docent_types::BoxError;
 
 /// A docs tree at one commit. Several threads read from it at a time.
@@ -20,6 +21,10 @@ pub trait Source: Sync {
     }
     /// A file's bytes.
     fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError>;
+    /// The same for a file of at most so many bytes; `None` for a larger one, which need not be read for it.
+    fn read_within(&self, file: &SourceFile, most: usize) -> Result<Option<Vec<u8>>, BoxError> {
+        self.read(file).map(|bytes| Some(bytes).filter(|bytes| bytes.len() <= most))
+    }
     /// A file that need not be one of the docs; `path` goes from the root of the repository. `None` when there is none,
     /// or nothing but docs.
     fn beside(&self, _path: &str) -> Result<Option<Vec<u8>>, BoxError> {
@@ -81,10 +86,25 @@ pub struct Summary {
     /// there is in all. It is said of the docs as they are now, whichever files this update has read.
     pub odd: Vec<Oddity>,
     pub odd_in_all: usize,
+    /// What is written as docs are and is not found, by reason; said of the docs as they are now.
+    pub skipped: Vec<Skipped>,
+    /// What the site is built with, as its configuration tells, and the folders its pages are taken from: `""` for all.
+    pub generator: &'static str,
+    pub folders: Vec<String>,
     /// Whether a new state was published. `false` when everything was as it was.
     pub published: bool,
     /// How long the update took, waiting for another one included.
     pub took: Duration,
+}
+
+/// Files that are skipped for one reason.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    pub reason: SkipReason,
+    /// At least 1.
+    pub count: usize,
+    /// A few of them, relative to the docs root.
+    pub examples: Vec<String>,
 }
 
 /// Something that could not be read as it was meant. What it stands in is searched all the same.

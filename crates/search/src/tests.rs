@@ -11,6 +11,7 @@ mod alike;
 mod finding;
 mod killed;
 mod site;
+mod skipping;
 mod whole;
 
 use crate::{Filter, Index, Query, SearchError, Source, SourceFile, Stage};

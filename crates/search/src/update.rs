@@ -14,6 +14,7 @@ use crate::engine;
 use crate::error::SearchError;
 use crate::generations::{Generations, Segment, Turn};
 use crate::manifest::{Delta, Manifest};
+use crate::skips::Skips;
 use crate::snapshot::{Gathered, Snapshot};
 use crate::source::{Oddity, Progress, Source, Stage, Summary};
 use crate::update_plan::{KnownLayout, Listing, Plan};
@@ -51,6 +52,8 @@ impl Update<'_> {
         let next =
             if same { Arc::clone(&base) } else { self.publish(&turn, &base, source, &listing, &plan, progress)? };
         let mut summary = summary(next.manifest());
+        summary.generator = plan.layout.generator().name();
+        summary.folders = plan.layout.folders().map(str::to_owned).collect();
         summary.added = plan.added;
         summary.changed = plan.read.len() - plan.added;
         summary.removed = plan.removed.len();
@@ -149,6 +152,9 @@ fn summary(manifest: &Manifest) -> Summary {
         removed: 0,
         odd: odd.collect(),
         odd_in_all: manifest.site.oddities.len() + manifest.files.iter().map(|file| file.odd).sum::<usize>(),
+        skipped: Skips::of(manifest).told(),
+        generator: "",
+        folders: Vec::new(),
         published: false,
         took: Duration::ZERO,
     }

@@ -6,6 +6,7 @@ use docent_site::{Layout, Tree};
 
 use crate::error::SearchError;
 use crate::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSite};
+use crate::skips::Skips;
 use crate::source::{Source, SourceFile};
 
 /// Synonyms the docs bring along: in their repository, or among them.
@@ -13,6 +14,9 @@ const SYNONYMS_BESIDE: &str = ".docent/synonyms.txt";
 const SYNONYMS: &str = "synonyms.txt";
 /// A longer file is no list that somebody wrote.
 const LONGEST_SYNONYMS: usize = 1 << 20;
+
+/// A larger file is not read at all, in bytes: no prose is that long, and it would have to be held in memory.
+const LARGEST_BLOB: usize = if cfg!(test) { 256 << 10 } else { 64 << 20 };
 
 /// The docs to index, listed, for whoever reads them. The first error of the source is kept: what reads through a
 /// [`Tree`] cannot hand it on.
@@ -48,11 +52,16 @@ impl<'s> Listing<'s> {
         self.file(path).map_or("", |file| &file.blob)
     }
 
-    pub(crate) fn bytes(&self, file: &SourceFile) -> Result<Vec<u8>, SearchError> {
+    /// A file's bytes; `None` where there are too many of them.
+    pub(crate) fn bytes(&self, file: &SourceFile) -> Result<Option<Vec<u8>>, SearchError> {
         if !self.source.is_wanted() {
             return Err(SearchError::Unwanted);
         }
-        self.source.read(file).map_err(failed(&file.path))
+        self.source.read_within(file, LARGEST_BLOB).map_err(failed(&file.path))
+    }
+
+    pub(crate) fn files(&self) -> &[SourceFile] {
+        &self.files
     }
 
     /// What failed while a tree was read.
@@ -68,7 +77,7 @@ impl<'s> Listing<'s> {
         if bytes.is_none()
             && let Some(file) = self.file(SYNONYMS)
         {
-            bytes = Some(self.bytes(file)?);
+            bytes = self.bytes(file)?;
         }
         let mut bytes = bytes.unwrap_or_default();
         bytes.truncate(LONGEST_SYNONYMS);
@@ -91,7 +100,7 @@ impl Tree for Listing<'_> {
 
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         match self.bytes(self.file(path)?) {
-            Ok(bytes) => Some(bytes),
+            Ok(bytes) => bytes,
             Err(error) => {
                 self.failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                 None
@@ -148,24 +157,31 @@ impl Plan {
         let inputs = inputs(listing);
         let layout = known.of(listing, &inputs)?;
         let same_layout = old.site.inputs == inputs;
-        let site = site(&layout, inputs, listing.synonyms()?);
-        let site = (site != *old.site).then_some(site);
-        let mut plan = Self { layout, site, read: Vec::new(), removed: Vec::new(), dropped: Vec::new(), added: 0 };
+        let mut site = site(&layout, inputs, listing.synonyms()?);
+        let mut plan =
+            Self { layout, site: None, read: Vec::new(), removed: Vec::new(), dropped: Vec::new(), added: 0 };
         let mut known = old.files.iter().peekable();
         for file in &listing.files {
             while let Some(gone) = known.next_if(|known| known.path < file.path) {
                 plan.remove(gone);
             }
-            match known.next_if(|known| known.path == file.path) {
-                Some(known) => plan.compare(listing, file, known, same_layout),
-                None if plan.layout.holds_pages(&file.path) => {
+            let known = known.next_if(|known| known.path == file.path);
+            let may_hold = (known.is_some() && same_layout) || plan.layout.holds_pages(&file.path);
+            match known {
+                Some(known) if may_hold => plan.compare(listing, file, known, same_layout),
+                Some(gone) => plan.remove(gone),
+                None if may_hold => {
                     plan.added += 1;
                     plan.read.push(file.clone());
                 }
                 None => {}
             }
+            if !may_hold && let Some(reason) = plan.layout.skipped(&file.path) {
+                site.skipped.add(reason, &file.path);
+            }
         }
         known.for_each(|gone| plan.remove(gone));
+        plan.site = (site != *old.site).then_some(site);
         Ok(plan)
     }
 
@@ -174,9 +190,6 @@ impl Plan {
     }
 
     fn compare(&mut self, listing: &Listing<'_>, file: &SourceFile, known: &ManifestFile, same_layout: bool) {
-        if !same_layout && !self.layout.holds_pages(&file.path) {
-            return self.remove(known);
-        }
         let same = known.blob == file.blob
             && known.included.iter().all(|(path, blob)| listing.blob(path) == blob)
             && (same_layout || known.place == self.layout.place(&file.path));
@@ -211,5 +224,6 @@ fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> Man
         redirects: layout.redirects().map(owned).collect(),
         synonyms,
         oddities: layout.problems().iter().map(odd).collect(),
+        skipped: Skips::default(),
     }
 }

@@ -8,7 +8,8 @@ use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::channel;
 
-use docent_site::{SitePage, read_file};
+use docent_markdown::is_page;
+use docent_site::{SitePage, SkipReason, read_file};
 
 use crate::documents;
 use crate::error::SearchError;
@@ -202,10 +203,15 @@ impl Reading<'_> {
 
     /// Reads one file to its pages, with the entry the manifest has of it.
     fn file(&self, file: &SourceFile, number: u64) -> Result<(ManifestFile, Vec<SitePage>), SearchError> {
-        let SourceBytes { bytes, whole } = self.bytes(file)?;
         let path = &file.path;
-        let read = read_file(&self.plan.layout, path, &bytes, self.listing);
+        let Some(SourceBytes { bytes, whole }) = self.bytes(file)? else {
+            return Ok((self.too_large(file), Vec::new()));
+        };
+        let mut read = read_file(&self.plan.layout, path, &bytes, self.listing);
         self.listing.outcome()?;
+        if bytes.len() < whole && read.pages.is_empty() && is_page(path) {
+            read.skipped.get_or_insert(SkipReason::TooLarge);
+        }
         let mut oddities: Vec<ManifestOddity> = Vec::new();
         if bytes.len() < whole {
             let message = format!("the file has {whole} bytes; only the first {} are searched", bytes.len());
@@ -232,12 +238,28 @@ impl Reading<'_> {
             pages: (0..1 << PAGE_BITS).zip(&read.pages).map(|(page, read)| entry(id(page), read)).collect(),
             oddities,
             odd,
+            skipped: read.skipped,
         };
         Ok((file, read.pages))
     }
 
-    fn bytes(&self, file: &SourceFile) -> Result<SourceBytes, SearchError> {
-        let mut bytes = self.listing.bytes(file)?;
+    fn too_large(&self, file: &SourceFile) -> ManifestFile {
+        let message = "the file is too large to be read, and is not searched".to_owned();
+        ManifestFile {
+            path: file.path.clone(),
+            blob: file.blob.clone(),
+            place: self.plan.layout.place(&file.path),
+            oddities: vec![ManifestOddity { file: String::new(), line: 1, message }],
+            odd: 1,
+            // Of data it is not known whether it describes an API.
+            skipped: is_page(&file.path).then_some(SkipReason::TooLarge),
+            ..ManifestFile::default()
+        }
+    }
+
+    /// `None` where there are too many.
+    fn bytes(&self, file: &SourceFile) -> Result<Option<SourceBytes>, SearchError> {
+        let Some(mut bytes) = self.listing.bytes(file)? else { return Ok(None) };
         let whole = bytes.len();
         if whole > LARGEST_FILE {
             // Not inside a character.
@@ -245,7 +267,7 @@ impl Reading<'_> {
             let end = (LARGEST_FILE - 3..=LARGEST_FILE).rev().find(start).unwrap_or(LARGEST_FILE);
             bytes.truncate(end);
         }
-        Ok(SourceBytes { bytes, whole })
+        Ok(Some(SourceBytes { bytes, whole }))
     }
 }
 

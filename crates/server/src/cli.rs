@@ -285,8 +285,8 @@ pub(crate) struct SearchArgs {
     /// The docs site's domain
     pub(crate) domain: String,
     /// What to look for: words or a question; nothing in it is syntax
-    #[arg(allow_hyphen_values = true)]
-    pub(crate) words: String,
+    #[arg(allow_hyphen_values = true, required_unless_present = "why_not")]
+    pub(crate) words: Option<String>,
     /// How many passages at most, one a page
     #[arg(long, default_value_t = 10, value_parser = number::<1, 50>, value_name = "N")]
     pub(crate) limit: u16,
@@ -302,6 +302,9 @@ pub(crate) struct SearchArgs {
     /// Say why each passage stands where it does
     #[arg(long)]
     pub(crate) why: bool,
+    /// Say of one file or address whether it is indexed, and by which rule it is not; with words, at which place it stands
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["why", "limit"])]
+    pub(crate) why_not: Option<String>,
 }
 
 #[derive(Debug, Args)]

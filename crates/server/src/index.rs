@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use docent_search::{Oddity, Progress, Snapshot, Stage, Summary};
+use docent_search::{Oddity, Progress, Skipped, Snapshot, Stage, Summary};
 use docent_types::{Domain, Project};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -18,6 +18,8 @@ use crate::projects::no_pages;
 
 /// How many oddities are told as lines.
 const TOLD: usize = 10;
+/// How many files are named of those that are skipped for one reason.
+const EXAMPLES: usize = 3;
 
 pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failure> {
     let project = project_of(app, domain).await?;
@@ -25,7 +27,7 @@ pub(crate) async fn run(app: &App, domain: &str, json: bool) -> Result<(), Failu
     let summary = index(app, &project).await?;
     let took = began.elapsed();
     if json { output::json(&told(&project, &summary, took)) } else { output::line(shown(&summary, took)) }?;
-    if summary.pages == 0 { Err(Failure::plain(no_pages(&project))) } else { Ok(()) }
+    if summary.pages == 0 { Err(Failure::plain(nothing_found(&project, &summary))) } else { Ok(()) }
 }
 
 /// A summary as one value for a program.
@@ -42,7 +44,40 @@ fn told(project: &Project, summary: &Summary, took: Duration) -> Value {
         "millis": u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
         "odd": summary.odd.iter().map(odd).collect::<Vec<_>>(),
         "oddInAll": summary.odd_in_all,
+        "generator": summary.generator,
+        "folders": summary.folders,
+        "skipped": summary.skipped.iter().map(skipped).collect::<Vec<_>>(),
     })
+}
+
+fn skipped(skipped: &Skipped) -> Value {
+    json!({ "reason": skipped.reason.as_str(), "files": skipped.count, "examples": skipped.examples })
+}
+
+/// What is skipped, a reason at a time: “3 hidden (a.md, b.md, …)”.
+pub(crate) fn reasons(skipped: &[Skipped]) -> Vec<String> {
+    let reason = |skipped: &Skipped| {
+        let Skipped { reason, count, examples } = skipped;
+        let named = &examples[..examples.len().min(EXAMPLES)];
+        let more = if *count > named.len() { ", …" } else { "" };
+        format!("{count} {} ({}{more})", reason.label(), named.join(", "))
+    };
+    skipped.iter().map(reason).collect()
+}
+
+/// The sentence for docs without a page: where they were looked for, and what was skipped.
+fn nothing_found(project: &Project, summary: &Summary) -> String {
+    let mut text = no_pages(project);
+    let folders: Vec<String> =
+        summary.folders.iter().filter(|folder| !folder.is_empty()).map(|folder| format!("`{folder}`")).collect();
+    if !folders.is_empty() {
+        text.push_str(&format!("; by its configuration the site is one of {}", summary.generator));
+        text.push_str(&format!(", which takes its pages from {}", folders.join(", ")));
+    }
+    if !summary.skipped.is_empty() {
+        text.push_str(&format!("; skipped: {}", reasons(&summary.skipped).join("; ")));
+    }
+    text
 }
 
 /// A summary as lines for a person.
@@ -56,6 +91,10 @@ fn shown(summary: &Summary, took: Duration) -> String {
         summary.removed,
         took.as_secs_f64()
     );
+    if !summary.skipped.is_empty() {
+        text.push_str("\n\nskipped:");
+        reasons(&summary.skipped).iter().for_each(|reason| text.push_str(&format!("\n  {reason}")));
+    }
     if summary.odd_in_all > 0 {
         text.push_str("\n\nodd:\n");
     }
@@ -135,7 +174,7 @@ mod tests {
 
     use docent_refactor::{Change, add_descriptions, add_titles, replace_text};
     use docent_search::{Index, Query, Source, SourceFile};
-    use docent_site::Tree;
+    use docent_site::{SkipReason, Tree};
     use docent_types::BoxError;
 
     use super::*;
@@ -197,6 +236,9 @@ mod tests {
             removed: 0,
             odd: (1..=odd).map(oddity).collect(),
             odd_in_all,
+            skipped: Vec::new(),
+            generator: "no generator",
+            folders: vec![String::new()],
             published: true,
             took: Duration::ZERO,
         }
@@ -210,6 +252,22 @@ mod tests {
         assert_eq!(shown(1, 1), format!("{first}\n\nodd:\n  a.md:1: an odd one"));
         let many = shown(100, 250);
         assert!(many.ends_with("  a.md:10: an odd one\n  and 240 more; `--json` lists more"), "{many}");
+    }
+
+    #[test]
+    fn what_is_skipped_stands_below_the_summary_too() {
+        let skip = |reason, count, examples: &[&str]| Skipped {
+            reason,
+            count,
+            examples: examples.iter().map(|file| (*file).to_owned()).collect(),
+        };
+        let skipped = vec![
+            skip(SkipReason::Hidden, 1, &["a.md"]),
+            skip(SkipReason::Unsupported, 7, &["a.org", "b.org", "c.org", "d.org", "e.org"]),
+        ];
+        let shown = shown(&Summary { skipped, ..summary(0, 0) }, Duration::ZERO);
+        let lines = "\n\nskipped:\n  1 hidden (a.md)\n  7 unsupported (a.org, b.org, c.org, …)";
+        assert!(shown.ends_with(lines), "{shown}");
     }
 
     #[test]

@@ -163,6 +163,7 @@ async fn refresh(app: &App, project: &Project) {
             domain = %project.domain,
             pages = summary.pages,
             read = summary.added + summary.changed,
+            skipped = summary.skipped.iter().map(|skipped| skipped.count).sum::<usize>(),
             millis = began.elapsed().as_millis(),
             "index is up to date"
         ),

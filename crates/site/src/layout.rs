@@ -362,6 +362,11 @@ impl Layout {
         self.roots.iter()
     }
 
+    /// The folders that pages are taken from, `""` for all of the tree.
+    pub fn folders(&self) -> impl Iterator<Item = &str> {
+        self.roots.iter().map(|root| root.folder.as_str())
+    }
+
     /// Paths that moved, source and destination, as the configuration writes them.
     pub fn redirects(&self) -> impl Iterator<Item = (&str, &str)> {
         self.redirects.iter().map(|(source, destination)| (source.as_str(), destination.as_str()))

@@ -109,6 +109,14 @@ impl Base {
     pub fn blob(&self, id: BlobId) -> Result<Vec<u8>, GitError> {
         self.shared.blob(|| self.shared.repo.local(), id.object())
     }
+
+    /// The content with this id where it has at most so many bytes; `None` for a larger one, which is not unpacked for it.
+    ///
+    /// # Errors
+    /// [`GitError::Corrupt`] when it is not there.
+    pub fn blob_within(&self, id: BlobId, most: usize) -> Result<Option<Vec<u8>>, GitError> {
+        self.shared.blob_within(|| self.shared.repo.local(), id.object(), most)
+    }
 }
 
 pub(crate) fn check_readable(file: &TreeFile) -> Result<(), GitError> {

@@ -56,6 +56,23 @@ impl MirrorState {
         Ok(bytes)
     }
 
+    /// The content with this id, unless it has more than so many bytes.
+    pub(crate) fn blob_within(
+        &self,
+        repo: impl FnOnce() -> gix::Repository,
+        id: gix::ObjectId,
+        most: usize,
+    ) -> Result<Option<Vec<u8>>, GitError> {
+        if let Some(bytes) = self.blobs.get(id) {
+            return Ok((bytes.len() <= most).then(|| bytes.to_vec()));
+        }
+        let repo = repo();
+        if self.noted(odb::blob_size(&repo, id))? > most {
+            return Ok(None);
+        }
+        self.blob(|| repo, id).map(Some)
+    }
+
     /// Remembers that the mirror is damaged, so that the next fetch mends it.
     pub(crate) fn noted<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
         if matches!(result, Err(GitError::Corrupt { .. })) {

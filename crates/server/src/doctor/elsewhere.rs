@@ -5,6 +5,7 @@ use std::sync::Arc;
 use docent_authoring::Docs;
 use docent_forge::ForgeError;
 use docent_llm::Model as _;
+use docent_search::Skipped;
 use docent_types::Project;
 use futures::future::join_all;
 use tokio::time::timeout;
@@ -13,10 +14,14 @@ use super::{Finding, Findings, LIMIT};
 use crate::app::App;
 use crate::embedders;
 use crate::failure::Failure;
+use crate::index::reasons;
 use crate::models::Configured;
 use crate::projects::no_pages;
 use crate::site_file::{FILE, SiteFile};
 use docent_http_client::SecretSource;
+
+/// Fewer files that are skipped are no news.
+const LEAST_SKIPPED: usize = 3;
 
 /// Whether a model answers.
 pub(super) async fn model(name: &str, model: &Configured) -> Finding {
@@ -63,6 +68,7 @@ pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
         }
     }
     findings.push(("index", index(app, project)));
+    findings.extend(skipped(app, project).map(|finding| ("index", finding)));
     findings
 }
 
@@ -160,6 +166,10 @@ async fn forge(app: &App, project: &Project) -> Option<Finding> {
 fn index(app: &App, project: &Project) -> Finding {
     match app.indexes.open(project.uid) {
         Ok(index) => match index.snapshot().page_count() {
+            0 if index.snapshot().commit().is_some() => Finding::bad(
+                format!("`{}`: no page of it is indexed", project.domain),
+                format!("`docent index {}` says where it looked and what it skipped", project.domain),
+            ),
             0 => Finding::Note(format!("`{}` is not indexed yet; `docent index {0}` does it", project.domain)),
             pages => Finding::Good(format!("`{}`: {pages} pages", project.domain)),
         },
@@ -168,6 +178,22 @@ fn index(app: &App, project: &Project) -> Finding {
             format!("remove its folder below {} and index again", app.config.data.join("index").display()),
         ),
     }
+}
+
+/// What is skipped, where it is so much that somebody may wonder.
+fn skipped(app: &App, project: &Project) -> Option<Finding> {
+    let snapshot = app.indexes.open(project.uid).ok()?.snapshot();
+    let skipped: Vec<Skipped> = snapshot.skipped().into_iter().filter(|skipped| !skipped.reason.is_usual()).collect();
+    let files: usize = skipped.iter().map(|skipped| skipped.count).sum();
+    let pages = snapshot.page_count();
+    (files >= LEAST_SKIPPED && files * 2 >= pages).then(|| {
+        Finding::Note(format!(
+            "`{domain}`: {files} files that look like docs are skipped beside {pages} pages: {}; `docent search {domain} \
+             --why-not PATH` says why",
+            reasons(&skipped).join("; "),
+            domain = project.domain
+        ))
+    })
 }
 
 #[cfg(test)]

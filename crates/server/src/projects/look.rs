@@ -36,8 +36,8 @@ pub(crate) fn no_pages(project: &Project) -> String {
     let Project { repository, branch, docs_root, .. } = project;
     let place = if docs_root.is_empty() { String::new() } else { format!(" below `{docs_root}`") };
     format!(
-        "there is no page on `{branch}`{place} in {repository}: pages are Markdown and MDX files; say where they are with \
-         --ref and --docs-root"
+        "there is no page on `{branch}`{place} in {repository}: pages are Markdown, MDX, reStructuredText and notebooks; say \
+         where they are with --ref and --docs-root"
     )
 }
 

@@ -5,6 +5,7 @@
 
 mod piece;
 mod shown;
+mod why_not;
 
 use std::collections::HashMap;
 
@@ -39,7 +40,8 @@ struct Why {
 }
 
 pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), Failure> {
-    if args.words.trim().is_empty() {
+    let words = args.words.clone().unwrap_or_default();
+    if args.why_not.is_none() && words.trim().is_empty() {
         return Err(Failure::usage("give words to look for, for example `docent search docs \"retry limit\"`"));
     }
     let project = index::project_of(app, &args.domain).await?;
@@ -50,7 +52,11 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
         groups: Vec::new(),
         tag: args.tag.clone(),
     };
-    let query = Query { text: args.words.clone(), limit: args.limit.into(), filter, ..Query::default() };
+    let query =
+        Query { text: words.clone(), limit: args.limit.into(), filter, ..Query::default() };
+    if let Some(asked) = &args.why_not {
+        return why_not::run(app, &project, &docs, &query, asked, json).await;
+    }
     let mut hits = hits(&docs, docs.find(&query).await);
     if args.why {
         explain(&docs, &query, app.embedder.is_some(), &mut hits);
@@ -63,7 +69,7 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
         output::aside(format_args!("nothing found on {} pages", docs.page_count()));
         return Ok(());
     }
-    output::coloured(shown::hits(&hits, &mut docs.highlighter(&args.words)))
+    output::coloured(shown::hits(&hits, &mut docs.highlighter(&words)))
 }
 
 fn hits(docs: &Snapshot, passages: Vec<Passage>) -> Vec<Hit> {
