@@ -13,6 +13,7 @@ mod crash;
 mod cross_origin;
 mod demo;
 mod drain;
+mod embedder;
 mod errors;
 mod errors_agent;
 mod errors_assistant;

@@ -16,6 +16,7 @@
 //! | [`git_server`], [`ssh_server`] | git hosts over HTTP and ssh, which can be told to misbehave |
 //! | [`forge_server`] | GitHub, GitLab and Gitea as their published REST describes them |
 //! | [`model_server`] | a model that plays a script, on the wires of the services |
+//! | [`embedding_server`] | a server that embeds by a rule, and can be told to keep its callers waiting |
 //! | [`rig`] | servers of others, as children |
 //! | [`wait`] | waiting for something to become true, with a deadline |
 //!
@@ -24,6 +25,7 @@
 pub mod agent;
 pub mod assistant;
 pub mod binary;
+pub mod embedding_server;
 pub mod forge_server;
 pub mod git_server;
 pub mod http;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_search::{Filter, PageContent, Query, Snapshot};
+use docent_search::{Asker, Filter, PageContent, Query, Snapshot};
 use docent_types::Passage;
 
 use crate::query::Sought;
@@ -119,7 +119,14 @@ impl Retrieval {
 
     fn query(&self, sought: &Sought) -> Query {
         let Sought { text, after } = sought.clone();
-        Query { text, after, limit: self.limit, filter: self.filter.clone(), near: self.near.clone() }
+        Query {
+            text,
+            after,
+            limit: self.limit,
+            filter: self.filter.clone(),
+            near: self.near.clone(),
+            asker: Asker::Assistant,
+        }
     }
 
     /// What an answer with these links leans on: the best of our own search, and the pages that are linked; where none is, the

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -22,8 +21,6 @@ const MOST_TEXT: usize = 2_000;
 const LARGEST_ANSWER: usize = 32 << 20;
 /// The most numbers a vector may have.
 const MOST_DIMENSIONS: usize = 8_192;
-/// A question waits no longer for its vector: readers notice the wait more than what it brings.
-const QUESTION: Duration = Duration::from_millis(300);
 /// The longest part of a server's own words that an error repeats.
 const MOST_WORDS: usize = 300;
 
@@ -52,8 +49,6 @@ pub enum EndpointError {
         #[source]
         source: SendError,
     },
-    #[error("{base} took longer than {limit:?} for the embedding of a question")]
-    Slow { base: String, limit: Duration },
     #[error("{base} does not accept the key for embeddings ({status}{words})")]
     Key { base: String, status: StatusCode, words: String },
     /// Trying again later helps.
@@ -210,19 +205,13 @@ impl Embedder for EmbeddingsEndpoint {
         self.dimensions.load(Ordering::Relaxed)
     }
 
-    async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+    async fn embed(&self, texts: &[&str], _role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
         // Servers refuse an empty text, each in its own way: it gets its zeros here, once their number is known.
         let asked: Vec<usize> = (0..texts.len()).filter(|at| !texts[*at].trim().is_empty()).collect();
         let mut vectors = vec![Vec::new(); texts.len()];
         for some in asked.chunks(AT_A_TIME) {
             let batch: Vec<&str> = some.iter().map(|at| texts[*at]).collect();
-            let found = match role {
-                Role::Passage => self.ask(&batch).await?,
-                Role::Question => match tokio::time::timeout(QUESTION, self.ask(&batch)).await {
-                    Ok(found) => found?,
-                    Err(_) => return Err(EndpointError::Slow { base: self.base.clone(), limit: QUESTION }.into()),
-                },
-            };
+            let found = self.ask(&batch).await?;
             for (at, vector) in some.iter().zip(found) {
                 vectors[*at] = vector;
             }

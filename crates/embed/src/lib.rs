@@ -10,13 +10,16 @@
 //! ([`Place`]); nothing is ever downloaded. Their files are checked before they are believed: a file that is damaged, or
 //! is something else, ends in a sentence.
 //!
-//! This crate refuses to know what is embedded and why, and never asks twice.
+//! [`Questions`] keeps the vectors of questions for any of them, and lets nobody wait longer than is configured.
+//!
+//! This crate refuses to know what is embedded and why, and never asks again for what failed.
 
 mod endpoint;
 mod error;
 mod folder;
 #[cfg(feature = "static")]
 mod local;
+mod questions;
 #[cfg(feature = "static")]
 mod static_model;
 #[cfg(feature = "static")]
@@ -32,6 +35,7 @@ mod tests;
 pub use endpoint::{EmbeddingsEndpoint, EndpointError, EndpointOptions};
 pub use error::ModelError;
 pub use folder::{Place, hub_cache};
+pub use questions::{QuestionCounts, QuestionError, Questions, Waits};
 #[cfg(feature = "static")]
 pub use static_model::StaticModel;
 #[cfg(feature = "transformer")]

@@ -4,3 +4,4 @@ mod endpoint;
 mod folder;
 #[cfg(feature = "static")]
 mod models;
+mod questions;

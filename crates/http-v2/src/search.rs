@@ -1,7 +1,7 @@
 //! `POST /discovery/v1/search/{domain}`: passages for a query.
 
 use docent_discovery::{FilterBody, LARGEST_BODY};
-use docent_search::Query;
+use docent_search::{Asker, Query};
 use docent_types::{Passage, Project, Refusal};
 use docent_web::{HttpError, Object, Request, Response, WholeNumber, respond};
 use http::StatusCode;
@@ -73,6 +73,7 @@ impl SearchBody {
             limit: usize::try_from(results).unwrap_or(usize::MAX),
             filter: self.filter.unwrap_or_default().0.into(),
             near: None,
+            asker: Asker::SearchBox,
         })
     }
 }

@@ -25,6 +25,27 @@ pub trait Embedder: Send + Sync + fmt::Debug + 'static {
     /// When any of them could not be made. A question is then answered by words alone, and sections are left for the
     /// next time.
     async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError>;
+
+    /// The vector of one question. An embedder may keep those of earlier questions, and decide by who asks how long it is
+    /// waited for.
+    ///
+    /// # Errors
+    /// When it could not be made in time; the question is then answered by words alone.
+    async fn question(&self, text: &str, _asker: Asker) -> Result<Vec<f32>, BoxError> {
+        self.embed(&[text], Role::Question).await?.pop().ok_or_else(|| "the embedder gave no vector".into())
+    }
+}
+
+/// Who waits for what is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Asker {
+    /// A reply that is being written: it takes seconds as it is.
+    #[default]
+    Assistant,
+    /// Somebody who types and watches what comes up.
+    SearchBox,
+    /// Somebody who measures or looks into search, and waits for the best there is.
+    Operator,
 }
 
 /// What a text is: some models treat questions and what may answer them differently.

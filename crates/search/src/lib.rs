@@ -77,7 +77,7 @@ mod words_cut;
 #[cfg(test)]
 mod tests;
 
-pub use embedder::{Embedder, Role};
+pub use embedder::{Asker, Embedder, Role};
 pub use error::SearchError;
 pub use explain::{Explanation, Match};
 pub use highlight::Highlighter;

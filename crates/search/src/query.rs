@@ -1,5 +1,7 @@
 //! A question to an index.
 
+use crate::embedder::Asker;
+
 /// What to look for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Query {
@@ -13,6 +15,8 @@ pub struct Query {
     pub filter: Filter,
     /// The site path of the page the asker is on: breaks ties in favour of what is near.
     pub near: Option<String>,
+    /// Who waits for it, which decides how long an embedder may take.
+    pub asker: Asker,
 }
 
 /// Which pages count.

@@ -192,8 +192,8 @@ impl Snapshot {
     #[doc(hidden)]
     pub async fn find_with(&self, query: &Query, settings: &Settings) -> Vec<Passage> {
         let alike = match &query.after {
-            Some(after) => self.similarities(&format!("{} {after}", query.text)).await,
-            None => self.similarities(&query.text).await,
+            Some(after) => self.similarities(&format!("{} {after}", query.text), query.asker).await,
+            None => self.similarities(&query.text, query.asker).await,
         };
         ranking::search(self, query, settings, alike.as_ref()).unwrap_or_else(|error| {
             tracing::error!(error = &error as &dyn std::error::Error, "search failed");

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::embedder::Role;
+use crate::embedder::Asker;
 use crate::ranking::SectionId;
 use crate::snapshot::Snapshot;
 use crate::vectors::{Compared, Vectors};
@@ -150,7 +150,7 @@ fn beyond(usual: f32, alike: f32) -> f32 {
 impl Snapshot {
     /// How alike a question and the sections are; `None` where there is no embedder or it fails, and until enough
     /// sections have a vector.
-    pub(crate) async fn similarities(&self, question: &str) -> Option<Alike> {
+    pub(crate) async fn similarities(&self, question: &str, asker: Asker) -> Option<Alike> {
         let embedder = self.vectors.embedder()?;
         if question.trim().is_empty() {
             return None;
@@ -159,8 +159,8 @@ impl Snapshot {
         if !placed.are_enough(self.ground.sections) {
             return None;
         }
-        match embedder.embed(&[question], Role::Question).await {
-            Ok(vectors) => vectors.first().map(|vector| Alike::new(placed, vector, self.ground.pages.len())),
+        match embedder.question(question, asker).await {
+            Ok(vector) => Some(Alike::new(placed, &vector, self.ground.pages.len())),
             Err(error) => {
                 tracing::debug!(error = &*error as &dyn std::error::Error, "a question goes on without vectors");
                 None

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use docent_access::{Access, AddError, AssistantLimits, Keys, Projects};
 use docent_assistant::{Assistant, Threads};
 use docent_authoring::{Author, AuthorConfig, Pulls, Repositories, search_of};
+use docent_embed::Questions;
 use docent_forge::PullRequests;
 use docent_jobs::{JobLimits, Jobs};
 use docent_llm::Description;
@@ -34,7 +35,7 @@ pub(crate) struct App {
     pub(crate) sites: Sites,
     pub(crate) missing_docs: MissingDocs,
     pub(crate) indexes: Arc<Indexes>,
-    pub(crate) embedder: Option<Arc<dyn Embedder>>,
+    pub(crate) embedder: Option<Arc<Questions>>,
     pub(crate) repositories: Repositories,
     pub(crate) ids: Arc<dyn Ids>,
     clock: Arc<dyn Clock>,
@@ -59,7 +60,7 @@ impl App {
             per_project_and_hour: config.limits.assistant_requests_per_hour,
             per_address_and_day: config.limits.assistant_requests_per_address_per_day,
         };
-        let embedder = embedders::open(&config.search)?;
+        let embedder = embedders::open(&config.search, config.question_waits)?;
         let models = Models::new(&config)?;
         let forges = Forges::new(&config, Arc::clone(&clock))?;
         let threads: Arc<dyn Threads> = Arc::clone(&store) as _;
@@ -77,7 +78,10 @@ impl App {
             assistant: Arc::new(assistant),
             sites,
             missing_docs: MissingDocs::default(),
-            indexes: Arc::new(Indexes::new(config.data.join("index")).with_embedder(embedder.clone())),
+            indexes: Arc::new(
+                Indexes::new(config.data.join("index"))
+                    .with_embedder(embedder.clone().map(|embedder| embedder as Arc<dyn Embedder>)),
+            ),
             embedder,
             repositories,
             store,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use docent_embed::{EmbeddingsEndpoint, EndpointOptions, Place};
+use docent_embed::{EmbeddingsEndpoint, EndpointOptions, Place, Questions, Waits};
 use docent_http_client::{Client, Options};
 use docent_search::{Embedder, Role};
 
@@ -11,13 +11,14 @@ use crate::config::{EmbeddingsConfig, SearchConfig};
 use crate::failure::Failure;
 
 /// What search has besides words; `None` for words alone. Reads the files of a model: blocks, for about a second.
-pub(crate) fn open(config: &SearchConfig) -> Result<Option<Arc<dyn Embedder>>, Failure> {
-    match config {
-        SearchConfig::Words => Ok(None),
-        SearchConfig::Static(place) => local::fixed(place).map(Some),
-        SearchConfig::Transformer(place) => local::transformer(place).map(Some),
-        SearchConfig::Endpoint(config) => endpoint(config).map(Some),
-    }
+pub(crate) fn open(config: &SearchConfig, waits: Waits) -> Result<Option<Arc<Questions>>, Failure> {
+    let embedder = match config {
+        SearchConfig::Words => return Ok(None),
+        SearchConfig::Static(place) => local::fixed(place),
+        SearchConfig::Transformer(place) => local::transformer(place),
+        SearchConfig::Endpoint(config) => endpoint(config),
+    };
+    Ok(Some(Arc::new(Questions::new(embedder?, waits))))
 }
 
 fn endpoint(config: &EmbeddingsConfig) -> Result<Arc<dyn Embedder>, Failure> {
@@ -34,16 +35,31 @@ fn endpoint(config: &EmbeddingsConfig) -> Result<Arc<dyn Embedder>, Failure> {
     Ok(Arc::new(made.map_err(|error| Failure::new("cannot use `search.base_url`", error))?))
 }
 
+/// How embedding a question went.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub(crate) said: String,
+    /// Who does not wait that long, so that words alone answer.
+    pub(crate) too_slow_for: Vec<String>,
+}
+
 /// Embeds a short text, and says how that went.
-pub(crate) async fn check(embedder: &dyn Embedder) -> Result<String, Failure> {
+pub(crate) async fn check(embedder: &Questions) -> Result<Checked, Failure> {
     let ask = || embedder.embed(&["How do I begin?"], Role::Question);
     let failed = |error| Failure::new("the embedder of `[search]` does not work", error);
     // The first time there are threads to start, or connections to make.
     ask().await.map_err(failed)?;
     let began = Instant::now();
     ask().await.map_err(failed)?;
-    let millis = began.elapsed().as_secs_f64() * 1000.0;
-    Ok(format!("vectors of {} dimensions, {millis:.1} ms a question", embedder.dimensions()))
+    let took = began.elapsed();
+    let millis = took.as_secs_f64() * 1000.0;
+    let Waits { assistant, search_box } = embedder.waits();
+    let limits = [("search.assistant_wait_ms", assistant), ("search.endpoint_wait_ms", search_box)];
+    let slow = limits.into_iter().filter(|(_, limit)| took > *limit);
+    Ok(Checked {
+        said: format!("vectors of {} dimensions, {millis:.1} ms a question", embedder.dimensions()),
+        too_slow_for: slow.map(|(key, limit)| format!("`{key}` ({} ms)", limit.as_millis())).collect(),
+    })
 }
 
 #[cfg(feature = "embed")]

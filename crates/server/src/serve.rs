@@ -258,7 +258,8 @@ impl Router {
             replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
                 .resumable_for(app.config.assistant.resumable),
         };
-        let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone());
+        let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone())
+            .with_questions(app.embedder.clone());
         let v1 = docent_http_v1::Api::new(
             app.access.clone(),
             app.jobs.clone(),

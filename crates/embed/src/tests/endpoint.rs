@@ -4,12 +4,12 @@ use std::sync::{Arc, Mutex};
 
 use docent_http_client::{Client, Options, Secret};
 use docent_search::conformance::Twin;
-use docent_search::{Embedder, Role, conformance};
+use docent_search::{Asker, Embedder, Role, conformance};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::{EmbeddingsEndpoint, EndpointOptions};
+use crate::{EmbeddingsEndpoint, EndpointOptions, Questions, Waits};
 
 const KEY: &str = "sk-test-0123456789";
 
@@ -149,13 +149,13 @@ async fn what_goes_wrong_is_said_without_the_key() {
 }
 
 #[tokio::test]
-async fn a_question_does_not_wait_for_a_slow_server() {
+async fn a_question_does_not_wait_for_a_server_that_never_answers() {
     let server = Server::start(vec![Answer::Never]).await;
-    let embedder = server.embedder(None);
+    let embedder = Questions::new(Arc::new(server.embedder(None)), Waits::default());
     tokio::time::pause();
-    let error = embedder.embed(&["why?"], Role::Question).await.expect_err("too slow").to_string();
-    assert!(error.contains("longer than 300ms"), "{error}");
-    assert!(embedder.embed(&[" "], Role::Question).await.is_ok(), "nothing to ask for");
+    let error = embedder.question("why?", Asker::SearchBox).await.expect_err("too slow").to_string();
+    assert!(error.contains("longer than 300 ms"), "{error}");
+    assert!(embedder.question(" ", Asker::SearchBox).await.is_ok(), "nothing to ask for");
 }
 
 #[test]

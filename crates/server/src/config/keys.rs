@@ -199,6 +199,7 @@ impl Keys {
             proxies: proxies::judge(self.trusted_proxies, self.client_ip_header)?,
             github_app: self.github_app.judge()?,
             git: self.git.judge()?,
+            question_waits: self.search.waits()?,
             search: self.search.judge()?,
         })
     }

@@ -48,6 +48,8 @@ pub(crate) struct Config {
     pub(crate) github_app: Option<GithubApp>,
     pub(crate) git: GitConfig,
     pub(crate) search: SearchConfig,
+    /// How long the vector of a question is waited for.
+    pub(crate) question_waits: docent_embed::Waits,
 }
 
 #[derive(Debug, Clone)]

@@ -1,14 +1,18 @@
 //! `[search]`: who turns text into vectors, if anybody does.
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::time::Duration;
 
-use docent_embed::Place;
+use docent_embed::{Place, Waits};
 use docent_http_client::SecretSource;
 use serde::Deserialize;
 
 use super::ConfigError;
 use crate::address::{self, Site};
+
+/// The longest that a question may wait for its vector, in milliseconds.
+const LONGEST_WAIT: u32 = 10_000;
 
 /// What search has besides words.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -41,6 +45,8 @@ pub(super) struct SearchKeys {
     base_url: Option<String>,
     api_key_env: Option<String>,
     dimensions: Option<NonZeroUsize>,
+    assistant_wait_ms: Option<NonZeroU32>,
+    endpoint_wait_ms: Option<NonZeroU32>,
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
@@ -58,6 +64,25 @@ fn wrong<T>(key: &str, sentence: impl Into<String>) -> Result<T, ConfigError> {
 }
 
 impl SearchKeys {
+    /// How long the vector of a question is waited for.
+    pub(super) fn waits(&self) -> Result<Waits, ConfigError> {
+        let usual = Waits::default();
+        let wait = |key: &str, given: Option<NonZeroU32>, usual: Duration| match given.map(NonZeroU32::get) {
+            None => Ok(usual),
+            Some(_) if self.embedder == Kind::None => {
+                wrong(key, "is of no use without `search.embedder`; leave it out")
+            }
+            Some(millis) if millis > LONGEST_WAIT => {
+                wrong(key, format!("is more than {LONGEST_WAIT}; readers would be gone before they are answered"))
+            }
+            Some(millis) => Ok(Duration::from_millis(millis.into())),
+        };
+        Ok(Waits {
+            assistant: wait("assistant_wait_ms", self.assistant_wait_ms, usual.assistant)?,
+            search_box: wait("endpoint_wait_ms", self.endpoint_wait_ms, usual.search_box)?,
+        })
+    }
+
     pub(super) fn judge(self) -> Result<SearchConfig, ConfigError> {
         let superfluous = |keys: &[(&str, bool)]| match keys.iter().find(|(_, given)| *given) {
             Some((key, _)) => wrong(key, "is not a key of this `search.embedder`; leave it out"),
@@ -123,6 +148,26 @@ mod tests {
     fn judged(text: &str) -> Result<SearchConfig, String> {
         let keys: SearchKeys = toml::from_str(text).map_err(|error| error.to_string())?;
         keys.judge().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn questions_wait_as_long_as_is_said() {
+        let waits = |text: &str| {
+            let keys: SearchKeys = toml::from_str(text).map_err(|error| error.to_string())?;
+            keys.waits().map_err(|error| error.to_string())
+        };
+        let millis = Duration::from_millis;
+        assert_eq!(waits(""), Ok(Waits { assistant: millis(1_500), search_box: millis(300) }));
+        let said = "embedder = \"openai\"\nassistant_wait_ms = 900\nendpoint_wait_ms = 600";
+        assert_eq!(waits(said), Ok(Waits { assistant: millis(900), search_box: millis(600) }));
+        for (text, key) in [
+            ("endpoint_wait_ms = 600", "search.endpoint_wait_ms"),
+            ("embedder = \"openai\"\nassistant_wait_ms = 10001", "search.assistant_wait_ms"),
+            ("embedder = \"openai\"\nassistant_wait_ms = 0", "nonzero"),
+        ] {
+            let error = waits(text).expect_err(text);
+            assert!(error.contains(key), "{error}");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use super::{Finding, Findings, LIMIT};
 use crate::app::App;
-use crate::embedders;
+use crate::embedders::{self, Checked};
 use crate::failure::Failure;
 use crate::index::reasons;
 use crate::models::Configured;
@@ -44,7 +44,11 @@ pub(super) async fn embedder(app: &App) -> Option<Finding> {
     let checked = timeout(LIMIT, embedders::check(app.embedder.as_deref()?)).await;
     let fix = "see `[search]` in the configuration; without vectors questions are answered by their words";
     Some(match checked {
-        Ok(Ok(said)) => Finding::Good(said),
+        Ok(Ok(Checked { said, too_slow_for })) if too_slow_for.is_empty() => Finding::Good(said),
+        Ok(Ok(Checked { said, too_slow_for })) => Finding::Note(format!(
+            "{said}, which is longer than {}: a question that is new there is answered by words alone",
+            too_slow_for.join(" and ")
+        )),
         Ok(Err(failure)) => Finding::bad(failure.to_string(), fix),
         Err(_) => Finding::bad(format!("the embedder did not answer within {} s", LIMIT.as_secs()), fix),
     })

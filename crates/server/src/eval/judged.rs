@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, Instant};
 
 use docent_search::eval::{ndcg, recall, reciprocal_rank};
-use docent_search::{Query, Snapshot};
+use docent_search::{Asker, Query, Snapshot};
 
 use super::judgements::Judgements;
 use super::questions::Question;
@@ -90,7 +90,12 @@ async fn ask(docs: &Snapshot, question: &Question, right: Vec<Right>, limit: usi
 }
 
 fn query(question: &Question, limit: usize) -> Query {
-    Query { text: question.text.clone(), limit: limit + question.ignore.len(), ..Query::default() }
+    Query {
+        text: question.text.clone(),
+        limit: limit + question.ignore.len(),
+        asker: Asker::Operator,
+        ..Query::default()
+    }
 }
 
 fn right(docs: &Snapshot, pages: &BTreeMap<String, u32>) -> Vec<Right> {

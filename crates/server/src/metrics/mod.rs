@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use docent_discovery::Replies;
+use docent_embed::Questions;
 use docent_store::SqliteStore;
 use docent_types::{JobStatus, StoreError, Timestamp};
 use docent_web::{Request, Response, respond};
@@ -28,6 +29,8 @@ pub(crate) struct Metrics {
     streams: Arc<AtomicU64>,
     replies: Replies,
     models: ModelCalls,
+    /// `None` where there is no embedder.
+    questions: Option<Arc<Questions>>,
 }
 
 /// A stream that counts as live until this is dropped.
@@ -41,7 +44,12 @@ impl Drop for Live {
 
 impl Metrics {
     pub(crate) fn new(started: Timestamp, replies: Replies, models: ModelCalls) -> Self {
-        Self { started, requests: Mutex::default(), streams: Arc::default(), replies, models }
+        Self { started, requests: Mutex::default(), streams: Arc::default(), replies, models, questions: None }
+    }
+
+    /// With what becomes of questions that are to get a vector.
+    pub(crate) fn with_questions(self, questions: Option<Arc<Questions>>) -> Self {
+        Self { questions, ..self }
     }
 
     /// Counts an answer, and its body for as long as it streams.
@@ -68,6 +76,7 @@ impl Metrics {
         self.http(&mut text);
         self.replies(&mut text);
         self.models(&mut text);
+        self.questions(&mut text);
         if let Err(error) = jobs(&mut text, store).await {
             warn!(error = &error as &dyn std::error::Error, "metrics without jobs: they could not be counted");
         }
@@ -97,6 +106,17 @@ impl Metrics {
             .sample(&[("outcome", "failed")], counts.failed)
             .sample(&[("outcome", "left")], counts.left)
             .sample(&[("outcome", "refused")], counts.refused);
+    }
+
+    fn questions(&self, text: &mut Exposition) {
+        let Some(questions) = &self.questions else { return };
+        let counts = questions.counts();
+        let help = "Questions that were to get a vector, by what became of it; late and failed ones were answered by words alone.";
+        text.family("docent_question_vectors_total", Kind::Counter, help)
+            .sample(&[("outcome", "embedded")], counts.embedded)
+            .sample(&[("outcome", "cached")], counts.cached)
+            .sample(&[("outcome", "late")], counts.late)
+            .sample(&[("outcome", "failed")], counts.failed);
     }
 
     fn models(&self, text: &mut Exposition) {

@@ -9,7 +9,7 @@ mod why_not;
 
 use std::collections::HashMap;
 
-use docent_search::{Explanation, Filter, PageEntry, Query, Snapshot};
+use docent_search::{Asker, Explanation, Filter, PageEntry, Query, Snapshot};
 use docent_types::Passage;
 use serde_json::{Value, json};
 
@@ -53,7 +53,7 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
         tag: args.tag.clone(),
     };
     let query =
-        Query { text: words.clone(), limit: args.limit.into(), filter, ..Query::default() };
+        Query { text: words.clone(), limit: args.limit.into(), filter, asker: Asker::Operator, ..Query::default() };
     if let Some(asked) = &args.why_not {
         return why_not::run(app, &project, &docs, &query, asked, json).await;
     }

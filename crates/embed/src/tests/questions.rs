@@ -1,0 +1,79 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use docent_search::conformance::Twin;
+use docent_search::{Asker, Embedder, Role, conformance};
+use docent_types::BoxError;
+
+use crate::{QuestionCounts, Questions, Waits};
+
+/// The twin, far away.
+#[derive(Debug)]
+struct Far {
+    twin: Twin,
+    takes: Duration,
+    asked: AtomicUsize,
+}
+
+impl Far {
+    fn away(takes: u64) -> Arc<Self> {
+        Arc::new(Self { twin: Twin::named("far"), takes: Duration::from_millis(takes), asked: AtomicUsize::new(0) })
+    }
+}
+
+#[async_trait]
+impl Embedder for Far {
+    fn id(&self) -> &str {
+        self.twin.id()
+    }
+
+    fn dimensions(&self) -> usize {
+        self.twin.dimensions()
+    }
+
+    async fn embed(&self, texts: &[&str], role: Role) -> Result<Vec<Vec<f32>>, BoxError> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
+        tokio::time::sleep(self.takes).await;
+        if texts.contains(&"fail") { Err("out of order".into()) } else { self.twin.embed(texts, role).await }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_waits_where_a_search_box_does_not_and_both_are_served_the_second_time() {
+    let far = Far::away(400);
+    let questions = Questions::new(Arc::clone(&far) as _, Waits::default());
+    let twin = far.twin.question("why?", Asker::Assistant).await.expect("a vector");
+
+    assert_eq!(questions.question("why?", Asker::Assistant).await.expect("in time"), twin);
+    assert_eq!(questions.question(" why?", Asker::SearchBox).await.expect("known"), twin);
+    questions.question("how?", Asker::SearchBox).await.expect_err("too late");
+    // Its vector comes all the same.
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    questions.question("how?", Asker::SearchBox).await.expect("known by now");
+    questions.question("fail", Asker::Assistant).await.expect_err("out of order");
+    assert_eq!(questions.counts(), QuestionCounts { embedded: 1, cached: 2, late: 1, failed: 1 });
+    assert_eq!(far.asked.load(Ordering::Relaxed), 3);
+    let same = (0..5).map(|_| questions.question("who?", Asker::Assistant));
+    futures::future::join_all(same).await.into_iter().for_each(|vector| drop(vector.expect("in time")));
+    assert_eq!(far.asked.load(Ordering::Relaxed), 4, "one request for all who ask the same");
+}
+
+#[tokio::test(start_paused = true)]
+async fn questions_that_nobody_waits_for_do_not_pile_up() {
+    let far = Far::away(10_000);
+    let questions = Questions::new(Arc::clone(&far) as _, Waits::default());
+    let texts: Vec<String> = (0..100).map(|number| number.to_string()).collect();
+    let all = texts.iter().map(|text| questions.question(text, Asker::SearchBox));
+    assert!(futures::future::join_all(all).await.iter().all(Result::is_err));
+    assert_eq!(far.asked.load(Ordering::Relaxed), 64);
+    tokio::time::sleep(Duration::from_secs(10)).await;
+    questions.question("0", Asker::SearchBox).await.expect("known by now");
+    questions.question("one more", Asker::Operator).await.expect("there is room again");
+}
+
+#[tokio::test]
+async fn it_is_an_embedder_as_any_other() {
+    conformance::run(Arc::new(Questions::new(Far::away(0), Waits::default()))).await;
+}

@@ -1,0 +1,60 @@
+//! Search with a server that embeds, while that answers and while it does not.
+
+use docent_tests::embedding_server::EmbeddingServer;
+use docent_tests::{Request, Site, eventually};
+use serde_json::json;
+
+const PAGES: &[(&str, &str)] = &[
+    ("keys.md", "# Keys\n\n## Expiry\n\nKeys expire after ninety days.\n"),
+    ("hooks.md", "# Hooks\n\nHooks tell of deliveries.\n"),
+];
+
+/// Whatever is over means the same.
+fn meaning(text: &str) -> Vec<f32> {
+    let text = text.to_lowercase();
+    let is_over = ["expir", "outdated", "bygone", "stale"].iter().any(|word| text.contains(word));
+    if is_over { vec![1.0, 0.0, 0.0] } else { vec![0.0, 1.0, 0.0] }
+}
+
+/// A number of `/metrics`.
+fn counted(site: &Site, outcome: &str) -> u64 {
+    let text = site.server.send(&Request::get("/metrics")).text().to_owned();
+    let name = format!("docent_question_vectors_total{{outcome=\"{outcome}\"}} ");
+    let line = text.lines().find_map(|line| line.strip_prefix(name.as_str()));
+    line.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("no {name}in:\n{text}"))
+}
+
+fn found(site: &Site, query: &str) -> Vec<String> {
+    let response = site.assistant().search(&json!({ "query": query }));
+    assert_eq!(response.status, 200, "{}", response.text());
+    let found = response.json();
+    found.as_array().expect("passages").iter().filter_map(|hit| hit["path"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_question_does_not_wait_for_a_slow_embedder_and_is_served_the_next_time() {
+    let embedder = EmbeddingServer::start(meaning);
+    let configured = embedder.configures();
+    let env: Vec<(&str, &str)> = configured.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let site = Site::with_env(PAGES, &env);
+    eventually("sections to have vectors", || (found(&site, "bygone") == ["keys"]).then_some(()));
+    let embedded = counted(&site, "embedded");
+    assert!(embedded > 0);
+    assert_eq!(found(&site, "bygone"), ["keys"]);
+    assert_eq!((counted(&site, "embedded"), embedder.times_asked("bygone")), (embedded, 1), "it was known");
+
+    let (late, cached) = (counted(&site, "late"), counted(&site, "cached"));
+    embedder.hold();
+    assert!(found(&site, "outdated").is_empty(), "words alone find nothing");
+    assert!(found(&site, "stale").is_empty());
+    assert_eq!(found(&site, "deliveries"), ["hooks"], "and what they find is found");
+    assert_eq!((counted(&site, "late"), counted(&site, "cached")), (late + 3, cached));
+    let log = std::fs::read_to_string(site.installation.root().join("server.log")).expect("a log");
+    assert_eq!(log.matches("by words alone").count(), 1, "{log}");
+
+    embedder.release();
+    // What was sent is answered after all, and kept.
+    eventually("the vector of the question", || (found(&site, "outdated") == ["keys"]).then_some(()));
+    assert!(counted(&site, "cached") > cached);
+    assert_eq!(embedder.times_asked("outdated"), 1);
+}

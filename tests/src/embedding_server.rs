@@ -1,0 +1,94 @@
+//! A server that embeds by a rule of the test's, and can be told to keep its callers waiting.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use serde_json::{Value, json};
+
+use crate::http_server::{Connection, Received, Then, listen};
+
+/// What a text means.
+type Meaning = dyn Fn(&str) -> Vec<f32> + Send + Sync;
+
+/// A running server with `POST /v1/embeddings`. It ends with the process.
+#[derive(Debug, Clone)]
+pub struct EmbeddingServer {
+    address: SocketAddr,
+    state: Arc<State>,
+}
+
+struct State {
+    meaning: Box<Meaning>,
+    asked: Mutex<Asked>,
+    released: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Asked {
+    texts: Vec<String>,
+    is_holding: bool,
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").field("asked", &self.asked).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    fn asked(&self) -> MutexGuard<'_, Asked> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl EmbeddingServer {
+    /// A server on a free port.
+    pub fn start(meaning: impl Fn(&str) -> Vec<f32> + Send + Sync + 'static) -> Self {
+        let state = Arc::new(State { meaning: Box::new(meaning), asked: Mutex::default(), released: Condvar::new() });
+        let shared = Arc::clone(&state);
+        let address = listen(0, Arc::new(move |received, connection| serve(&received, connection, &shared)));
+        Self { address, state }
+    }
+
+    /// The environment in which Docent embeds with this server.
+    pub fn configures(&self) -> Vec<(String, String)> {
+        [
+            ("EMBEDDER", "openai".to_owned()),
+            ("MODEL", "scripted-1".to_owned()),
+            ("BASE_URL", format!("http://{}/v1", self.address)),
+        ]
+        .map(|(key, value)| (format!("DOCENT_SEARCH__{key}"), value))
+        .to_vec()
+    }
+
+    /// Answers nobody until it is told to [`release`](Self::release).
+    pub fn hold(&self) {
+        self.state.asked().is_holding = true;
+    }
+
+    /// Answers everybody who waits, and at once from here on.
+    pub fn release(&self) {
+        self.state.asked().is_holding = false;
+        self.state.released.notify_all();
+    }
+
+    /// How often this very text was sent.
+    pub fn times_asked(&self, text: &str) -> usize {
+        self.state.asked().texts.iter().filter(|asked| *asked == text).count()
+    }
+}
+
+fn serve(received: &Received, connection: &mut Connection, state: &State) -> std::io::Result<Then> {
+    let body: Value = serde_json::from_slice(&received.body).unwrap_or_default();
+    let texts = body["input"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let texts: Vec<String> = texts.map(str::to_owned).collect();
+    let mut asked = state.asked();
+    asked.texts.extend(texts.iter().cloned());
+    let asked = state.released.wait_while(asked, |asked| asked.is_holding).unwrap_or_else(PoisonError::into_inner);
+    drop(asked);
+    let vector = |(at, text): (usize, &String)| json!({ "index": at, "embedding": (state.meaning)(text) });
+    let data: Vec<Value> = texts.iter().enumerate().map(vector).collect();
+    let headers = [("Content-Type", "application/json".to_owned())];
+    connection.answer(200, &headers, json!({ "data": data }).to_string().as_bytes())
+}
