@@ -67,6 +67,8 @@ pub enum AnchorStyle {
     Blackfriday,
     /// Of Sphinx: letters of ASCII, never a digit first.
     Docutils,
+    /// Of nbsphinx, as Jupyter makes them: the words with hyphens for blanks. The same words again have none that is known.
+    Nbsphinx,
     /// Of GitBook's own tool and of HonKit: a list of signs goes, and the same words again get the same anchor.
     GitBook,
     /// Of Markdig, as docfx sets it up: like GitHub's, and `{#id}` is words like others.
@@ -101,6 +103,7 @@ impl AnchorStyle {
             Self::Pymdown => pymdown_slug(&text.to_lowercase()),
             Self::PymdownCased => pymdown_slug(text),
             Self::Docutils => docutils_slug(text),
+            Self::Nbsphinx => text.replace(' ', "-").replace('"', "%22"),
             Self::GitBook => gitbook_slug(text),
             Self::Docfx => docfx_slug(text),
             // Dashes in prose are made typographic before, and no marks are kept.
@@ -298,7 +301,7 @@ impl Anchors {
     pub(crate) fn marks_of_ids(&self) -> Option<(char, char)> {
         match self.style {
             AnchorStyle::Fumadocs | AnchorStyle::Nextra | AnchorStyle::NextraPages => Some(('[', ']')),
-            AnchorStyle::Starlight | AnchorStyle::Docfx => None,
+            AnchorStyle::Starlight | AnchorStyle::Docfx | AnchorStyle::Nbsphinx => None,
             _ => Some(('{', '}')),
         }
     }
@@ -316,6 +319,10 @@ impl Anchors {
         match self.style {
             AnchorStyle::Docutils => return self.numbered(slug),
             AnchorStyle::GitBook => return slug,
+            AnchorStyle::Nbsphinx => {
+                let is_new = self.taken.insert(slug.clone(), 0).is_none();
+                return if is_new { slug } else { String::new() };
+            }
             _ => {}
         }
         if self.is_kramdown() {
@@ -494,6 +501,7 @@ mod tests {
             (AnchorStyle::Blackfriday, "§ 1.2 What's new?", "1-2-what-s-new"),
             (AnchorStyle::Docutils, "1. What's `new` in Über?", "what-s-new-in-uber"),
             (AnchorStyle::Docutils, "快速", "id1"),
+            (AnchorStyle::Nbsphinx, "What's \"New\" in 1.0", "What's-%22New%22-in-1.0"),
             (AnchorStyle::GitBook, "What's new in `v1.2`? (and_more)", "whats-new-in-v12-andmore"),
             (AnchorStyle::GitBook, "-- A / B：c", "--a--b：c"),
             (AnchorStyle::GitBook, "Version {{ book.version }}", ""),

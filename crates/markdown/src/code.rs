@@ -16,6 +16,7 @@ use regex::Regex;
 
 use crate::anchors::AnchorStyle;
 use crate::front_matter;
+use crate::notebook::{Notebook, origin};
 use crate::page::Format;
 use crate::page::Page;
 use crate::parse::mdx_constructs;
@@ -61,6 +62,8 @@ pub enum CodeReading {
     RstPart,
     /// What is run of it is not looked for, so that all of it counts.
     Whole,
+    /// Cells of code and all else but the words; in those, tags and templates.
+    Notebook,
     /// Nobody knows which generator it is: what surely is code of MDX counts too.
     Unknown,
 }
@@ -91,6 +94,9 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
     if reading == CodeReading::Rst {
         return rst::code_of(rst::Whole::Page(file), bytes);
     }
+    if reading == CodeReading::Notebook {
+        return found.notebook(bytes);
+    }
     let body = front_matter::end(&text);
     let format = if reading == CodeReading::Mdx { Format::Mdx } else { Format::Markdown };
     let page = parse_as(file, bytes, format, AnchorStyle::GitHub);
@@ -102,7 +108,7 @@ pub fn code_of(reading: CodeReading, file: &str, bytes: &[u8]) -> Vec<Code> {
     found.executed_blocks(&page);
     match reading {
         CodeReading::Mdx => found.mdx(body),
-        CodeReading::Rst | CodeReading::RstPart | CodeReading::Whole => {}
+        CodeReading::Rst | CodeReading::RstPart | CodeReading::Whole | CodeReading::Notebook => {}
         CodeReading::Markdown { .. } | CodeReading::Unknown => {
             let all = reading == CodeReading::Markdown { templates_in_code: true };
             found.templates(body, if all { &[] } else { &page.code });
@@ -161,6 +167,22 @@ impl Found<'_> {
     fn add_as(&mut self, span: Range<usize>, key: String) {
         let shown: String = on_one_line(&self.text[span.clone()]).chars().take(SHOWN).collect();
         self.code.push(Code { line: self.lines.number(span.start), span, shown, key });
+    }
+
+    /// What is no word of a cell of Markdown is one piece: the code, what it has put out, and how it is run.
+    fn notebook(mut self, bytes: &[u8]) -> Vec<Code> {
+        let Some(notebook) = Notebook::read(bytes) else {
+            self.add("notebook", 0..self.text.len());
+            return self.code;
+        };
+        let rest = notebook.without_words(self.text);
+        self.add_as(0..self.text.len(), format!("notebook {}", tidied(&rest)));
+        let all = CodeReading::Markdown { templates_in_code: true };
+        let lines = notebook.lines(self.text);
+        for code in code_of(all, "cells.md", notebook.text.as_bytes()) {
+            self.code.push(Code { line: origin(&lines, code.line), ..code });
+        }
+        self.code
     }
 
     fn front_matter(&mut self, page: &Page, body: usize) {

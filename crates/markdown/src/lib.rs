@@ -1,5 +1,5 @@
-//! One file of Markdown, MDX, reStructuredText or AsciiDoc as a page: front matter, headings, links, sections and code, and
-//! at which bytes.
+//! One file of Markdown, MDX, reStructuredText or AsciiDoc, or one notebook, as a page: front matter, headings, links, sections
+//! and code, and at which bytes.
 //!
 //! [`parse()`] never fails: what cannot be read is text plus a [`Problem`]. Everything a tool may want to change carries the
 //! byte range it was read from, so that an edit touches those bytes and no others.
@@ -20,6 +20,7 @@ mod front_matter;
 mod front_matter_toml;
 mod front_matter_yaml;
 mod lines_from;
+mod notebook;
 mod page;
 mod page_builder;
 mod parse;
@@ -46,6 +47,7 @@ pub use dialect::{Attributes, translate};
 pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
 pub use front_matter::{end as front_matter_end, read as read_front_matter};
 pub use lines_from::{Composed, Fence, FenceLine};
+pub use notebook::{NO_NOTEBOOK, Notebook};
 pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Problem, Section};
 pub use parse::{MOST_PROBLEMS, is_no_text, parse, parse_adoc, parse_as, text_of};
 pub use parse_lines::{Lines, each_line, line_end, line_of};

@@ -16,6 +16,8 @@ pub enum Format {
     Rst,
     /// AsciiDoc, as Asciidoctor reads it.
     Adoc,
+    /// A Jupyter notebook: JSON with cells of Markdown and of code.
+    Notebook,
 }
 
 impl Format {
@@ -26,6 +28,7 @@ impl Format {
             "mdx" => Self::Mdx,
             "rst" => Self::Rst,
             "adoc" | "asciidoc" => Self::Adoc,
+            "ipynb" => Self::Notebook,
             _ => Self::Markdown,
         }
     }

@@ -9,7 +9,9 @@ use crate::adoc::{self, AdocAttributes};
 use crate::anchors::AnchorStyle;
 use crate::dialect::indented_marks;
 use crate::front_matter;
+use crate::notebook::{NO_NOTEBOOK, Notebook};
 use crate::page::{Format, Page, Problem};
+use crate::page_builder::PageBuilder;
 use crate::parse_blocks::{Blocks, MOST_HEADINGS, Source, blocks};
 use crate::parse_lines::Lines;
 use crate::parse_markdown;
@@ -57,11 +59,11 @@ pub fn parse(path: &str, bytes: &[u8]) -> Page {
 /// Reads one page in a format, with anchors as a generator makes them. Those of reStructuredText are docutils' own, and those
 /// of AsciiDoc a forge's unless the style is Asciidoctor's.
 pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) -> Page {
-    if format == Format::Rst {
-        return rst::parse(path, bytes);
-    }
-    if format == Format::Adoc {
-        return adoc::parse(path, bytes, anchors, &AdocAttributes::default());
+    match format {
+        Format::Rst => return rst::parse(path, bytes),
+        Format::Adoc => return adoc::parse(path, bytes, anchors, &AdocAttributes::default()),
+        Format::Notebook => return notebook(path, bytes, anchors),
+        Format::Markdown | Format::Mdx => {}
     }
     let text = text_of(bytes);
     let lines = Lines::of(&text);
@@ -89,7 +91,7 @@ pub fn parse_as(path: &str, bytes: &[u8], format: Format, anchors: AnchorStyle) 
         read.unwrap_or_else(|| as_text(&text, body, anchors));
     let in_templates = match format {
         Format::Markdown => parse_templates::blocks(&text, body, &code),
-        Format::Mdx | Format::Rst | Format::Adoc => Vec::new(),
+        Format::Mdx | Format::Rst | Format::Adoc | Format::Notebook => Vec::new(),
     };
     if !in_templates.is_empty() {
         links.extend(in_templates);
@@ -112,6 +114,18 @@ pub fn parse_adoc(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAt
     adoc::parse(path, bytes, anchors, given)
 }
 
+/// A notebook, or what is called so and is none, which holds nothing.
+fn notebook(path: &str, bytes: &[u8], anchors: AnchorStyle) -> Page {
+    match Notebook::read(bytes) {
+        Some(notebook) => notebook.page(path, bytes, anchors),
+        None => {
+            let mut page = PageBuilder::of("").finish(path, Format::Notebook, Vec::new());
+            page.problems.push(Problem { line: 1, message: NO_NOTEBOOK.to_owned() });
+            page
+        }
+    }
+}
+
 /// What stands on a page, with what is wrong with it; nothing when the parser gives up.
 fn as_markdown(
     text: &str,
@@ -128,11 +142,11 @@ fn as_markdown(
         problems.push(Problem { line: lines.number(*at), message: message.to_owned() });
     }
     let constructs = match format {
-        Format::Markdown | Format::Rst | Format::Adoc => Constructs::default(),
+        Format::Markdown | Format::Rst | Format::Adoc | Format::Notebook => Constructs::default(),
         Format::Mdx => mdx_constructs(text, head.clone(), &marks, lines),
     };
     let parsed = match format {
-        Format::Markdown | Format::Rst | Format::Adoc => {
+        Format::Markdown | Format::Rst | Format::Adoc | Format::Notebook => {
             parse_templates::masked(blanked(text, head, &marks, &indented_marks(text, body)))
         }
         Format::Mdx => {

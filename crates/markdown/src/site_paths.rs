@@ -10,7 +10,7 @@ const FOR_EDITORS: [&str; 4] = ["contributing", "code_of_conduct", "security", "
 const MARKDOWN: [&str; 3] = ["md", "mdx", "markdown"];
 
 /// Endings of pages in other languages.
-const OTHERS: [&str; 3] = ["rst", "adoc", "asciidoc"];
+const OTHERS: [&str; 4] = ["rst", "adoc", "asciidoc", "ipynb"];
 
 /// Whether a file is a page of a site that is built from its language: of any that we read, not inside a folder that starts
 /// with a dot, and not one of the Markdown files that repositories keep at their root for agents (`AGENTS.md`).

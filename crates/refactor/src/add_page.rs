@@ -33,6 +33,9 @@ pub fn add_page(
     }
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = match Format::of(&file) {
+        Format::Notebook => {
+            return Err(RefactorError::BadPath { path: file, why: "a notebook is made by the program that runs it" });
+        }
         Format::Rst => in_rst(&title, outline),
         Format::Adoc => in_adoc(&title, outline),
         Format::Markdown | Format::Mdx => in_markdown(&file, &title, outline),
@@ -109,7 +112,8 @@ fn one_line(words: &str) -> String {
 fn usual_ending(site: &Site, path: &str) -> String {
     let beside = folder(path.trim_start_matches('/'));
     let mut counts: HashMap<&str, (usize, usize)> = HashMap::new();
-    for file in site.files().filter(|file| site.is_page(file)) {
+    let is_written = |file: &&str| site.is_page(file) && Format::of(file) != Format::Notebook;
+    for file in site.files().filter(is_written) {
         let ending = file.rsplit_once('.').map_or("mdx", |(_, ending)| ending);
         let count = counts.entry(ending).or_default();
         count.0 += usize::from(folder(file) == beside);

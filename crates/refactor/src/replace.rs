@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use docent_markdown::{FieldValue, Page, is_markdown, parse, text_of};
+use docent_markdown::{FieldValue, Format, Page, is_markdown, parse, text_of};
 use docent_site::{LinkSyntax, Navigation, Site, Target, Tree, any_of, is_external, respelled};
 use regex::bytes::Regex;
 
@@ -69,6 +69,10 @@ pub fn replace_text(
                 continue;
             }
             let Some(bytes) = tree.read(file).filter(|bytes| pattern.is_match(bytes)) else { continue };
+            if Format::of(file) == Format::Notebook {
+                result.left.push(format!("{file} holds it, and words of notebooks are left to a person"));
+                continue;
+            }
             if is_markdown(file) {
                 work.page(file, &bytes, &mut result);
             } else if file.ends_with(".json") {

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use docent_markdown::{Format, LinkKind, Page, is_page, line_of, slug, text_of};
+use docent_markdown::{Format, LinkKind, Notebook, Page, is_page, line_of, slug, text_of};
 use regex::Regex;
 use regex::bytes::Regex as BytesRegex;
 
@@ -460,7 +460,10 @@ pub fn may_have_anchor(page: &Page, bytes: &[u8], anchor: &str) -> bool {
     if ["openapi", "api", "asyncapi"].iter().any(|field| page.front_matter.get(field).is_some()) {
         return true;
     }
-    let (wanted, text) = (slug(anchor), text_of(bytes));
+    let (wanted, mut text) = (slug(anchor), text_of(bytes));
+    if page.format == Format::Notebook {
+        text = Notebook::read(bytes).unwrap_or_default().text.into();
+    }
     if page.format == Format::Rst && text.lines().any(may_make_anchors) {
         return true;
     }

@@ -186,8 +186,8 @@ fn bases(from: &str) -> Vec<String> {
 
 /// Whether a name ends as a page's file does, of whichever language.
 pub fn has_page_ending(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    has_markdown_ending(&name) || [".rst", ".adoc", ".asciidoc"].iter().any(|ending| name.ends_with(ending))
+    let small = name.to_ascii_lowercase();
+    has_markdown_ending(&small) || [".rst", ".adoc", ".asciidoc", ".ipynb"].iter().any(|ending| small.ends_with(ending))
 }
 
 /// The same for pages in Markdown.

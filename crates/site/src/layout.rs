@@ -437,13 +437,21 @@ impl Layout {
     pub(crate) fn parse(&self, root: &str, file: &str, bytes: &[u8], format: Format) -> Page {
         match antora::attributes(self, root, file).filter(|_| format == Format::Adoc) {
             Some(attributes) => parse_adoc(file, bytes, self.anchors, &attributes),
-            None => parse_as(file, bytes, format, self.anchors),
+            None => parse_as(file, bytes, format, self.anchors_of(file)),
         }
     }
 
     /// How headings get their anchors.
     pub(crate) fn anchors(&self) -> AnchorStyle {
         self.anchors
+    }
+
+    /// How the headings of a file get theirs.
+    pub(crate) fn anchors_of(&self, file: &str) -> AnchorStyle {
+        match (self.generator, Format::of(file)) {
+            (Generator::Sphinx, Format::Notebook) => self.sphinx.notebook_anchors,
+            _ => self.anchors,
+        }
     }
 
     /// Whether the anchors of headings are those that [`crate::Site::parse`] makes. They are not where a site's own program

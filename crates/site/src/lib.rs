@@ -32,6 +32,8 @@ mod navigation_edit;
 mod navigation_json;
 mod navigation_merge;
 mod navigation_refs;
+#[cfg(test)]
+mod notebook_tests;
 mod openapi;
 mod read_file;
 #[cfg(test)]

@@ -316,6 +316,10 @@ impl Site {
         if is_external(target) {
             return Target::External;
         }
+        if Format::of(from) == Format::Notebook && target.contains('\\') {
+            // It stands in the file otherwise than it is read (see `Notebook::page`).
+            return Target::NotUnderstood;
+        }
         let Some(link) = Written::read(from, target, syntax) else {
             return rules(self.generator()).expression(self, from, target);
         };
@@ -336,7 +340,12 @@ impl Site {
 
     /// A link from one file to another as this site writes it, in the style of `like`.
     pub fn link(&self, wanted: &Wanted<'_>) -> String {
-        rules(self.generator()).write(self, wanted)
+        let written = rules(self.generator()).write(self, wanted);
+        match Format::of(wanted.from) {
+            // Into a string of JSON, as it is.
+            Format::Notebook => written.replace('"', "%22").replace('\\', "%5C"),
+            Format::Markdown | Format::Mdx | Format::Rst => written,
+        }
     }
 }
 

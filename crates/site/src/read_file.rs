@@ -5,7 +5,8 @@
 //! file all the same.
 
 use docent_markdown::{
-    Attributes, Format, MOST_PROBLEMS, Page, Problem, is_no_text, is_page, is_partial, text_of, translate,
+    Attributes, Format, MOST_PROBLEMS, NO_NOTEBOOK, Notebook, Page, Problem, is_no_text, is_page, is_partial, text_of,
+    translate,
 };
 
 use crate::include::{self, Expanded};
@@ -69,22 +70,37 @@ pub fn read_file(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> 
 
 fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     let original = text_of(bytes);
+    let notebook = match Format::of(file) {
+        Format::Notebook => match Notebook::read(bytes) {
+            Some(notebook) => Some((notebook.lines(&original), notebook)),
+            None => return no_notebook(),
+        },
+        Format::Markdown | Format::Mdx | Format::Rst | Format::Adoc => None,
+    };
     let is_markdown = Format::of(file).is_markdown();
     let mut expanded = match Format::of(file) {
         Format::Adoc => include::adoc::expand(layout, file, &original, tree),
-        Format::Rst => None,
+        Format::Rst | Format::Notebook => None,
         Format::Markdown | Format::Mdx => include::expand(layout, file, &original, tree),
     };
-    let text: &str = expanded.as_ref().map_or(&original, |expanded| &expanded.composed.text);
-    let body = if is_markdown { docent_markdown::front_matter_end(text) } else { 0 };
+    let text: &str = match (&notebook, &expanded) {
+        (Some((_, notebook)), _) => &notebook.text,
+        (None, Some(expanded)) => &expanded.composed.text,
+        (None, None) => &original,
+    };
+    let has_markdown = is_markdown || notebook.is_some();
+    let body = if has_markdown { docent_markdown::front_matter_end(text) } else { 0 };
     let attributes = match layout.generator() {
         Generator::MkDocs | Generator::Plain | Generator::Jekyll if Format::of(file) == Format::Markdown => {
             Attributes::Are
         }
         _ => Attributes::AreNot,
     };
-    let origin = |line: usize| expanded.as_ref().map_or(line, |expanded| expanded.composed.origin(line));
-    let translated = if is_markdown { translate(text, body, attributes, origin) } else { None };
+    let origin = |line: usize| match &notebook {
+        Some((lines, _)) => lines.get(line.saturating_sub(1)).or(lines.last()).copied().unwrap_or(1),
+        None => expanded.as_ref().map_or(line, |expanded| expanded.composed.origin(line)),
+    };
+    let translated = if has_markdown { translate(text, body, attributes, origin) } else { None };
     let line_of = |line: usize| translated.as_ref().map_or_else(|| origin(line), |composed| composed.origin(line));
     let text = translated.as_ref().map_or(text, |composed| composed.text.as_str());
 
@@ -95,6 +111,7 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
         None => text.to_owned(),
     };
     let mut page = layout.parse(tree.root(), file, whole.as_bytes(), format);
+    page.format = if notebook.is_some() { Format::Notebook } else { format };
     for problem in &mut page.problems {
         problem.line = line_of(problem.line);
     }
@@ -132,9 +149,19 @@ fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> File
     FileRead { pages: vec![SitePage { place, aliases, page, text: whole }], included, problems, skipped }
 }
 
+/// What is called a notebook and is none.
+fn no_notebook() -> FileRead {
+    let problem = Problem { line: 1, message: NO_NOTEBOOK.to_owned() };
+    FileRead { problems: vec![problem], skipped: Some(SkipReason::Unsupported), ..FileRead::default() }
+}
+
 /// Some generators read every page as MDX. A page that looks like Markdown alone is read as that, which forgives more.
 fn format_of(layout: &Layout, file: &str, body: &str) -> Format {
     let own = Format::of(file);
+    if own == Format::Notebook {
+        // Of its cells.
+        return Format::Markdown;
+    }
     if own != Format::Markdown || !layout.reads_markdown_as_mdx() {
         return own;
     }

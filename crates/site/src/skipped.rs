@@ -121,15 +121,12 @@ pub struct RuleAt {
 }
 
 /// Endings of what people write docs in and that is not read.
-const UNREAD: [&str; 16] = [
-    "adoc",
-    "asciidoc",
+const UNREAD: [&str; 13] = [
     "asc",
     "creole",
     "dita",
     "ditamap",
     "docx",
-    "ipynb",
     "mediawiki",
     "org",
     "pod",

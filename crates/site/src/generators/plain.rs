@@ -35,7 +35,9 @@ impl Rules for Plain {
     }
 
     fn address(&self, root: &Root, inside: &str, _front: &FrontMatter) -> String {
-        below(&root.served, &site_path(inside))
+        // A forge shows a notebook where its file is.
+        let path = if Format::of(inside) == Format::Notebook { inside.to_owned() } else { site_path(inside) };
+        below(&root.served, &path)
     }
 
     fn follow(&self, site: &Site, link: &Written<'_>) -> Target {

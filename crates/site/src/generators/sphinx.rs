@@ -3,7 +3,9 @@
 
 use std::sync::LazyLock;
 
-use docent_markdown::{AnchorStyle, Format, FrontMatter, Page, folder, is_page, joined, rst_id, rst_labels, text_of};
+use docent_markdown::{
+    AnchorStyle, Format, FrontMatter, Notebook, Page, folder, is_page, joined, rst_id, rst_labels, text_of,
+};
 use regex::Regex;
 
 use super::Rules;
@@ -26,6 +28,9 @@ const FOLDERS: [&str; 3] = ["", "source", "src"];
 /// What makes pages of Markdown files.
 const MARKDOWN: [&str; 3] = ["myst_parser", "myst_nb", "recommonmark"];
 
+/// What makes pages of notebooks.
+const NOTEBOOKS: [&str; 2] = ["myst_nb", "nbsphinx"];
+
 /// Extensions that make pages out of source code or of programs.
 const MAKERS: [&str; 6] =
     ["autodoc2", "autoapi", "sphinx.ext.autosummary", "sphinx_gallery", "rediraffe", "sphinx_reredirects"];
@@ -42,6 +47,10 @@ pub(crate) struct Options {
     pub(crate) source: String,
     /// Whether pages are made of Markdown, too.
     pub(crate) reads_markdown: bool,
+    /// And of notebooks.
+    pub(crate) reads_notebooks: bool,
+    /// How headings of notebooks get their anchors.
+    pub(crate) notebook_anchors: AnchorStyle,
     /// Whether an extension makes pages that are in no file.
     pub(crate) makes_pages: bool,
 }
@@ -49,7 +58,11 @@ pub(crate) struct Options {
 impl Options {
     /// Whether pages are made of files of this kind.
     pub(crate) fn reads(&self, file: &str) -> bool {
-        Format::of(file) == Format::Rst || self.reads_markdown
+        match Format::of(file) {
+            Format::Rst => true,
+            Format::Markdown | Format::Mdx => self.reads_markdown,
+            Format::Notebook => self.reads_notebooks,
+        }
     }
 }
 
@@ -71,7 +84,7 @@ impl Rules for Sphinx {
     }
 
     fn reads(&self, format: Format) -> bool {
-        matches!(format, Format::Rst | Format::Markdown)
+        matches!(format, Format::Rst | Format::Markdown | Format::Notebook)
     }
 
     fn hides(&self, _root: &Root, inside: &str) -> bool {
@@ -84,7 +97,7 @@ impl Rules for Sphinx {
 
     /// Of MyST. What stands in reStructuredText is an address, and references are read as what they lead to.
     fn is_label(&self, format: Format, _anchor: &str) -> bool {
-        format.is_markdown()
+        format != Format::Rst
     }
 
     fn reads_labels(&self) -> bool {
@@ -95,6 +108,10 @@ impl Rules for Sphinx {
         let named = |label: String| (label.clone(), rst_id(&label));
         match format {
             Format::Rst => rst_labels(text).map(named).collect(),
+            Format::Notebook => {
+                let text = Notebook::read(text.as_bytes()).unwrap_or_default().text;
+                text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect()
+            }
             _ => text.lines().filter_map(label_of_myst).map(|label| named(label.to_lowercase())).collect(),
         }
     }
@@ -140,11 +157,16 @@ fn read(text: &str, home: &str, source: String) -> Option<Layout> {
     if !reads_markdown {
         excluded.extend(["**/*.md".to_owned(), "**/*.markdown".to_owned()]);
     }
+    let reads_notebooks = NOTEBOOKS.iter().any(|name| text.contains(name));
+    if !reads_notebooks {
+        excluded.push("**/*.ipynb".to_owned());
+    }
     root.excluded = globs(excluded.iter().map(String::as_str));
     let mut layout = Layout::of(Generator::Sphinx, home, vec![root]);
     layout.anchors = AnchorStyle::Docutils;
     let makes_pages = MAKERS.iter().any(|name| text.contains(name));
-    layout.sphinx = Options { source, reads_markdown, makes_pages };
+    let notebook_anchors = if text.contains(NOTEBOOKS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils };
+    layout.sphinx = Options { source, reads_markdown, reads_notebooks, notebook_anchors, makes_pages };
     Some(layout)
 }
 
@@ -207,7 +229,7 @@ fn follow(site: &Site, link: &Written<'_>) -> Target {
 
 /// The file of a document by its path without ending.
 fn document(site: &Site, stem: &str) -> Option<String> {
-    let mut files = [".rst", ".md", ".markdown"].iter().map(|ending| format!("{stem}{ending}"));
+    let mut files = [".rst", ".md", ".ipynb", ".markdown"].iter().map(|ending| format!("{stem}{ending}"));
     files.find(|file| site.address(file).is_some())
 }
 

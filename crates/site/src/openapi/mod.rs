@@ -243,7 +243,7 @@ pub(crate) fn shown_by(layout: &Layout, text: &str, format: Format, tree: &dyn T
         let written = markdown::page(&description, &found);
         let markdown = match format {
             Format::Mdx => markdown::escaped(&written.markdown),
-            Format::Markdown | Format::Rst | Format::Adoc => written.markdown,
+            Format::Markdown | Format::Rst | Format::Adoc | Format::Notebook => written.markdown,
         };
         return Some(Shown { markdown, title: Some(written.title), file: Some(file.clone()), problem: None });
     }

@@ -7,7 +7,7 @@
 //! | a picture, a file that is included | a file, beside the page or from the docs folder |
 //! | any other address | is left to the browser, which reads it against the page's own |
 
-use docent_markdown::{Format, folder, is_page, joined, stem};
+use docent_markdown::{AnchorStyle, Format, folder, is_page, joined, stem};
 
 use super::document;
 use crate::follow::{Wanted, Written, encoded, has_page_ending, parts, relative, relative_path};
@@ -90,6 +90,10 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     let options = &site.layout().sphinx;
     let Some(path) = from_folder(site, link.from, &link.path) else { return Target::NotUnderstood };
     let page = |file: &str| Target::Page { file: file.to_owned(), anchor: link.anchor.clone() };
+    if Format::of(&path) == Format::Notebook && options.notebook_anchors != AnchorStyle::Nbsphinx {
+        // Only nbsphinx takes the name of a notebook for its page; to a browser it is a file that may not be there.
+        return Target::NotUnderstood;
+    }
     if site.has_file(&path) {
         return match is_page(&path) && site.address(&path).is_some() {
             true => page(&path),

@@ -1,0 +1,501 @@
+//! Jupyter notebooks: their cells as one page of Markdown, and where in the file each letter of it stands.
+//!
+//! Cells of Markdown are text, cells of code are blocks of code, and what the code put out is not read. A notebook is JSON, so a
+//! word of a cell stands in the file as it is written there, with `\"` for `"`. What has no such escapes can be edited in its
+//! place; a link that has some is not to be followed (see [`Notebook::page`]).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::anchors::AnchorStyle;
+use crate::lines_from::{Fence, FenceLine};
+use crate::page::{Format, Page, Problem};
+use crate::parse::{parse_as, text_of};
+use crate::parse_lines::Lines;
+
+/// More cells than anybody would write.
+const MOST_CELLS: usize = 20_000;
+/// Cells with one of these tags are left out by what builds sites of notebooks.
+const REMOVED: [&str; 2] = ["remove-cell", "remove_cell"];
+/// Of cells with one of these, the code.
+const WITHOUT_CODE: [&str; 4] = ["remove-input", "remove_input", "hide-input", "hide_input"];
+
+/// What is wrong with a file that is called a notebook and is none.
+pub const NO_NOTEBOOK: &str = "the file is no notebook that can be read: it is not JSON with a list of cells";
+
+/// A notebook, read.
+#[derive(Debug, Clone, Default)]
+pub struct Notebook {
+    /// Its cells as Markdown.
+    pub text: String,
+    /// Where what of `text` stands in the file, in order and without gaps.
+    runs: Vec<Run>,
+    /// What of the text is words of cells of Markdown, in order.
+    words: Vec<Range<usize>>,
+}
+
+/// A part of the text and of the file.
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    /// Where it begins in the text.
+    at: usize,
+    /// Where it begins in the file.
+    from: usize,
+    /// How long it is in the text.
+    len: usize,
+    /// How long it is in the file; other than `len` for an escape and for what stands in none.
+    raw: usize,
+    /// Whether it is the same in both.
+    is_same: bool,
+}
+
+#[derive(Deserialize)]
+struct Whole<'a> {
+    #[serde(borrow, default)]
+    cells: Option<Vec<&'a RawValue>>,
+    /// Until version 3.
+    #[serde(borrow, default)]
+    worksheets: Option<Vec<Worksheet<'a>>>,
+    #[serde(borrow, default)]
+    metadata: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Worksheet<'a> {
+    #[serde(borrow, default)]
+    cells: Vec<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Cell<'a> {
+    #[serde(borrow)]
+    cell_type: Cow<'a, str>,
+    #[serde(borrow, default)]
+    source: Option<&'a RawValue>,
+    /// What `source` was called for code until version 3.
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+    /// Of a heading, until version 3.
+    #[serde(borrow, default)]
+    level: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    metadata: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize, Default)]
+struct CellMetadata {
+    #[serde(default)]
+    tags: Vec<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Metadata {
+    kernelspec: Language,
+    language_info: Language,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Language {
+    language: Option<String>,
+    name: Option<String>,
+}
+
+impl Metadata {
+    /// The language of the code, as a fence names it.
+    fn language(self) -> String {
+        let name = self.language_info.name.or(self.kernelspec.language).unwrap_or_default();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "+-#_.".contains(c);
+        if name.len() <= 40 && name.chars().all(is_name) { name } else { String::new() }
+    }
+}
+
+/// A value of JSON that may be anything, as what is wanted of it.
+fn read<'a, T: Deserialize<'a>>(value: &'a RawValue) -> Option<T> {
+    serde_json::from_str(value.get()).ok()
+}
+
+impl Notebook {
+    /// Reads a notebook; `None` where the file is none. Never panics.
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let file = text_of(bytes);
+        let whole: Whole<'_> = serde_json::from_str(file.trim_start_matches('\u{feff}')).ok()?;
+        let cells = match (whole.cells, whole.worksheets) {
+            (Some(cells), _) => cells,
+            (None, Some(sheets)) => sheets.into_iter().flat_map(|sheet| sheet.cells).collect(),
+            (None, None) => return None,
+        };
+        let language = whole.metadata.and_then(read::<Metadata>).unwrap_or_default().language();
+        let mut notebook = Self::default();
+        for cell in cells.into_iter().take(MOST_CELLS) {
+            if let Some(cell) = read::<Cell<'_>>(cell) {
+                notebook.cell(&file, &cell, &language);
+            }
+        }
+        Some(notebook)
+    }
+
+    /// The notebook as a page of the file: spans are ranges of it. A link whose destination is written with escapes has these
+    /// in its target, with a backslash, and nothing can be said of where it leads.
+    pub fn page(&self, path: &str, bytes: &[u8], anchors: AnchorStyle) -> Page {
+        let file = text_of(bytes);
+        let mut page = parse_as(path, self.text.as_bytes(), Format::Markdown, anchors);
+        page.format = Format::Notebook;
+        if !page.problems.is_empty() {
+            let lines = self.lines(&file);
+            page.problems.iter_mut().for_each(|problem| problem.line = origin(&lines, problem.line));
+        }
+        if matches!(file, Cow::Owned(_)) {
+            let message = "the file is not UTF-8: save it as UTF-8".to_owned();
+            page.problems.insert(0, Problem { line: 1, message });
+        }
+        for link in &mut page.links {
+            let in_file = self.range(&link.dest_span);
+            if file[in_file.clone()] != self.text[link.dest_span.clone()] {
+                let escaped = &file[in_file.clone()];
+                link.target = if escaped.contains('\\') { escaped.to_owned() } else { format!("\\{escaped}") };
+            }
+            link.dest_span = in_file;
+            link.span = self.range(&link.span);
+        }
+        page.headings.iter_mut().for_each(|heading| heading.span = self.range(&heading.span));
+        page.sections.iter_mut().for_each(|section| section.markdown_span = self.range(&section.markdown_span));
+        for spans in [&mut page.prose, &mut page.code] {
+            spans.iter_mut().for_each(|span| *span = self.range(span));
+        }
+        let front = &mut page.front_matter;
+        for span in [&mut front.span, &mut front.body].into_iter().flatten() {
+            *span = self.range(span);
+        }
+        page
+    }
+
+    /// The lines of the file that the lines of the text stand on, counted from 1.
+    pub fn lines(&self, file: &str) -> Vec<usize> {
+        let lines = Lines::of(file);
+        let starts = std::iter::once(0).chain(self.text.match_indices('\n').map(|(at, _)| at + 1));
+        starts.map(|start| lines.number(self.place(start))).collect()
+    }
+
+    /// The file without the words of its cells of Markdown.
+    pub(crate) fn without_words(&self, file: &str) -> String {
+        let (mut rest, mut at) = (String::with_capacity(file.len()), 0);
+        for words in &self.words {
+            let words = self.range(words);
+            rest.push_str(file.get(at..words.start).unwrap_or_default());
+            at = words.end.max(at);
+        }
+        rest.push_str(file.get(at..).unwrap_or_default());
+        rest
+    }
+
+    fn cell(&mut self, file: &str, cell: &Cell<'_>, language: &str) {
+        let tags = cell.metadata.and_then(read::<CellMetadata>).unwrap_or_default().tags;
+        let is_tagged = |tags_of: &[&str]| tags.iter().any(|tag| tags_of.contains(&tag.as_str()));
+        let Some(source) = cell.source.or(cell.input).and_then(|source| Self::source(file, source)) else { return };
+        if source.text.trim().is_empty() || is_tagged(&REMOVED) {
+            return;
+        }
+        match &*cell.cell_type {
+            "markdown" => {
+                let mut fence = Fence::default();
+                let is_open = source.text.lines().map(|line| fence.line(line)).last() == Some(FenceLine::Inside);
+                let start = self.text.len();
+                self.append(&source);
+                self.words.push(start..self.text.len());
+                self.end_line();
+                // What a cell leaves open ends with it.
+                if is_open && fence.line("x") == FenceLine::Inside {
+                    let mark = closing(&source.text);
+                    self.add(&mark);
+                    self.add("\n");
+                }
+            }
+            "heading" => {
+                let level = cell.level.and_then(read::<usize>).unwrap_or(1).clamp(1, 6);
+                self.add(&format!("{} ", "#".repeat(level)));
+                self.append(&source);
+                self.end_line();
+            }
+            "code" if !is_tagged(&WITHOUT_CODE) => {
+                let fence = "`".repeat(longest_run(&source.text, '`').max(2) + 1);
+                self.add(&format!("{fence}{language}\n"));
+                self.append(&source);
+                self.end_line();
+                self.add(&format!("{fence}\n"));
+            }
+            _ => return,
+        }
+        self.add("\n");
+    }
+
+    /// The text of a cell: one string, or one for each line.
+    fn source(file: &str, source: &RawValue) -> Option<Self> {
+        let mut text = Self::default();
+        match source.get().as_bytes().first()? {
+            b'"' => text.string(file, source.get()),
+            b'[' => {
+                for line in read::<Vec<&RawValue>>(source)? {
+                    if line.get().starts_with('"') {
+                        text.string(file, line.get());
+                    }
+                }
+            }
+            _ => return None,
+        }
+        Some(text)
+    }
+
+    /// Adds a string of JSON, which is a slice of the file with its quotes.
+    fn string(&mut self, file: &str, quoted: &str) {
+        // Both are parts of one text.
+        let start = (quoted.as_ptr() as usize).wrapping_sub(file.as_ptr() as usize);
+        let Some(inside) = quoted.get(1..quoted.len().saturating_sub(1)) else { return };
+        if file.get(start..start + quoted.len()) != Some(quoted) {
+            return;
+        }
+        let (start, mut at) = (start + 1, 0);
+        while let Some(escape) = inside[at..].find('\\').map(|found| at + found) {
+            self.same(&inside[at..escape], start + at);
+            let (letter, length) = unescaped(&inside[escape..]);
+            let mut buffer = [0; 4];
+            self.push(letter.encode_utf8(&mut buffer), start + escape, length, false);
+            at = escape + length;
+        }
+        self.same(&inside[at..], start + at);
+    }
+
+    fn same(&mut self, text: &str, from: usize) {
+        self.push(text, from, text.len(), true);
+    }
+
+    /// Adds what stands nowhere in the file.
+    fn add(&mut self, text: &str) {
+        let from = self.runs.last().map_or(0, |last| last.from + last.raw);
+        self.push(text, from, 0, false);
+    }
+
+    fn push(&mut self, text: &str, from: usize, raw: usize, is_same: bool) {
+        if !text.is_empty() {
+            self.runs.push(Run { at: self.text.len(), from, len: text.len(), raw, is_same });
+            self.text.push_str(text);
+        }
+    }
+
+    fn append(&mut self, other: &Self) {
+        let at = self.text.len();
+        self.runs.extend(other.runs.iter().map(|run| Run { at: at + run.at, ..*run }));
+        self.text.push_str(&other.text);
+    }
+
+    fn end_line(&mut self) {
+        if !self.text.ends_with('\n') {
+            self.add("\n");
+        }
+    }
+
+    /// The run that a byte of the text is in.
+    fn run(&self, at: usize) -> Option<&Run> {
+        let after = self.runs.partition_point(|run| run.at <= at);
+        self.runs.get(after.checked_sub(1)?)
+    }
+
+    /// Where a byte of the text stands in the file.
+    fn place(&self, at: usize) -> usize {
+        match self.run(at) {
+            Some(run) if run.is_same => run.from + (at - run.at).min(run.len),
+            Some(run) if at >= run.at + run.len => run.from + run.raw,
+            Some(run) => run.from,
+            None => 0,
+        }
+    }
+
+    /// Where a range of the text stands in the file: from the first of its letters to behind the last.
+    fn range(&self, range: &Range<usize>) -> Range<usize> {
+        let start = self.place(range.start);
+        let end = match range.end.checked_sub(1).filter(|_| !range.is_empty()).and_then(|last| self.run(last)) {
+            Some(run) if run.is_same => run.from + (range.end - run.at).min(run.len),
+            Some(run) => run.from + run.raw,
+            None => start,
+        };
+        start..end.max(start)
+    }
+}
+
+/// Of [`Notebook::lines`], the one that a line of the text stands on; both are counted from 1.
+pub(crate) fn origin(lines: &[usize], line: usize) -> usize {
+    lines.get(line.saturating_sub(1)).or(lines.last()).copied().unwrap_or(1)
+}
+
+fn longest_run(text: &str, mark: char) -> usize {
+    text.split(|c| c != mark).map(str::len).max().unwrap_or(0)
+}
+
+/// What closes the fence that a text leaves open.
+fn closing(text: &str) -> String {
+    let mark = if longest_run(text, '~') > longest_run(text, '`') { '~' } else { '`' };
+    std::iter::repeat_n(mark, longest_run(text, mark).max(3)).collect()
+}
+
+/// The letter that an escape of JSON stands for, and how long it is.
+fn unescaped(escape: &str) -> (char, usize) {
+    let unit = |text: &str| u32::from_str_radix(text.get(2..6)?, 16).ok().filter(|_| text.starts_with("\\u"));
+    let letter = match escape.as_bytes().get(1) {
+        Some(b'n') => '\n',
+        Some(b't') => '\t',
+        Some(b'r') => '\r',
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'u') => {
+            let Some(first) = unit(escape) else { return ('\u{fffd}', escape.len().min(2)) };
+            let second = escape.get(6..).and_then(unit).filter(|low| (0xdc00..0xe000).contains(low));
+            if let (0xd800..0xdc00, Some(second)) = (first, second) {
+                let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                return (char::from_u32(code).unwrap_or('\u{fffd}'), 12);
+            }
+            return (char::from_u32(first).unwrap_or('\u{fffd}'), 6);
+        }
+        Some(other) => *other as char,
+        None => return ('\u{fffd}', escape.len()),
+    };
+    (letter, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NOTEBOOK: &str = r###"{
+ "cells": [
+  {"cell_type": "markdown", "metadata": {}, "source": ["# Title\n", "\n", "See [one](a.md), [two](b\u00e4.md \"T\")\n", "and [three](c.ipynb#x).\n"]},
+  {"cell_type": "code", "execution_count": 1, "metadata": {"tags": ["x"]}, "outputs": [{"text": ["secret output"]}],
+   "source": ["print(\"```\")\n", "1 + 1"]},
+  {"cell_type": "raw", "metadata": {}, "source": "raw words"},
+  {"cell_type": "markdown", "metadata": {}, "source": "```sh\nleft open"},
+  {"cell_type": "markdown", "metadata": {}, "source": "## Sch\u00f6n\n\nWords \ud83d\ude00 here."},
+  {"cell_type": "code", "metadata": {"tags": ["remove-cell"]}, "outputs": [], "source": "hidden()"}
+ ],
+ "metadata": {"kernelspec": {"language": "python", "name": "python3"}},
+ "nbformat": 4, "nbformat_minor": 5
+}"###;
+
+    fn page(text: &str) -> Page {
+        let notebook = Notebook::read(text.as_bytes()).expect("a notebook");
+        notebook.page("a.ipynb", text.as_bytes(), AnchorStyle::GitHub)
+    }
+
+    #[test]
+    fn cells_are_text_and_code_and_outputs_are_not_read() {
+        let notebook = Notebook::read(NOTEBOOK.as_bytes()).expect("a notebook");
+        let expected = "# Title\n\nSee [one](a.md), [two](bä.md \"T\")\nand [three](c.ipynb#x).\n\n````python\nprint(\"```\")\n1 + \
+                        1\n````\n\n```sh\nleft open\n```\n\n## Schön\n\nWords 😀 here.\n\n";
+        assert_eq!(notebook.text, expected);
+        let page = page(NOTEBOOK);
+        assert_eq!((page.format, page.title.as_deref()), (Format::Notebook, Some("Title")));
+        let headings: Vec<_> =
+            page.headings.iter().map(|heading| (heading.text.as_str(), heading.anchor.as_str())).collect();
+        assert_eq!(headings, [("Title", "title"), ("Schön", "schön")]);
+        assert_eq!(page.sections[0].code[0].language.as_deref(), Some("python"));
+        assert!(!page.sections.iter().any(|section| section.markdown.contains("secret")));
+    }
+
+    #[test]
+    fn what_is_written_without_escapes_can_be_edited_where_it_stands() {
+        let page = page(NOTEBOOK);
+        let links: Vec<_> =
+            page.links.iter().map(|link| (link.target.as_str(), &NOTEBOOK[link.dest_span.clone()])).collect();
+        assert_eq!(links, [("a.md", "a.md"), ("b\\u00e4.md", "b\\u00e4.md"), ("c.ipynb#x", "c.ipynb#x")]);
+        assert!(NOTEBOOK[page.headings[1].span.clone()].starts_with("## Sch\\u00f6n"));
+        let first = &page.prose[0];
+        assert_eq!(&NOTEBOOK[first.clone()], "Title");
+    }
+
+    #[test]
+    fn older_notebooks_are_read_and_other_json_is_none() {
+        let old = r#"{"nbformat": 3, "worksheets": [{"cells": [
+            {"cell_type": "heading", "level": 2, "source": ["Old"]},
+            {"cell_type": "code", "input": ["x = 1"], "language": "python"},
+            {"cell_type": 7}, null
+        ]}]}"#;
+        assert_eq!(Notebook::read(old.as_bytes()).expect("a notebook").text, "## Old\n\n```\nx = 1\n```\n\n");
+        for text in ["", "{}", "[]", "{\"cells\": 1}", "# Title", "{\"cells\": [", "\u{feff}null"] {
+            assert!(Notebook::read(text.as_bytes()).is_none(), "{text}");
+        }
+        assert!(Notebook::read(b"{\"cells\": []}").is_some_and(|notebook| notebook.text.is_empty()));
+    }
+
+    fn json() -> impl Strategy<Value = serde_json::Value> {
+        let leaf = prop_oneof![
+            Just(serde_json::Value::Null),
+            any::<i64>().prop_map(serde_json::Value::from),
+            "\\PC{0,20}".prop_map(serde_json::Value::from),
+            prop::sample::select(vec!["markdown", "code", "# A\n[b](c.md \"d\")", "```", "\u{1}\\\""])
+                .prop_map(serde_json::Value::from),
+        ];
+        let names = prop::sample::select(vec!["cells", "cell_type", "source", "metadata", "tags", "worksheets", "x"]);
+        leaf.prop_recursive(6, 60, 6, move |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..6).prop_map(serde_json::Value::from),
+                prop::collection::vec((names.clone(), inner), 0..6).prop_map(|members| {
+                    members
+                        .into_iter()
+                        .map(|(name, value)| (name.to_owned(), value))
+                        .collect::<serde_json::Map<_, _>>()
+                        .into()
+                }),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_json_and_bytes_never_panic(value in json(), bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            for bytes in [value.to_string().into_bytes(), bytes] {
+                if let Some(notebook) = Notebook::read(&bytes) {
+                    notebook.page("a.ipynb", &bytes, AnchorStyle::GitHub);
+                }
+                parse_as("a.ipynb", &bytes, Format::Notebook, AnchorStyle::GitHub);
+            }
+        }
+
+        #[test]
+        fn the_text_of_a_cell_is_what_was_written_and_spans_are_of_the_file(
+            cells in prop::collection::vec("(\\PC|\n|\"|\\\\|[\\[\\]()#`é😀]|\\[a\\]\\(b\\.md\\)){0,60}", 1..4),
+            ascii in any::<bool>(),
+        ) {
+            let cells: Vec<_> = cells.iter().map(|text| serde_json::json!({"cell_type": "markdown", "source": text})).collect();
+            let mut file = serde_json::json!({ "cells": cells }).to_string();
+            if ascii {
+                let escaped = |c: char| {
+                    let mut units = [0; 2];
+                    c.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04x}")).collect::<String>()
+                };
+                file = file.chars().map(|c| if c.is_ascii() { c.to_string() } else { escaped(c) }).collect();
+            }
+            let notebook = Notebook::read(file.as_bytes()).expect("a notebook");
+            for cell in &cells {
+                let text = cell["source"].as_str().expect("a text");
+                prop_assert!(text.trim().is_empty() || notebook.text.contains(text), "{:?} in {:?}", text, notebook.text);
+            }
+            let page = notebook.page("a.ipynb", file.as_bytes(), AnchorStyle::GitHub);
+            for link in &page.links {
+                let written = &file[link.dest_span.clone()];
+                prop_assert!(link.target.contains('\\') || written == "b.md" || !written.contains('\\'));
+                let mut edited = file.clone();
+                if link.target == "b.md" {
+                    edited.replace_range(link.dest_span.clone(), "other/c.md");
+                    prop_assert!(Notebook::read(edited.as_bytes()).is_some_and(|edited| edited.text.contains("other/c.md")));
+                }
+            }
+            for span in page.prose.iter().chain(&page.code).chain(page.headings.iter().map(|heading| &heading.span)) {
+                prop_assert!(file.get(span.clone()).is_some());
+            }
+        }
+    }
+}
