@@ -55,6 +55,7 @@ fn a_question_does_not_wait_for_a_slow_embedder_and_is_served_the_next_time() {
     embedder.release();
     // What was sent is answered after all, and kept.
     eventually("the vector of the question", || (found(&site, "outdated") == ["keys"]).then_some(()));
+    assert_eq!(found(&site, "outdated"), ["keys"]);
     assert!(counted(&site, "cached") > cached);
     assert_eq!(embedder.times_asked("outdated"), 1);
 }

@@ -112,3 +112,23 @@ fn a_file_that_is_too_large_is_skipped_and_the_rest_is_indexed() {
     assert_eq!((&told["pages"], &told["skipped"][0]["reason"]), (&1.into(), &"tooLarge".into()), "{told:#}");
     assert_eq!(installation.must(&["search", "acme", "zebra", "--json"]).json()["passages"][0]["path"], "a");
 }
+
+#[test]
+fn a_notebook_is_found_by_what_its_cells_say() {
+    let installation = Installation::new();
+    let lab = r###"{"nbformat": 4, "metadata": {"language_info": {"name": "python"}}, "cells": [
+        {"cell_type": "markdown", "source": ["# The lab\n", "\n", "Count every \"zebra\".\n"]},
+        {"cell_type": "markdown", "source": "## Plots\n\nDraw them."},
+        {"cell_type": "code", "source": "draw_giraffe()", "outputs": [{"text": "walrus"}]}]}"###;
+    let repository = installation.repository("acme", &[("a.md", "# A\n"), ("lab.ipynb", lab), ("broken.ipynb", "{")]);
+    installation.add_project("acme", &repository);
+    let told = installation.must(&["index", "acme", "--json"]).json();
+    assert_eq!((&told["pages"], &told["skipped"][0]["reason"]), (&2.into(), &"unsupported".into()), "{told:#}");
+    assert_eq!(told["odd"][0]["file"], "broken.ipynb", "{told:#}");
+
+    let found = |words: &str| installation.must(&["search", "acme", words, "--json"]).json()["passages"].clone();
+    let zebra = found("zebra");
+    assert_eq!((&zebra[0]["title"], &zebra[0]["path"]), (&"The lab".into(), &"lab.ipynb".into()), "{zebra:#}");
+    assert_eq!(found("draw giraffe")[0]["href"], "/lab.ipynb#plots");
+    assert_eq!(found("walrus"), serde_json::json!([]), "what the code put out is not read");
+}

@@ -63,6 +63,8 @@ pub struct QuestionCounts {
     pub late: u64,
     /// It could not be made: words alone answered.
     pub failed: u64,
+    /// Too few sections had one: words alone answered.
+    pub unready: u64,
 }
 
 /// Why a question has no vector.
@@ -74,6 +76,8 @@ pub enum QuestionError {
     Full,
     #[error("the embedder broke down over a question")]
     Broken,
+    #[error("too few sections of the docs have vectors yet")]
+    Unready,
     /// What the embedder says, and why.
     #[error("{0}")]
     Failed(Arc<str>),
@@ -108,7 +112,7 @@ pub struct Questions {
     waits: Waits,
     kept: Arc<Mutex<Kept>>,
     flights: Arc<Flights>,
-    counts: [AtomicU64; 4],
+    counts: [AtomicU64; 5],
     told: Mutex<Told>,
 }
 
@@ -119,6 +123,7 @@ enum Outcome {
     Cached,
     Late,
     Failed,
+    Unready,
 }
 
 /// What is to be told of questions that words alone answered.
@@ -152,6 +157,7 @@ impl Questions {
             cached: count(Outcome::Cached),
             late: count(Outcome::Late),
             failed: count(Outcome::Failed),
+            unready: count(Outcome::Unready),
         }
     }
 
@@ -247,6 +253,11 @@ impl Embedder for Questions {
             self.tell(error);
         }
         vector
+    }
+
+    fn passed_over(&self) {
+        self.count(Outcome::Unready);
+        self.tell(&QuestionError::Unready.into());
     }
 }
 

@@ -34,6 +34,9 @@ pub trait Embedder: Send + Sync + fmt::Debug + 'static {
     async fn question(&self, text: &str, _asker: Asker) -> Result<Vec<f32>, BoxError> {
         self.embed(&[text], Role::Question).await?.pop().ok_or_else(|| "the embedder gave no vector".into())
     }
+
+    /// Hears of a question that words alone answer, as too few sections have vectors yet.
+    fn passed_over(&self) {}
 }
 
 /// Who waits for what is found.

@@ -157,6 +157,7 @@ impl Snapshot {
         }
         let placed = self.placed();
         if !placed.are_enough(self.ground.sections) {
+            embedder.passed_over();
             return None;
         }
         match embedder.question(question, asker).await {

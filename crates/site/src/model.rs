@@ -341,11 +341,11 @@ impl Site {
     /// A link from one file to another as this site writes it, in the style of `like`.
     pub fn link(&self, wanted: &Wanted<'_>) -> String {
         let written = rules(self.generator()).write(self, wanted);
-        match Format::of(wanted.from) {
-            // Into a string of JSON, as it is.
-            Format::Notebook => written.replace('"', "%22").replace('\\', "%5C"),
-            Format::Markdown | Format::Mdx | Format::Rst => written,
+        if Format::of(wanted.from) == Format::Notebook {
+            // It goes into a string of JSON as it is.
+            return written.replace('"', "%22").replace('\\', "%5C");
         }
+        written
     }
 }
 

@@ -70,12 +70,11 @@ pub fn read_file(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> 
 
 fn read_page(layout: &Layout, file: &str, bytes: &[u8], tree: &dyn Tree) -> FileRead {
     let original = text_of(bytes);
-    let notebook = match Format::of(file) {
-        Format::Notebook => match Notebook::read(bytes) {
-            Some(notebook) => Some((notebook.lines(&original), notebook)),
-            None => return no_notebook(),
-        },
-        Format::Markdown | Format::Mdx | Format::Rst | Format::Adoc => None,
+    let notebook = (Format::of(file) == Format::Notebook).then(|| Notebook::read(bytes));
+    let notebook = match notebook {
+        Some(Some(notebook)) => Some((notebook.lines(&original), notebook)),
+        Some(None) => return no_notebook(),
+        None => None,
     };
     let is_markdown = Format::of(file).is_markdown();
     let mut expanded = match Format::of(file) {

@@ -111,12 +111,13 @@ impl Metrics {
     fn questions(&self, text: &mut Exposition) {
         let Some(questions) = &self.questions else { return };
         let counts = questions.counts();
-        let help = "Questions that were to get a vector, by what became of it; late and failed ones were answered by words alone.";
+        let help = "Questions that were to get a vector, by what became of it; late, failed and unready ones were answered by words alone.";
         text.family("docent_question_vectors_total", Kind::Counter, help)
             .sample(&[("outcome", "embedded")], counts.embedded)
             .sample(&[("outcome", "cached")], counts.cached)
             .sample(&[("outcome", "late")], counts.late)
-            .sample(&[("outcome", "failed")], counts.failed);
+            .sample(&[("outcome", "failed")], counts.failed)
+            .sample(&[("outcome", "unready")], counts.unready);
     }
 
     fn models(&self, text: &mut Exposition) {
