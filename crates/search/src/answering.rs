@@ -1,32 +1,77 @@
-//! How much of a question a page answers: the score readers see.
+//! How likely a page is to answer a question: the score readers see.
 //!
-//! A score says which share of the question a page meets, each word weighed by how much it tells: 0.5 is half of what was
-//! asked, in a site of fifty pages as in one of five thousand. A word that no page holds tells the most of all, so a
-//! question about something else scores low however well its other words fit.
+//! ```text
+//! strength   what a page scores by the words that were asked for, against what these words weigh
+//! coverage   the share of these words that it holds at all, by weight
+//! lead       by how much it is ahead of the pages around it; of a page that holds half of the words a quarter counts
 //!
-//! Pages are ranked by more than that, so a page may meet more than one that ranks above it. A score never rises with the
-//! rank: where it would, pages next to each other share the mean of what they meet. That is the falling row that is
-//! nearest to what each page meets.
+//! score = 1 / (1 + e^(-SLOPE (ln strength + coverage + coverage² lead - EVEN)))
+//! ```
+//!
+//! Words weigh by how rare they are, so none of the three depends on how large a site is or how many words are asked for. A
+//! word that no page holds weighs most of all: a question about something else has little strength, however well its other
+//! words fit, and one that names what the docs never mention has less. At 0.5 a page answers as often as not.
+//!
+//! Pages are ranked by more than that, so a page may be likelier to answer than one that ranks above it. A score never rises
+//! with the rank: where it would, pages next to each other share the mean. That is the falling row that is nearest.
 
 use crate::ranking::Candidate;
+use crate::tally::sum_of;
 
 /// Beyond these many pages a score is that of the last one at most.
 const DEPTH: usize = 50;
+/// With how many of the best pages a page is compared.
+const AROUND: usize = 10;
+/// Where a page answers as often as not, and how soon it is certain above that. Chosen so that of questions that a site
+/// answers hardly one in twelve stays below 0.5.
+const EVEN: f32 = 1.1;
+const SLOPE: f32 = 1.5;
 
-/// Makes what ranked pages meet fall from the first to the last.
-pub(crate) fn meets(ranked: &mut [Candidate<'_>]) {
-    let depth = ranked.len().min(DEPTH);
-    let met: Vec<f32> = ranked[..depth].iter().map(|candidate| candidate.meets.clamp(0.0, 1.0)).collect();
-    let falling = falling(&met);
-    let last = falling.last().copied().unwrap_or_default();
-    for (candidate, met) in ranked.iter_mut().zip(&falling) {
-        candidate.meets = *met;
+/// What the words that were asked for weigh.
+pub(crate) struct Asked {
+    /// By the number of a word: what it weighs where it is met.
+    pub(crate) met: Vec<f32>,
+    /// What all of them weigh, with what the docs do not know.
+    pub(crate) all: f32,
+}
+
+impl Asked {
+    /// Says of each page how likely it is to answer. `ranked` is in order of what the pages score.
+    pub(crate) fn judge(&self, ranked: &mut [Candidate<'_>]) {
+        let all = self.all.max(f32::MIN_POSITIVE);
+        let around = &ranked[..ranked.len().min(AROUND)];
+        let count = around.len();
+        let sum: f32 = around.iter().map(|candidate| candidate.score).sum();
+        for (at, candidate) in ranked.iter_mut().enumerate() {
+            let (others, sum) = if at < count { (count - 1, sum - candidate.score) } else { (count, sum) };
+            let usual = if others > 0 { sum / others as f32 } else { 0.0 };
+            let lead = (1.0 - usual / candidate.score.max(f32::MIN_POSITIVE)).max(0.0);
+            let coverage = (sum_of(&self.met, candidate.met) / all).min(1.0);
+            candidate.answers = likelihood(candidate.score / all, coverage, lead);
+        }
     }
-    ranked[depth..].iter_mut().for_each(|candidate| candidate.meets = candidate.meets.clamp(0.0, last));
-    let mut least = last;
+}
+
+fn likelihood(strength: f32, coverage: f32, lead: f32) -> f32 {
+    if strength <= 0.0 {
+        return 0.0;
+    }
+    let evidence = strength.ln() + coverage + coverage * coverage * lead;
+    1.0 / (1.0 + (-SLOPE * (evidence - EVEN)).exp())
+}
+
+/// Makes the scores of ranked pages fall from the first to the last.
+pub(crate) fn falling_scores(ranked: &mut [Candidate<'_>]) {
+    let depth = ranked.len().min(DEPTH);
+    let answers: Vec<f32> = ranked[..depth].iter().map(|candidate| candidate.answers.clamp(0.0, 1.0)).collect();
+    let mut least = 1.0_f32;
+    for (candidate, falling) in ranked.iter_mut().zip(falling(&answers)) {
+        candidate.answers = falling;
+        least = falling;
+    }
     for candidate in &mut ranked[depth..] {
-        least = least.min(candidate.meets);
-        candidate.meets = least;
+        least = least.min(candidate.answers);
+        candidate.answers = least;
     }
 }
 
@@ -49,6 +94,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_is_met_in_full_and_ahead_of_others_is_likelier_to_answer() {
+        let (all, half) = (likelihood(3.0, 1.0, 0.4), likelihood(0.8, 0.4, 0.4));
+        assert!(all > 0.85 && half < 0.3, "{all} {half}");
+        assert!(likelihood(3.0, 1.0, 0.1) < all && likelihood(2.0, 1.0, 0.4) < all && likelihood(3.0, 0.7, 0.4) < all);
+        assert_eq!(likelihood(0.0, 0.0, 1.0), 0.0);
+    }
 
     #[test]
     fn what_would_rise_is_shared() {

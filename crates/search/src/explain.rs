@@ -14,7 +14,7 @@ use crate::weighed::Scored;
 pub struct Explanation {
     /// The page's path on the site, without a leading slash.
     pub path: String,
-    /// How much of the question it meets, 0 to 1, as its passage says.
+    /// How likely it is to answer, 0 to 1, as its passage says.
     pub score: f32,
     /// How many other pages link to it, which counts a little.
     pub linked_from: u32,

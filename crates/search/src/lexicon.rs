@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use tantivy::Searcher;
+use tantivy::query::{EnableScoring, PhraseQuery, Query as EngineQuery};
 use tantivy::schema::Field;
+use tantivy::{DocSet, Searcher, TERMINATED};
 use tantivy_fst::Automaton;
 
 use crate::ground::Ground;
@@ -12,6 +13,7 @@ use crate::languages::Language;
 use crate::readers::Stem;
 use crate::schema::Fields;
 use crate::spelling;
+use crate::words;
 
 /// How many known words are looked at for one unknown.
 const MOST_LOOKED_AT: usize = 20_000;
@@ -66,6 +68,28 @@ impl<'s> Lexicon<'s> {
         for field in self.fields.of_page().into_iter().chain([self.fields.spelled]) {
             if self.searcher.doc_freq(&self.fields.marked(field, word))? > 0 {
                 return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Whether two words stand beside each other in the text of any section, in this order.
+    pub(crate) fn holds_beside(&self, left: &str, right: &str) -> tantivy::Result<bool> {
+        for language in self.languages() {
+            let terms = [left, right].map(|word| self.fields.marked(self.fields.body, &words::stem(word, *language)));
+            if terms[0] == terms[1] {
+                continue;
+            }
+            let query = PhraseQuery::new(terms.to_vec());
+            let weight = query.weight(EnableScoring::disabled_from_searcher(self.searcher))?;
+            for reader in self.searcher.segment_readers() {
+                let mut beside = weight.scorer(reader, 1.0)?;
+                while beside.doc() != TERMINATED {
+                    if !reader.is_deleted(beside.doc()) {
+                        return Ok(true);
+                    }
+                    beside.advance();
+                }
             }
         }
         Ok(false)

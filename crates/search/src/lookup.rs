@@ -60,11 +60,15 @@ impl Block<'_> {
 }
 
 /// Everywhere a word is listed.
-pub(crate) struct Found(Vec<Listed>);
+pub(crate) struct Found {
+    listed: Vec<Listed>,
+    /// How sure it is that this is what was meant.
+    certainty: f32,
+}
 
 impl Found {
     pub(crate) fn in_field(&self, field: Field) -> impl Iterator<Item = &Listed> {
-        self.0.iter().filter(move |listed| listed.field == field)
+        self.listed.iter().filter(move |listed| listed.field == field)
     }
 }
 
@@ -107,7 +111,7 @@ impl Lookup<'_> {
                 }
             }
         }
-        Ok(Found(found))
+        Ok(Found { listed: found, certainty: word.certainty })
     }
 
     pub(crate) fn empty(&self, scored: Scored) -> Tally {
@@ -136,9 +140,10 @@ impl Lookup<'_> {
         word: Option<usize>,
         tally: &mut Tally,
     ) -> tantivy::Result<()> {
+        let weight = text.weight * found.certainty;
         if text.field == self.fields.whole {
             self.count_whole(found, tally)?;
-            tally.settle_by(text.weight, word, |page| text.by_length[usize::from(self.ground.lengths[page])]);
+            tally.settle_by(weight, word, |page| text.by_length[usize::from(self.ground.lengths[page])]);
             return Ok(());
         }
         let listed: Vec<&Listed> = found.in_field(text.field).collect();
@@ -154,9 +159,9 @@ impl Lookup<'_> {
             if text.field == self.fields.link {
                 // What is said of a page in all links to it is one text.
                 let length = |page: usize| self.ground.link_words[page] as f32;
-                tally.settle_by(text.weight, word, |page| text.counts(length(page)));
+                tally.settle_by(weight, word, |page| text.counts(length(page)));
             } else {
-                tally.settle(text.weight, word);
+                tally.settle(weight, word);
             }
             return Ok(());
         }
@@ -166,7 +171,7 @@ impl Lookup<'_> {
         }
         let rarity = tally.rarity(holding, word);
         for listed in listed {
-            self.score_at_once(text, listed, rarity, word, tally)?;
+            self.score_at_once(text, listed, weight * rarity, word, tally)?;
         }
         Ok(())
     }
@@ -187,12 +192,12 @@ impl Lookup<'_> {
         Ok(holding)
     }
 
-    /// Scores all documents of a list. No other list has the same documents.
+    /// Scores all documents of a list, by what the word is worth. No other list has the same documents.
     fn score_at_once(
         &self,
         text: &Weighed,
         listed: &Listed,
-        rarity: f32,
+        worth: f32,
         word: Option<usize>,
         tally: &mut Tally,
     ) -> tantivy::Result<()> {
@@ -202,7 +207,7 @@ impl Lookup<'_> {
         // Nearly all lists are of the form that was asked for.
         let of_share = ((listed.share - 1.0).abs() > 0.0).then(|| text.saturation_of(listed.share));
         let saturation = of_share.as_ref().unwrap_or(&text.saturation);
-        let most = text.weight * rarity * (text.k1 + 1.0);
+        let most = worth * (text.k1 + 1.0);
         let mut worth: Vec<f32> = Vec::new();
         self.each_block(listed, |block| {
             // What goes to and fro in the memory first, and then what is reckoned, many side by side.

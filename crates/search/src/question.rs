@@ -16,6 +16,7 @@ use crate::spelling;
 use crate::synonyms::Synonyms;
 use crate::tally;
 use crate::words::{self, Beginnings};
+use crate::words_cut::is_unspaced;
 
 /// Words of a question beyond this many are left out: a pasted page is no better a question than its first lines.
 const MOST_WORDS: usize = 32;
@@ -35,6 +36,14 @@ const SYNONYM: f32 = 0.8;
 const ENDING: f32 = 0.7;
 const PARTED: f32 = 0.8;
 const SLIP: [f32; 2] = [0.7, 0.5];
+/// How sure it is that two words stand for one that the docs do not know, and one for two.
+const SURELY_PARTED: f32 = 0.9;
+/// How much less sure a slip makes a word of one letter.
+const DOUBT: f32 = 3.0;
+const LEAST_SURE: f32 = 0.2;
+/// A word that is less sure is told as one the docs never mention.
+const SURE: f32 = 0.5;
+const APOSTROPHES: [char; 2] = ['\'', '\u{2019}'];
 /// What words of an earlier question count.
 const EARLIER: f32 = 0.4;
 /// In how many steps that is told. So sums of it are exact, and the same in whatever order.
@@ -60,6 +69,9 @@ pub(crate) struct Word {
     pub(crate) forms: Vec<Form>,
     /// A word nobody asked for: it may help, and is not missed.
     pub(crate) is_extra: bool,
+    /// How sure it is that the forms are what was meant: 1 for a word the docs know, less for a guess, 0 where there is
+    /// none.
+    pub(crate) certainty: f32,
 }
 
 /// One way a word may be written.
@@ -145,6 +157,30 @@ impl Question {
     pub(crate) fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
+
+    /// The words of a question that the docs never mention, and that are hardly a slip of one they do: as they are spelled
+    /// in its text, in order.
+    pub(crate) fn never_mentioned(&self, text: &str) -> Vec<String> {
+        let is_unknown = |word: &&Word| !word.is_extra && word.certainty < SURE;
+        let unknown: Vec<&str> = self.words.iter().filter(is_unknown).map(|word| word.asked.as_str()).collect();
+        let mut spelled: Vec<String> = Vec::new();
+        words::each_word(text, |word| {
+            let Some(word) = word.filter(|_| !unknown.is_empty()) else { return };
+            let is_name = word.chars().any(char::is_alphabetic) && !word.chars().any(is_unspaced);
+            // `doesn't` is two words to a search, and neither is one to a reader.
+            let is_cut = APOSTROPHES.iter().any(|sign| text.contains(&format!("{word}{sign}")));
+            // The whole of an identifier comes without its joints, which nobody wrote.
+            let is_told = spelled.iter().any(|told| told.eq_ignore_ascii_case(word)) || !text.contains(word);
+            if is_name && !is_cut && word.len() > 1 && !is_told && unknown.contains(&words::lower(word).as_str()) {
+                spelled.push(word.to_owned());
+            }
+        });
+        let parts = spelled.clone();
+        let is_part =
+            |word: &String| parts.iter().any(|whole| whole.len() > word.len() && whole.contains(word.as_str()));
+        spelled.retain(|word| !is_part(word));
+        spelled
+    }
 }
 
 /// Which of the words say what is looked for; `None` when none does.
@@ -169,10 +205,14 @@ struct Building<'b> {
 
 impl Building<'_> {
     fn add(&mut self, asked: &str, open: bool) -> tantivy::Result<()> {
-        let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: false };
+        let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: false, certainty: 1.0 };
         self.form(&mut word, asked, 1.0, Because::Asked);
         if !self.is_known(&word)? {
-            self.guess(&mut word, open)?;
+            word.certainty = 0.0;
+            word.is_extra = words::is_small_talk(asked);
+            if !word.is_extra {
+                self.guess(&mut word, open)?;
+            }
         }
         self.words.push(word);
         Ok(())
@@ -205,12 +245,15 @@ impl Building<'_> {
             let endings = self.lexicon.beginning_with(&asked, MOST_ENDINGS)?;
             endings.iter().for_each(|known| self.form(word, known, ENDING, Because::Ending));
             if !endings.is_empty() {
+                word.certainty = ENDING;
                 return Ok(());
             }
         }
         if let Some((left, right)) = self.parts(&asked)? {
             self.form(word, &left, PARTED, Because::Parted);
-            let mut second = Word { asked: right.clone(), forms: Vec::new(), is_extra: true };
+            word.certainty = SURELY_PARTED;
+            let certainty = SURELY_PARTED;
+            let mut second = Word { asked: right.clone(), forms: Vec::new(), is_extra: true, certainty };
             self.form(&mut second, &right, PARTED, Because::Parted);
             self.words.push(second);
             return Ok(());
@@ -218,18 +261,25 @@ impl Building<'_> {
         let Some(most) = spelling::slips(&asked) else { return Ok(()) };
         for (known, slips) in self.lexicon.alike(&asked, most, MOST_GUESSES)? {
             self.form(word, &known, SLIP[slips.clamp(1, SLIP.len()) - 1], Because::Slip);
+            word.certainty = (1.0 - DOUBT * slips as f32 / asked.chars().count() as f32).max(LEAST_SURE);
         }
         Ok(())
     }
 
-    /// Two known words that make up an unknown one.
+    /// Two known words that make up an unknown one, if they stand beside each other anywhere: `web server` for
+    /// `webserver`, and not any two words that happen to.
     fn parts(&self, word: &str) -> tantivy::Result<Option<(String, String)>> {
         if word.len() > LONGEST_COMPOUND || !word.chars().all(char::is_alphabetic) {
             return Ok(None);
         }
         for (at, _) in word.char_indices().skip(3) {
             let (left, right) = word.split_at(at);
-            if right.chars().count() >= 3 && self.lexicon.holds(left)? && self.lexicon.holds(right)? {
+            let is_long = right.chars().count() >= 3;
+            if is_long
+                && self.lexicon.holds(left)?
+                && self.lexicon.holds(right)?
+                && self.lexicon.holds_beside(left, right)?
+            {
                 return Ok(Some((left.to_owned(), right.to_owned())));
             }
         }
@@ -253,12 +303,12 @@ impl Building<'_> {
             }
             let joined = format!("{left}{right}");
             if joined.len() <= LONGEST_COMPOUND && self.lexicon.holds(&joined)? {
-                let mut word = self.words[first].clone();
-                self.form(&mut word, &joined, PARTED, Because::Parted);
-                self.words[first] = word;
-                let mut word = self.words[second].clone();
-                self.form(&mut word, &joined, PARTED, Because::Parted);
-                self.words[second] = word;
+                for at in [first, second] {
+                    let mut word = self.words[at].clone();
+                    self.form(&mut word, &joined, PARTED, Because::Parted);
+                    word.certainty = word.certainty.max(SURELY_PARTED);
+                    self.words[at] = word;
+                }
             }
         }
         Ok(())
@@ -272,6 +322,7 @@ impl Building<'_> {
                     (Some(same), [single]) => {
                         let mut word = self.words[same].clone();
                         self.form(&mut word, single, SYNONYM, Because::Synonym);
+                        word.certainty = 1.0;
                         self.words[same] = word;
                     }
                     _ => other.iter().for_each(|word| {
@@ -292,7 +343,7 @@ impl Building<'_> {
 
     fn add_extra(&mut self, asked: &str, share: f32, because: Because) {
         if self.words.len() < MOST_WORDS && self.words.iter().all(|word| word.asked != asked) {
-            let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: true };
+            let mut word = Word { asked: asked.to_owned(), forms: Vec::new(), is_extra: true, certainty: 1.0 };
             self.form(&mut word, asked, share, because);
             self.words.push(word);
         }

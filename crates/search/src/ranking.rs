@@ -16,17 +16,17 @@ use std::collections::{HashMap, HashSet};
 use docent_types::Passage;
 
 use crate::allowed::Allowed;
-use crate::answering::meets;
+use crate::answering::{Asked, falling_scores};
 use crate::lexicon::Lexicon;
 use crate::lookup::{Found, Lookup, Tallies, documents_of};
 use crate::manifest::ManifestPage;
 use crate::query::Query;
-use crate::question::Question;
+use crate::question::{Question, Word};
 use crate::schema::LINK;
 use crate::settings::{SHIPPED, Settings};
 use crate::showing::Showing;
 use crate::snapshot::Snapshot;
-use crate::tally::{Tally, sum_of};
+use crate::tally::{Tally, rarity, sum_of};
 use crate::vectors_alike::Alike;
 
 /// How many sections, and pages without one of those, may be shown.
@@ -50,8 +50,10 @@ pub(crate) struct Candidate<'s> {
     pub(crate) page: &'s ManifestPage,
     /// What it is ranked by.
     pub(crate) score: f32,
-    /// How much of the question it meets, 0 to 1.
-    pub(crate) meets: f32,
+    /// Which words of the question it holds, a bit for each.
+    pub(crate) met: u32,
+    /// How likely it is to answer the question, 0 to 1.
+    pub(crate) answers: f32,
     /// Sections that may be shown, the best first: what each scores, and its number.
     pub(crate) sections: Vec<(f32, usize)>,
     pub(crate) number: u32,
@@ -157,7 +159,8 @@ impl<'s> Search<'s> {
         self.keep_phrases(&mut ranked)?;
         for candidate in &mut ranked {
             candidate.score = self.score(candidate, &pages);
-            candidate.meets = self.meets(candidate, &sections, &pages);
+            candidate.met = pages.met(candidate.number as usize)
+                | candidate.sections.first().map_or(0, |(_, section)| sections.met(*section));
         }
         for candidate in &mut ranked {
             candidate.score *= nearness(self.query.near.as_deref(), &candidate.page.path);
@@ -173,10 +176,11 @@ impl<'s> Search<'s> {
             }
         }
         ranked.sort_by(order);
+        self.weighed(sections.rarities()).judge(&mut ranked);
         if let Some(alike) = alike {
             ranked = self.fuse(ranked, alike)?;
         }
-        meets(&mut ranked);
+        falling_scores(&mut ranked);
         Ok(ranked)
     }
 
@@ -248,14 +252,19 @@ impl<'s> Search<'s> {
         score * (1.0 + settings.linked * linked.ln_1p() / most)
     }
 
-    /// How much of the question a page meets: what its best section does, and some of what it does elsewhere.
-    fn meets(&self, candidate: &Candidate<'_>, sections: &Tally, pages: &Tally) -> f32 {
-        let here = candidate.sections.first().map_or(0, |(_, at)| sections.met(*at));
-        let elsewhere = pages.met(candidate.number as usize) & !here;
-        let rarities = sections.rarities();
-        let met =
-            self.sum_of_asked(rarities, here) + self.lookup.settings.elsewhere * self.sum_of_asked(rarities, elsewhere);
-        met / self.sum_of_asked(rarities, u32::MAX).max(f32::MIN_POSITIVE)
+    /// What each word that was asked for weighs. One that no page holds weighs most, and one that was guessed at as much of
+    /// that as the guess is unsure.
+    fn weighed(&self, rarities: &[f32]) -> Asked {
+        let unknown = rarity(self.snapshot.ground.sections as f32, 0.0);
+        let words = self.question.words.iter().zip(rarities).enumerate();
+        let weigh = |(at, (word, rarity)): (usize, (&Word, &f32))| {
+            let is_asked = self.asked >> at & 1 == 1;
+            let met = if is_asked { word.certainty * rarity } else { 0.0 };
+            (met, if is_asked { (1.0 - word.certainty) * unknown } else { 0.0 })
+        };
+        let (met, unsure): (Vec<f32>, Vec<f32>) = words.map(weigh).unzip();
+        let all = met.iter().chain(&unsure).sum();
+        Asked { met, all }
     }
 
     /// The sum of the words that were asked for and are met; words that were added are not missed.
@@ -288,7 +297,8 @@ impl<'s> Candidates<'s> {
         let place = self.places.get_mut(number as usize)?;
         if *place == 0 {
             let page = self.snapshot.page_numbered(number)?;
-            let empty = Candidate { page, score: 0.0, meets: 0.0, sections: Vec::new(), number, is_near: false };
+            let empty =
+                Candidate { page, score: 0.0, met: 0, answers: 0.0, sections: Vec::new(), number, is_near: false };
             self.found.push(empty);
             *place = self.found.len() as u32;
         }

@@ -78,8 +78,6 @@ settings! {
     alike_slope = 0.1,
     /// What likeness to the best answer so far counts against likeness to the question.
     alike_best = 0.7,
-    /// What a word counts towards a score that stands on the page but not in the section shown.
-    elsewhere = 0.5,
     /// Whether copies are shown once.
     copies_once = 1.0,
 }

@@ -78,7 +78,7 @@ impl<'s> Showing<'s> {
     fn add(&mut self, candidate: &Candidate<'s>) -> tantivy::Result<()> {
         let ground = &self.search.snapshot.ground;
         let page = candidate.page;
-        let mut shown = Shown { page, section: None, print: None, score: candidate.meets };
+        let mut shown = Shown { page, section: None, print: None, score: candidate.answers };
         let best = candidate.sections.first().map_or(0.0, |(score, _)| *score);
         let mut is_copy = false;
         for (score, number) in candidate.sections.iter().take(MOST_STAND_INS) {

@@ -12,8 +12,10 @@ use crate::engine;
 use crate::error::SearchError;
 use crate::generations::{Generations, Segment, State};
 use crate::ground::{Ground, Opened, Renewed};
+use crate::lexicon::Lexicon;
 use crate::manifest::{Manifest, ManifestPage};
 use crate::query::Query;
+use crate::question::Question;
 use crate::ranking;
 use crate::schema::Fields;
 use crate::settings::{SHIPPED, Settings};
@@ -199,6 +201,15 @@ impl Snapshot {
             tracing::error!(error = &error as &dyn std::error::Error, "search failed");
             Vec::new()
         })
+    }
+
+    /// The words of a question that these docs never mention, as the asker spelled them, in order. Neither endings nor
+    /// likely slips are among them.
+    pub fn never_mentioned(&self, question: &str) -> Vec<String> {
+        let Some(searcher) = self.searcher() else { return Vec::new() };
+        let lexicon = Lexicon::new(searcher, &self.fields, &self.ground);
+        let understood = Question::of(question, None, &lexicon, self.synonyms());
+        understood.map(|understood| understood.never_mentioned(question)).unwrap_or_default()
     }
 
     /// The sections of one page as passages, in their order: at most `query.limit`, each cut to what is asked, and without

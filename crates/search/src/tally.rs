@@ -236,7 +236,7 @@ fn bit(word: Option<usize>) -> u32 {
 }
 
 /// How much a word tells that `holding` of `of` have: the logarithm BM25 weighs it by.
-fn rarity(of: f32, holding: f32) -> f32 {
+pub(crate) fn rarity(of: f32, holding: f32) -> f32 {
     (1.0 + (of - holding + 0.5).max(0.5) / (holding + 0.5)).ln()
 }
 

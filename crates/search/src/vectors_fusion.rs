@@ -10,7 +10,7 @@
 //!
 //! That is done twice. A question is a few words, and much may be like it by chance; the section that answers it best says at
 //! length what it is about. So the second time likeness is that to the question and to this section together: what else
-//! answers the question is about the same. What a page meets of the question is not changed by it.
+//! answers the question is about the same. How likely a page is to answer is not changed by it.
 
 use crate::allowed::Allowed;
 use crate::lookup::documents_of;
@@ -62,7 +62,8 @@ impl<'s> Search<'s> {
         score(&mut fused, &words, &likeness, share);
         for (candidate, likeness) in fused.iter_mut().zip(&likeness) {
             if let Some(likeness) = likeness {
-                candidate.meets = (1.0 - share) * candidate.meets + share * likeness.clamp(0.0, 1.0);
+                let beyond_chance = ((likeness - LEAST_ALIKE) / (1.0 - LEAST_ALIKE)).clamp(0.0, 1.0);
+                candidate.answers += (1.0 - candidate.answers) * share * beyond_chance;
             }
             self.order_sections(candidate, alike, share)?;
         }

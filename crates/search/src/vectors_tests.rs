@@ -179,6 +179,39 @@ fn a_page_that_shares_no_word_is_found_by_what_it_means() {
     assert!(found(&index, "weather").is_empty(), "some page is always the nearest");
 }
 
+#[test]
+fn a_score_means_the_same_with_vectors_and_without() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let index = open(&dir, &Watched::named("a"));
+    let subjects = ["queue", "webhook", "backup", "schedule", "quota", "signature", "replay", "payload"];
+    let pages: Vec<(String, String)> = subjects
+        .iter()
+        .enumerate()
+        .map(|(at, subject)| {
+            let next = subjects[(at + 1) % subjects.len()];
+            let text = format!(
+                "# The {subject}\n\nA {subject} is created in the settings and named after its owner.\n\n## Limits\n\n\
+                 The {subject} waits for the {next} until its limit is reached.\n"
+            );
+            (format!("{subject}.md"), text)
+        })
+        .collect();
+    let pages: Vec<(&str, &str)> = pages.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    update(&index, &pages);
+    embed(&index);
+    let best = |found: Vec<(String, f32)>| found.first().map_or(0.0, |(_, score)| *score);
+    for subject in subjects {
+        let asked = format!("how is the limit of a {subject} reached");
+        let (words, vectors) = (best(by_words(&index, &asked)), best(found(&index, &asked)));
+        assert!(words > 0.5 && vectors > 0.5, "{asked}: {words} {vectors}");
+    }
+    for foreign in ["sourdough bread in the oven", "the limit of zebras in Kenya", "who painted the schedule of trains"]
+    {
+        let (words, vectors) = (best(by_words(&index, foreign)), best(found(&index, foreign)));
+        assert!(words < 0.5 && vectors < 0.5 && (vectors - words).abs() < 0.1, "{foreign}: {words} {vectors}");
+    }
+}
+
 /// Pages on three subjects: two that are akin, and one that only sounds like what is asked.
 #[derive(Debug)]
 struct Subjects;

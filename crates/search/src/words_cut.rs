@@ -324,7 +324,7 @@ fn part(text: &str, at: Range<usize>, letters: Letters, each: &mut dyn FnMut(&st
 }
 
 /// Scripts written without spaces between words: Han, kana, Thai, Lao, Khmer, Burmese.
-fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}' | '\u{3040}'..='\u{30ff}'
         | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')

@@ -1,0 +1,98 @@
+//! What the docs do not answer scores low, and the words they never mention are told.
+
+use super::{Docs, Site, question};
+
+/// A site that speaks of cool rooms, of prices per hour, of forces and of web servers, and of nothing else.
+fn handbook() -> Docs {
+    let mut docs = Docs::of(&[
+        ("rooms.md", "# Cool rooms\n\nA room stays cool while its fan runs. Write down what the fan reads.\n"),
+        ("prices.md", "# Prices\n\nAn hour is two crowns per room, and no force is needed to create a workspace.\n"),
+        ("force.md", "# Deleting by force\n\nUse force to delete a room that is rented.\n"),
+        ("server.md", "# The web server\n\nThe web server listens on a port. Configure its certificates.\n"),
+        ("retries.md", "# Retries\n\nA call that fails is retried five times. The delay doubles.\n"),
+    ]);
+    for page in 0..40 {
+        docs.write(
+            &format!("{page}.md"),
+            &format!("# Note {page}\n\nProgram {page} reads a file and writes program notes.\n"),
+        );
+    }
+    docs
+}
+
+fn score(site: &Site, text: &str) -> f32 {
+    site.index.snapshot().search(&question(text)).first().map_or(0.0, |best| best.score)
+}
+
+fn never_mentioned(site: &Site, text: &str) -> Vec<String> {
+    site.index.snapshot().never_mentioned(text)
+}
+
+#[test]
+fn a_word_that_only_resembles_a_known_one_does_not_stand_for_it() {
+    let site = Site::of(&handbook());
+    assert!(score(&site, "write a COBOL program that reads a file") < 0.5, "COBOL is not cool");
+    assert!(score(&site, "COBOL") < 0.5);
+    assert_eq!(never_mentioned(&site, "write a COBOL program that reads a file"), ["COBOL"]);
+    assert!(score(&site, "create a Perforce workspace") < 0.5, "Perforce is not per and force");
+    assert!(!site.paths("Perforce").contains(&"force".to_owned()));
+    assert_eq!(never_mentioned(&site, "create a Perforce workspace"), ["Perforce"]);
+}
+
+#[test]
+fn words_written_as_one_are_found_where_they_stand_beside_each_other() {
+    let site = Site::of(&handbook());
+    assert_eq!(site.paths("webserver").first().map(String::as_str), Some("server"));
+    assert!(score(&site, "webserver port") > 0.5);
+    assert_eq!(never_mentioned(&site, "webserver port"), Vec::<String>::new());
+    assert!(!site.paths("portweb").contains(&"server".to_owned()), "in the other order they are not one word");
+}
+
+#[test]
+fn what_a_guess_counts_grows_with_how_sure_it_is() {
+    let site = Site::of(&handbook());
+    let (asked, slip, other) = (
+        score(&site, "configure certificates"),
+        score(&site, "configure certifcates"),
+        score(&site, "configure zebras"),
+    );
+    assert!(asked > slip && slip > other, "{asked} {slip} {other}");
+    assert!(slip > 0.5, "a letter that is missing in a long word is a slip: {slip}");
+}
+
+#[test]
+fn what_is_answered_scores_above_a_half_and_what_is_not_below_on_small_sites_and_large() {
+    for pages in [0, 2_000] {
+        let mut docs = handbook();
+        for page in 0..pages {
+            docs.write(&format!("more/{page}.md"), &format!("# Chapter {page}\n\nSomething about thing {page}.\n"));
+        }
+        let site = Site::of(&docs);
+        for asked in ["how often is a call retried", "which port does the web server use", "delete a rented room"] {
+            assert!(score(&site, asked) > 0.5, "{asked}: {}", score(&site, asked));
+        }
+        for asked in ["how do I bake sourdough bread", "the delay of a train to Lisbon", "rooms in a hotel in Tokyo"] {
+            assert!(score(&site, asked) < 0.5, "{asked}: {}", score(&site, asked));
+        }
+    }
+}
+
+#[test]
+fn the_words_that_are_never_mentioned_are_told_as_they_were_spelled() {
+    let mut docs = handbook();
+    docs.write("synonyms.txt", "gateway, web server\n");
+    let site = Site::of(&docs);
+    for (asked, expected) in [
+        ("Does Terraform delete a room?", vec!["Terraform"]),
+        ("why doesn't the fan of a Daikin unit run", vec!["Daikin", "unit"]),
+        ("use getServerSideProps", vec!["getServerSideProps"]),
+        ("use max_zebra", vec!["max", "zebra"]),
+        ("how often is it possible to zebra", vec!["zebra"]),
+        ("room 4711", vec![]),
+        ("設定", vec![]),
+        ("retires of a call", vec![]),
+        ("", vec![]),
+    ] {
+        assert_eq!(never_mentioned(&site, asked), expected, "{asked}");
+    }
+}
