@@ -81,6 +81,8 @@ pub struct Told<'a> {
     pub after: Option<&'a str>,
     pub call_id: &'a str,
     pub passages: &'a [Arc<Passage>],
+    /// The words of the question that the docs never mention.
+    pub never_mentioned: &'a [String],
     pub context: &'a [ContextItem],
     pub current_path: Option<&'a str>,
     /// The text of the page the reader is on, where the question is about it.
@@ -270,7 +272,8 @@ fn searches(told: &Told<'_>, room: &mut Room) -> Vec<Message> {
         }
         for call in &step.calls {
             room.take(2 * call.id.len() + call.name.len() + call.input.to_string().len());
-            let output = output(call, room.0 / left);
+            let never_mentioned = if call.id == ours.calls[0].id { told.never_mentioned } else { &[] };
+            let output = output(call, never_mentioned, room.0 / left);
             room.take(output.len());
             results.push(ContentPart::ToolResult { call_id: call.id.clone(), output, is_error: call.answer.is_err() });
             parts.push(ContentPart::ToolCall {
@@ -286,14 +289,18 @@ fn searches(told: &Told<'_>, room: &mut Room) -> Vec<Message> {
     messages
 }
 
-/// The best passages, as many as fit, or what is wrong with the call.
-fn output(call: &Called, room: usize) -> String {
+/// The best passages, as many as fit, with the words that the docs never mention; or what is wrong with the call.
+fn output(call: &Called, never_mentioned: &[String], room: usize) -> String {
     let passages = match &call.answer {
         Ok(passages) => passages,
         Err(sentence) => return sentence.clone(),
     };
     let mut results: Vec<String> = Vec::with_capacity(passages.len());
-    let mut length = 16;
+    let never_mentioned = match never_mentioned {
+        [] => String::new(),
+        words => format!(",\"neverMentioned\":{}", json!(words)),
+    };
+    let mut length = 16 + never_mentioned.len();
     for passage in passages {
         let result = passage.to_json();
         length += result.len() + 1;
@@ -302,7 +309,7 @@ fn output(call: &Called, room: usize) -> String {
         }
         results.push(result);
     }
-    format!("{{\"results\":[{}]}}", results.join(","))
+    format!("{{\"results\":[{}]{never_mentioned}}}", results.join(","))
 }
 
 fn search_tool() -> ToolSpec {

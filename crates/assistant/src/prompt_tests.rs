@@ -61,6 +61,7 @@ fn told<'a>(site: &'a Site, passages: &'a [Arc<Passage>]) -> Told<'a> {
         after: None,
         call_id: "search-1",
         passages,
+        never_mentioned: &[],
         context: &[],
         current_path: None,
         current_page: None,

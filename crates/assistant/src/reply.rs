@@ -85,6 +85,7 @@ pub(crate) fn events(
                     true => retrieval.ours_with_pages(&sought),
                     false => retrieval.ours().to_vec(),
                 };
+                let never_mentioned = speaker.retrieval.never_mentioned(&sought);
                 let told = Told {
                     site: retrieval.site(),
                     turns: &dialogue.before,
@@ -93,6 +94,7 @@ pub(crate) fn events(
                     after: sought.after.as_deref(),
                     call_id: &call_id,
                     passages: &passages,
+                    never_mentioned: &never_mentioned,
                     context: &context,
                     current_path: retrieval.current_path(),
                     current_page: current_page.as_ref().map(|page| page.content.as_str()),

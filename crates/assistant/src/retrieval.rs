@@ -12,8 +12,8 @@ use crate::targets::{Targets, decoded};
 use crate::thread::CitedPage;
 
 /// Passages below this score do not hold an answer.
-const FITS: f32 = 0.15;
-/// When the best passage is below this, it meets so little of the question that it counts as unanswered.
+const FITS: f32 = 0.1;
+/// When the best passage is below this, it is so unlikely to answer that the question counts as unanswered.
 const ANSWERS: f32 = 0.4;
 /// A passage is a source when it scores at least this share of the best one.
 const LEANS: f32 = 0.6;
@@ -24,6 +24,10 @@ const SOURCES: usize = 3;
 /// section a page, and what answers may stand in another.
 const PAGES: usize = 2;
 const SECTIONS: usize = 60;
+
+/// How many words are told that the docs never mention, and how long such a word may be, in characters.
+const NAMES: usize = 3;
+const LONGEST_NAME: usize = 40;
 
 /// The searches of one reply.
 #[derive(Debug)]
@@ -89,6 +93,14 @@ impl Retrieval {
         }
         self.found.extend(passages.iter().cloned());
         passages
+    }
+
+    /// The words of our own search that the docs never mention: the first few.
+    pub(crate) fn never_mentioned(&self, sought: &Sought) -> Vec<String> {
+        let mut words = self.targets.docs().never_mentioned(&sought.text);
+        words.retain(|word| word.chars().count() <= LONGEST_NAME);
+        words.truncate(NAMES);
+        words
     }
 
     /// What our own search found, and the other sections of the pages that came out best.

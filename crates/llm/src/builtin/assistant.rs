@@ -15,11 +15,10 @@ use super::words::Topic;
 /// The tool whose results hold the passages.
 pub(super) const SEARCH: &str = "search";
 
-/// What a passage has to be to answer: the part of what the question is about that is in it, and what the search
-/// thought of its page. A search score weighs rare words more and counts how well they are met; one half is every word
-/// of the question once. Either a passage meets nearly all of the words, or fewer of them, and those the telling ones. Of
-/// two words one is not enough.
-const ANSWERS: [(f32, f32); 3] = [(0.75, 0.15), (0.6, 0.3), (0.5, 0.4)];
+/// What a passage has to be to answer: its page has to answer more likely than not, as the search thinks, and it has to
+/// hold half of what the question is about itself. Of two words one is not enough.
+const LIKELY: f32 = 0.5;
+const HALF: f32 = 0.5;
 const FEW_WORDS: usize = 2;
 /// Below this score a page is not even near.
 const NEAR: f32 = 0.05;
@@ -45,9 +44,13 @@ impl Notes {
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase")]
 struct SearchResult {
     results: Vec<Passage>,
+    /// Words of the question that the docs never mention.
+    #[serde(default)]
+    never_mentioned: Vec<String>,
 }
 
 /// The answer to the newest question; a search first, when there is none yet and one is offered.
@@ -67,8 +70,8 @@ pub(super) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draf
             Draft { text: String::new(), calls: vec![(SEARCH, json!({ "query": query }))] }
         }
         found => {
-            let passages = found.map(|found| found.passages).unwrap_or_default();
-            Draft { text: answer(&question, &earlier, &passages, frame, notes), calls: Vec::new() }
+            let result = found.map(|found| found.result).unwrap_or_default();
+            Draft { text: answer(&question, &earlier, &result, frame, notes), calls: Vec::new() }
         }
     }
 }
@@ -78,7 +81,7 @@ struct Search {
     query: Option<String>,
     /// An earlier question that this one follows up on.
     after: Option<String>,
-    passages: Vec<Passage>,
+    result: SearchResult,
 }
 
 /// The last search for the newest question; `None` when there was no search, or none whose result can be read.
@@ -90,22 +93,20 @@ fn search(messages: &[Message], may_search: bool) -> Option<Search> {
     [since, all].into_iter().find_map(|messages| {
         let answers = answered(messages);
         let found = answers.iter().rev().find(|answer| answer.name == SEARCH && !answer.is_error)?;
-        let passages = serde_json::from_str::<SearchResult>(found.output).ok()?.results;
+        let result = serde_json::from_str::<SearchResult>(found.output).ok()?;
         let asked = |name: &str| found.input[name].as_str().filter(|asked| !asked.trim().is_empty()).map(str::to_owned);
-        Some(Search { query: asked("query"), after: asked("after"), passages })
+        Some(Search { query: asked("query"), after: asked("after"), result })
     })
 }
 
-fn answer(question: &str, earlier: &str, passages: &[Passage], frame: &'static Frame, notes: Notes) -> String {
+fn answer(question: &str, earlier: &str, result: &SearchResult, frame: &'static Frame, notes: Notes) -> String {
+    let passages = result.results.as_slice();
     let topic = Topic::following(question, earlier);
     let mut ranked: Vec<(f32, Candidate<'_>)> =
         passages.iter().map(|passage| (fit(&topic, passage), candidate(passage, passages))).collect();
     // A stable sort: what fits equally stays in the order of the search.
     ranked.sort_by(|(a, one), (b, other)| (b + other.score).total_cmp(&(a + one.score)));
-    let answers = |fit: f32, score: f32| {
-        let is_met = ANSWERS.iter().any(|(least_fit, least)| fit >= *least_fit && score >= *least);
-        is_met && (fit > 0.5 || topic.asked() > FEW_WORDS)
-    };
+    let answers = |fit: f32, score: f32| score >= LIKELY && fit >= HALF && (fit > HALF || topic.asked() > FEW_WORDS);
     let pages: Vec<&str> = ranked
         .iter()
         .filter(|(fit, candidate)| answers(*fit, candidate.score))
@@ -123,6 +124,10 @@ fn answer(question: &str, earlier: &str, passages: &[Passage], frame: &'static F
             .collect();
         let links = links(&near, MENTIONED, &[]);
         let mut text = frame.nothing.to_owned();
+        if !result.never_mentioned.is_empty() {
+            text.push(' ');
+            text.push_str(&unmentioned(&result.never_mentioned, frame));
+        }
         if !links.is_empty() {
             text.push_str(&format!(" {} {links}", frame.nearest));
         }
@@ -153,6 +158,14 @@ fn answer(question: &str, earlier: &str, passages: &[Passage], frame: &'static F
         }
     }
     text
+}
+
+/// Says that the docs never mention these words, which are shown as text, whatever stands in them.
+fn unmentioned(words: &[String], frame: &Frame) -> String {
+    let (open, close) = frame.quotation;
+    let plain = |word: &String| word.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
+    let words: Vec<String> = words.iter().map(|word| format!("{open}{}{close}", plain(word))).collect();
+    format!("{}{}{}", frame.unmentioned.0, words.join(", "), frame.unmentioned.1)
 }
 
 /// A passage with what its page scored. Further sections of a page that was found come without a score of their own.
@@ -276,6 +289,27 @@ mod tests {
         assert_eq!(
             near.text,
             "The docs do not answer this. The nearest pages: [Webhooks › Retries](/webhooks#retries)"
+        );
+    }
+
+    #[test]
+    fn it_names_the_words_that_the_docs_never_mention() {
+        let passages = [passage("Keys", "Rotation", "A key is rotated with the rotate command.", 0.4)];
+        let told = |question: &str| {
+            let mut messages = asked(question, &passages);
+            let ContentPart::ToolResult { output, .. } = &mut messages[2].parts[0] else { panic!("a result") };
+            *output = json!({ "results": passages, "neverMentioned": ["COBOL", "[x](y)"] }).to_string();
+            next(&messages, true, Notes::default()).text
+        };
+        let nearest = "[Keys › Rotation](/keys#rotation)";
+        assert_eq!(
+            told("How do I rotate a key in COBOL?"),
+            format!("The docs do not answer this. They never mention “COBOL”, “xy”. The nearest pages: {nearest}")
+        );
+        let german = told("Wie kann ich einen Key in COBOL ist rotate?");
+        assert!(
+            german.starts_with("Die Dokumentation beantwortet das nicht. Sie erwähnt nirgends „COBOL“"),
+            "{german}"
         );
     }
 

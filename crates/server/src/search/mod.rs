@@ -61,9 +61,16 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
     if args.why {
         explain(&docs, &query, app.embedder.is_some(), &mut hits);
     }
+    let never = docs.never_mentioned(&args.words);
     if json {
         let passages: Vec<Value> = hits.iter().map(told).collect();
-        return output::json(&json!({ "domain": project.domain, "commit": docs.commit(), "passages": passages }));
+        return output::json(
+            &json!({ "domain": project.domain, "commit": docs.commit(), "neverMentioned": never, "passages": passages }),
+        );
+    }
+    if !never.is_empty() {
+        let words: Vec<String> = never.iter().map(|word| format!("`{word}`")).collect();
+        output::aside(format_args!("the docs never mention {}", words.join(", ")));
     }
     if hits.is_empty() {
         output::aside(format_args!("nothing found on {} pages", docs.page_count()));
