@@ -62,6 +62,7 @@ impl Options {
             Format::Rst => true,
             Format::Markdown | Format::Mdx => self.reads_markdown,
             Format::Notebook => self.reads_notebooks,
+            Format::Adoc => false,
         }
     }
 }
