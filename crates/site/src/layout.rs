@@ -18,11 +18,12 @@ use serde::{Deserialize, Serialize};
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
 use crate::generators::{
-    self, ALL, antora, docfx, docusaurus, gitbook, hugo, jekyll, mdbook, mkdocs, next_config, redirects, rules, sphinx,
-    starlight, vitepress,
+    self, ALL, antora, docfx, docusaurus, gitbook, hugo, jekyll, mdbook, mkdocs, next_config, redirects, released, rules,
+    sphinx, starlight, vitepress,
 };
 use crate::openapi::Cache;
 use crate::tree::Tree;
+use crate::variants::Declared;
 
 /// What makes a site of a docs tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -139,6 +140,7 @@ pub struct Layout {
     pub(crate) cache: Cache,
     pub(crate) docusaurus: docusaurus::Settings,
     pub(crate) next: next_config::Settings,
+    pub(crate) declared: Declared,
 }
 
 /// What the navigation says of one page.
@@ -234,6 +236,7 @@ impl Layout {
             layout = Self { problems, ..Self::plain() };
         }
         redirects::read(tree, &configurations, &mut layout);
+        released::read(tree, &configurations, &mut layout);
         layout
     }
 
@@ -285,6 +288,7 @@ impl Layout {
             cache: Cache::default(),
             docusaurus: docusaurus::Settings::default(),
             next: next_config::Settings::default(),
+            declared: Declared::default(),
         }
     }
 
@@ -370,6 +374,11 @@ impl Layout {
     /// Paths that moved, source and destination, as the configuration writes them.
     pub fn redirects(&self) -> impl Iterator<Item = (&str, &str)> {
         self.redirects.iter().map(|(source, destination)| (source.as_str(), destination.as_str()))
+    }
+
+    /// What the configuration says of the site's versions and languages as a whole.
+    pub fn declared(&self) -> &Declared {
+        &self.declared
     }
 
     /// What of the configuration could not be read as it was meant.
@@ -504,6 +513,7 @@ pub(crate) fn is_configuration(path: &str) -> bool {
     if mintlify::is_configuration(folder, name)
         || generators::is_category(name)
         || antora::is_file(path)
+        || released::is_file(folder, name)
         || path.contains("_markup/render-link.")
     {
         return true;

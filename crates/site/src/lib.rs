@@ -12,6 +12,8 @@
 //!    include ──▶ translate ──▶ openapi ──▶ parse ──▶ SitePage { place, page, text }
 //! ```
 //!
+//! [`Variants`] tells which pages are the same page in another version or language, and which of them readers want first.
+//!
 //! What an agent may change asks two more things: [`code_of()`] tells what of a page is run by a build or a browser, and
 //! [`SiteData`] whether an edit of a configuration is one of navigation and redirects alone.
 //!
@@ -42,6 +44,9 @@ mod site_data;
 mod skipped;
 mod tree;
 mod trust;
+mod variant_folders;
+mod variants;
+mod version_names;
 
 pub use check::{Checked, Finding, FindingKind, findings, findings_in, may_have_anchor, new_findings};
 pub use code::code_of;
@@ -61,3 +66,4 @@ pub use site_data::SiteData;
 pub use skipped::{RuleAt, Skip, SkipReason};
 pub use tree::{Tree, from_root};
 pub use trust::{Doubt, LinkEnding, LinkShape, Rule, Trust};
+pub use variants::{Declared, PageLabels, Stage, Variant, Variants, Version};

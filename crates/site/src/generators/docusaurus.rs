@@ -19,6 +19,7 @@ use crate::follow::{Wanted, Written};
 use crate::layout::{Entries, Entry, Generator, Layout, below, is_configuration};
 use crate::model::{Site as Pages, Target};
 use crate::tree::{Tree, at_home, joined_in};
+use crate::variants::Stage;
 
 /// How deep a sidebar may nest.
 const DEEPEST: usize = 32;
@@ -191,6 +192,7 @@ impl Site<'_> {
             None => Vec::new(),
         };
         self.default = default.filter(|_| !self.languages.is_empty()).map(str::to_owned);
+        self.layout.declared.language.clone_from(&self.default);
     }
 
     fn settings_of(&mut self, config: &Script) {
@@ -386,7 +388,19 @@ impl Site<'_> {
         let is_wanted = |name: &str| only.is_empty() || only.iter().any(|known| known.text() == Some(name));
         let released = names.iter().filter(|name| is_wanted(name)).map(|name| version(Some(name)));
         let current = (with_current && is_wanted("current")).then(|| version(None));
-        released.chain(current).collect()
+        let versions: Vec<Version> = released.chain(current).collect();
+        let newest = names.iter().position(|name| *name == last);
+        for version in &versions {
+            let place = version.name.as_ref().and_then(|name| names.iter().position(|known| known == name));
+            let is_last = version.name.as_deref().unwrap_or("current") == last;
+            let stage = match place {
+                _ if is_last => Stage::Current,
+                Some(place) if newest.is_none_or(|newest| place > newest) => Stage::Older,
+                _ => Stage::Preview,
+            };
+            version.label.iter().for_each(|label| self.layout.declared.add(label, stage));
+        }
+        versions
     }
 
     fn sidebars(&mut self, id: &str, version: &Version, options: &Script, navigation: &str, served: &str) {

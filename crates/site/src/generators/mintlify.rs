@@ -1,5 +1,6 @@
 //! `docs.json` and `mint.json`.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ use crate::navigation_json::{Json, Value};
 use crate::navigation_refs::resolved;
 use crate::openapi::METHODS;
 use crate::tree::{Tree, at_home, joined_in};
+use crate::variants::Stage;
+use crate::version_names::{Kind, VersionName};
 
 /// The files a configuration is looked for in, first one wins.
 pub(crate) const FILES: [&str; 2] = Navigation::FILES;
@@ -99,6 +102,22 @@ fn read(tree: &dyn Tree, home: &str) -> Option<Layout> {
     layout.redirects =
         navigation.redirects.into_iter().map(|redirect| (redirect.source, redirect.destination)).collect();
     layout.problems = resolved.problems.clone();
+    if let Some(contents) = root.and_then(|root| root.get("navigation")) {
+        let versions = Choices::of(contents, "version");
+        for (at, name) in versions.names.iter().enumerate() {
+            let is_unreleased = VersionName::of_label(name).kind == Kind::Unreleased;
+            let stage = match at.cmp(&versions.usual) {
+                Ordering::Equal => Stage::Current,
+                Ordering::Greater if !is_unreleased => Stage::Older,
+                _ => Stage::Preview,
+            };
+            layout.declared.add(name, stage);
+        }
+        let mut languages = Choices::of(contents, "language");
+        if !languages.names.is_empty() {
+            layout.declared.language = Some(languages.names.swap_remove(languages.usual));
+        }
+    }
     if let Some(root) = root {
         let named = root.get("api").and_then(|api| api.get("openapi")).or_else(|| root.get("openapi"));
         let descriptions = named.map(files_of).unwrap_or_default();
@@ -123,6 +142,38 @@ fn read(tree: &dyn Tree, home: &str) -> Option<Layout> {
         layout.descriptions = own.filter_map(|file| joined_in(tree.root(), home, file)).collect();
     }
     Some(layout)
+}
+
+/// The versions or languages that readers choose from, in order.
+struct Choices {
+    names: Vec<String>,
+    /// The one that readers get who choose none.
+    usual: usize,
+}
+
+impl Choices {
+    fn of(contents: &Json, member: &str) -> Self {
+        let mut choices = Self { names: Vec::new(), usual: 0 };
+        choices.walk(contents, member);
+        choices
+    }
+
+    fn walk(&mut self, node: &Json, member: &str) {
+        match &node.value {
+            Value::List(items) => items.iter().for_each(|item| self.walk(item, member)),
+            Value::Object(members) => {
+                if let Some(name) = Navigation::name(node, member).filter(|name| !self.names.contains(name)) {
+                    if node.get("default").is_some_and(|flag| flag.value == Value::Other("true".to_owned())) {
+                        self.usual = self.names.len();
+                    }
+                    self.names.push(name);
+                }
+                let inside = members.iter().filter(|(name, _)| Navigation::HOLDERS.contains(&name.as_str()));
+                inside.for_each(|(_, value)| self.walk(value, member));
+            }
+            Value::Text(_) | Value::Other(_) => {}
+        }
+    }
 }
 
 /// The pages of a site that is configured in `home`, perhaps above the docs root.

@@ -23,6 +23,7 @@ mod nextra;
 pub(crate) mod patterns;
 mod plain;
 pub(crate) mod redirects;
+pub(crate) mod released;
 pub(crate) mod roots;
 mod script;
 pub(crate) mod sphinx;

@@ -1,0 +1,45 @@
+//! Which version is released, where a site's own configuration says so beside its generator: `_config.yml` and its like with
+//! `versions: {stable: v2}`, as sites made by Jekyll have it.
+
+use docent_markdown::text_of;
+
+use super::yaml;
+use crate::layout::Layout;
+use crate::tree::Tree;
+use crate::variants::Stage;
+
+/// A configuration further down is that of something else.
+const DEEPEST: usize = 3;
+/// Members that name the version which is current, in `versions` and by themselves.
+const CURRENT: [&str; 3] = ["stable", "latest", "current"];
+const CURRENT_ALONE: [&str; 4] = ["stable_version", "latest_version", "current_version", "latest"];
+
+/// Whether a file may say which version is released.
+pub(crate) fn is_file(folder: &str, name: &str) -> bool {
+    let depth = folder.split('/').filter(|part| !part.is_empty()).count();
+    let is_yaml = name.strip_suffix(".yml").or_else(|| name.strip_suffix(".yaml"));
+    depth < DEEPEST && is_yaml.is_some_and(|stem| stem == "_config" || stem.starts_with("_config_"))
+}
+
+/// Adds what these files say to a layout. What the generator knows goes first.
+pub(crate) fn read(tree: &dyn Tree, configurations: &[&str], layout: &mut Layout) {
+    if !layout.declared.versions.is_empty() {
+        return;
+    }
+    let is_one = |file: &&&str| {
+        let (folder, name) = file.rsplit_once('/').unwrap_or(("", file));
+        is_file(folder, name)
+    };
+    let mut files: Vec<&str> = configurations.iter().filter(is_one).copied().collect();
+    files.sort_unstable();
+    for file in files {
+        let Some(config) = tree.read(file).and_then(|bytes| yaml::read(&text_of(&bytes)).ok()) else { continue };
+        let versions = config.get("versions");
+        let named = CURRENT.iter().filter_map(|name| versions?.get(name)?.text());
+        let alone = CURRENT_ALONE.iter().filter_map(|name| config.get(name)?.text());
+        if let Some(current) = named.chain(alone).next() {
+            layout.declared.add(current, Stage::Current);
+            return;
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Sibling folders that hold the same pages in several versions or languages.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::version_names::{Kind as NameKind, VersionName};
+
+/// What folders may tell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Version,
+    Language,
+}
+
+/// Folders beside each other that hold the same pages.
+#[derive(Debug)]
+pub(crate) struct Family {
+    /// The folder around them, with a slash at its end, or nothing.
+    pub(crate) parent: String,
+    pub(crate) labels: Vec<String>,
+    /// Whether the folder around them holds those pages, too.
+    pub(crate) has_own: bool,
+    /// Pages, which label each has, and what is left of its path without it.
+    pub(crate) pages: Vec<(usize, Option<usize>, String)>,
+}
+
+/// A folder further down tells no version.
+const DEEPEST: usize = 6;
+/// How much of what a folder holds its siblings have to hold, and how many pages that has to be.
+const SHARE: f32 = 0.3;
+const FEWEST: usize = 2;
+/// The same of names that may mean something else.
+const STRICT_SHARE: f32 = 0.6;
+const STRICT_FEWEST: usize = 4;
+/// Stands for the folder in what is left of a path. No path has it.
+const HERE: char = '\u{1}';
+/// Folders in which what looks like a version is what is written about.
+const ABOUT_VERSIONS: [&str; 12] = [
+    "blog",
+    "posts",
+    "news",
+    "changelog",
+    "changelogs",
+    "releases",
+    "release-notes",
+    "release_notes",
+    "relnotes",
+    "whats-new",
+    "whatsnew",
+    "announcements",
+];
+/// Languages that docs are written in.
+const LANGUAGES: [&str; 62] = [
+    "af", "ar", "az", "be", "bg", "bn", "bs", "ca", "cs", "da", "de", "el", "en", "es", "et", "eu", "fa", "fi", "fr",
+    "gl", "he", "hi", "hr", "hu", "hy", "id", "is", "it", "ja", "ka", "kk", "km", "ko", "ku", "lt", "lv", "mk", "mn",
+    "mr", "ms", "my", "nb", "ne", "nl", "nn", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sq", "sr", "sv", "ta", "th",
+    "tr", "uk", "ur", "uz", "vi",
+];
+
+/// A folder in a path that may tell the version or the language: the path up to it, with the slash, and where it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Part {
+    start: usize,
+    end: usize,
+    /// Where the name begins that tells most: that of the inner one of two folders.
+    name: usize,
+}
+
+/// All families among these paths, of pages that are `open` to it. Each page is in one, the outermost.
+pub(crate) fn families(paths: &[String], open: &[bool], kind: Kind) -> Vec<Family> {
+    let parts: Vec<Vec<Part>> =
+        paths.iter().zip(open).map(|(path, open)| if *open { parts(path, kind) } else { Vec::new() }).collect();
+    let mut siblings: BTreeMap<&str, Siblings<'_>> = BTreeMap::new();
+    for (page, (path, parts)) in paths.iter().zip(&parts).enumerate() {
+        for part in parts {
+            let of = siblings.entry(&path[..part.start]).or_default();
+            of.pages.push((page, Some(&path[part.name..part.end]), path[part.end..].trim_start_matches('/')));
+        }
+    }
+    if siblings.is_empty() {
+        return Vec::new();
+    }
+    for (page, (path, parts)) in paths.iter().zip(&parts).enumerate().filter(|(page, _)| open[*page]) {
+        let folders = std::iter::once(0).chain(path.match_indices('/').map(|(at, _)| at + 1)).take(DEEPEST + 1);
+        for start in folders.filter(|start| parts.iter().all(|part| part.start != *start)) {
+            if let Some(of) = siblings.get_mut(&path[..start]) {
+                of.pages.push((page, None, &path[start..]));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let mut taken = vec![false; paths.len()];
+    let mut siblings: Vec<_> = siblings.into_iter().collect();
+    siblings.sort_by_key(|(parent, _)| parent.len());
+    for (parent, siblings) in siblings {
+        let Some((labels, own)) = siblings.alike(kind) else { continue };
+        let mut family =
+            Family { parent: parent.to_owned(), labels: Vec::new(), has_own: own.is_some(), pages: Vec::new() };
+        for (page, label, rest) in siblings.pages {
+            let belongs = match (label, &own) {
+                (Some(label), _) => labels.contains(label),
+                (None, Some(own)) => own.contains(rest),
+                (None, None) => false,
+            };
+            if !belongs || std::mem::replace(&mut taken[page], true) {
+                continue;
+            }
+            let label = label.map(|label| {
+                family.labels.iter().position(|known| known == label).unwrap_or_else(|| {
+                    family.labels.push(label.to_owned());
+                    family.labels.len() - 1
+                })
+            });
+            family.pages.push((page, label, format!("{parent}{HERE}/{rest}")));
+        }
+        if !family.labels.is_empty() {
+            found.push(family);
+        }
+    }
+    found
+}
+
+/// What stands beside each other in one folder: pages, the label of the folder they are in, and the path inside of it.
+#[derive(Debug, Default)]
+struct Siblings<'p> {
+    pages: Vec<(usize, Option<&'p str>, &'p str)>,
+}
+
+impl<'p> Siblings<'p> {
+    /// The labels of those that hold the same pages, and what of it stands in the folder around them.
+    fn alike(&self, kind: Kind) -> Option<(HashSet<&'p str>, Option<HashSet<&'p str>>)> {
+        let mut inside: BTreeMap<&str, HashSet<&'p str>> = BTreeMap::new();
+        let mut own: HashSet<&'p str> = HashSet::new();
+        for (_, label, rest) in &self.pages {
+            match label {
+                Some(label) => inside.entry(label).or_default().insert(rest),
+                None => own.insert(rest),
+            };
+        }
+        let mut counts: HashMap<&str, usize> = HashMap::new();
+        inside.values().flatten().for_each(|rest| *counts.entry(rest).or_default() += 1);
+        let enough = |shared: usize, of: usize, is_strict: bool| {
+            let (share, fewest) = if is_strict { (STRICT_SHARE, STRICT_FEWEST) } else { (SHARE, FEWEST) };
+            shared >= fewest && shared as f32 >= share * of as f32
+        };
+        let is_moving = |label: &str| kind == Kind::Version && !is_numbered(label);
+        let shared_own = own.iter().filter(|rest| counts.contains_key(*rest)).count();
+        // Names that mean little by themselves.
+        let is_sure = inside.keys().any(|label| !is_moving(label) && !is_bare(label));
+        let has_own = enough(shared_own, own.len().min(counts.len()), kind == Kind::Version && !is_sure);
+        let is_shared =
+            |rest: &&&str| counts.get(**rest).is_some_and(|count| *count > 1) || has_own && own.contains(**rest);
+        let labels: HashSet<&'p str> = self
+            .pages
+            .iter()
+            .filter_map(|(_, label, _)| *label)
+            .filter(|label| {
+                let rests = &inside[label];
+                let is_strict = kind == Kind::Version && (is_bare(label) || is_moving(label) && !is_sure);
+                enough(rests.iter().filter(is_shared).count(), rests.len(), is_strict)
+            })
+            .collect();
+        let has_two = labels.len() + usize::from(has_own) > 1;
+        let shared: HashSet<&'p str> =
+            own.into_iter().filter(|rest| labels.iter().any(|label| inside[label].contains(rest))).collect();
+        (has_two && !labels.is_empty()).then(|| (labels, has_own.then_some(shared)))
+    }
+}
+
+/// Whether a version's name says a number.
+fn is_numbered(label: &str) -> bool {
+    VersionName::of_folder(label).is_some_and(|name| !name.numbers.is_empty())
+}
+
+fn is_bare(label: &str) -> bool {
+    VersionName::of_folder(label).is_some_and(|name| name.is_bare)
+}
+
+/// The folders of a path that may tell what is looked for, the outermost first.
+fn parts(path: &str, kind: Kind) -> Vec<Part> {
+    let mut parts: Vec<Part> = Vec::new();
+    let mut start = 0;
+    for (depth, name) in path.split('/').enumerate().take(DEEPEST) {
+        let end = start + name.len();
+        let is_one = match kind {
+            Kind::Language => is_language(name),
+            Kind::Version => VersionName::of_folder(name).is_some(),
+        };
+        if kind == Kind::Version && ABOUT_VERSIONS.contains(&name.to_ascii_lowercase().as_str()) {
+            return parts;
+        }
+        if is_one {
+            match parts.last_mut().filter(|part| kind == Kind::Version && depth > 0 && part.end + 1 == start) {
+                // `v2/2.20`: one version in two folders.
+                Some(part) if is_inner(&path[part.name..part.end], name) => *part = Part { end, name: start, ..*part },
+                _ => parts.push(Part { start, end, name: start }),
+            }
+        }
+        start = end + 1;
+    }
+    parts
+}
+
+/// Whether a folder inside that of a version tells more of the same: `2.20` inside `v2`, or what is in the making.
+fn is_inner(outer: &str, inner: &str) -> bool {
+    let (Some(outer), Some(inner)) = (VersionName::of_folder(outer), VersionName::of_folder(inner)) else {
+        return false;
+    };
+    let is_moving = inner.numbers.is_empty() && inner.kind != NameKind::Kept;
+    !outer.numbers.is_empty() && (is_moving || inner.numbers.starts_with(&outer.numbers))
+}
+
+fn is_language(name: &str) -> bool {
+    let (language, region) =
+        name.split_once(['-', '_']).map_or((name, None), |(language, region)| (language, Some(region)));
+    let is_known = language == "zh" || LANGUAGES.binary_search(&language).is_ok();
+    let is_region = |region: &str| {
+        (2..=4).contains(&region.len()) && region.bytes().all(|byte| byte.is_ascii_alphabetic())
+            || region.len() == 3 && region.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    is_known && region.is_none_or(is_region)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_are_told_by_their_tags() {
+        assert!(LANGUAGES.is_sorted());
+        for (name, is) in [
+            ("fr", true),
+            ("pt-br", true),
+            ("zh_CN", true),
+            ("es-419", true),
+            ("js", false),
+            ("de-facto", false),
+            ("ts", false),
+        ] {
+            assert_eq!(is_language(name), is, "{name}");
+        }
+    }
+
+    #[test]
+    fn one_version_may_stand_in_two_folders() {
+        let told = |path: &str| -> Vec<String> {
+            parts(path, Kind::Version).iter().map(|part| path[part.start..part.end].to_owned()).collect()
+        };
+        assert_eq!(told("docs/v2/2.20/faq"), ["v2/2.20"]);
+        assert_eq!(told("docs/v2/_dev/faq"), ["v2/_dev"]);
+        assert_eq!(told("api/v1/1/2"), ["v1/1", "2"]);
+        assert_eq!(told("release-notes/v1/a"), Vec::<String>::new());
+    }
+}
