@@ -32,6 +32,7 @@ mod ground;
 mod highlight;
 mod index;
 mod indexes;
+mod korean;
 mod languages;
 mod lexicon;
 mod links;

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use rust_stemmers::Stemmer;
 use tantivy::tokenizer::{AsciiFoldingFilter, TextAnalyzer, Token, TokenStream, Tokenizer};
 
+use crate::korean::without_particle;
 use crate::languages::Language;
 use crate::words_cut::{Letters, cut};
 
@@ -77,6 +78,10 @@ pub(crate) fn indexed_stem<'w>(lower: &'w str, language: Language, stemmer: &Ste
     }
     if lower.is_ascii() {
         return stemmer.stem(lower);
+    }
+    let noun = without_particle(lower);
+    if noun.len() < lower.len() {
+        return indexed_stem(noun, language, stemmer);
     }
     let stem = stemmer.stem(&without_accents(lower.to_owned())).into_owned();
     Cow::Owned(if stem.is_ascii() { stem } else { folded(&stem) })
@@ -299,6 +304,7 @@ impl Tokenizer for Words {
             lower_in_place(&mut token.text);
             if !token.text.is_ascii() {
                 token.text = without_accents(std::mem::take(&mut token.text));
+                token.text.truncate(without_particle(&token.text).len());
             }
             if let Cow::Owned(stem) = stemmer.stem(&token.text) {
                 token.text = stem;
