@@ -1,7 +1,8 @@
 //! Languages whose words have endings, and how a page or a question tells which it is in.
 //!
 //! A page says its language, or else its commonest words do: those are few, short, and differ from language to language.
-//! Which page is in which language decides how its words are cut to their stems, and nothing else.
+//! Which page is in which language decides how its words are cut to their stems. In which a question is tells which of a
+//! page's translations are looked through ([`crate::variants`]).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -164,6 +165,115 @@ impl Language {
     }
 }
 
+/// What a question tells of the language it is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// One of those that were named, by its place.
+    One(usize),
+    /// None of them.
+    Another,
+    Nothing,
+}
+
+/// Words that questions are made of, beside the commonest of a language.
+const ASKING: [(&str, &str); 19] = [
+    ("en", "what where which who why do does how can i my should use using set get"),
+    ("cs", "jak kde proč mohu můj je se do"),
+    ("da", "hvordan hvad hvor kan jeg min en"),
+    ("de", "wie was wo wann warum welche welcher kann ich mein meine man einen eine den im von"),
+    ("es", "cómo como qué dónde cuándo cuál puedo mi un en y"),
+    ("fi", "miten missä miksi voinko"),
+    ("fr", "comment quoi où pourquoi quand quel quelle puis je mon ma mes du au en"),
+    ("hu", "hogyan hol miért hogy lehet"),
+    ("id", "bagaimana cara apa saya yang dan di untuk dengan"),
+    ("it", "come dove quando quale posso mio mia un la"),
+    ("nl", "hoe wat waar waarom welke kan ik mijn de in"),
+    ("no", "hvordan hva hvor kan jeg min en"),
+    ("pl", "jak gdzie dlaczego czy mogę się na nie"),
+    ("pt", "como onde quando qual posso meu minha no na um o"),
+    ("ro", "cum unde când pot mea"),
+    ("sv", "hur vad var kan jag min en"),
+    ("tr", "nasıl nerede neden hangi nedir"),
+    ("uk", "як що де чи на та"),
+    ("vi", "làm thế nào cách tôi là của và cho"),
+];
+
+/// The language of a question among those of a site, by its letters, or else by its words. Where several regions speak it, the
+/// one goes first that the asker is `near`.
+pub(crate) fn told_language(text: &str, languages: &[String], near: Option<usize>) -> Told {
+    if languages.is_empty() {
+        return Told::Nothing;
+    }
+    let code = |at: usize| languages[at].split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+    let with = |wanted: &str| {
+        let near = near.filter(|near| *near < languages.len() && code(*near) == wanted);
+        near.or_else(|| (0..languages.len()).find(|at| code(*at) == wanted))
+    };
+    let scripts = codes_of_script(text);
+    if !scripts.is_empty() {
+        let some: Vec<usize> = scripts.iter().filter_map(|code| with(code)).collect();
+        return match some.as_slice() {
+            [] => Told::Another,
+            [one] => Told::One(*one),
+            several => most_words(text, several.iter().map(|at| code(*at)))
+                .and_then(|code| with(&code))
+                .or_else(|| near.filter(|near| several.contains(near)))
+                .map_or(Told::One(several[0]), Told::One),
+        };
+    }
+    let mut codes: Vec<String> = (0..languages.len()).map(code).collect();
+    codes.push("en".to_owned());
+    codes.sort_unstable();
+    codes.dedup();
+    match most_words(text, codes.into_iter()) {
+        Some(code) => with(&code).map_or(Told::Another, Told::One),
+        None => Told::Nothing,
+    }
+}
+
+/// The language that more of the words are of than of any other.
+fn most_words(text: &str, codes: impl Iterator<Item = String>) -> Option<String> {
+    let words: Vec<String> = runs(text).map(lower).collect();
+    let mut counted: Vec<(usize, String)> = codes
+        .map(|code| {
+            let telling = Language::of_tag(&code);
+            let asking = ASKING.iter().find(|(known, _)| *known == code).map_or("", |(_, words)| words);
+            let is_one = |word: &&String| {
+                telling.is_some_and(|language| language.is_filler(word))
+                    || asking.split(' ').any(|asking| asking == **word)
+            };
+            (words.iter().filter(is_one).count(), code)
+        })
+        .collect();
+    counted.sort_unstable_by(|a, b| b.cmp(a));
+    let (most, code) = counted.first()?.clone();
+    let is_clear = counted.get(1).is_none_or(|(next, _)| *next < most);
+    (most > 0 && is_clear).then_some(code)
+}
+
+/// The languages whose letters a text is written in, where those are not Latin ones.
+fn codes_of_script(text: &str) -> &'static [&'static str] {
+    let has =
+        |ranges: &[(char, char)]| text.chars().any(|c| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c)));
+    const SCRIPTS: [(&[(char, char)], &[&str]); 14] = [
+        (&[('\u{3040}', '\u{30ff}')], &["ja"]),
+        (&[('\u{1100}', '\u{11ff}'), ('\u{3130}', '\u{318f}'), ('\u{ac00}', '\u{d7a3}')], &["ko"]),
+        (&[('\u{3400}', '\u{4dbf}'), ('\u{4e00}', '\u{9fff}'), ('\u{20000}', '\u{323af}')], &["zh", "ja"]),
+        (&[('\u{400}', '\u{52f}')], &["ru", "uk", "bg", "be", "sr", "mk", "kk", "mn"]),
+        (&[('\u{600}', '\u{6ff}')], &["ar", "fa", "ur", "ku"]),
+        (&[('\u{370}', '\u{3ff}')], &["el"]),
+        (&[('\u{590}', '\u{5ff}')], &["he"]),
+        (&[('\u{900}', '\u{97f}')], &["hi", "mr", "ne"]),
+        (&[('\u{980}', '\u{9ff}')], &["bn"]),
+        (&[('\u{b80}', '\u{bff}')], &["ta"]),
+        (&[('\u{e00}', '\u{e7f}')], &["th"]),
+        (&[('\u{10a0}', '\u{10ff}')], &["ka"]),
+        (&[('\u{530}', '\u{58f}')], &["hy"]),
+        (&[('\u{1780}', '\u{17ff}')], &["km"]),
+    ];
+    SCRIPTS.iter().find(|(ranges, _)| has(ranges)).map_or(&[], |(_, codes)| codes)
+}
+
 fn is_clear(counts: &[usize]) -> bool {
     let best = counts.iter().max().copied().unwrap_or_default();
     best >= CLEAR && counts.iter().filter(|count| 2 * **count > best).count() == 1
@@ -220,6 +330,32 @@ mod tests {
     fn no_telling_word_of_plain_letters_is_too_long() {
         let plain = TELLING.keys().filter(|word| word.is_ascii());
         assert_eq!(plain.count(), PLAIN_TELLING.len());
+    }
+
+    #[test]
+    fn a_question_tells_its_language() {
+        let site: Vec<String> = ["de", "en", "fr", "ja", "ko", "pt-br", "zh-cn", "zh-tw"].map(str::to_owned).to_vec();
+        let told = |text: &str, near: Option<usize>| match told_language(text, &site, near) {
+            Told::One(at) => site[at].as_str(),
+            Told::Another => "another",
+            Told::Nothing => "nothing",
+        };
+        for (text, language) in [
+            ("How do I rotate a key?", "en"),
+            ("Wie erneuere ich einen Schlüssel?", "de"),
+            ("comment installer le paquet", "fr"),
+            ("como instalar no Windows", "pt-br"),
+            ("鍵の更新", "ja"),
+            ("配置文件", "zh-cn"),
+            ("키를 설정하는 방법", "ko"),
+            ("настройка ключей", "another"),
+            ("rotate keys", "nothing"),
+        ] {
+            assert_eq!(told(text, None), language, "{text}");
+        }
+        assert_eq!(told("配置文件", Some(7)), "zh-tw", "as the page the asker is on");
+        assert_eq!(told_language("how do I", &["fr".to_owned()], None), Told::Another, "English has no name there");
+        assert_eq!(told_language("how do I", &[], None), Told::Nothing);
     }
 
     #[test]

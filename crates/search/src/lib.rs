@@ -62,6 +62,7 @@ mod tally;
 mod update;
 mod update_plan;
 mod update_read;
+mod variants;
 mod vectors;
 mod vectors_alike;
 mod vectors_embed;

@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_site::{Place, SkipReason};
+use docent_site::{Declared, Place, SkipReason};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::skips::Skips;
@@ -32,6 +32,8 @@ pub(crate) struct ManifestSite {
     pub(crate) redirects: Vec<(String, String)>,
     /// The synonyms file, as it stands.
     pub(crate) synonyms: String,
+    /// What it says of versions and languages as a whole.
+    pub(crate) declared: Declared,
     pub(crate) oddities: Vec<ManifestOddity>,
     /// Files that were skipped by their paths alone.
     pub(crate) skipped: Skips,

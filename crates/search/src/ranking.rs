@@ -27,6 +27,7 @@ use crate::settings::{SHIPPED, Settings};
 use crate::showing::Showing;
 use crate::snapshot::Snapshot;
 use crate::tally::{Tally, rarity, sum_of};
+use crate::variants::Wanted;
 use crate::vectors_alike::Alike;
 
 /// How many sections, and pages without one of those, may be shown.
@@ -69,6 +70,8 @@ pub(crate) struct Search<'s> {
     query: &'s Query,
     /// The words that were asked for, a bit for each.
     pub(crate) asked: u32,
+    /// In which version and language.
+    pub(crate) wanted: Wanted,
     /// How many links to each page do not count.
     unlinked: HashMap<u32, u32>,
 }
@@ -131,18 +134,16 @@ impl<'s> Search<'s> {
         let lookup = Lookup { searcher, fields, ground, settings, without };
         let asked = question.words.iter().enumerate().filter(|(_, word)| !word.is_extra);
         let asked = asked.fold(0, |bits, (at, _)| bits | 1_u32 << at);
-        Ok((!question.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, unlinked }))
-    }
-
-    /// The page the asker is on, if it is one of these docs.
-    pub(crate) fn near(&self) -> Option<&'s ManifestPage> {
-        self.snapshot.lookup(self.query.near.as_deref()?)
+        let near = query.near.as_deref().and_then(|near| snapshot.lookup(near));
+        let wanted = Wanted::of(snapshot.variants(), query, near.map(|near| snapshot.number_of(near)));
+        Ok((!question.is_empty()).then_some(Self { snapshot, question, lookup, query, asked, wanted, unlinked }))
     }
 
     /// The pages that fit, best first.
     pub(crate) fn ranked(&self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate<'s>>> {
         let Tallies { sections, pages, found } = self.lookup.tallies(&self.question)?;
-        let mut allowed = Allowed::new(self.snapshot, &self.query.filter);
+        let once = self.lookup.settings.variants_once > 0.0;
+        let mut allowed = Allowed::new(self.snapshot, &self.query.filter, once.then_some(&self.wanted));
         let mut candidates = Candidates::new(self.snapshot);
         for hit in self.best_sections(&sections, &found, &mut allowed)? {
             if let Some(candidate) = candidates.of(self.snapshot.ground.page_of(hit.1)) {
@@ -164,6 +165,7 @@ impl<'s> Search<'s> {
         }
         for candidate in &mut ranked {
             candidate.score *= nearness(self.query.near.as_deref(), &candidate.page.path);
+            candidate.score *= self.fitness(candidate.number);
         }
         let order = |a: &Candidate<'_>, b: &Candidate<'_>| {
             b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path))
@@ -265,6 +267,20 @@ impl<'s> Search<'s> {
         let (met, unsure): (Vec<f32>, Vec<f32>) = words.map(weigh).unzip();
         let all = met.iter().chain(&unsure).sum();
         Asked { met, all }
+    }
+
+    /// What a page counts in the version and the language that it is in.
+    fn fitness(&self, page: u32) -> f32 {
+        let (variants, settings) = (self.snapshot.variants(), self.lookup.settings);
+        let variant = variants.page(page);
+        let mut share = 1.0;
+        if self.wanted.is_other_version(variants, variant) {
+            share *= settings.other_version;
+        }
+        if self.wanted.is_other_language(variants, variant) {
+            share *= settings.other_language;
+        }
+        share
     }
 
     /// The sum of the words that were asked for and are met; words that were added are not missed.

@@ -123,16 +123,12 @@ impl<'s> Showing<'s> {
         segment.readers.print.first(address.doc_id)
     }
 
-    /// Whether of two copies the asker would rather read the first: the one in the version and the language of the page
-    /// they are on, then the one of no version, which is the current one, then the later version.
+    /// Whether of two copies the asker would rather read the first: the one in the language and the version that are asked
+    /// for, then the one of the current version, then the later version.
     fn is_preferred(&self, one: &ManifestPage, other: &ManifestPage) -> bool {
-        let near = self.search.near();
-        let fits = |page: &ManifestPage| {
-            near.map_or(0, |near| {
-                usize::from(page.language == near.language) * 2 + usize::from(page.version == near.version)
-            })
-        };
-        let order = fits(one).cmp(&fits(other)).then_with(|| match (&one.version, &other.version) {
+        let (variants, wanted) = (self.search.snapshot.variants(), &self.search.wanted);
+        let rank = |page: &ManifestPage| wanted.rank(variants, variants.page(self.search.snapshot.number_of(page)));
+        let order = rank(other).cmp(&rank(one)).then_with(|| match (&one.version, &other.version) {
             (None, Some(_)) => std::cmp::Ordering::Greater,
             (Some(_), None) => std::cmp::Ordering::Less,
             (Some(one), Some(other)) => numbers(one).cmp(&numbers(other)),
@@ -151,6 +147,7 @@ impl<'s> Showing<'s> {
             Some(address) => searcher.doc(address)?,
             None => TantivyDocument::default(),
         };
+        let (variants, number) = (self.search.snapshot.variants(), self.search.snapshot.number_of(page));
         let stored = |field: Field| document.get_first(field).and_then(|value| value.as_str()).unwrap_or_default();
         let language = page.language.as_deref().and_then(Language::of_tag);
         let language = language.or_else(|| self.search.snapshot.ground.languages.first().copied());
@@ -164,8 +161,8 @@ impl<'s> Showing<'s> {
             headings: stored(fields.trail).lines().map(str::to_owned).collect(),
             content: String::new(),
             score: shown.score.clamp(0.0, 1.0),
-            version: page.version.clone(),
-            language: page.language.clone(),
+            version: variants.version_of(number).map(|version| version.name.clone()),
+            language: variants.language_of(number).map(str::to_owned),
         };
         // Where it is shown by itself its headings stand above it, with an empty line between.
         let room = LONGEST_PASSAGE - passage.heading_lines().chars().count() - 1;

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::{Arc, LazyLock};
 
 use arc_swap::ArcSwapOption;
+use docent_site::Variants;
 use docent_types::Passage;
 use tantivy::Searcher;
 
@@ -11,7 +12,7 @@ use crate::documents::stored_page;
 use crate::engine;
 use crate::error::SearchError;
 use crate::generations::{Generations, Segment, State};
-use crate::ground::{Ground, Opened, Renewed};
+use crate::ground::{Ground, NOWHERE, Opened, Renewed};
 use crate::lexicon::Lexicon;
 use crate::manifest::{Manifest, ManifestPage};
 use crate::query::Query;
@@ -158,6 +159,21 @@ impl Snapshot {
         &self.tables.synonyms
     }
 
+    /// Which pages are one page in several versions and languages, by the ground's numbers.
+    pub(crate) fn variants(&self) -> &Variants {
+        &self.tables.variants
+    }
+
+    /// For each page whether it is the variant that readers want who ask for none; nothing where each is.
+    pub(crate) fn usual(&self) -> &[bool] {
+        &self.tables.usual
+    }
+
+    /// The number that the ground has for a page.
+    pub(crate) fn number_of(&self, page: &ManifestPage) -> u32 {
+        self.ground.numbers.get(&page.id).copied().unwrap_or(NOWHERE)
+    }
+
     /// The page with a number of the ground's.
     pub(crate) fn page_numbered(&self, number: u32) -> Option<&ManifestPage> {
         self.manifest().at(*self.tables.by_number.get(number as usize)?)
@@ -230,12 +246,13 @@ impl Snapshot {
 
     /// Every page a reader may find, in order of file.
     pub fn pages(&self) -> impl Iterator<Item = PageEntry> {
-        self.manifest().listed().map(|page| PageEntry {
+        let variants = self.variants();
+        (0..).zip(self.manifest().listed()).map(|(number, page)| PageEntry {
             path: page.path.clone(),
             title: page.title.clone(),
             description: page.description.clone(),
-            version: page.version.clone(),
-            language: page.language.clone(),
+            version: variants.version_of(number).map(|version| version.name.clone()),
+            language: variants.language_of(number).map(str::to_owned),
             groups: page.groups.clone(),
             tags: page.tags.clone(),
             nav_title: page.nav_title.clone(),

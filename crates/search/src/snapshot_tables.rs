@@ -3,11 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use docent_site::Variants;
+
 use crate::ground::Renewed;
 use crate::links::path_key;
 use crate::manifest::{Manifest, ManifestFile, PagePosition};
 use crate::redirects::Redirects;
 use crate::synonyms::Synonyms;
+use crate::variants;
 
 /// What is looked up of pages. What an update leaves as it was is shared by the states before and after it.
 #[derive(Debug, Clone, Default)]
@@ -21,6 +24,10 @@ pub(crate) struct Tables {
     pub(crate) keys: Arc<HashMap<u64, u32>>,
     pub(crate) redirects: Arc<Redirects>,
     pub(crate) synonyms: Arc<Synonyms>,
+    /// Which pages are one page in several versions and languages, by number.
+    pub(crate) variants: Arc<Variants>,
+    /// By number: whether a page is the variant that readers want who ask for none. Nothing where each is.
+    pub(crate) usual: Arc<Vec<bool>>,
 }
 
 impl Tables {
@@ -49,6 +56,11 @@ impl Tables {
                 keys.entry(path_key(source)).or_insert(number);
             }
         }
+        let variants = variants::of_manifest(manifest);
+        let mut usual = variants::usual(&variants, pages);
+        if !usual.contains(&false) {
+            usual = Vec::new();
+        }
         Self {
             by_id,
             by_number: Arc::new(manifest.positions().map(|(position, _)| position).collect()),
@@ -56,6 +68,8 @@ impl Tables {
             keys: Arc::new(keys),
             redirects: Arc::new(redirects),
             synonyms: Arc::new(Synonyms::parse(&manifest.site.synonyms)),
+            variants: Arc::new(variants),
+            usual: Arc::new(usual),
         }
     }
 
@@ -70,8 +84,8 @@ impl Tables {
     }
 }
 
-/// The pages that were read again between two manifests; `None` when any page came, went or moved, or the site's own
-/// configuration changed.
+/// The pages that were read again between two manifests; `None` when any page came, went, moved or is in another version or
+/// language, or the site's own configuration changed.
 pub(crate) fn renewed(before: &Manifest, now: &Manifest) -> Option<Vec<(PagePosition, Renewed)>> {
     let same_site = Arc::ptr_eq(&before.site, &now.site) || before.site == now.site;
     if !same_site || before.files.len() != now.files.len() {
@@ -100,7 +114,8 @@ fn renewed_in(
     }
     let mut number = first;
     for (page_at, (before, now)) in (0..).zip(before.pages.iter().zip(&now.pages)) {
-        if (&before.path, &before.aliases, before.listed) != (&now.path, &now.aliases, now.listed) {
+        let is_there = (&before.path, &before.aliases, before.listed) == (&now.path, &now.aliases, now.listed);
+        if !is_there || (&before.version, &before.language) != (&now.version, &now.language) {
             return None;
         }
         if now.listed {

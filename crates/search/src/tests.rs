@@ -13,6 +13,7 @@ mod killed;
 mod saying_no;
 mod site;
 mod skipping;
+mod variants;
 mod whole;
 
 use crate::{Filter, Index, Query, SearchError, Source, SourceFile, Stage};

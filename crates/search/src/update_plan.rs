@@ -223,6 +223,7 @@ fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> Man
         inputs,
         redirects: layout.redirects().map(owned).collect(),
         synonyms,
+        declared: layout.declared().clone(),
         oddities: layout.problems().iter().map(odd).collect(),
         skipped: Skips::default(),
     }

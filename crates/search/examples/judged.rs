@@ -1,0 +1,363 @@
+//! How good a ranking is on a docs tree, and on one with several versions or languages: whether the pages that are found are
+//! those that a reader wants. All in this process.
+//!
+//! ```text
+//! cargo run --release -p docent-search --example judged -- links DOCS SET
+//! cargo run --release -p docent-search --example judged -- ask DOCS SET [NAME=VALUE …]
+//! ```
+//!
+//! DOCS is a folder, or a file of `{id, title, text}` a line (`corpus.jsonl`); `REPOSITORY:FOLDER` is a docs root in a
+//! repository. SET is a folder with `queries.jsonl` and `qrels.tsv`.
+//!
+//! `links` makes a set of a docs tree: the words with which one page links to another are a question, and the page they lead
+//! to is the answer. Of pages in several versions and languages it takes those of the current version and the default language.
+//! Words that lead to several pages, single words, and titles are no questions. At most 1,000 are taken, and two for a page.
+//!
+//! `ask` prints nDCG@10, how often the right page comes first, and of what comes first, and among the first ten, how much is
+//! in another version or another language than the right page. `NAME=VALUE` changes a number of the ranking;
+//! `near=PATH` asks all questions from a page, `language=NAME` and `version=NAME` filter.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use docent_markdown::LinkKind;
+use docent_search::{Filter, Index, Query, Settings, Source, SourceFile, eval};
+use docent_site::{PageLabels, Site, Target, Tree, Variants};
+use docent_types::BoxError;
+use serde::Deserialize;
+use serde_json::json;
+
+/// How many questions are taken, and how many for a page.
+const MOST: usize = 1_000;
+const MOST_FOR_A_PAGE: usize = 2;
+/// How many results a question asks for.
+const RESULTS: usize = 50;
+/// Endings of what is read: pages, and what configures a site.
+const ENDINGS: [&str; 16] = [
+    "md", "mdx", "markdown", "rst", "json", "yml", "yaml", "toml", "js", "mjs", "cjs", "ts", "mts", "tsx", "txt", "cfg",
+];
+
+fn main() -> Result<(), BoxError> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
+        ["links", docs, set] => links(&Docs::read(docs)?, Path::new(set)),
+        ["ask", docs, set, changes @ ..] => ask(&Docs::read(docs)?, Path::new(set), changes),
+        _ => Err("usage: judged links DOCS SET | judged ask DOCS SET [NAME=VALUE …]".into()),
+    }
+}
+
+/// A docs tree in memory.
+#[derive(Default)]
+struct Docs {
+    root: String,
+    files: BTreeMap<String, Vec<u8>>,
+    outside: BTreeMap<String, Vec<u8>>,
+}
+
+#[derive(Deserialize)]
+struct Document {
+    id: String,
+    #[serde(default)]
+    title: String,
+    text: String,
+}
+
+impl Docs {
+    fn read(place: &str) -> Result<Self, BoxError> {
+        let mut docs = Self::default();
+        if place.ends_with(".jsonl") {
+            for line in fs::read_to_string(place)?.lines() {
+                let Document { id, title, text } = serde_json::from_str(line)?;
+                let text = format!("---\ntitle: {}\n---\n\n{text}", json!(title));
+                docs.files.insert(format!("{}.md", id.trim_matches('/')), text.into_bytes());
+            }
+            return Ok(docs);
+        }
+        let (repository, root) = place.split_once(':').unwrap_or((place, ""));
+        docs.root = root.trim_matches('/').to_owned();
+        let up = "../".repeat(docs.root.split('/').filter(|part| !part.is_empty()).count());
+        let mut folders = vec![PathBuf::from(repository)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder)? {
+                let path = entry?.path();
+                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                if path.is_dir() {
+                    if name != ".git" && name != "node_modules" {
+                        folders.push(path);
+                    }
+                    continue;
+                }
+                let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned()).unwrap_or_default();
+                if name != "_redirects" && !ENDINGS.contains(&ending.as_str()) {
+                    continue;
+                }
+                let inside = path.strip_prefix(repository)?.to_string_lossy().into_owned();
+                let below = match docs.root.as_str() {
+                    "" => Some(inside.as_str()),
+                    root => inside.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')),
+                };
+                match below {
+                    Some(below) => docs.files.insert(below.to_owned(), fs::read(&path)?),
+                    None => docs.outside.insert(format!("{up}{inside}"), fs::read(&path)?),
+                };
+            }
+        }
+        Ok(docs)
+    }
+}
+
+impl Tree for Docs {
+    fn paths(&self) -> Vec<String> {
+        self.files.keys().cloned().collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.files.get(path).or_else(|| self.outside.get(path)).cloned()
+    }
+
+    fn root(&self) -> &str {
+        &self.root
+    }
+
+    fn paths_outside(&self) -> Vec<String> {
+        self.outside.keys().cloned().collect()
+    }
+}
+
+impl Source for Docs {
+    fn commit(&self) -> &'static str {
+        "as it is"
+    }
+
+    fn root(&self) -> &str {
+        &self.root
+    }
+
+    fn files(&self) -> Result<Vec<SourceFile>, BoxError> {
+        Ok(listed(&self.files))
+    }
+
+    fn files_outside(&self) -> Result<Vec<SourceFile>, BoxError> {
+        Ok(listed(&self.outside))
+    }
+
+    fn read(&self, file: &SourceFile) -> Result<Vec<u8>, BoxError> {
+        Tree::read(self, &file.path).ok_or_else(|| format!("there is no {}", file.path).into())
+    }
+}
+
+/// Nothing changes here: what a file is called tells it from others.
+fn listed(files: &BTreeMap<String, Vec<u8>>) -> Vec<SourceFile> {
+    files.keys().map(|path| SourceFile { path: path.clone(), blob: path.clone() }).collect()
+}
+
+/// The pages of a site, and which of them are one page.
+struct Pages {
+    paths: Vec<String>,
+    numbers: HashMap<String, u32>,
+    variants: Variants,
+}
+
+impl Pages {
+    /// As the index has them: what front matter says counts, too.
+    fn of(index: &Index, layout: &docent_site::Layout) -> Self {
+        let entries: Vec<_> = index.snapshot().pages().collect();
+        let labels: Vec<PageLabels<'_>> = entries
+            .iter()
+            .map(|entry| PageLabels {
+                path: &entry.path,
+                version: entry.version.as_deref(),
+                language: entry.language.as_deref(),
+            })
+            .collect();
+        let variants = Variants::of(&labels, layout.declared(), layout.redirects());
+        let paths: Vec<String> = entries.into_iter().map(|entry| entry.path).collect();
+        let numbers = paths.iter().cloned().zip(0..).collect();
+        Self { paths, numbers, variants }
+    }
+
+    fn is_usual(&self, page: u32) -> bool {
+        self.variants.rank(self.variants.page(page)) == (0, 0)
+    }
+}
+
+fn indexed(docs: &Docs) -> Result<(tempfile::TempDir, Index), BoxError> {
+    let folder = tempfile::tempdir()?;
+    let index = Index::open(folder.path())?;
+    index.update(docs, &mut |_| ())?;
+    Ok((folder, index))
+}
+
+fn links(docs: &Docs, set: &Path) -> Result<(), BoxError> {
+    let site = Site::read(docs);
+    let (_folder, index) = indexed(docs)?;
+    let pages = Pages::of(&index, site.layout());
+    let titles: HashMap<String, String> =
+        index.snapshot().pages().map(|page| (page.path, plain(&page.title))).collect();
+    // Words to the pages they lead to.
+    let mut questions: BTreeMap<String, (String, HashSet<u32>, HashSet<u32>)> = BTreeMap::new();
+    for (address, file) in site.served() {
+        let Some(own) = pages.numbers.get(address).copied().filter(|page| pages.is_usual(*page)) else { continue };
+        let page = site.parse(file, &Tree::read(docs, file).unwrap_or_default());
+        for link in page.links.iter().filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference)) {
+            let Target::Page { file: target, .. } = site.resolve_link(file, link) else { continue };
+            let number = site.address(&target).and_then(|address| pages.numbers.get(address)).copied();
+            let Some(number) = number.filter(|number| *number != own && pages.is_usual(*number)) else { continue };
+            let phrase = plain(&link.text);
+            if phrase.split(' ').count() > 1 && titles.get(&pages.paths[number as usize]) != Some(&phrase) {
+                let (_, to, from) =
+                    questions.entry(phrase).or_insert_with(|| (link.text.clone(), HashSet::new(), HashSet::new()));
+                to.insert(number);
+                from.insert(own);
+            }
+        }
+    }
+    let mut taken: HashMap<u32, usize> = HashMap::new();
+    let mut chosen: Vec<_> = questions.into_iter().filter(|(_, (_, to, _))| to.len() == 1).collect();
+    // In an order that has nothing to do with the alphabet, and is always the same.
+    chosen.sort_by_cached_key(|(phrase, _)| {
+        phrase.bytes().fold(7_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    });
+    let (mut queries, mut qrels, mut asked) = (String::new(), String::new(), 0);
+    for (_, (text, to, from)) in chosen {
+        let Some(answer) = to.into_iter().next() else { continue };
+        let taken = taken.entry(answer).or_default();
+        if *taken == MOST_FOR_A_PAGE || asked == MOST {
+            continue;
+        }
+        *taken += 1;
+        asked += 1;
+        let mut ignore: Vec<&str> = from.iter().map(|page| pages.paths[*page as usize].as_str()).collect();
+        ignore.sort_unstable();
+        queries.push_str(&format!("{}\n", json!({"id": format!("q{asked}"), "text": text.trim(), "ignore": ignore})));
+        qrels.push_str(&format!("q{asked}\t/{}\t1\n", pages.paths[answer as usize]));
+    }
+    fs::create_dir_all(set)?;
+    fs::write(set.join("queries.jsonl"), queries)?;
+    fs::write(set.join("qrels.tsv"), qrels)?;
+    let versions: Vec<_> =
+        pages.variants.versions().iter().map(|version| format!("{} {:?}", version.name, version.stage)).collect();
+    println!(
+        "{} pages, {asked} questions\nversions: {}\nlanguages: {}",
+        pages.paths.len(),
+        versions.join(", "),
+        pages.variants.languages().join(", ")
+    );
+    Ok(())
+}
+
+/// Words alone, in lower case.
+fn plain(text: &str) -> String {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(str::to_lowercase).collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Deserialize)]
+struct Question {
+    id: String,
+    text: String,
+    #[serde(default)]
+    ignore: Vec<String>,
+}
+
+fn ask(docs: &Docs, set: &Path, changes: &[&str]) -> Result<(), BoxError> {
+    let (mut settings, mut query, mut show) = (Settings::default(), Query { limit: RESULTS, ..Query::default() }, 0);
+    for change in changes {
+        let (name, value) = change.split_once('=').ok_or("a change is NAME=VALUE")?;
+        match name {
+            "near" => query.near = Some(value.to_owned()),
+            "language" => query.filter = Filter { language: Some(value.to_owned()), ..query.filter },
+            "version" => query.filter = Filter { version: Some(value.to_owned()), ..query.filter },
+            "show" => show = value.parse()?,
+            _ => settings.set(name, value.parse()?)?,
+        }
+    }
+    let began = Instant::now();
+    let (_folder, index) = indexed(docs)?;
+    let indexing = began.elapsed();
+    let pages = Pages::of(&index, Site::read(docs).layout());
+    let mut grades: HashMap<String, HashMap<String, u32>> = HashMap::new();
+    for line in fs::read_to_string(set.join("qrels.tsv"))?.lines() {
+        let parts: Vec<&str> = line.split('\t').collect();
+        let &[question, .., page, grade] = parts.as_slice() else { continue };
+        grades.entry(question.to_owned()).or_default().insert(page.trim_matches('/').to_owned(), grade.trim().parse()?);
+    }
+    let (mut asked, mut ndcg, mut first, mut took) = (0_usize, 0.0, 0_usize, Vec::<Duration>::new());
+    let (mut first_version, mut first_language, mut version, mut language, mut found_in_all) = (0, 0, 0, 0, 0_usize);
+    let (mut variant_first, mut variant_found) = (0_usize, 0_usize);
+    for line in fs::read_to_string(set.join("queries.jsonl"))?.lines() {
+        let question: Question = serde_json::from_str(line)?;
+        let Some(grades) = grades.get(&question.id) else { continue };
+        let ignore: HashSet<&str> = question.ignore.iter().map(|page| page.trim_matches('/')).collect();
+        query.text.clone_from(&question.text);
+        let snapshot = index.snapshot();
+        let began = Instant::now();
+        let found = snapshot.search_with(&query, &settings);
+        took.push(began.elapsed());
+        let found: Vec<String> =
+            found.into_iter().map(|passage| passage.path).filter(|path| !ignore.contains(path.as_str())).collect();
+        asked += 1;
+        ndcg += eval::ndcg(&found, grades, 10);
+        first += usize::from(found.first().is_some_and(|path| grades.contains_key(path)));
+        let variant = |path: &str| pages.numbers.get(path).map(|page| pages.variants.page(*page)).unwrap_or_default();
+        let right = grades.keys().next().map(|path| variant(path)).unwrap_or_default();
+        for (place, path) in found.iter().take(10).enumerate() {
+            let own = variant(path);
+            let rank = |variant| pages.variants.version_rank(variant);
+            let other_version = usize::from(rank(own) != rank(right));
+            let other_language = usize::from(own.language.is_some() && own.language != right.language);
+            version += other_version;
+            language += other_language;
+            found_in_all += 1;
+            if place == 0 {
+                first_version += other_version;
+                first_language += other_language;
+            }
+        }
+        // Of the right page and its variants, which came first.
+        let groups: HashSet<u32> = grades
+            .keys()
+            .filter_map(|path| pages.numbers.get(path))
+            .flat_map(|page| pages.variants.group_of(*page).map_or(vec![*page], |(_, group)| group.to_vec()))
+            .collect();
+        let of_group =
+            found.iter().take(10).find(|path| pages.numbers.get(*path).is_some_and(|page| groups.contains(page)));
+        if let Some(path) = of_group {
+            variant_found += 1;
+            variant_first += usize::from(grades.contains_key(path));
+        }
+        if show > 0 && !found.first().is_some_and(|path| grades.contains_key(path)) {
+            show -= 1;
+            println!(
+                "{:?} wants {:?}: {:?}",
+                question.text,
+                grades.keys().collect::<Vec<_>>(),
+                &found[..found.len().min(4)]
+            );
+        }
+    }
+    took.sort_unstable();
+    let share = |count: usize, of: usize| (count as f64 / of.max(1) as f64 * 1_000.0).round() / 1_000.0;
+    let millis =
+        |at: f64| took.get(((took.len() as f64 - 1.0) * at) as usize).map_or(0.0, Duration::as_secs_f64) * 1_000.0;
+    println!(
+        "{}",
+        json!({
+            "pages": pages.paths.len(),
+            "indexed": indexing.as_secs_f64(),
+            "questions": asked,
+            "ndcg": ((ndcg / asked.max(1) as f64) * 1e4).round() / 1e4,
+            "first": share(first, asked),
+            "otherVersionFirst": share(first_version, asked),
+            "otherVersionInTen": share(version, found_in_all),
+            "otherLanguageFirst": share(first_language, asked),
+            "otherLanguageInTen": share(language, found_in_all),
+            "rightVariantOfThoseFound": share(variant_first, variant_found),
+            "p50": millis(0.5),
+            "p99": millis(0.99),
+        })
+    );
+    Ok(())
+}
