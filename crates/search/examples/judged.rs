@@ -2,7 +2,7 @@
 //! those that a reader wants. All in this process.
 //!
 //! ```text
-//! cargo run --release -p docent-search --example judged -- links DOCS SET
+//! cargo run --release -p docent-search --example judged -- links DOCS SET [LANGUAGE]
 //! cargo run --release -p docent-search --example judged -- ask DOCS SET [NAME=VALUE …]
 //! ```
 //!
@@ -10,7 +10,8 @@
 //! repository. SET is a folder with `queries.jsonl` and `qrels.tsv`.
 //!
 //! `links` makes a set of a docs tree: the words with which one page links to another are a question, and the page they lead
-//! to is the answer. Of pages in several versions and languages it takes those of the current version and the default language.
+//! to is the answer. Of pages in several versions and languages it takes those of the current version and the default language,
+//! or of the LANGUAGE.
 //! Words that lead to several pages, single words, and titles are no questions. At most 1,000 are taken, and two for a page.
 //!
 //! `ask` prints nDCG@10, how often the right page comes first, and of what comes first, and among the first ten, how much is
@@ -42,9 +43,10 @@ const ENDINGS: [&str; 16] = [
 fn main() -> Result<(), BoxError> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
-        ["links", docs, set] => links(&Docs::read(docs)?, Path::new(set)),
+        ["links", docs, set] => links(&Docs::read(docs)?, Path::new(set), None),
+        ["links", docs, set, language] => links(&Docs::read(docs)?, Path::new(set), Some(language)),
         ["ask", docs, set, changes @ ..] => ask(&Docs::read(docs)?, Path::new(set), changes),
-        _ => Err("usage: judged links DOCS SET | judged ask DOCS SET [NAME=VALUE …]".into()),
+        _ => Err("usage: judged links DOCS SET [LANGUAGE] | judged ask DOCS SET [NAME=VALUE …]".into()),
     }
 }
 
@@ -178,8 +180,14 @@ impl Pages {
         Self { paths, numbers, variants }
     }
 
-    fn is_usual(&self, page: u32) -> bool {
-        self.variants.rank(self.variants.page(page)) == (0, 0)
+    /// Whether a page is in the current version, and in the language or the default one.
+    fn is_usual(&self, page: u32, language: Option<&str>) -> bool {
+        let variant = self.variants.page(page);
+        let is_in = match language {
+            Some(language) => self.variants.language_of(page) == Some(language),
+            None => self.variants.language_rank(variant) == 0,
+        };
+        is_in && self.variants.version_rank(variant) == 0
     }
 }
 
@@ -190,7 +198,7 @@ fn indexed(docs: &Docs) -> Result<(tempfile::TempDir, Index), BoxError> {
     Ok((folder, index))
 }
 
-fn links(docs: &Docs, set: &Path) -> Result<(), BoxError> {
+fn links(docs: &Docs, set: &Path, language: Option<&str>) -> Result<(), BoxError> {
     let site = Site::read(docs);
     let (_folder, index) = indexed(docs)?;
     let pages = Pages::of(&index, site.layout());
@@ -199,12 +207,16 @@ fn links(docs: &Docs, set: &Path) -> Result<(), BoxError> {
     // Words to the pages they lead to.
     let mut questions: BTreeMap<String, (String, HashSet<u32>, HashSet<u32>)> = BTreeMap::new();
     for (address, file) in site.served() {
-        let Some(own) = pages.numbers.get(address).copied().filter(|page| pages.is_usual(*page)) else { continue };
+        let Some(own) = pages.numbers.get(address).copied().filter(|page| pages.is_usual(*page, language)) else {
+            continue;
+        };
         let page = site.parse(file, &Tree::read(docs, file).unwrap_or_default());
         for link in page.links.iter().filter(|link| matches!(link.kind, LinkKind::Inline | LinkKind::Reference)) {
             let Target::Page { file: target, .. } = site.resolve_link(file, link) else { continue };
             let number = site.address(&target).and_then(|address| pages.numbers.get(address)).copied();
-            let Some(number) = number.filter(|number| *number != own && pages.is_usual(*number)) else { continue };
+            let Some(number) = number.filter(|number| *number != own && pages.is_usual(*number, language)) else {
+                continue;
+            };
             let phrase = plain(&link.text);
             if phrase.split(' ').count() > 1 && titles.get(&pages.paths[number as usize]) != Some(&phrase) {
                 let (_, to, from) =

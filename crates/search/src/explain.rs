@@ -50,8 +50,9 @@ impl Snapshot {
 fn explain(snapshot: &Snapshot, query: &Query) -> tantivy::Result<Vec<Explanation>> {
     let settings = SHIPPED;
     let (without, unlinked) = left_out(snapshot, &settings)?;
-    let Some(search) = Search::new(snapshot, query, &settings, &without, unlinked)? else { return Ok(Vec::new()) };
-    let shown = Showing::new(&search).sections(search.ranked(None)?, query.limit)?;
+    let Some(mut search) = Search::new(snapshot, query, &settings, &without, unlinked)? else { return Ok(Vec::new()) };
+    let ranked = search.ranked(None)?;
+    let shown = Showing::new(&search).sections(ranked, query.limit)?;
     let ground = &snapshot.ground;
     let numbers: Vec<(usize, Option<usize>)> = shown
         .iter()

@@ -27,12 +27,14 @@ use crate::settings::{SHIPPED, Settings};
 use crate::showing::Showing;
 use crate::snapshot::Snapshot;
 use crate::tally::{Tally, rarity, sum_of};
-use crate::variants::Wanted;
+use crate::variants::{Wanted, language_of_found};
 use crate::vectors_alike::Alike;
 
 /// How many sections, and pages without one of those, may be shown.
 const MOST_SECTIONS: usize = 500;
 const MOST_PAGES: usize = 100;
+/// By how many sections the language of a question is told that does not tell it itself.
+const MOST_PROBED: usize = 100;
 /// How many of the best pages have their titles held against the question.
 const MOST_TITLES: usize = 20;
 
@@ -84,8 +86,9 @@ pub(crate) fn search(
     alike: Option<&Alike>,
 ) -> tantivy::Result<Vec<Passage>> {
     let (without, unlinked) = left_out(snapshot, settings)?;
-    let Some(search) = Search::new(snapshot, query, settings, &without, unlinked)? else { return Ok(Vec::new()) };
-    Showing::new(&search).passages(search.ranked(alike)?, query.limit)
+    let Some(mut search) = Search::new(snapshot, query, settings, &without, unlinked)? else { return Ok(Vec::new()) };
+    let ranked = search.ranked(alike)?;
+    Showing::new(&search).passages(ranked, query.limit)
 }
 
 /// The sections of a page as passages, each cut to what is asked.
@@ -140,10 +143,15 @@ impl<'s> Search<'s> {
     }
 
     /// The pages that fit, best first.
-    pub(crate) fn ranked(&self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate<'s>>> {
+    pub(crate) fn ranked(&mut self, alike: Option<&Alike>) -> tantivy::Result<Vec<Candidate<'s>>> {
         let Tallies { sections, pages, found } = self.lookup.tallies(&self.question)?;
         let once = self.lookup.settings.variants_once > 0.0;
-        let mut allowed = Allowed::new(self.snapshot, &self.query.filter, once.then_some(&self.wanted));
+        if self.wanted.is_untold {
+            let language = self.language_of(&sections);
+            self.wanted = std::mem::take(&mut self.wanted).told(self.snapshot.variants(), language);
+        }
+        let this = &*self;
+        let mut allowed = Allowed::new(self.snapshot, &self.query.filter, once.then_some(&this.wanted));
         let mut candidates = Candidates::new(self.snapshot);
         for hit in self.best_sections(&sections, &found, &mut allowed)? {
             if let Some(candidate) = candidates.of(self.snapshot.ground.page_of(hit.1)) {
@@ -184,6 +192,20 @@ impl<'s> Search<'s> {
         }
         falling_scores(&mut ranked);
         Ok(ranked)
+    }
+
+    /// The language of what scores best, whatever its language.
+    fn language_of(&self, sections: &Tally) -> Option<usize> {
+        let ground = &self.snapshot.ground;
+        let mut allowed = Allowed::new(self.snapshot, &self.query.filter, Some(&self.wanted));
+        // Of sections that score the same, those of the page that comes first: whichever part of the index they are in.
+        let higher = |a: &(f32, usize), b: &(f32, usize)| {
+            b.0.total_cmp(&a.0).then_with(|| ground.page_of(a.1).cmp(&ground.page_of(b.1)).then(a.1.cmp(&b.1)))
+        };
+        let mut best = best_of(sections, MOST_PROBED, higher, |section| allowed.is_allowed(ground.page_of(*section)));
+        best.sort_unstable_by(higher);
+        let found = best.into_iter().map(|(score, section)| (score, ground.page_of(section)));
+        language_of_found(self.snapshot.variants(), found)
     }
 
     /// The sections that score best, best first.
@@ -273,14 +295,9 @@ impl<'s> Search<'s> {
     fn fitness(&self, page: u32) -> f32 {
         let (variants, settings) = (self.snapshot.variants(), self.lookup.settings);
         let variant = variants.page(page);
-        let mut share = 1.0;
-        if self.wanted.is_other_version(variants, variant) {
-            share *= settings.other_version;
-        }
-        if self.wanted.is_other_language(variants, variant) {
-            share *= settings.other_language;
-        }
-        share
+        let is_other =
+            self.wanted.is_other_version(variants, variant) || self.wanted.is_other_language(variants, variant);
+        if is_other { settings.other_variant } else { 1.0 }
     }
 
     /// The sum of the words that were asked for and are met; words that were added are not missed.

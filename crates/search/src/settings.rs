@@ -83,8 +83,7 @@ settings! {
     /// Whether of a page's variants in several versions and languages only one takes part.
     variants_once = 1.0,
     /// What a page counts that there is in another version or another language alone than those that are asked for.
-    other_version = 0.8,
-    other_language = 0.5,
+    other_variant = 0.8,
 }
 
 impl Default for Settings {

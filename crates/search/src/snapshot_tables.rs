@@ -38,10 +38,20 @@ impl Tables {
         let mut by_id = HashMap::with_capacity(pages);
         let mut by_path = HashMap::with_capacity(pages);
         let mut keys = HashMap::with_capacity(pages);
-        for (number, (position, page)) in (0..).zip(manifest.positions()) {
+        let variants = variants::of_manifest(manifest);
+        let mut usual = variants::usual(&variants, pages);
+        for (position, page) in manifest.positions() {
             by_id.insert(page.id, position);
-            by_path.insert(page.path.clone(), position);
-            keys.entry(path_key(&page.path)).or_insert(number);
+        }
+        // Of several versions at one path the one counts that readers get.
+        for wanted in [true, false] {
+            let pages = (0..).zip(manifest.positions()).zip(&usual).filter(|(_, usual)| **usual == wanted);
+            for ((number, (position, page)), _) in pages {
+                keys.entry(path_key(&page.path)).or_insert(number);
+                if wanted || !by_path.contains_key(&page.path) {
+                    by_path.insert(page.path.clone(), position);
+                }
+            }
         }
         // What is served somewhere is there, whatever was there before.
         for (number, (position, page)) in (0..).zip(manifest.positions()) {
@@ -56,8 +66,6 @@ impl Tables {
                 keys.entry(path_key(source)).or_insert(number);
             }
         }
-        let variants = variants::of_manifest(manifest);
-        let mut usual = variants::usual(&variants, pages);
         if !usual.contains(&false) {
             usual = Vec::new();
         }

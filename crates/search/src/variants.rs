@@ -13,6 +13,8 @@ use crate::query::Query;
 
 /// So much of a question is read for it, in bytes.
 const LONGEST_QUESTION: usize = 2_000;
+/// What a section in the default language counts more when sections tell the language.
+const DEFAULT_GAIN: f32 = 1.1;
 /// Words beside which a name without a number is that of a version.
 const VERSION_WORDS: [&str; 6] = ["version", "versions", "release", "docs", "documentation", "v"];
 
@@ -41,6 +43,8 @@ pub(crate) struct Wanted {
     versions: Vec<usize>,
     /// `None` for the default one.
     language: Option<usize>,
+    /// Whether neither the question nor the page the asker is on tells the language: then the pages that are found do.
+    pub(crate) is_untold: bool,
 }
 
 impl Wanted {
@@ -51,16 +55,36 @@ impl Wanted {
         }
         let here = near.map(|near| variants.page(near)).unwrap_or_default();
         let text = &query.text[..query.text.floor_char_boundary(LONGEST_QUESTION)];
-        Self {
-            versions: wanted_versions(variants, query, text, here),
-            language: wanted_language(variants, query, text, here)
-                .filter(|language| Some(*language) != variants.default_language()),
-        }
+        let versions = wanted_versions(variants, query, text, here);
+        let told = match &query.filter.language {
+            Some(name) => {
+                let named = variants.languages().iter().position(|language| language == name);
+                named.map_or(Told::Another, Told::One)
+            }
+            None => told_language(text, variants.languages(), here.language),
+        };
+        let is_untold = told == Told::Nothing && near.is_none() && !variants.languages().is_empty();
+        let language = match told {
+            Told::One(language) => Some(language),
+            Told::Another => None,
+            Told::Nothing => here.language,
+        };
+        Self { versions, is_untold, ..Self::default() }.with_language(variants, language)
+    }
+
+    /// The same in a language.
+    pub(crate) fn with_language(self, variants: &Variants, language: Option<usize>) -> Self {
+        Self { language: language.filter(|language| Some(*language) != variants.default_language()), ..self }
+    }
+
+    /// The same, once it is known which language the pages that are found are in.
+    pub(crate) fn told(self, variants: &Variants, language: Option<usize>) -> Self {
+        Self { is_untold: false, ..self }.with_language(variants, language)
     }
 
     /// Whether it is the usual.
     pub(crate) fn is_usual(&self) -> bool {
-        *self == Self::default()
+        self.versions.is_empty() && self.language.is_none() && !self.is_untold
     }
 
     /// How well a variant fits: the least fits best.
@@ -100,18 +124,6 @@ fn wanted_versions(variants: &Variants, query: &Query, text: &str, here: Variant
     versions
 }
 
-/// The same of languages.
-fn wanted_language(variants: &Variants, query: &Query, text: &str, here: Variant) -> Option<usize> {
-    if let Some(name) = &query.filter.language {
-        return variants.languages().iter().position(|language| language == name);
-    }
-    match told_language(text, variants.languages(), here.language) {
-        Told::One(language) => Some(language),
-        Told::Another => None,
-        Told::Nothing => here.language,
-    }
-}
-
 /// Whether several versions are current: then they have nothing to do with each other, or are those of several things.
 fn are_apart(variants: &Variants) -> bool {
     variants.versions().iter().filter(|version| version.stage == Stage::Current).nth(1).is_some()
@@ -135,6 +147,20 @@ pub(crate) fn usual(variants: &Variants, pages: usize) -> Vec<bool> {
 pub(crate) fn best_of(variants: &Variants, wanted: &Wanted, pages: impl Iterator<Item = u32>) -> Variant {
     let best = pages.map(|page| variants.page(page)).min_by_key(|variant| wanted.rank(variants, *variant));
     best.unwrap_or_default()
+}
+
+/// The language that the best of what was found is in, where the question tells none: of pages that hold its words, each with
+/// what it scores, the best first.
+pub(crate) fn language_of_found(variants: &Variants, found: impl Iterator<Item = (f32, u32)>) -> Option<usize> {
+    let mut best: Option<(Option<usize>, f32)> = None;
+    for (score, page) in found {
+        let language = variants.page(page).language.filter(|own| Some(*own) != variants.default_language());
+        let score = if language.is_none() { score * DEFAULT_GAIN } else { score };
+        if best.is_none_or(|(_, most)| score > most) {
+            best = Some((language, score));
+        }
+    }
+    best?.0
 }
 
 /// Whether two pages of one group are in the same version and language: then they are two pages, and neither stands for the

@@ -449,7 +449,7 @@ fn own_folder(keys: &[String], of: &[usize]) -> Option<String> {
         };
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         of.iter().filter_map(|at| part(*at)).for_each(|part| *counts.entry(part).or_default() += 1);
-        let Some((most, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return None };
+        let (most, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
         if 5 * count >= 4 * of.len() && of.len() > 1 {
             let is_shared = (0..keys.len()).any(|at| !own.contains(&at) && part(at) == Some(most));
             if !is_shared {

@@ -179,6 +179,27 @@ fn docusaurus_says_what_is_released() {
 }
 
 #[test]
+fn docfx_says_which_files_are_of_one_version() {
+    let config = r#"{"build": {"content": [
+        {"files": ["**/*.md"], "src": "learn", "dest": "learn", "group": "all"},
+        {"files": ["**/*.md"], "src": "5.1", "dest": "module", "group": "five"},
+        {"files": ["**/*.md"], "src": "7.4", "dest": "module", "group": "seven"}],
+        "groups": {"all": {"moniker_range": ">=shell-5.1"}, "five": {"moniker_range": "shell-5.1"}, "seven": {"moniker_range": "shell-7.4"}}}}"#;
+    let files = [
+        ("docfx.json", config),
+        ("learn/a.md", ""),
+        ("5.1/a.md", ""),
+        ("5.1/b.md", ""),
+        ("7.4/a.md", ""),
+        ("7.4/b.md", ""),
+    ];
+    let (variants, paths) = read(&files);
+    assert_eq!(stages(&variants), [("7.4", Stage::Current), ("5.1", Stage::Older)]);
+    let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
+    assert_eq!(together(&variants, &paths), [["module/a", "module/a"], ["module/b", "module/b"]]);
+}
+
+#[test]
 fn a_docs_json_says_what_readers_get_first() {
     let navigation = r#"{"navigation": {"languages": [
         {"language": "en", "versions": [

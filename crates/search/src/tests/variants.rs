@@ -136,6 +136,7 @@ fn translations_are_found_in_the_language_of_the_question() {
     assert_eq!(found("Wie erneuere ich den Schlüssel?")[0], "de/keys");
     assert_eq!(found("토큰 갱신")[0], "ko/keys");
     assert_eq!(found("鍵の更新")[0], "ja/keys");
+    assert_eq!(found("Schlüssel erneuert")[0], "de/keys", "by the pages that hold its words");
     assert_eq!(paths(&site, &near("rotate-key", "ja/start"))[0], "ja/keys", "where the reader is");
     assert_eq!(paths(&site, &near("how is a key rotated", "ja/start"))[0], "keys", "as it is asked");
     let filter = Filter { language: Some("de".to_owned()), ..Filter::default() };

@@ -14,6 +14,7 @@ use crate::layout::{Generator, Layout, below};
 use crate::model::{Site, Target};
 use crate::skipped::SkipReason;
 use crate::tree::{Tree, at_home, joined_in};
+use crate::version_names::VersionName;
 
 const FILE: &str = "docfx.json";
 
@@ -51,6 +52,8 @@ struct Item {
     served: String,
     files: GlobSet,
     excluded: GlobSet,
+    /// Files of one version are one group.
+    group: Option<String>,
 }
 
 impl Content {
@@ -146,6 +149,7 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
         folder: source.to_owned(),
         generator: Generator::Docfx,
         docfx: Some(Arc::clone(&content)),
+        version: version(build, &content, source),
         ..Root::default()
     };
     let mut layout = Layout::of(Generator::Docfx, home, sources.into_iter().map(root).collect());
@@ -170,6 +174,18 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
     Some(layout)
 }
 
+/// The version that all files of a folder are of, where their group is one of a single version: `7.4` of `powershell-7.4`.
+fn version(build: &Script, content: &Content, source: &str) -> Option<String> {
+    let mut groups = content.items.iter().filter(|item| item.source == source).map(|item| item.group.as_deref());
+    let group = groups.next()??;
+    if groups.any(|other| other != Some(group)) {
+        return None;
+    }
+    let moniker = build.get("groups")?.get(group)?.text_of("moniker_range")?;
+    let name = moniker.rsplit('-').next().filter(|name| VersionName::of_folder(name).is_some()).unwrap_or(moniker);
+    (!moniker.contains(['<', '>', '=', '|', ' '])).then(|| name.to_owned())
+}
+
 /// Whether extensions are named that give headings other anchors.
 fn changes_anchors(extensions: &Script) -> bool {
     let names = |item: &Script| match item {
@@ -192,7 +208,13 @@ fn items(tree: &dyn Tree, home: &str, value: &Script) -> Vec<Item> {
         Script::List(list) => list.iter().flat_map(|value| items(tree, home, value)).collect(),
         Script::Text(pattern) => {
             let files = globs([pattern.as_str()].into_iter());
-            vec![Item { source: home.to_owned(), served: String::new(), files, excluded: GlobSet::empty() }]
+            vec![Item {
+                source: home.to_owned(),
+                served: String::new(),
+                files,
+                excluded: GlobSet::empty(),
+                group: None,
+            }]
         }
         Script::Object(_) => {
             let source = value.text_of("src").or(value.text_of("cwd")).unwrap_or_default();
@@ -200,7 +222,8 @@ fn items(tree: &dyn Tree, home: &str, value: &Script) -> Vec<Item> {
             let served = value.text_of("dest").unwrap_or_default();
             let patterns = |name: &str| globs(strings(value.get(name)).into_iter());
             let served = joined("", served).unwrap_or_default();
-            vec![Item { source, served, files: patterns("files"), excluded: patterns("exclude") }]
+            let group = value.text_of("group").map(str::to_owned);
+            vec![Item { source, served, files: patterns("files"), excluded: patterns("exclude"), group }]
         }
         _ => Vec::new(),
     }
