@@ -16,7 +16,7 @@
 use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashSet};
 
-use docent_markdown::{Code, CodeReading};
+use docent_markdown::{Code, CodeReading, is_markdown_page, is_markup};
 use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file};
 
 use crate::allowed::Allowed;
@@ -231,7 +231,8 @@ impl<'b> Writable<'b> {
 
     /// Whether a text file is one that pages show, or a new one beside such a file with the same ending.
     fn is_sample(&self, path: &str, ending: &str) -> bool {
-        if COMPONENTS.contains(&ending) || ending.is_empty() {
+        // Pages in other languages than Markdown are no samples, wherever they are put in.
+        if COMPONENTS.contains(&ending) || ending.is_empty() || is_markup(path) {
             return false;
         }
         let Some((folder, _)) = path.rsplit_once('/') else { return false };
@@ -265,10 +266,10 @@ impl<'b> Writable<'b> {
         modules.into_iter().any(|(_, module)| stem(module) == name)
     }
 
-    /// The files that pages show.
+    /// The files that pages in Markdown show. What AsciiDoc includes may be read as AsciiDoc, whatever its ending.
     fn shown(&self) -> &BTreeSet<String> {
         self.shown.get_or_init(|| {
-            let pages = self.base.paths().into_iter().filter(|path| docent_markdown::is_page(path));
+            let pages = self.base.paths().into_iter().filter(|path| is_markdown_page(path));
             let read = pages.filter_map(|path| Some((self.base.read(&path)?, path)));
             read.flat_map(|(bytes, path)| read_file(self.layout(), &path, &bytes, self.base).included).collect()
         })

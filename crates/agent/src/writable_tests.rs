@@ -240,3 +240,21 @@ fn what_a_page_in_restructured_text_includes_is_held_to_its_rules() {
     let why = check("guide/part.md", ".. image:: ../../x.png\n").expect_err("outside of the docs");
     assert!(why.contains("../../x.png"), "{why}");
 }
+
+#[test]
+fn pages_in_asciidoc_and_what_they_include_are_not_written() {
+    let site = files(&[
+        ("antora.yml", "name: tool\nversion: ~\n"),
+        ("modules/ROOT/pages/a.adoc", "= A\n\ninclude::partial$part.adoc[]\ninclude::example$b.rb[]\n"),
+        ("modules/ROOT/partials/part.adoc", "words\n"),
+        ("modules/ROOT/examples/b.rb", "b\n"),
+    ]);
+    for path in [
+        "modules/ROOT/pages/a.adoc",
+        "modules/ROOT/pages/new.adoc",
+        "modules/ROOT/partials/part.adoc",
+        "modules/ROOT/examples/b.rb",
+    ] {
+        assert!(Writable::new(&site, &[]).check(path, Some(b"other words\n")).is_err(), "{path}");
+    }
+}

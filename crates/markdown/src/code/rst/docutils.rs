@@ -166,7 +166,7 @@ impl Dice {
 }
 
 /// What brings code as it is.
-const BAD: [&str; 40] = [
+const BAD: [&str; 41] = [
     ".. raw:: html\n\n   <b>",
     ".. note:: .. raw:: html\n\n      <b>\n\n   x",
     ".. exec::\n\n   x",
@@ -184,6 +184,7 @@ const BAD: [&str; 40] = [
     ".. csv-table::\n   :fi\\le: ../../../outside.csv",
     ".. role:: html(code)\n   words\n\n:html:`<b>`",
     ".. role:: html(code)\n   :class: !\n\n:html:`<b>`",
+    ".. role:: html(code)\n     :class: a\n   :language: c\n\n:html:`<b>`",
     "===== ====\na     b\n\n.. role:: html(code)\n\n===== ====\n\n:html:`<b>`",
     ".. csv-table::\n\n   a,\".. r\"aw:: html",
     ".. csv-table::\n   :escape: x\n\n   .. exxec:: a",

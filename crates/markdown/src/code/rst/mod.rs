@@ -10,7 +10,7 @@ mod lines;
 mod names;
 mod roles;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -70,7 +70,6 @@ fn code_of_text(whole: Whole<'_>, written: &str) -> Vec<Code> {
     let mut reading = Reading {
         found: Found { text: &text, lines: Lines::of(&text), file, code: Vec::new() },
         blocks: Blocks::of(&text),
-        own_roles: BTreeMap::new(),
         seen: HashSet::new(),
         whole,
     };
@@ -99,8 +98,6 @@ fn has_other_coding(text: &str) -> bool {
 struct Reading<'t> {
     found: Found<'t>,
     blocks: Blocks<'t>,
-    /// Roles that the page defines and that write no code.
-    own_roles: BTreeMap<String, usize>,
     /// Which paragraphs were found to hold code, and of which kind.
     seen: HashSet<(&'static str, usize)>,
     whole: Whole<'t>,
@@ -133,7 +130,7 @@ impl Reading<'_> {
                 "include" | "literalinclude" | "image" | "figure" if !self.has_good_path(&name, whole.start, end) => {
                     Some("file")
                 }
-                "role" if !self.defines_plain_role(whole.start, end) => Some("directive"),
+                "role" if !self.defines_plain_role(end) => Some("directive"),
                 "default-role" if !self.names_plain_role(whole.start, end) => Some("unread"),
                 "include" if self.cuts(whole.start, paragraph.end) => Some("file"),
                 _ if has_options && self.has_bad_option(whole.start, paragraph.end) => Some("directive"),

@@ -1,11 +1,11 @@
-//! Roles: those that are harmless by name, those that a page defines, and those of which only the site knows what they do.
+//! Roles: those that are harmless by name, and those of which only the site knows what they do.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::lines::GoesOn;
-use super::{Reading, Whole, names};
+use super::{Reading, names};
 
 macro_rules! regex {
     ($name:ident, $pattern:expr) => {
@@ -20,48 +20,11 @@ regex!(NEW_ROLE, r"\A *([A-Za-z0-9_-]+) *(?:\( *([a-z-]*) *\))? *(?:\n|\z)");
 regex!(PLAIN, r"\A[\w #@+,=-]+(?:[./:][\w #@+,=-]+)*(?: <[0-9#][\w#+,=-]*(?:[./:][\w#+,=-]+)*>)?\z");
 
 impl Reading<'_> {
-    /// Whether a role is defined that marks words or shows code.
-    pub(super) fn defines_plain_role(&mut self, start: usize, end: usize) -> bool {
-        let Some(found) = NEW_ROLE.captures(&self.found.text[end..]) else { return false };
-        let base = found.get(2).map_or("", |base| base.as_str());
-        let is_plain = names::BASES.contains(&base);
-        if is_plain && self.is_surely_defined(start, end, base) {
-            self.own_roles.entry(found[1].to_lowercase()).or_insert(start);
-        }
-        is_plain
-    }
-
-    /// Whether docutils comes to define a role where a directive says so. Else it may still be one that the site defines.
-    fn is_surely_defined(&self, start: usize, end: usize, base: &str) -> bool {
-        let text = self.found.text;
-        let number = self.blocks.number(start);
-        let before = text[..start].trim_end();
-        // Behind `::` it may be code that is shown, and in a table that is drawn wrongly, nothing.
-        let is_read = text[start..].starts_with(".. role:: ")
-            && self.blocks.line(number).is_some_and(|line| line.start == start)
-            && (before.is_empty() || text[..start].ends_with("\n\n"))
-            && !before.ends_with("::")
-            && !self.blocks.may_be_in_simple_table(number)
-            && matches!(self.whole, Whole::Page(_));
-        if !is_read {
-            return false;
-        }
-        let mut lines = text[end..].lines().skip(1);
-        let options: Vec<&str> = lines.by_ref().take_while(|line| !line.trim().is_empty()).map(str::trim).collect();
-        let behind = lines.find(|line| !line.trim().is_empty());
-        let is_option = |option: &&str| {
-            let value =
-                option.strip_prefix(":class: ").or(option.strip_prefix(":language: ").filter(|_| base == "code"));
-            value.is_some_and(|value| {
-                value.starts_with(|c: char| c.is_ascii_alphabetic())
-                    && value.bytes().all(|byte| byte.is_ascii_alphanumeric())
-            })
-        };
-        let is_once = |name: &str| options.iter().filter(|option| option.starts_with(name)).count() < 2;
-        options.iter().all(is_option)
-            && is_once(":class:")
-            && is_once(":language:")
-            && !behind.is_some_and(|line| line.starts_with(' '))
+    /// Whether a role is defined that marks words or shows code. That it comes to be defined there is not believed: the site
+    /// may have one of the same name.
+    pub(super) fn defines_plain_role(&self, end: usize) -> bool {
+        let found = NEW_ROLE.captures(&self.found.text[end..]);
+        found.is_some_and(|found| names::BASES.contains(&found.get(2).map_or("", |base| base.as_str())))
     }
 
     /// Whether a role is named that marks words, or none.
@@ -74,16 +37,12 @@ impl Reading<'_> {
 
     pub(super) fn roles(&mut self) {
         let text = self.found.text;
-        // A role that a page defines in another way, too, may be either.
-        let is_defined_otherwise = self.found.code.iter().any(|code| text[code.span.clone()].contains("role"));
-        let own = std::mem::take(&mut self.own_roles);
-        let is_own = |name: &str, at: usize| !is_defined_otherwise && own.get(name).is_some_and(|from| *from < at);
         for found in ROLE.captures_iter(text) {
             let (whole, name) = (found.get_match().range(), found[1].to_lowercase());
             let content = content_of(&text[whole.end..]);
             if names::plain(&name) == "download" {
                 self.download(whole.start, content);
-            } else if !names::is_role(&name) && !is_own(&name, whole.start) {
+            } else if !names::is_role(&name) {
                 match content {
                     // Another use of one that there is: it is the site's own.
                     Some(content) if PLAIN.is_match(content) => self.found.add_as(whole, format!("role {name}")),
@@ -95,7 +54,7 @@ impl Reading<'_> {
         for found in ROLE_BEHIND.captures_iter(text) {
             let (at, name) = (found.get_match().start(), found[1].to_lowercase());
             let is_harmless = names::is_role(&name) && names::plain(&name) != "download";
-            if !is_harmless && !is_own(&name, at) {
+            if !is_harmless {
                 self.paragraph("role", at);
             }
         }
