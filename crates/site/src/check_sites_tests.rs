@@ -34,9 +34,14 @@ fn with_new_page(before: &Files, page: &str) -> Option<(Files, Vec<String>)> {
 
 /// The same with a link at the end of a page.
 fn with_link(tree: &Files, page: &str, link: &str) -> Files {
+    with_links(tree, page, link, 1)
+}
+
+/// The same with a link so many times.
+fn with_links(tree: &Files, page: &str, link: &str, count: usize) -> Files {
     let mut tree = tree.clone();
     let text = if link.starts_with(':') { format!("\n\n{link}\n") } else { format!("\n\n[words]({link})\n") };
-    tree.entry(page.to_owned()).or_default().extend(text.into_bytes());
+    tree.entry(page.to_owned()).or_default().extend(text.repeat(count).into_bytes());
     tree
 }
 
@@ -49,7 +54,7 @@ fn judged(generator: &str) -> (usize, usize) {
         // The small sites are made of odd links; this one shows what it obeys.
         let wanted = |to| Wanted { from: page, to, anchor: None, like: "", syntax: LinkSyntax::Markdown };
         let own = site.link(&wanted(page));
-        let before = (0..200).fold(built.clone(), |tree, _| with_link(&tree, page, &own));
+        let before = with_links(&built, page, &own, 200);
         let Some((after, mut changed)) = with_new_page(&before, page) else { continue };
         let link = Site::read(&after).link(&wanted(&changed[0]));
         changed.push(page.to_owned());
