@@ -85,7 +85,7 @@ pub(crate) fn events(
                     true => retrieval.ours_with_pages(&sought),
                     false => retrieval.ours().to_vec(),
                 };
-                let never_mentioned = speaker.retrieval.never_mentioned(&sought);
+                let never_mentioned = retrieval.never_mentioned(&sought);
                 let told = Told {
                     site: retrieval.site(),
                     turns: &dialogue.before,
