@@ -247,7 +247,8 @@ fn is_told(line: &str, left: &[String]) -> bool {
         // What is moved is written as it was, in any case of letters: labels know none.
         let left: Vec<String> = left.iter().map(|line| line.replace(warnings::MOVED, "").to_lowercase()).collect();
         // Roles have what they name between backquotes of their own, or behind its title.
-        let named = |line: &String, words: &str| line.split(['`', '<', '>']).any(|part| part == words) || names(line, words);
+        let named =
+            |line: &String, words: &str| line.split(['`', '<', '>']).any(|part| part == words) || names(line, words);
         let about = line.split(':').next().unwrap_or_default().trim_start_matches('/').to_lowercase();
         let is_about = || !about.is_empty() && left.iter().any(|line| line.contains(&format!("`{about}` ")));
         return quoted.any(|words| left.iter().any(|line| named(line, &words.to_lowercase()))) || is_about();

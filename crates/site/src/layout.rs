@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 use crate::generators::mintlify::{self, Operations};
 use crate::generators::roots::Root;
 use crate::generators::{
-    self, ALL, antora, docfx, docusaurus, gitbook, hugo, jekyll, mdbook, mkdocs, next_config, redirects, released, rules,
-    sphinx, starlight, vitepress,
+    self, ALL, antora, docfx, docusaurus, gitbook, hugo, jekyll, mdbook, mkdocs, next_config, redirects, released,
+    rules, sphinx, starlight, vitepress,
 };
 use crate::openapi::Cache;
 use crate::tree::Tree;

@@ -121,21 +121,8 @@ pub struct RuleAt {
 }
 
 /// Endings of what people write docs in and that is not read.
-const UNREAD: [&str; 13] = [
-    "asc",
-    "creole",
-    "dita",
-    "ditamap",
-    "docx",
-    "mediawiki",
-    "org",
-    "pod",
-    "qmd",
-    "rdoc",
-    "rmd",
-    "textile",
-    "typ",
-];
+const UNREAD: [&str; 13] =
+    ["asc", "creole", "dita", "ditamap", "docx", "mediawiki", "org", "pod", "qmd", "rdoc", "rmd", "textile", "typ"];
 
 /// Names of files that say what is left out, line by line.
 const IGNORE_FILES: [&str; 2] = [".mintignore", ".bookignore"];

@@ -61,7 +61,7 @@ pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), 
     if args.why {
         explain(&docs, &query, app.embedder.is_some(), &mut hits);
     }
-    let never = docs.never_mentioned(&args.words);
+    let never = docs.never_mentioned(&words);
     if json {
         let passages: Vec<Value> = hits.iter().map(told).collect();
         return output::json(
