@@ -6,7 +6,6 @@ use docent_site::SkipReason;
 use serde::{Deserialize, Serialize};
 
 use crate::manifest::Manifest;
-use crate::snapshot::Snapshot;
 use crate::source::Skipped;
 
 /// So many files are named of each reason.
@@ -39,12 +38,5 @@ impl Skips {
     pub(crate) fn told(self) -> Vec<Skipped> {
         let skipped = |(reason, (count, examples))| Skipped { reason, count, examples };
         self.0.into_iter().map(skipped).collect()
-    }
-}
-
-impl Snapshot {
-    /// What is written as docs are and is not found, by reason.
-    pub fn skipped(&self) -> Vec<Skipped> {
-        Skips::of(self.manifest()).told()
     }
 }

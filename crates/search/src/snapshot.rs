@@ -20,7 +20,9 @@ use crate::question::Question;
 use crate::ranking;
 use crate::schema::Fields;
 use crate::settings::{SHIPPED, Settings};
+use crate::skips::Skips;
 use crate::snapshot_tables::{Tables, renewed};
+use crate::source::Skipped;
 use crate::synonyms::Synonyms;
 use crate::vectors_alike::Placed;
 use crate::vectors_store::VectorStore;
@@ -217,6 +219,11 @@ impl Snapshot {
             tracing::error!(error = &error as &dyn std::error::Error, "search failed");
             Vec::new()
         })
+    }
+
+    /// What is written as docs are and is not found, by reason.
+    pub fn skipped(&self) -> Vec<Skipped> {
+        Skips::of(self.manifest()).told()
     }
 
     /// The words of a question that these docs never mention, as the asker spelled them, in order. Neither endings nor

@@ -277,7 +277,8 @@ impl Reading {
             others.entry((&self.keys[at], self.pages[at].language)).or_default().insert(page.version);
         }
         let shared = others.values().filter(|versions| versions.len() > 1);
-        let is_related = !declared.versions.is_empty() || shared.clone().count() >= FEWEST_SHARED;
+        // Pages that name their versions themselves are no chance.
+        let is_related = !declared.versions.is_empty() || shared.clone().next().is_some();
         let has_unnamed = shared.filter(|versions| versions.contains(&None)).count() >= FEWEST_SHARED;
         let names: Vec<(String, VersionName)> =
             labels.iter().map(|label| ((*label).to_owned(), VersionName::of_label(label))).collect();

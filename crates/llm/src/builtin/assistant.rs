@@ -151,8 +151,11 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, frame: &'static 
         text.push_str(&format!("\n\n{} {more}", frame.more));
     }
     if notes.suggestions {
-        let others = rest.iter().map(|(_, candidate)| candidate.passage).filter(|passage| passage.score >= NEAR);
-        let questions = questions(question, found.iter().copied().chain(others), &shown, frame);
+        // Further sections of a page have no score of their own.
+        let others = rest.iter().filter(|(_, candidate)| candidate.score >= NEAR);
+        let others = others.map(|(_, candidate)| candidate.passage);
+        let sections = good.iter().map(|candidate| candidate.passage);
+        let questions = questions(question, found.iter().copied().chain(sections).chain(others), &shown, frame);
         if !questions.is_empty() {
             text.push_str(&format!("\n\n<!--{SUGGESTIONS}\n{}\n-->", questions.join("\n")));
         }
