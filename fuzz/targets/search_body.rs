@@ -4,13 +4,13 @@
 use std::cell::RefCell;
 
 use docent_fuzz::{Street, is_told};
-use docent_http_v2::{Face, Shown};
+use docent_http_v2::Api;
 use libfuzzer_sys::fuzz_target;
 
 use house::House;
 
 #[path = "../../crates/http-v2/src/tests/house.rs"]
-#[allow(dead_code, reason = "the face's own tests use more of it")]
+#[allow(dead_code, reason = "the API's own tests use more of it")]
 mod house;
 
 const DOORS: [&str; 3] =

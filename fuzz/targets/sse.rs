@@ -11,7 +11,6 @@ use decoder::{Broken, Decoder, Reply};
 #[path = "../../crates/llm-http/src"]
 #[allow(dead_code, unused_imports, reason = "only the reading half of the crate is tried")]
 mod llm_http {
-    pub mod alike;
     pub mod decoder;
     pub mod endpoint;
     pub mod input;
@@ -28,7 +27,7 @@ mod llm_http {
     }
 }
 
-use llm_http::{alike, decoder, endpoint, input, sse, trouble};
+use llm_http::{decoder, endpoint, input, sse, trouble};
 
 use llm_http::anthropic::Message;
 use llm_http::openai::reply::Completion;
