@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use docent_jobs::memory::MemoryStore;
-use docent_jobs::{Change, Decide, EntryBody, Gate, IdempotencyKey, Pruning, Row, Store, WriteError};
+use docent_jobs::{Change, Decide, EntryBody, IdempotencyKey, Pruning, Row, Store, WriteError, WriteGuards};
 use docent_types::{JobId, Quota, Timestamp};
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub(crate) enum Line {
     Prune { now: Timestamp, journals_before: Option<Timestamp>, jobs_before: Option<Timestamp>, limit: usize },
 }
 
-/// A [`Gate`], written down.
+/// A [`WriteGuards`], written down.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct GateLine {
     now: Timestamp,
@@ -57,8 +57,8 @@ fn decided(next: Row, entries: Vec<EntryBody>) -> Decide {
     Arc::new(move |_| Ok(change.clone()))
 }
 
-impl From<Gate> for GateLine {
-    fn from(gate: Gate) -> Self {
+impl From<WriteGuards> for GateLine {
+    fn from(gate: WriteGuards) -> Self {
         let key = gate.key.map(|key| {
             let IdempotencyKey { scope, key, fingerprint, keep } = key;
             KeyLine { scope, key, fingerprint, keep }
@@ -67,7 +67,7 @@ impl From<Gate> for GateLine {
     }
 }
 
-impl From<GateLine> for Gate {
+impl From<GateLine> for WriteGuards {
     fn from(line: GateLine) -> Self {
         let key = line.key.map(|key| {
             let KeyLine { scope, key, fingerprint, keep } = key;

@@ -12,7 +12,8 @@ use std::sync::{Arc, Mutex as Cell, PoisonError};
 use async_trait::async_trait;
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::{
-    Change, Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
+    Change, ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
+    WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, StoreError, Timestamp};
 use tokio::fs::File;
@@ -96,7 +97,7 @@ fn taken(seen: &Cell<Vec<Change>>) -> Vec<Change> {
 
 #[async_trait]
 impl Store for LinesStore {
-    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: WriteGuards) -> Result<WriteOutcome, WriteError> {
         let mut state = self.state().await?;
         let written = state.memory.create(row.clone(), entries.clone(), gate.clone()).await?;
         // A repeat is an answer given before: nothing was written.
@@ -106,7 +107,7 @@ impl Store for LinesStore {
         Ok(written)
     }
 
-    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
         let mut state = self.state().await?;
         let (decide, seen) = remembering(decide);
         let written = state.memory.change(id, gate.clone(), decide).await?;
@@ -126,7 +127,7 @@ impl Store for LinesStore {
         Ok(held)
     }
 
-    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
         let mut state = self.state().await?;
         let (decide, seen) = remembering(decide);
         let claimed = state.memory.claim(claiming, decide).await?;

@@ -82,7 +82,7 @@ impl Docent {
             jobs,
             ModelNames { offered: vec![MODEL.to_owned()], default: MODEL.to_owned() },
             Answering { assistant, docs: Arc::clone(&indexes) as _, replies: Replies::default() },
-            docent_authoring::tell,
+            docent_authoring::job_events,
         );
         Ok(Self { api, store, clock, indexes, repositories, author })
     }

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use docent_types::{ProjectId, RandomIds};
-use docent_web::{Limits, answer};
+use docent_web::{ServerLimits, answer};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
@@ -58,7 +58,7 @@ impl Service {
         }
         // `answer` gives the request an id, catches a panic and bounds the time a body may take. The bounds on
         // connections are the server's, so they are ours here: see `serve`.
-        answer(&self.docent.api, request, peer, &RandomIds, &Limits::default()).await.map(Either::Right)
+        answer(&self.docent.api, request, peer, &RandomIds, &ServerLimits::default()).await.map(Either::Right)
     }
 
     /// A route of our own. It asks Docent's cores directly: no key and no HTTP in between.

@@ -35,7 +35,7 @@ use docent_types::{
     Clock, Domain, ForgeKind, Ids, JobStatus, Message, Project, ProjectId, ProjectSettings, ProjectUid, RandomIds,
     Role, SystemClock,
 };
-use docent_web::{Handler, Limits, Request, Response, respond};
+use docent_web::{Handler, Request, Response, ServerLimits, respond};
 use http::StatusCode;
 use serde_json::json;
 use tokio::net::TcpListener;
@@ -172,7 +172,7 @@ impl House {
 async fn serve(house: House) -> Result<(), BoxError> {
     let said = [format!("path: /v2/agent/{NAME}/job"), format!("key: {}", house.key)];
     let listener = listening(&said).await?;
-    let limits = Limits { connections: MANY as usize, ..Limits::default() };
+    let limits = ServerLimits { connections: MANY as usize, ..ServerLimits::default() };
     docent_web::serve(listener, Counting(house), limits, Arc::new(RandomIds), std::future::pending()).await;
     Ok(())
 }

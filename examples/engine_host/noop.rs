@@ -35,7 +35,7 @@ impl Worker for Noop {
         }
         let journal = handle.read().await?;
         let newest = journal.iter().rev().find(|entry| matches!(entry.body, EntryBody::Instruction(_)));
-        handle.heard(newest.map_or(0, |entry| entry.seq));
+        handle.acknowledge(newest.map_or(0, |entry| entry.seq));
         Ok(Outcome::Completed { message: String::new() })
     }
 }

@@ -30,7 +30,7 @@ use docent_store::SqliteStore;
 use docent_types::{
     Clock, Domain, ForgeKind, Ids, Project, ProjectId, ProjectSettings, ProjectUid, RandomIds, SystemClock,
 };
-use docent_web::Limits;
+use docent_web::ServerLimits;
 use docent_workspace::{CommitMeta, Mirrors, create_repository};
 use tokio::net::TcpListener;
 
@@ -67,7 +67,7 @@ async fn main() -> Result<(), BoxError> {
     let (api, key) = docent(folder.path(), pace).await?;
     println!("path: /discovery/v2/assistant/{NAME}/message\nkey: {key}\nlistening on http://{address}");
     std::io::stdout().flush()?;
-    let limits = Limits { connections: MANY as usize, ..Limits::default() };
+    let limits = ServerLimits { connections: MANY as usize, ..ServerLimits::default() };
     docent_web::serve(listener, api, limits, Arc::new(RandomIds), std::future::pending()).await;
     Ok(())
 }
@@ -97,7 +97,7 @@ async fn docent(folder: &Path, pace: Paced) -> Result<(Api, String), BoxError> {
         Jobs::new(store, clock, ids, JobLimits { creates_per_hour: 1, messages_per_hour: 1 }),
         ModelNames { offered: vec![NAME.to_owned()], default: NAME.to_owned() },
         Answering { assistant, docs: indexes, replies: Replies::at_once(MANY as usize) },
-        docent_authoring::tell,
+        docent_authoring::job_events,
     );
     Ok((api, key.expose().to_owned()))
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_jobs::{EntryBody, Fingerprint, JobError, Jobs, NewJob, News, Written};
+use docent_jobs::{EntryBody, Fingerprint, JobError, JobUpdate, Jobs, NewJob, WriteOutcome};
 use docent_types::{AgentJob, BranchName, JobId, Message, Project, RefusalKind, Role};
 
 use crate::model::task;
@@ -88,7 +88,7 @@ async fn creates(world: &Arc<World>, project: &Project) -> Option<Arc<AgentJob>>
     loop {
         let key = is_keyed.then(|| fingerprint(&asked));
         let (project, branch, text, model) = (project.clone(), branch.clone(), asked.clone(), model.to_owned());
-        let answer: Answer<Written> = requests(world, move |jobs| async move {
+        let answer: Answer<WriteOutcome> = requests(world, move |jobs| async move {
             let messages = vec![Message::text(Role::User, &text)];
             let new = NewJob { project: &project, messages, branch, as_draft: false, model };
             jobs.submit(new, key).await
@@ -127,7 +127,7 @@ async fn speaks_up(world: &Arc<World>, project: &Project, id: JobId) {
     let asked = instruction(world, model.as_deref().unwrap_or_default());
     loop {
         let (of, text) = (project.id.clone(), asked.clone());
-        let answer: Answer<Written> = requests(world, move |jobs| async move {
+        let answer: Answer<WriteOutcome> = requests(world, move |jobs| async move {
             let messages = vec![Message::text(Role::User, &text)];
             jobs.follow_up(&of, id, messages, Some(fingerprint(&text))).await
         })
@@ -197,7 +197,7 @@ async fn hears(world: &Arc<World>, project: &Project, id: JobId, after: &mut u64
         let mut last = from;
         loop {
             match watch.next().await {
-                Ok(Some(News::Entry(entry))) => {
+                Ok(Some(JobUpdate::Entry(entry))) => {
                     if entry.seq != last + 1 {
                         world.violated(format_args!("a listener of {} hears {} after {last}", short(id), entry.seq));
                     }
@@ -208,7 +208,7 @@ async fn hears(world: &Arc<World>, project: &Project, id: JobId, after: &mut u64
                         world.ledger().told.entry(id).or_default().insert(entry.seq, entry.body);
                     }
                 }
-                Ok(Some(News::Live(_))) => {}
+                Ok(Some(JobUpdate::Live(_))) => {}
                 Ok(None) => return Heard::All,
                 Err(_) => return Heard::Part,
             }

@@ -9,7 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use docent_jobs::memory::MemoryStore;
-use docent_jobs::{Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Row, Store, WriteError, Written};
+use docent_jobs::{
+    ClaimRequest, Decide, Entry, EntryBody, JobQuery, Row, Store, WriteError, WriteGuards, WriteOutcome,
+};
 use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
 use futures::FutureExt;
 
@@ -41,10 +43,10 @@ impl std::fmt::Debug for State {
 
 #[derive(Clone)]
 enum Command {
-    Create(Box<(Row, Vec<EntryBody>, Gate)>),
-    Change(JobId, Gate, Decide),
+    Create(Box<(Row, Vec<EntryBody>, WriteGuards)>),
+    Change(JobId, WriteGuards, Decide),
     Hold(JobId, Timestamp, Decide),
-    Claim(Claiming, Decide),
+    Claim(ClaimRequest, Decide),
 }
 
 /// The memory behind the disk never waits for anything.
@@ -58,8 +60,8 @@ impl Disk {
         by: &str,
         row: Row,
         entries: Vec<EntryBody>,
-        gate: Gate,
-    ) -> Result<Written, WriteError> {
+        gate: WriteGuards,
+    ) -> Result<WriteOutcome, WriteError> {
         let mut state = lock(&self.0);
         let id = row.id();
         let command = Command::Create(Box::new((row.clone(), entries.clone(), gate.clone())));
@@ -70,7 +72,13 @@ impl Disk {
         Ok(written)
     }
 
-    pub(crate) fn change(&self, by: &str, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+    pub(crate) fn change(
+        &self,
+        by: &str,
+        id: JobId,
+        gate: WriteGuards,
+        decide: Decide,
+    ) -> Result<WriteOutcome, WriteError> {
         let mut state = lock(&self.0);
         let written = at_once(state.memory.change(id, gate.clone(), Arc::clone(&decide)))?;
         if !written.repeat {
@@ -86,7 +94,7 @@ impl Disk {
         Ok(row)
     }
 
-    pub(crate) fn claim(&self, by: &str, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    pub(crate) fn claim(&self, by: &str, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
         let mut state = lock(&self.0);
         let rows = at_once(state.memory.claim(claiming, Arc::clone(&decide)))?;
         if !rows.is_empty() {

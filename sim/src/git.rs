@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_authoring::record::Record;
-use docent_authoring::{Transport, Work};
+use docent_authoring::{BlockingWork, Transport};
 use docent_jobs::EntryBody;
 use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, Pushed, Refusal, Remote};
 use serde::Deserialize;
@@ -52,9 +52,9 @@ pub(crate) fn shorter(commit: CommitId) -> String {
 
 /// A commit goes out only when the journal of its job, as it is on the disk, holds it.
 fn must_be_written_down(world: &World, push: &Push) {
-    let lane = (push.remote.url.as_str(), push.branch.as_str());
+    let key = (push.remote.url.as_str(), push.branch.as_str());
     let commit = push.commit.to_string();
-    let is_written = world.disk.rows().iter().filter(|row| row.lane() == lane).any(|row| {
+    let is_written = world.disk.rows().iter().filter(|row| row.concurrency_key() == key).any(|row| {
         let journal = world.disk.lasting_journal(row.id());
         records(journal.iter().map(|entry| &entry.body))
             .any(|record| matches!(record, Record::Committed { commit: written, .. } if written == commit))
@@ -128,7 +128,7 @@ impl Transport for NodeGit {
         pushed
     }
 
-    async fn does(&self, work: Work) {
+    async fn does(&self, work: BlockingWork) {
         self.process.moves().await;
         self.process.runs();
         work();

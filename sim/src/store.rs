@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use docent_jobs::{
-    Change, Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
+    Change, ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
+    WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, JobStatus, StoreError, Timestamp};
 
@@ -152,7 +153,7 @@ pub(crate) fn short(id: JobId) -> String {
 
 #[async_trait]
 impl Store for NodeStore {
-    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: WriteGuards) -> Result<WriteOutcome, WriteError> {
         let act = move |by: &Process| {
             let id = row.id();
             let written = by.world.disk.create(&by.name, row, entries, gate);
@@ -168,7 +169,7 @@ impl Store for NodeStore {
         self.write(act).await
     }
 
-    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
         let act = move |by: &Process| {
             let witness = Arc::new(Witness::default());
             let decide = witness.watches(broken::fenced(by, &gate, decide));
@@ -192,7 +193,7 @@ impl Store for NodeStore {
         self.write(act).await
     }
 
-    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
         let act = move |by: &Process| {
             let before = by.world.disk.rows();
             let rows = by.world.disk.claim(&by.name, claiming, decide)?;
@@ -245,8 +246,8 @@ impl Store for NodeStore {
 }
 
 /// Holds what was claimed against the rules, one job after the other: it was due and free, the oldest of its project,
-/// below the cap, in a lane of its own, and no project was passed over more often than there are others.
-fn must_be_fair(world: &World, claiming: Claiming, rows: Vec<Row>, claimed: &[Row]) {
+/// below the cap, in a concurrency key of its own, and no project was passed over more often than there are others.
+fn must_be_fair(world: &World, claiming: ClaimRequest, rows: Vec<Row>, claimed: &[Row]) {
     let mut rows: BTreeMap<JobId, Row> = rows.into_iter().map(|row| (row.id(), row)).collect();
     for next in claimed {
         let mut oldest: BTreeMap<&str, JobId> = BTreeMap::new();
@@ -272,12 +273,12 @@ fn must_be_fair(world: &World, claiming: Claiming, rows: Vec<Row>, claimed: &[Ro
     }
 }
 
-fn may_be_claimed(row: &Row, claiming: Claiming, rows: &BTreeMap<JobId, Row>) -> bool {
+fn may_be_claimed(row: &Row, claiming: ClaimRequest, rows: &BTreeMap<JobId, Row>) -> bool {
     let is_living = |row: &&Row| row.lease.as_ref().is_some_and(|lease| lease.until > claiming.now);
-    let lanes: BTreeSet<_> = rows.values().filter(is_living).map(Row::lane).collect();
+    let keys: BTreeSet<_> = rows.values().filter(is_living).map(Row::concurrency_key).collect();
     let running = rows.values().filter(is_living).filter(|other| other.job.project == row.job.project).count();
     row.job.status == JobStatus::Active
         && row.attempt.not_before <= claiming.now
-        && !lanes.contains(&row.lane())
+        && !keys.contains(&row.concurrency_key())
         && running < claiming.cap_per_project
 }

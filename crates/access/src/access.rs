@@ -4,14 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_types::{CallError, Clock, Project, ProjectUid, Quota, Refusal, RefusalKind, Standing, StoreError};
+use docent_types::{CallError, Clock, Project, ProjectUid, Quota, QuotaStatus, Refusal, RefusalKind, StoreError};
 use thiserror::Error;
 
+use crate::access_cache::{AccessCache, Destination};
 use crate::address::AddressRange;
 use crate::admit::{Action, Credentials, Denial, admit};
 use crate::key::KeyKind;
 use crate::key_end::{KeyEnd, KeyEnds};
-use crate::known::{Known, Place};
 use crate::last_use::LastUse;
 use crate::ports::{Keys, Projects};
 use crate::record::{KeyRecord, Scope};
@@ -24,7 +24,7 @@ pub enum AccessError {
     Denied(#[from] Denial),
     /// Allowed, but too often.
     #[error("the assistant was asked too often")]
-    Limited(Standing),
+    Limited(QuotaStatus),
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -33,13 +33,13 @@ impl From<AccessError> for CallError {
     fn from(error: AccessError) -> Self {
         match error {
             AccessError::Denied(denial) => Refusal::from(denial).into(),
-            AccessError::Limited(standing) => {
-                let wait = match standing.seconds_to_wait() {
+            AccessError::Limited(quota_status) => {
+                let wait = match quota_status.seconds_to_wait() {
                     1 => "1 second".to_owned(),
                     seconds => format!("{seconds} seconds"),
                 };
                 let sentence = format!("this docs site or this address has asked too often; try again in {wait}");
-                Refusal::new(RefusalKind::Limited(standing), sentence).into()
+                Refusal::new(RefusalKind::Limited(quota_status), sentence).into()
             }
             AccessError::Store(error) => error.into(),
         }
@@ -95,7 +95,7 @@ impl AssistantLimits {
 pub struct Access {
     limits: AssistantLimits,
     throttle: Arc<Throttle>,
-    known: Arc<Known>,
+    known: Arc<AccessCache>,
     ends: Arc<KeyEnds>,
     last_use: Arc<LastUse>,
     clock: Arc<dyn Clock>,
@@ -103,7 +103,7 @@ pub struct Access {
 
 impl Access {
     pub fn new(keys: Arc<dyn Keys>, projects: Arc<dyn Projects>, clock: Arc<dyn Clock>) -> Self {
-        let known = Arc::new(Known::new(keys, projects));
+        let known = Arc::new(AccessCache::new(keys, projects));
         let ends = Arc::new(KeyEnds::new(Arc::clone(&known), Arc::clone(&clock)));
         let (limits, throttle, last_use) = (AssistantLimits::default(), Arc::default(), Arc::default());
         Self { known, ends, clock, limits, throttle, last_use }
@@ -124,7 +124,7 @@ impl Access {
         project: &str,
         need: Scope,
     ) -> Result<Principal, AccessError> {
-        self.enter(credentials, KeyKind::Admin, need, Place::Project(project)).await
+        self.enter(credentials, KeyKind::Admin, need, Destination::Project(project)).await
     }
 
     /// Lets a caller with an assistant key in to the project of a domain, which the path says in the same way, as often
@@ -135,7 +135,7 @@ impl Access {
         domain: &str,
         need: Scope,
     ) -> Result<Principal, AccessError> {
-        let principal = self.enter(credentials, KeyKind::Assistant, need, Place::Domain(domain)).await?;
+        let principal = self.enter(credentials, KeyKind::Assistant, need, Destination::Domain(domain)).await?;
         let quotas = self.limits.quotas(principal.project.uid, credentials.ip);
         self.throttle.count(&quotas, self.clock.now()).map_err(AccessError::Limited)?;
         Ok(principal)
@@ -146,7 +146,7 @@ impl Access {
         credentials: &Credentials<'_>,
         kind: KeyKind,
         need: Scope,
-        place: Place<'_>,
+        place: Destination<'_>,
     ) -> Result<Principal, AccessError> {
         // Who shows nothing that could be a key costs no look into the store.
         let shown = credentials.key()?;
@@ -174,13 +174,13 @@ mod tests {
     use crate::memory::MemoryAccess;
     use crate::record::LIFETIME;
 
-    struct House {
+    struct Fixture {
         access: Access,
         store: Arc<MemoryAccess>,
         clock: ManualClock,
     }
 
-    async fn house() -> House {
+    async fn fixture() -> Fixture {
         let store = Arc::new(MemoryAccess::new());
         for name in ["acme", "other"] {
             let mut project = sample_project(name);
@@ -189,10 +189,10 @@ mod tests {
         }
         let clock = ManualClock::at(Timestamp::from_millis(1_795_000_000_000));
         let access = Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::new(clock.clone()));
-        House { access, store, clock }
+        Fixture { access, store, clock }
     }
 
-    impl House {
+    impl Fixture {
         async fn key(&self, kind: KeyKind) -> Key {
             let grant = crate::record::Grant::new(kind, ProjectId::parse("acme").expect("a name"), self.clock.now());
             let (key, record) =
@@ -218,7 +218,7 @@ mod tests {
         match result {
             Ok(principal) => Ok(principal.project),
             Err(AccessError::Denied(denial)) => Err(Some(denial.kind())),
-            Err(AccessError::Limited(standing)) => Err(Some(RefusalKind::Limited(standing))),
+            Err(AccessError::Limited(quota_status)) => Err(Some(RefusalKind::Limited(quota_status))),
             Err(AccessError::Store(_)) => Err(None),
         }
     }
@@ -228,99 +228,103 @@ mod tests {
 
     #[tokio::test]
     async fn a_key_opens_its_own_project_and_no_other_door() {
-        let house = house().await;
-        let admin = house.key(KeyKind::Admin).await;
-        let assistant = house.key(KeyKind::Assistant).await;
-        assert_eq!(house.agent(&admin, "acme").await.map(|project| project.id.to_string()), Ok("acme".to_owned()));
+        let fixture = fixture().await;
+        let admin = fixture.key(KeyKind::Admin).await;
+        let assistant = fixture.key(KeyKind::Assistant).await;
+        assert_eq!(fixture.agent(&admin, "acme").await.map(|project| project.id.to_string()), Ok("acme".to_owned()));
         assert_eq!(
-            house.assistant(&assistant, "acme-docs").await.map(|project| project.id.to_string()),
+            fixture.assistant(&assistant, "acme-docs").await.map(|project| project.id.to_string()),
             Ok("acme".to_owned())
         );
         for elsewhere in ["other", "nothing", "Not A Name", "", "../acme", "acme-docs"] {
-            assert_eq!(house.agent(&admin, elsewhere).await, Err(FORBIDDEN), "{elsewhere}");
+            assert_eq!(fixture.agent(&admin, elsewhere).await, Err(FORBIDDEN), "{elsewhere}");
         }
         for elsewhere in ["other-docs", "nothing", "Not A Name", "", "acme"] {
-            assert_eq!(house.assistant(&assistant, elsewhere).await, Err(FORBIDDEN), "{elsewhere}");
+            assert_eq!(fixture.assistant(&assistant, elsewhere).await, Err(FORBIDDEN), "{elsewhere}");
         }
-        assert_eq!(house.agent(&assistant, "acme").await, Err(FORBIDDEN));
-        assert_eq!(house.assistant(&admin, "acme-docs").await, Err(FORBIDDEN));
+        assert_eq!(fixture.agent(&assistant, "acme").await, Err(FORBIDDEN));
+        assert_eq!(fixture.assistant(&admin, "acme-docs").await, Err(FORBIDDEN));
     }
 
     #[tokio::test]
     async fn who_is_let_in_is_known_by_the_key() {
-        let house = house().await;
-        let key = house.key(KeyKind::Admin).await;
+        let fixture = fixture().await;
+        let key = fixture.key(KeyKind::Admin).await;
         let header = format!("Bearer {}", key.expose());
         let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
-        let principal = house.access.agent(&credentials, "acme", Scope::Write).await.expect("let in");
+        let principal = fixture.access.agent(&credentials, "acme", Scope::Write).await.expect("let in");
         assert_eq!((&principal.key.hash, &principal.key.grant.project), (&key.hash(), &principal.project.id));
     }
 
     #[tokio::test]
     async fn an_unknown_revoked_or_expired_key_opens_nothing() {
-        let house = house().await;
+        let fixture = fixture().await;
         let (stranger, _) = sample_key("acme", 1);
-        assert_eq!(house.agent(&stranger, "acme").await, Err(UNKNOWN));
-        assert_eq!(house.agent(&stranger, "nothing").await, Err(UNKNOWN), "a stranger does not learn what exists");
-        let key = house.key(KeyKind::Admin).await;
+        assert_eq!(fixture.agent(&stranger, "acme").await, Err(UNKNOWN));
+        assert_eq!(fixture.agent(&stranger, "nothing").await, Err(UNKNOWN), "a stranger does not learn what exists");
+        let key = fixture.key(KeyKind::Admin).await;
         let id = crate::KeyId::from(&key.hash());
-        house.store.revoke(&id, house.clock.now()).await.expect("the store answers");
-        assert_eq!(house.agent(&key, "acme").await, Err(UNKNOWN));
-        let key = house.key(KeyKind::Admin).await;
-        assert!(house.agent(&key, "acme").await.is_ok());
-        house.clock.advance(LIFETIME);
-        assert_eq!(house.agent(&key, "acme").await, Err(UNKNOWN));
+        fixture.store.revoke(&id, fixture.clock.now()).await.expect("the store answers");
+        assert_eq!(fixture.agent(&key, "acme").await, Err(UNKNOWN));
+        let key = fixture.key(KeyKind::Admin).await;
+        assert!(fixture.agent(&key, "acme").await.is_ok());
+        fixture.clock.advance(LIFETIME);
+        assert_eq!(fixture.agent(&key, "acme").await, Err(UNKNOWN));
     }
 
     #[tokio::test]
     async fn the_assistant_is_asked_so_often_and_the_agent_as_often_as_it_likes() {
-        let mut house = house().await;
-        house.access = house.access.with_limits(AssistantLimits { per_project_and_hour: 2, per_address_and_day: 2 });
-        let assistant = house.key(KeyKind::Assistant).await;
-        let admin = house.key(KeyKind::Admin).await;
+        let mut fixture = fixture().await;
+        fixture.access =
+            fixture.access.with_limits(AssistantLimits { per_project_and_hour: 2, per_address_and_day: 2 });
+        let assistant = fixture.key(KeyKind::Assistant).await;
+        let admin = fixture.key(KeyKind::Admin).await;
         for _ in 0..2 {
-            assert!(house.assistant(&assistant, "acme-docs").await.is_ok());
+            assert!(fixture.assistant(&assistant, "acme-docs").await.is_ok());
         }
-        assert_eq!(house.assistant(&assistant, "other-docs").await, Err(FORBIDDEN), "who may not is not counted");
-        let refused = house.assistant(&assistant, "acme-docs").await;
-        assert!(matches!(refused, Err(Some(RefusalKind::Limited(standing))) if standing.limit == 2), "{refused:?}");
+        assert_eq!(fixture.assistant(&assistant, "other-docs").await, Err(FORBIDDEN), "who may not is not counted");
+        let refused = fixture.assistant(&assistant, "acme-docs").await;
+        assert!(
+            matches!(refused, Err(Some(RefusalKind::Limited(quota_status))) if quota_status.limit == 2),
+            "{refused:?}"
+        );
         for _ in 0..5 {
-            assert!(house.agent(&admin, "acme").await.is_ok());
+            assert!(fixture.agent(&admin, "acme").await.is_ok());
         }
-        house.clock.advance(Duration::from_secs(3_700));
-        assert!(house.assistant(&assistant, "acme-docs").await.is_ok());
+        fixture.clock.advance(Duration::from_secs(3_700));
+        assert!(fixture.assistant(&assistant, "acme-docs").await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
     async fn whoever_goes_on_is_told_when_the_key_is_no_longer_good() {
-        let house = house().await;
+        let fixture = fixture().await;
         let enter = async |key: &Key| {
             let header = format!("Bearer {}", key.expose());
             let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
-            house.access.agent(&credentials, "acme", Scope::Write).await.expect("let in")
+            fixture.access.agent(&credentials, "acme", Scope::Write).await.expect("let in")
         };
-        let (revoked, expired) = (house.key(KeyKind::Admin).await, house.key(KeyKind::Admin).await);
+        let (revoked, expired) = (fixture.key(KeyKind::Admin).await, fixture.key(KeyKind::Admin).await);
         let principal = enter(&revoked).await;
         let (mut one, mut other) = (principal.key_end(), principal.key_end());
         assert_eq!(one.unless_told(tokio::time::sleep(Duration::from_secs(60))).await, Ok(()), "it is good meanwhile");
-        house.store.revoke(&principal.key.id, house.clock.now()).await.expect("the store answers");
+        fixture.store.revoke(&principal.key.id, fixture.clock.now()).await.expect("the store answers");
         let start = tokio::time::Instant::now();
         assert_eq!((one.told().await, other.told().await), (Denial::Revoked, Denial::Revoked));
         assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
         assert_eq!(principal.key_end().told().await, Denial::Revoked, "and so is who comes later");
 
         let mut ends = enter(&expired).await.key_end();
-        house.clock.advance(LIFETIME);
+        fixture.clock.advance(LIFETIME);
         assert!(matches!(ends.told().await, Denial::Expired { .. }));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_key_nobody_waits_on_is_not_looked_after() {
-        let house = house().await;
-        let key = house.key(KeyKind::Admin).await;
+        let fixture = fixture().await;
+        let key = fixture.key(KeyKind::Admin).await;
         let header = format!("Bearer {}", key.expose());
         let credentials = Credentials { authorization: Some(header.as_bytes()), ..Credentials::default() };
-        let principal = house.access.agent(&credentials, "acme", Scope::Write).await.expect("let in");
+        let principal = fixture.access.agent(&credentials, "acme", Scope::Write).await.expect("let in");
         let tasks = || tokio::runtime::Handle::current().metrics().num_alive_tasks();
         let before = tasks();
         let ends = (principal.key_end(), principal.key_end());
@@ -332,19 +336,19 @@ mod tests {
 
     #[tokio::test]
     async fn a_key_of_a_removed_project_opens_nothing() {
-        let house = house().await;
-        let key = house.key(KeyKind::Admin).await;
+        let fixture = fixture().await;
+        let key = fixture.key(KeyKind::Admin).await;
         let acme = ProjectId::parse("acme").expect("a name");
-        house.store.remove(&acme, house.clock.now()).await.expect("the store answers");
-        assert_eq!(house.agent(&key, "acme").await, Err(UNKNOWN));
+        fixture.store.remove(&acme, fixture.clock.now()).await.expect("the store answers");
+        assert_eq!(fixture.agent(&key, "acme").await, Err(UNKNOWN));
     }
 
     #[test]
     fn whoever_asks_too_often_is_told_for_how_long_to_wait() {
         for (millis, wait) in [(1, "1 second"), (1_000, "1 second"), (1_001, "2 seconds"), (90_000, "90 seconds")] {
             let retry_after = Duration::from_millis(millis);
-            let standing = Standing { limit: 2, window: Duration::from_secs(3_600), remaining: 0, retry_after };
-            let told = CallError::from(AccessError::Limited(standing));
+            let quota_status = QuotaStatus { limit: 2, window: Duration::from_secs(3_600), remaining: 0, retry_after };
+            let told = CallError::from(AccessError::Limited(quota_status));
             let CallError::Refused(refusal) = told else { panic!("{told}") };
             assert!(refusal.sentence.ends_with(&format!("try again in {wait}")), "{refusal}");
         }

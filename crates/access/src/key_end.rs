@@ -14,9 +14,9 @@ use docent_types::{Clock, StoreError};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use crate::access_cache::AccessCache;
 use crate::admit::{Denial, judge};
 use crate::key::KeyHash;
-use crate::known::Known;
 
 /// How often a key is looked at. With the time it takes a storage to notice another process this is well under a second.
 const PAUSE: Duration = Duration::from_millis(250);
@@ -50,13 +50,13 @@ impl KeyEnd {
 
 /// The keys that somebody waits on.
 pub(crate) struct KeyEnds {
-    known: Arc<Known>,
+    known: Arc<AccessCache>,
     clock: Arc<dyn Clock>,
     watched: Mutex<HashMap<KeyHash, watch::Sender<Option<Denial>>>>,
 }
 
 impl KeyEnds {
-    pub(crate) fn new(known: Arc<Known>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(known: Arc<AccessCache>, clock: Arc<dyn Clock>) -> Self {
         Self { known, clock, watched: Mutex::default() }
     }
 

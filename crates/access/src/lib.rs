@@ -16,12 +16,12 @@
 //!   [`conformance`] what every implementation must pass.
 
 mod access;
+mod access_cache;
 mod address;
 mod admit;
 pub mod conformance;
 mod key;
 mod key_end;
-mod known;
 mod last_use;
 pub mod memory;
 mod origin;

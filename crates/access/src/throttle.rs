@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use docent_types::{Quota, Standing, Timestamp};
+use docent_types::{Quota, QuotaStatus, Timestamp};
 
 const SLOTS: u32 = 60;
 /// Buckets are looked over for idle ones when there are twice as many as last time, and no fewer than this.
@@ -57,21 +57,21 @@ impl Throttle {
 
     /// Counts one use of every quota, or of none when one of them is used up. Gives where the caller stands with the
     /// quota of which least is left; as an error, with the one that takes longest to free a use. `None`: no quotas.
-    pub fn count(&self, quotas: &[Quota], now: Timestamp) -> Result<Option<Standing>, Standing> {
+    pub fn count(&self, quotas: &[Quota], now: Timestamp) -> Result<Option<QuotaStatus>, QuotaStatus> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let state = &mut *state;
         state.sweep(now);
-        let stand = |state: &mut State| -> Vec<Standing> {
+        let stand = |state: &mut State| -> Vec<QuotaStatus> {
             quotas.iter().map(|quota| state.bucket(quota, now).stand(quota, now)).collect()
         };
-        let refused = stand(state).into_iter().filter(|standing| standing.remaining == 0);
-        if let Some(longest) = refused.max_by_key(|standing| standing.retry_after) {
+        let refused = stand(state).into_iter().filter(|quota_status| quota_status.remaining == 0);
+        if let Some(longest) = refused.max_by_key(|quota_status| quota_status.retry_after) {
             return Err(longest);
         }
         for quota in quotas {
             state.bucket(quota, now).count(now);
         }
-        Ok(stand(state).into_iter().min_by_key(|standing| standing.remaining))
+        Ok(stand(state).into_iter().min_by_key(|quota_status| quota_status.remaining))
     }
 }
 
@@ -116,11 +116,11 @@ impl Bucket {
         }
     }
 
-    fn stand(&self, quota: &Quota, now: Timestamp) -> Standing {
+    fn stand(&self, quota: &Quota, now: Timestamp) -> QuotaStatus {
         let remaining = quota.limit.saturating_sub(self.used);
         let retry_after =
             if remaining > 0 { Duration::ZERO } else { self.wait(quota.limit, now).unwrap_or(quota.window) };
-        Standing { limit: quota.limit, window: quota.window, remaining, retry_after }
+        QuotaStatus { limit: quota.limit, window: quota.window, remaining, retry_after }
     }
 
     /// How long until fewer than `limit` uses are left.
@@ -153,8 +153,8 @@ mod tests {
     fn what_is_used_up_is_free_again_in_time() {
         let throttle = Throttle::new();
         let quotas = [quota("project", 2)];
-        assert_eq!(throttle.count(&quotas, at(0)).map(|standing| standing.expect("counted").remaining), Ok(1));
-        assert_eq!(throttle.count(&quotas, at(60)).map(|standing| standing.expect("counted").remaining), Ok(0));
+        assert_eq!(throttle.count(&quotas, at(0)).map(|quota_status| quota_status.expect("counted").remaining), Ok(1));
+        assert_eq!(throttle.count(&quotas, at(60)).map(|quota_status| quota_status.expect("counted").remaining), Ok(0));
         let refused = throttle.count(&quotas, at(120)).expect_err("used up");
         assert_eq!(refused.remaining, 0);
         let wait = refused.retry_after;
@@ -168,9 +168,9 @@ mod tests {
     fn all_quotas_are_counted_or_none() {
         let throttle = Throttle::new();
         let quotas = [quota("project", 5), quota("address", 1)];
-        assert_eq!(throttle.count(&quotas, at(0)).map(|standing| standing.expect("counted").limit), Ok(1));
+        assert_eq!(throttle.count(&quotas, at(0)).map(|quota_status| quota_status.expect("counted").limit), Ok(1));
         for _ in 0..3 {
-            assert_eq!(throttle.count(&quotas, at(1)).map_err(|standing| standing.limit), Err(1));
+            assert_eq!(throttle.count(&quotas, at(1)).map_err(|quota_status| quota_status.limit), Err(1));
         }
         let project = throttle.count(&quotas[..1], at(2)).expect("free").expect("counted");
         assert_eq!(project.remaining, 3, "a refused request uses nothing");
@@ -201,11 +201,11 @@ mod tests {
                 now += step;
                 match throttle.count(&quotas, at(now)) {
                     Ok(_) => passed.push(now),
-                    Err(standing) => {
-                        prop_assert!(standing.retry_after <= Duration::from_secs(3600));
+                    Err(quota_status) => {
+                        prop_assert!(quota_status.retry_after <= Duration::from_secs(3600));
                         let in_window = passed.iter().filter(|then| now - **then < 3600 + 60).count();
                         prop_assert!(in_window >= limit as usize, "refused though free");
-                        prop_assert!(throttle.count(&quotas, at(now).plus(standing.retry_after)).is_ok());
+                        prop_assert!(throttle.count(&quotas, at(now).plus(quota_status.retry_after)).is_ok());
                         // That use is counted too: begin anew behind it.
                         now += 3 * 3600;
                         passed.clear();

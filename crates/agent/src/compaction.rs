@@ -18,8 +18,8 @@ use docent_types::{ContentPart, Message, Role};
 use crate::call::Reply;
 use crate::prompt::NOTES;
 use crate::request::cut;
-use crate::setting::Setting;
 use crate::transcript::{Entry, Transcript};
+use crate::turn_settings::TurnSettings;
 
 /// A call that asks for notes on the transcript's beginning.
 #[derive(Debug, Clone, PartialEq)]
@@ -39,7 +39,7 @@ pub(crate) const INTRODUCTION: &str = "The beginning of your work does not fit y
                                        own notes on it; the files hold all the changes you made:\n\n{}";
 
 /// What a request comes to.
-pub(crate) enum Room {
+pub(crate) enum RequestSize {
     Enough,
     /// Make room first.
     Compact(Compaction),
@@ -60,18 +60,18 @@ const OUTPUTS: [usize; 4] = [4_000, 1_500, 500, 150];
 const INSTRUCTION: usize = 4_000;
 
 /// The most tokens of a reply.
-pub(crate) fn reply_tokens(setting: &Setting) -> u32 {
-    setting.limits.reply_tokens.min(setting.context_tokens / 4).max(1)
+pub(crate) fn reply_tokens(settings: &TurnSettings) -> u32 {
+    settings.limits.reply_tokens.min(settings.context_tokens / 4).max(1)
 }
 
 /// The most bytes of one tool's output in a request: a quarter of the context, where that is less than tools give.
-pub(crate) fn longest_output(setting: &Setting) -> usize {
-    bytes(there(setting) / 4).max(1_000)
+pub(crate) fn longest_output(settings: &TurnSettings) -> usize {
+    bytes(there(settings) / 4).max(1_000)
 }
 
 /// Tokens that a request may have.
-fn there(setting: &Setting) -> u64 {
-    u64::from(setting.context_tokens - reply_tokens(setting).min(setting.context_tokens))
+fn there(settings: &TurnSettings) -> u64 {
+    u64::from(settings.context_tokens - reply_tokens(settings).min(settings.context_tokens))
 }
 
 /// About how many tokens this many bytes of text are.
@@ -107,35 +107,35 @@ pub(crate) fn summary_of(entries: &[Entry]) -> String {
 }
 
 /// Whether there is room for a request.
-pub(crate) fn judge(transcript: &Transcript, setting: &Setting, request: &Request) -> Room {
+pub(crate) fn judge(transcript: &Transcript, settings: &TurnSettings, request: &Request) -> RequestSize {
     let entries = transcript.entries();
     let refusals = refusals(entries);
-    if refusals == 0 && setting.context_tokens == u32::MAX {
-        return Room::Enough;
+    if refusals == 0 && settings.context_tokens == u32::MAX {
+        return RequestSize::Enough;
     }
-    let longest = longest_output(setting);
+    let longest = longest_output(settings);
     let wanted = estimate(entries, request, longest);
-    let mut there = there(setting);
+    let mut there = there(settings);
     if refusals > 0 {
         // The model knows better than the configuration how much it reads.
         there = there.min(wanted) / 4 * 3;
         there >>= refusals - 1;
     }
-    let notes = NOTES_TOKENS.min(reply_tokens(setting));
+    let notes = NOTES_TOKENS.min(reply_tokens(settings));
     let fixed = fixed(entries, request) + u64::from(notes);
     // Notes are taken while there still is room to work in, unless what never goes takes that much by itself.
     let soon = if fixed < there / 5 * 4 { there / 5 * 4 } else { there };
     if wanted <= soon {
-        return Room::Enough;
+        return RequestSize::Enough;
     }
     // Half of what is left stays free, so that the next notes are not due at once.
     let kept = (there / 4).min(soon.saturating_sub(fixed) / 2);
     let compaction = (refusals <= REFUSALS)
         .then(|| compaction(entries, &Cut { notes, kept: bytes(kept), longest, room: bytes(there / 5 * 3) }));
     match compaction.flatten() {
-        Some(compaction) => Room::Compact(compaction),
-        None if wanted <= there => Room::Enough,
-        None => Room::TooLittle { wanted, there },
+        Some(compaction) => RequestSize::Compact(compaction),
+        None if wanted <= there => RequestSize::Enough,
+        None => RequestSize::TooLittle { wanted, there },
     }
 }
 

@@ -12,16 +12,16 @@ use super::*;
 use crate::files::{Files, MemoryFiles};
 use crate::next::tests::{docs, finish, run};
 use crate::next::{Outcome, Step, next};
-use crate::setting::Limits;
 use crate::transcript::{Call, ToolResult};
+use crate::turn_settings::TurnLimits;
 
 /// A context of this many tokens beyond the prompt and the tools.
-fn window(tokens: u32) -> Setting {
-    let setting = Setting::default();
-    let Step::CallModel(request) = next(&Transcript::of_prompt("x"), &setting) else { panic!("a call") };
+fn window(tokens: u32) -> TurnSettings {
+    let settings = TurnSettings::default();
+    let Step::CallModel(request) = next(&Transcript::of_prompt("x"), &settings) else { panic!("a call") };
     let fixed = u32::try_from(estimate(&[], &request, usize::MAX)).expect("a small prompt");
-    let limits = Limits { reply_tokens: 1_000, ..Limits::default() };
-    Setting { limits, context_tokens: fixed + tokens + limits.reply_tokens, ..setting }
+    let limits = TurnLimits { reply_tokens: 1_000, ..TurnLimits::default() };
+    TurnSettings { limits, context_tokens: fixed + tokens + limits.reply_tokens, ..settings }
 }
 
 /// Docs with pages of about 1,400 tokens each.
@@ -64,13 +64,13 @@ impl Model for Worker {
 
 #[tokio::test]
 async fn a_long_job_goes_on_with_its_notes() {
-    let setting = window(8_000);
+    let settings = window(8_000);
     let mut calls = vec![("edit", json!({"path": "p/0.md", "old": "title: Page 0", "new": "title: Zero"}))];
     calls.extend((0..20).map(|page| ("read", json!({"path": format!("p/{page}.md")}))));
     calls.push(("finish", finish("Read them all.")));
     let model = Worker { calls: Mutex::new(calls.into()), requests: Mutex::default() };
     let mut transcript = Transcript::of_prompt("Read the pages with care.");
-    let (done, files) = run(&model, &mut transcript, &long_docs(), &setting).await;
+    let (done, files) = run(&model, &mut transcript, &long_docs(), &settings).await;
     assert_eq!((done.outcome, done.summary.as_str()), (Outcome::Done, "Read them all."));
     assert_eq!(files.changed(), ["p/0.md"], "what was done before the notes is kept");
 
@@ -90,40 +90,43 @@ async fn a_long_job_goes_on_with_its_notes() {
         assert!(after.len() > 2, "the newest step is kept");
     }
     for request in &requests {
-        assert!(estimate(&[], request, usize::MAX) <= there(&setting), "every request fits");
+        assert!(estimate(&[], request, usize::MAX) <= there(&settings), "every request fits");
     }
 }
 
 #[tokio::test]
 async fn a_long_instruction_leaves_room_to_work_between_notes() {
-    let setting = window(4_000);
+    let settings = window(4_000);
     let pages: Vec<(String, String)> = (0..40).map(|page| (format!("{page}.md"), "Some words.\n".repeat(80))).collect();
     let base = MemoryFiles::from_texts(pages.iter().map(|(path, text)| (path.as_str(), text.as_str())));
     let mut calls: Vec<(&'static str, Value)> = pages.iter().map(|(path, _)| ("read", json!({"path": path}))).collect();
     calls.push(("finish", finish("Read.")));
     let model = Worker { calls: Mutex::new(calls.into()), requests: Mutex::default() };
     let mut transcript = Transcript::of_prompt("word ".repeat(1_100));
-    let (done, _) = run(&model, &mut transcript, &base, &setting).await;
+    let (done, _) = run(&model, &mut transcript, &base, &settings).await;
     assert_eq!(done.outcome, Outcome::Done);
     let requests = model.requests.into_inner().expect("a lock");
     let notes = requests.iter().filter(|request| is_for_notes(request)).count();
     assert!((3..=13).contains(&notes), "{notes}");
-    assert!(requests.iter().all(|request| estimate(&[], request, usize::MAX) <= there(&setting)), "every request fits");
+    assert!(
+        requests.iter().all(|request| estimate(&[], request, usize::MAX) <= there(&settings)),
+        "every request fits"
+    );
 }
 
 #[tokio::test]
 async fn a_follow_up_is_kept_word_by_word() {
-    let setting = window(8_000);
+    let settings = window(8_000);
     let model = Scripted::new();
     model.calls("finish", finish("One."));
     let mut transcript = Transcript::of_prompt("First.");
-    run(&model, &mut transcript, &long_docs(), &setting).await;
+    run(&model, &mut transcript, &long_docs(), &settings).await;
     transcript.say("Second.");
     for page in 0..4 {
         model.calls("read", json!({"path": format!("p/{page}.md")}));
     }
     model.replies("notes").calls("finish", finish("Two."));
-    let (done, _) = run(&model, &mut transcript, &long_docs(), &setting).await;
+    let (done, _) = run(&model, &mut transcript, &long_docs(), &settings).await;
     assert_eq!(done.summary, "Two.");
     let last = model.requests().pop().expect("a request").messages;
     assert_eq!([last[0].plain_text(), last[1].plain_text()], ["First.", "Second."]);
@@ -131,13 +134,13 @@ async fn a_follow_up_is_kept_word_by_word() {
 
 #[tokio::test]
 async fn an_output_that_fills_the_context_is_cut_in_the_request_and_whole_in_the_transcript() {
-    let setting = window(3_000);
+    let settings = window(3_000);
     let model = Scripted::new();
     model.calls("read", json!({"path": "long.md"})).calls("finish", finish("Read."));
     let mut transcript = Transcript::of_prompt("go");
     let line = format!("{}\n", "x".repeat(1_900));
     let base = MemoryFiles::from_texts([("long.md", line.repeat(14).as_str())]);
-    let (done, _) = run(&model, &mut transcript, &base, &setting).await;
+    let (done, _) = run(&model, &mut transcript, &base, &settings).await;
     assert_eq!(done.outcome, Outcome::Done);
     let Entry::Results { results } = &transcript.entries()[2] else { panic!("the page") };
     assert!(results[0].output.len() > 26_000);
@@ -148,14 +151,14 @@ async fn an_output_that_fills_the_context_is_cut_in_the_request_and_whole_in_the
 
 #[tokio::test]
 async fn notes_without_a_word_are_made_from_the_calls() {
-    let setting = window(6_000);
+    let settings = window(6_000);
     let model = Scripted::new();
     for page in 0..3 {
         model.calls("read", json!({"path": format!("p/{page}.md")}));
     }
     model.replies(" ").calls("finish", finish("Read."));
     let mut transcript = Transcript::of_prompt("go");
-    let (done, _) = run(&model, &mut transcript, &long_docs(), &setting).await;
+    let (done, _) = run(&model, &mut transcript, &long_docs(), &settings).await;
     assert_eq!(done.outcome, Outcome::Done);
     let notes = model.requests().pop().expect("a request").messages[1].plain_text();
     assert!(notes.contains("- `read` {\"path\":\"p/0.md\"}") && !notes.contains("Some words"), "{notes}");
@@ -181,12 +184,12 @@ fn a_model_that_says_it_is_too_much_is_believed() {
         transcript.push(Entry::Results { results });
     }
     // The configuration says that a million tokens fit.
-    let setting = Setting { context_tokens: 1_000_000, ..Setting::default() };
-    assert!(matches!(next(&transcript, &setting), Step::CallModel(_)));
+    let settings = TurnSettings { context_tokens: 1_000_000, ..TurnSettings::default() };
+    assert!(matches!(next(&transcript, &settings), Step::CallModel(_)));
     let mut sizes = Vec::new();
     for _ in 0..REFUSALS {
         transcript.push(Entry::TooLong);
-        let Step::Compact(compaction) = next(&transcript, &setting) else { panic!("{}", sizes.len()) };
+        let Step::Compact(compaction) = next(&transcript, &settings) else { panic!("{}", sizes.len()) };
         sizes.push(estimate(&[], &compaction.request, usize::MAX));
     }
     assert!(sizes.is_sorted_by(|a, b| a >= b) && sizes[0] > sizes[2], "{sizes:?}");
@@ -195,17 +198,17 @@ fn a_model_that_says_it_is_too_much_is_believed() {
     let mut noted = transcript.clone();
     let upto = noted.entries().len();
     noted.push(Entry::Compacted { summary: "notes".into(), upto, usage: Usage::default() });
-    let Step::CallModel(request) = next(&noted, &setting) else { panic!("a call") };
+    let Step::CallModel(request) = next(&noted, &settings) else { panic!("a call") };
     assert_eq!(request.messages.len(), 2);
     // When it still is too much, nothing is left to shorten.
     noted.push(Entry::TooLong);
-    let Step::Done(done) = next(&noted, &setting) else { panic!("the end") };
+    let Step::Done(done) = next(&noted, &settings) else { panic!("the end") };
     assert_eq!(done.outcome, Outcome::Stopped);
 
     transcript.push(Entry::TooLong);
-    assert!(matches!(next(&transcript, &setting), Step::Done(done) if done.outcome == Outcome::Stopped));
+    assert!(matches!(next(&transcript, &settings), Step::Done(done) if done.outcome == Outcome::Stopped));
     transcript.say("Then only page one.");
-    assert!(matches!(next(&transcript, &setting), Step::CallModel(_)));
+    assert!(matches!(next(&transcript, &settings), Step::CallModel(_)));
 }
 
 #[test]
@@ -218,7 +221,7 @@ fn what_the_model_counted_is_believed_unless_it_cannot_be() {
     };
     let size = |usage: Usage| {
         let transcript = transcript(usage);
-        let Step::CallModel(request) = next(&transcript, &Setting::default()) else { panic!("a call") };
+        let Step::CallModel(request) = next(&transcript, &TurnSettings::default()) else { panic!("a call") };
         estimate(transcript.entries(), &request, usize::MAX)
     };
     assert_eq!(size(Usage::of(70_000, 10)), 70_010);
@@ -236,8 +239,8 @@ fn old_journals_are_still_read() {
     ]);
     let transcript: Transcript = serde_json::from_value(entries).expect("a transcript");
     assert_eq!(transcript.entries().len(), 4);
-    let limits: Limits = serde_json::from_value(json!({"steps": 3, "tokens": 5})).expect("limits");
-    assert_eq!((limits.steps, limits.minutes), (3, Limits::default().minutes));
+    let limits: TurnLimits = serde_json::from_value(json!({"steps": 3, "tokens": 5})).expect("limits");
+    assert_eq!((limits.steps, limits.minutes), (3, TurnLimits::default().minutes));
 }
 
 /// What an adversary replies: calls of any tool with any input, words, silence; finished or cut off.
@@ -304,14 +307,14 @@ proptest! {
         steps in 1u32..20,
     ) {
         let tiny = window(tokens);
-        let setting = Setting { limits: Limits { steps, ..tiny.limits }, ..tiny };
+        let settings = TurnSettings { limits: TurnLimits { steps, ..tiny.limits }, ..tiny };
         let mut transcript = Transcript::of_prompt("go");
         let mut files = docs();
         let (mut serial, mut asked, mut words) = (0, 0, 0);
         let mut script = replies.iter().cycle();
         let ended = (0..400).any(|_| {
-            let step = next(&transcript, &setting);
-            assert_eq!(step, next(&transcript, &setting));
+            let step = next(&transcript, &settings);
+            assert_eq!(step, next(&transcript, &settings));
             match step {
                 Step::CallModel(request) => {
                     well_formed(&request);
@@ -340,7 +343,7 @@ proptest! {
                     }
                 }
                 Step::RunTools(calls) => {
-                    let context = crate::desk::ToolContext::default();
+                    let context = crate::workbench::ToolContext::default();
                     let results = crate::tools::run_tools(&calls, &mut files, &context);
                     transcript.push(Entry::Results { results });
                 }

@@ -1,6 +1,6 @@
 //! The agent: a transcript, the next step, and the tools that carry it out.
 //!
-//! There is no loop here and no state. The caller holds a [`Transcript`] and the [`Setting`] of the turn, asks [`next`]
+//! There is no loop here and no state. The caller holds a [`Transcript`] and the [`TurnSettings`] of the turn, asks [`next`]
 //! what to do, does it, appends the [`Entry`] that came of it, and asks again:
 //!
 //! ```text
@@ -21,7 +21,7 @@
 //!
 //! - Every call of a tool gets one answer; a call that cannot be read is answered with what was wrong and what would be
 //!   right.
-//! - Whatever a model replies, a turn ends within its [`Limits`], and the last thing asked of it is to say what was done.
+//! - Whatever a model replies, a turn ends within its [`TurnLimits`], and the last thing asked of it is to say what was done.
 //! - The docs are checked when the model wants to finish: what it broke goes back to it, twice at most; what was broken
 //!   before does not count.
 //! - An agent writes documents: [`refused_change`] says what those are, [`secrets`] what may not be committed. Repositories beside the docs
@@ -32,33 +32,33 @@
 mod allowed;
 mod call;
 mod compaction;
-mod course;
-mod desk;
 mod docs_search;
 mod file_kind;
 mod files;
 mod next;
+mod parsed_call;
 mod paths;
 mod prompt;
 mod request;
 mod secrets;
-mod setting;
 mod side_by_side;
 mod todos;
 mod tools;
 mod transcript;
-mod work;
+mod turn_history;
+mod turn_settings;
+mod workbench;
 mod writable;
 
 pub use call::{Reply, call_model};
 pub use compaction::{Compaction, compacted};
-pub use desk::ToolContext;
 pub use docs_search::DocsSearch;
 pub use files::{Files, MemoryFiles, Refused};
 pub use next::{Finish, Outcome, Step, next};
 pub use secrets::{Secret, secrets};
-pub use setting::{Guidance, Limits, Setting};
 pub use todos::{planned, todos};
 pub use tools::{Diverged, replay, run_tools, specs};
 pub use transcript::{Call, Entry, ToolResult, Transcript};
+pub use turn_settings::{Guidance, TurnLimits, TurnSettings};
+pub use workbench::ToolContext;
 pub use writable::refused_change;

@@ -16,13 +16,13 @@ use docent_types::{Message, TodoStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::compaction::{Compaction, Room, judge};
-use crate::course::{Course, Trouble};
-use crate::request::{Nudge, request};
-use crate::setting::Setting;
+use crate::compaction::{Compaction, RequestSize, judge};
+use crate::request::{Reminder, request};
 use crate::todos::todos_of;
 use crate::tools::{FINISH, addition};
 use crate::transcript::{AcceptedFinish, Call, Entry, Transcript};
+use crate::turn_history::{ForcedEnd, TurnHistory};
+use crate::turn_settings::TurnSettings;
 
 /// The next step.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,41 +67,41 @@ const LAST_WORDS: usize = 2;
 const WORDLESS: &str = "The agent ended without a word.";
 
 /// The next step of a transcript.
-pub fn next(transcript: &Transcript, setting: &Setting) -> Step {
-    let course = Course::of(transcript.since_last_word(), &setting.limits);
+pub fn next(transcript: &Transcript, settings: &TurnSettings) -> Step {
+    let history = TurnHistory::of(transcript.since_last_word(), &settings.limits);
     let open = transcript.unanswered();
     if !open.is_empty() {
-        let is_insisted = course.handed_back() >= HANDED_BACK;
+        let is_insisted = history.handed_back() >= HANDED_BACK;
         return Step::RunTools(if is_insisted { insisting(open) } else { open });
     }
     if let Some(finish) = transcript.finished() {
         return Step::Done(finish_of(&finish));
     }
-    if let Some(trouble) = &course.trouble {
+    if let Some(trouble) = &history.trouble {
         let words = trouble.words.iter().map(|message| message.plain_text()).find(|text| !text.trim().is_empty());
         return match words {
             Some(words) => Step::Done(stopped(&trouble.why, words.trim())),
             None if is_hopeless(trouble) => Step::Done(stopped(&trouble.why, &told_by_plan(transcript))),
-            None => ask(transcript, setting, &Nudge::Farewell(trouble.why.clone())),
+            None => ask(transcript, settings, &Reminder::Farewell(trouble.why.clone())),
         };
     }
-    if course.silence() > REMINDERS {
+    if history.silence() > REMINDERS {
         let summary = last_words(transcript.since_last_word());
         return Step::Done(Finish { outcome: Outcome::Done, title: "Documentation changes".to_owned(), summary });
     }
-    ask(transcript, setting, if course.goes_in_circles() { &Nudge::Stuck } else { &Nudge::None })
+    ask(transcript, settings, if history.goes_in_circles() { &Reminder::Stuck } else { &Reminder::None })
 }
 
 /// A call of the model, when there is room for it.
-fn ask(transcript: &Transcript, setting: &Setting, nudge: &Nudge) -> Step {
-    let Some(request) = request(transcript, setting, nudge) else {
+fn ask(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) -> Step {
+    let Some(request) = request(transcript, settings, reminder) else {
         let summary = "There is no instruction to carry out.".to_owned();
         return Step::Done(Finish { outcome: Outcome::Cannot, title: "Nothing done".to_owned(), summary });
     };
-    match judge(transcript, setting, &request) {
-        Room::Enough => Step::CallModel(request),
-        Room::Compact(compaction) => Step::Compact(compaction),
-        Room::TooLittle { wanted, there } => {
+    match judge(transcript, settings, &request) {
+        RequestSize::Enough => Step::CallModel(request),
+        RequestSize::Compact(compaction) => Step::Compact(compaction),
+        RequestSize::TooLittle { wanted, there } => {
             let why = format!(
                 "the instruction, with all that the agent needs to know, has about {wanted} tokens, and the model takes \
                  about {there}; ask for less at a time, or configure a model with a larger context"
@@ -122,12 +122,12 @@ fn insisting(mut calls: Vec<Call>) -> Vec<Call> {
 }
 
 /// Whether there is no use in asking for last words again.
-fn is_hopeless(trouble: &Trouble<'_>) -> bool {
+fn is_hopeless(trouble: &ForcedEnd<'_>) -> bool {
     trouble.is_urgent || trouble.words.len() >= LAST_WORDS
 }
 
 fn finish_of(finish: &AcceptedFinish<'_>) -> Finish {
-    let input = crate::work::input::<Value>(finish.input).unwrap_or_default();
+    let input = crate::parsed_call::input::<Value>(finish.input).unwrap_or_default();
     let text = |name: &str| input[name].as_str().unwrap_or("").trim().to_owned();
     let outcome = if input["outcome"] == "cannot" { Outcome::Cannot } else { Outcome::Done };
     let mut summary = text("summary");

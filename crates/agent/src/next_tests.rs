@@ -7,28 +7,28 @@ use serde_json::json;
 use super::*;
 use crate::call::call_model;
 use crate::compaction::compacted;
-use crate::desk::ToolContext;
 use crate::files::{Files, MemoryFiles};
 use crate::request::{CUT, UNFINISHED};
-use crate::setting::Limits;
 use crate::todos::todos;
 use crate::tools::{replay, run_tools};
 use crate::transcript::{ToolResult, calls};
+use crate::turn_settings::TurnLimits;
+use crate::workbench::ToolContext;
 
 /// Runs a turn to its end, rebuilding everything from the transcript before each step, as after a crash.
 pub(crate) async fn run(
     model: &dyn Model,
     transcript: &mut Transcript,
     base: &MemoryFiles,
-    setting: &Setting,
+    settings: &TurnSettings,
 ) -> (Finish, MemoryFiles) {
-    let context = ToolContext { limits: setting.limits, ..ToolContext::default() };
+    let context = ToolContext { limits: settings.limits, ..ToolContext::default() };
     for _ in 0..500 {
         let json = serde_json::to_string(transcript).expect("JSON");
         *transcript = serde_json::from_str(&json).expect("a transcript");
         let mut files = base.clone();
         replay(transcript, &mut files, &context).expect("a replay");
-        match next(transcript, setting) {
+        match next(transcript, settings) {
             Step::CallModel(request) => {
                 let reply = call_model(model, request, |_| ()).await.expect("a reply");
                 transcript.push(reply.into());
@@ -47,8 +47,8 @@ pub(crate) async fn run(
     panic!("the turn did not end");
 }
 
-pub(crate) fn limited(limits: Limits) -> Setting {
-    Setting { limits, ..Setting::default() }
+pub(crate) fn limited(limits: TurnLimits) -> TurnSettings {
+    TurnSettings { limits, ..TurnSettings::default() }
 }
 
 pub(crate) fn docs() -> MemoryFiles {
@@ -76,7 +76,7 @@ async fn a_model_works_until_it_finishes() {
     model.calls("edit", json!({"path": "index.mdx", "old": "sends", "new": "posts"}));
     model.calls("finish", finish("Posted."));
     let mut transcript = Transcript::of_prompt("Say posts.");
-    let (done, files) = run(&model, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, files) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done, Finish { outcome: Outcome::Done, title: "T".into(), summary: "Posted.".into() });
     assert_eq!(files.changed(), ["index.mdx"]);
     let requests = model.requests();
@@ -96,7 +96,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
     let prompt = "Rename \"Acme\" to \"Zenith\", then move page guides/retries to guides/delivery/retries.mdx. \
                   Fix broken links. Write a song.";
     let mut transcript = Transcript::of_prompt(prompt);
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.outcome, Outcome::Done);
     assert_eq!(done.title, "Replace \"Acme\" with \"Zenith\" and 2 more");
     assert_eq!(files.changed(), ["docs.json", "guides/delivery/retries.mdx", "guides/retries.mdx", "index.mdx"]);
@@ -117,7 +117,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
 
     // A follow-up is a turn of its own on the same files.
     transcript.say("Add missing descriptions in guides/**");
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.title, "Add missing descriptions in guides/**");
     assert!(files.text("guides/delivery/retries.mdx").expect("a page").contains("description: "));
 }
@@ -125,7 +125,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
 #[tokio::test]
 async fn the_builtin_model_says_when_it_cannot() {
     let mut transcript = Transcript::of_prompt("Make the docs better.");
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.outcome, Outcome::Cannot);
     assert!(done.summary.contains("`Fix broken links`"));
     assert_eq!(files.changed(), Vec::<String>::new());
@@ -134,10 +134,10 @@ async fn the_builtin_model_says_when_it_cannot() {
 #[tokio::test]
 async fn a_prompt_that_changes_nothing_is_done() {
     let mut transcript = Transcript::of_prompt("Replace \"nobody\" with \"somebody\"");
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!((done.outcome, files.changed().len()), (Outcome::Done, 0));
     let mut transcript = Transcript::of_prompt("Delete page nowhere");
-    let (done, _) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, _) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.outcome, Outcome::Done);
     assert_eq!(done.summary, "Left:\n\n- `Delete page nowhere`: there is no page `nowhere`");
 }
@@ -145,7 +145,7 @@ async fn a_prompt_that_changes_nothing_is_done() {
 #[tokio::test]
 async fn links_to_a_deleted_page_are_told_and_do_not_block() {
     let mut transcript = Transcript::of_prompt("Delete page guides/retries");
-    let (done, files) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.outcome, Outcome::Done);
     assert!(done.summary.contains("index.mdx:5 links to it as `/guides/retries`"), "{}", done.summary);
     assert_eq!(files.changed(), ["docs.json", "guides/retries.mdx"]);
@@ -160,7 +160,7 @@ async fn problems_a_model_made_come_back_to_it() {
     model.calls("edit", json!({"path": "docs.json", "old": ", \"guides/retries\"", "new": ""}));
     model.calls("finish", finish("Deleted, with the links."));
     let mut transcript = Transcript::of_prompt("Delete retries.");
-    let (done, _) = run(&model, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.summary, "Deleted, with the links.");
     let told = format!("{:?}", model.requests()[2].messages.last());
     assert!(told.contains("index.mdx:5 `/guides/retries` leads nowhere"), "{told}");
@@ -171,7 +171,7 @@ async fn a_follow_up_that_comes_while_finishing_is_not_lost() {
     let mut transcript = Transcript::of_prompt("Fix broken links");
     let mut files = docs();
     for _ in 0..10 {
-        match next(&transcript, &Setting::default()) {
+        match next(&transcript, &TurnSettings::default()) {
             Step::CallModel(request) => {
                 let reply = call_model(&Builtin, request, |_| ()).await.expect("a reply");
                 let finishes = calls(&reply.message).any(|call| call.name == "finish");
@@ -201,7 +201,7 @@ async fn words_without_a_call_are_reminded_of_finish() {
     model.replies(Script::text("Cut of").ends(FinishReason::Length));
     model.calls("finish", finish("Really."));
     let mut transcript = Transcript::of_prompt("go");
-    let (done, _) = run(&model, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.summary, "Really.");
     let requests = model.requests();
     assert_eq!(requests[1].messages.last().expect("a message").plain_text(), UNFINISHED);
@@ -211,7 +211,7 @@ async fn words_without_a_call_are_reminded_of_finish() {
         model.replies("Only words.");
     }
     transcript.say("More.");
-    let (done, _) = run(&model, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!((done.outcome, done.summary.as_str()), (Outcome::Done, "Only words."));
 }
 
@@ -222,11 +222,13 @@ fn a_follow_up_that_comes_between_a_call_and_its_answer_waits_its_turn() {
     let mut transcript = Transcript::of_prompt("go");
     transcript.push(Entry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::default() });
     transcript.say("and more");
-    let Step::RunTools(calls) = next(&transcript, &Setting::default()) else { panic!("the call has no answer") };
+    let Step::RunTools(calls) = next(&transcript, &TurnSettings::default()) else { panic!("the call has no answer") };
     assert_eq!(calls.len(), 1);
     let results = vec![ToolResult { call_id: "a".into(), output: "x".into(), is_error: false }];
     transcript.push(Entry::Results { results });
-    let Step::CallModel(request) = next(&transcript, &Setting::default()) else { panic!("everything is answered") };
+    let Step::CallModel(request) = next(&transcript, &TurnSettings::default()) else {
+        panic!("everything is answered")
+    };
     let shapes: Vec<bool> = request.messages.iter().map(|message| message.plain_text().is_empty()).collect();
     assert_eq!(shapes, [false, true, true, false]);
 }
@@ -236,13 +238,13 @@ async fn system_messages_join_the_system_prompt_or_are_the_instruction() {
     let mut transcript = Transcript::new();
     transcript.push(Entry::Said { message: Message::text(Role::System, "Be brief.") });
     transcript.say("go");
-    let Step::CallModel(request) = next(&transcript, &Setting::default()) else { panic!("a call") };
+    let Step::CallModel(request) = next(&transcript, &TurnSettings::default()) else { panic!("a call") };
     assert!(request.system.ends_with("\n\nBe brief."));
     assert_eq!(request.messages.len(), 1);
 
     let mut transcript = Transcript::new();
     transcript.push(Entry::Said { message: Message::text(Role::System, "Rename \"Acme\" to \"Zenith\"") });
     transcript.push(Entry::Said { message: Message::text(Role::Assistant, "An example.") });
-    let (done, _) = run(&Builtin, &mut transcript, &docs(), &Setting::default()).await;
+    let (done, _) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.title, "Replace \"Acme\" with \"Zenith\"");
 }

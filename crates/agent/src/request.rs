@@ -7,9 +7,9 @@ use docent_types::{ContentPart, FinishReason, Message, Role};
 
 use crate::compaction::{self, summary_of};
 use crate::prompt;
-use crate::setting::Setting;
 use crate::tools::specs;
 use crate::transcript::{Entry, ToolResult, Transcript};
+use crate::turn_settings::TurnSettings;
 
 pub(crate) const CUT: &str = "Your reply was cut off at its token limit. Go on in smaller steps, by calling tools.";
 pub(crate) const UNFINISHED: &str = "You ended without calling `finish`. Go on with the tools, or call `finish` now.";
@@ -18,7 +18,7 @@ const EXAMPLES: &str = "What follows first is how you have worked before.";
 
 /// What the model is told at the end of a request, beyond what happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Nudge {
+pub(crate) enum Reminder {
     None,
     /// It does the same over and over.
     Stuck,
@@ -29,7 +29,7 @@ pub(crate) enum Nudge {
 pub(crate) const STUCK: &str = "You have made the very same calls several times and got the same answers. Do something else, or \
                      call `finish` and say what is left.";
 
-impl Nudge {
+impl Reminder {
     fn text(&self) -> Option<String> {
         match self {
             Self::None => None,
@@ -43,9 +43,9 @@ impl Nudge {
 }
 
 /// The request for the next call; `None` when nobody said anything to act on.
-pub(crate) fn request(transcript: &Transcript, setting: &Setting, nudge: &Nudge) -> Option<Request> {
+pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) -> Option<Request> {
     let entries = transcript.entries();
-    let mut system = prompt::system(setting);
+    let mut system = prompt::system(settings);
     let mut messages = Messages::default();
     let mut instructions: Vec<String> = Vec::new();
     let begin = compaction::beginning(entries);
@@ -61,7 +61,7 @@ pub(crate) fn request(transcript: &Transcript, setting: &Setting, nudge: &Nudge)
         match entry {
             Entry::Said { message } => hear(message, &mut messages, &mut instructions),
             Entry::Replied { message, reason, .. } => messages.reply(message, *reason),
-            Entry::Results { results } => messages.answer(results, compaction::longest_output(setting)),
+            Entry::Results { results } => messages.answer(results, compaction::longest_output(settings)),
             Entry::Compacted { .. } | Entry::TooLong | Entry::Expired { .. } => {}
         }
     }
@@ -73,13 +73,13 @@ pub(crate) fn request(transcript: &Transcript, setting: &Setting, nudge: &Nudge)
         // A job made of system messages alone: they are what it is asked.
         messages.list.insert(examples, Message::text(Role::User, instructions));
     }
-    let messages = messages.finished(nudge)?;
+    let messages = messages.finished(reminder)?;
     Some(Request {
         system,
         messages,
-        tools: specs(setting),
-        tool_choice: if matches!(nudge, Nudge::Farewell(_)) { ToolChoice::None } else { ToolChoice::Auto },
-        max_tokens: compaction::reply_tokens(setting),
+        tools: specs(settings),
+        tool_choice: if matches!(reminder, Reminder::Farewell(_)) { ToolChoice::None } else { ToolChoice::Auto },
+        max_tokens: compaction::reply_tokens(settings),
     })
 }
 
@@ -171,13 +171,13 @@ impl Messages {
     }
 
     /// The messages as a model can take them: the first and the last are the user's.
-    fn finished(mut self, nudge: &Nudge) -> Option<Vec<Message>> {
+    fn finished(mut self, reminder: &Reminder) -> Option<Vec<Message>> {
         // A reminder is for the model that still has to finish; a follow-up says what is next itself.
         let reminded = |message: &Message| {
             message.role == Role::User && [CUT, UNFINISHED].contains(&message.plain_text().as_str())
         };
         let next_is_user: Vec<bool> = self.list.iter().skip(1).map(|message| message.role == Role::User).collect();
-        let is_farewell = matches!(nudge, Nudge::Farewell(_));
+        let is_farewell = matches!(reminder, Reminder::Farewell(_));
         let mut index = 0;
         self.list.retain(|message| {
             let followed = next_is_user.get(index).copied().unwrap_or(is_farewell);
@@ -188,7 +188,7 @@ impl Messages {
         if first != Role::User {
             self.list.insert(0, Message::text(Role::User, EXAMPLES));
         }
-        if let Some(text) = nudge.text() {
+        if let Some(text) = reminder.text() {
             self.tell(&text);
         }
         if self.list.last()?.role != Role::User {

@@ -62,7 +62,7 @@ pub(crate) fn todos_of(entries: &[Entry]) -> Vec<Todo> {
 fn written(reply: &Message, is_accepted: impl Fn(&str) -> bool) -> Option<Vec<Todo>> {
     let written: WrittenTodos = reply.parts.iter().rev().find_map(|part| match part {
         ContentPart::ToolCall { id, name, input } if name == TODO_WRITE && is_accepted(id) => {
-            crate::work::input(input).ok()
+            crate::parsed_call::input(input).ok()
         }
         _ => None,
     })?;

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::files::MemoryFiles;
-use crate::setting::Limits;
+use crate::turn_settings::TurnLimits;
 use docent_site::Tree;
 
 pub(super) fn docs() -> MemoryFiles {
@@ -146,7 +146,7 @@ fn what_may_not_be_touched_is_refused() {
 #[test]
 fn a_budget_refuses_whole_calls() {
     let mut files = docs();
-    let limits = Limits { files: 1, bytes: 100, ..Limits::default() };
+    let limits = TurnLimits { files: 1, bytes: 100, ..TurnLimits::default() };
     let context = ToolContext { limits, ..ToolContext::default() };
     let mut run = |name: &str, input: Value| run_tools(&[call(name, input)], &mut files, &context).remove(0);
     assert!(run("replace_text", json!({"find": "One", "replace": "1"})).output.contains("a job may change 1"));
@@ -237,12 +237,15 @@ fn pages_in_restructured_text_are_edited_moved_and_kept_from_code() {
 
 #[test]
 fn every_tool_is_described_and_its_schema_is_an_object() {
-    let settings =
-        [Editor::Separate, Editor::TextEditor].map(|editor| Setting { editor, search: true, ..Setting::default() });
-    let names = |setting| specs(setting).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
+    let settings = [Editor::Separate, Editor::TextEditor].map(|editor| TurnSettings {
+        editor,
+        search: true,
+        ..TurnSettings::default()
+    });
+    let names = |settings| specs(settings).into_iter().map(|tool| tool.name).collect::<Vec<_>>();
     let (separate, one) = (names(&settings[0]), names(&settings[1]));
     assert_eq!((separate.len(), one.len()), (TOOLS.len() - 1, TOOLS.len() - 4));
-    assert!(!names(&Setting::default()).contains(&"search_docs".to_owned()));
+    assert!(!names(&TurnSettings::default()).contains(&"search_docs".to_owned()));
     for spec in settings.iter().flat_map(specs) {
         assert!(spec.description.len() > 20, "{}", spec.name);
         assert_eq!(spec.schema["type"], "object", "{}", spec.name);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use docent_assistant::{Ask, Assistant, Export, ExportQuery, Feedback, NewThread, Said, Thread, Threads, Turn};
+use docent_assistant::{Ask, Assistant, ChatMessage, Export, ExportQuery, Feedback, NewThread, Thread, Threads, Turn};
 use docent_llm::{Description, Event, EventStream, Model, ModelError, Request};
 use docent_search::Filter;
 use docent_types::{
@@ -54,7 +54,7 @@ async fn main() {
         domain: Domain::parse("docs").expect("a name"),
         docs: Arc::clone(&docs),
         fp: "anonymous".to_owned(),
-        said: vec![Said { id: None, role: Role::User, text: site.question(number) }],
+        said: vec![ChatMessage { id: None, role: Role::User, text: site.question(number) }],
         thread: None,
         thread_key: None,
         passages: 5,

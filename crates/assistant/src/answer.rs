@@ -12,11 +12,11 @@ use crate::ask::Ask;
 use crate::bounds;
 use crate::dialogue::{self, Dialogue};
 use crate::export::{Export, ExportQuery};
+use crate::question_writes::QuestionWrites;
 use crate::reply;
 use crate::retrieval::Retrieval;
 use crate::site::{Site, Sites};
 use crate::thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
-use crate::writes::Writes;
 
 /// The longest comment of a reader, in characters.
 const LONGEST_COMMENT: usize = 4_000;
@@ -31,7 +31,7 @@ const FORGOTTEN_AT_ONCE: u32 = 200;
 pub struct Assistant {
     model: Arc<dyn Model>,
     threads: Arc<dyn Threads>,
-    writes: Writes,
+    writes: QuestionWrites,
     sites: Sites,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
@@ -64,7 +64,7 @@ pub type AnswerError = CallError;
 
 impl Assistant {
     pub fn new(model: Arc<dyn Model>, threads: Arc<dyn Threads>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
-        let writes = Writes::new(Arc::clone(&threads));
+        let writes = QuestionWrites::new(Arc::clone(&threads));
         Self { model, threads, writes, sites: Sites::default(), clock, ids }
     }
 

@@ -15,7 +15,7 @@ pub struct Ask {
     /// The client's fingerprint.
     pub fp: String,
     /// The conversation as the client tells it, without empty messages. The last one is the question.
-    pub said: Vec<Said>,
+    pub said: Vec<ChatMessage>,
     pub thread: Option<ThreadId>,
     pub thread_key: Option<String>,
     /// How many passages to answer from.
@@ -28,7 +28,7 @@ pub struct Ask {
 
 /// One message of the conversation in plain text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct ChatMessage {
     pub id: Option<String>,
     pub role: Role,
     pub text: String,

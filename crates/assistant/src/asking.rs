@@ -17,13 +17,13 @@ const LONGEST_WAIT: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// A reply that has begun.
-pub(crate) struct Begun {
+pub(crate) struct StartedReply {
     /// Its first event, if it has one.
     first: Option<Event>,
     rest: EventStream,
 }
 
-impl Begun {
+impl StartedReply {
     pub(crate) fn events(self) -> EventStream {
         stream::iter(self.first.map(Ok)).chain(self.rest).boxed()
     }
@@ -31,7 +31,10 @@ impl Begun {
 
 /// Begins a reply and waits for its first event. `request` is handed the size of the model's context in tokens; when the
 /// model finds the request too long all the same, it is made once more for half of that. Nothing keeps the request.
-pub(crate) async fn begin(model: &dyn Model, mut request: impl FnMut(u32) -> Request) -> Result<Begun, ModelError> {
+pub(crate) async fn begin(
+    model: &dyn Model,
+    mut request: impl FnMut(u32) -> Request,
+) -> Result<StartedReply, ModelError> {
     let context = model.describe().context_tokens;
     match begin_patiently(model, || request(context)).await {
         Err(failure) if failure.kind == ModelErrorKind::ContextTooLong => {
@@ -42,7 +45,7 @@ pub(crate) async fn begin(model: &dyn Model, mut request: impl FnMut(u32) -> Req
     }
 }
 
-async fn begin_patiently(model: &dyn Model, mut request: impl FnMut() -> Request) -> Result<Begun, ModelError> {
+async fn begin_patiently(model: &dyn Model, mut request: impl FnMut() -> Request) -> Result<StartedReply, ModelError> {
     let since = Instant::now();
     let mut tries = 0;
     loop {
@@ -64,10 +67,10 @@ async fn begin_patiently(model: &dyn Model, mut request: impl FnMut() -> Request
     }
 }
 
-async fn open(model: &dyn Model, request: Request) -> Result<Begun, ModelError> {
+async fn open(model: &dyn Model, request: Request) -> Result<StartedReply, ModelError> {
     let mut rest = model.stream(request).await?;
     let first = rest.next().await.transpose()?;
-    Ok(Begun { first, rest })
+    Ok(StartedReply { first, rest })
 }
 
 /// What a reader is told when there is no answer, or no whole one.

@@ -3,7 +3,7 @@
 use docent_types::{Domain, ThreadId, Timestamp};
 use uuid::Uuid;
 
-use crate::export::{AskedTurn, ExportCursor, ExportQuery, Which};
+use crate::export::{AskedTurn, ExportCursor, ExportQuery, QuestionFilter};
 use crate::thread::{CitedPage, Feedback, NewThread, Rating, ThreadKey, Threads, Turn};
 
 const ALL: usize = usize::MAX;
@@ -122,7 +122,7 @@ async fn exports(store: &dyn Threads) {
     assert!(store.rate(&acme, ThreadId::new(Uuid::from_u128(32)), "a32", rating).await.expect("rates"));
     let query = |from: Option<u32>, to: Option<u32>, after: Option<ExportCursor>, limit| ExportQuery {
         domain: acme.clone(),
-        which: Which::All,
+        which: QuestionFilter::All,
         from: from.map(at),
         to: to.map(at),
         after,
@@ -151,7 +151,7 @@ async fn exports(store: &dyn Threads) {
     assert_eq!((ids.as_str(), second.next), ("a32 a31", None), "goes on after the last one");
     let (ids, _) = page(query(Some(32), Some(34), None, 10)).await;
     assert_eq!(ids, "a33 a32", "from a moment on, and before another");
-    for (which, expected) in [(Which::Rated, "a32"), (Which::Unanswered, "a34")] {
+    for (which, expected) in [(QuestionFilter::Rated, "a32"), (QuestionFilter::Unanswered, "a34")] {
         let (ids, _) = page(ExportQuery { which, ..query(None, None, None, 10) }).await;
         assert_eq!(ids, expected, "{which:?}");
     }
@@ -170,7 +170,7 @@ async fn large_exports(store: &dyn Threads) {
     let mut pages: Vec<Vec<Timestamp>> = Vec::new();
     let mut after = None;
     loop {
-        let (domain, which) = (acme.clone(), Which::All);
+        let (domain, which) = (acme.clone(), QuestionFilter::All);
         let query = ExportQuery { domain, which, from: None, to: None, after, limit: 10, most_bytes: 3_000 };
         let page = store.export(query).await.expect("exports");
         pages.push(page.turns.iter().map(|one| one.turn.asked_at).collect());

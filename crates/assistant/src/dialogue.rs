@@ -2,7 +2,7 @@
 
 use docent_types::{Refusal, Role, ThreadId};
 
-use crate::ask::Said;
+use crate::ask::ChatMessage;
 use crate::bounds;
 use crate::thread::{NewThread, Thread, Turn};
 
@@ -36,14 +36,19 @@ impl Dialogue {
     }
 
     /// What is to be kept of the question, once.
-    pub(crate) fn asked(&mut self) -> Asked {
-        Asked { thread: self.id, begin: self.begin.take(), turn: self.turn.clone(), instead_of: self.instead_of.take() }
+    pub(crate) fn asked(&mut self) -> NewQuestion {
+        NewQuestion {
+            thread: self.id,
+            begin: self.begin.take(),
+            turn: self.turn.clone(),
+            instead_of: self.instead_of.take(),
+        }
     }
 }
 
 /// A question, as it is kept.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct NewQuestion {
     pub(crate) thread: ThreadId,
     pub(crate) begin: Option<Box<NewThread>>,
     pub(crate) turn: Turn,
@@ -53,7 +58,7 @@ pub(crate) struct Asked {
 /// The question, and what was said before it as turns, for a thread we do not know yet. The client's word for what the
 /// assistant has said is taken as history and nothing more; its system messages have no authority and are left out. Of all
 /// that no more is taken than is read.
-pub(crate) fn question(said: &[Said]) -> Result<(Said, Vec<Turn>), Refusal> {
+pub(crate) fn question(said: &[ChatMessage]) -> Result<(ChatMessage, Vec<Turn>), Refusal> {
     let Some((asked, before)) = said.split_last().filter(|(last, _)| last.role == Role::User) else {
         return Err(Refusal::invalid("messages: the last message must be the user's and must have text"));
     };
@@ -77,6 +82,6 @@ pub(crate) fn question(said: &[Said]) -> Result<(Said, Vec<Turn>), Refusal> {
             (Role::Assistant, None) | (Role::System, _) => {}
         }
     }
-    let asked = Said { text: bounds::cut(&asked.text, bounds::READ).into_owned(), ..asked.clone() };
+    let asked = ChatMessage { text: bounds::cut(&asked.text, bounds::READ).into_owned(), ..asked.clone() };
     Ok((asked, bounds::newest(&turns, bounds::READ)))
 }

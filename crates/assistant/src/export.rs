@@ -9,7 +9,7 @@ use crate::thread::Turn;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportQuery {
     pub domain: Domain,
-    pub which: Which,
+    pub which: QuestionFilter,
     /// Asked at this moment or later.
     pub from: Option<Timestamp>,
     /// Asked before this moment.
@@ -25,7 +25,7 @@ pub struct ExportQuery {
 
 /// What became of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum QuestionFilter {
     All,
     /// Its answer was rated.
     Rated,
@@ -33,7 +33,7 @@ pub enum Which {
     Unanswered,
 }
 
-impl Which {
+impl QuestionFilter {
     pub const fn has(self, turn: &Turn) -> bool {
         match self {
             Self::All => true,
@@ -45,12 +45,12 @@ impl Which {
 
 /// What a page holds while it is put together, so that all who do that stop at the same place.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Filled {
+pub struct PageBudget {
     questions: u32,
     bytes: u64,
 }
 
-impl Filled {
+impl PageBudget {
     /// Whether the next turn, of so many bytes, still belongs on the page; then it counts. After the first that does not the
     /// page is whole.
     pub fn takes(&mut self, query: &ExportQuery, bytes: u64) -> bool {

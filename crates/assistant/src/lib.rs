@@ -24,20 +24,20 @@ mod link_filter;
 pub mod memory;
 pub mod prompt;
 mod query;
+mod question_writes;
 mod reply;
+mod reply_text;
 mod retrieval;
 mod rewrite;
 mod site;
 mod targets;
-mod telling;
 mod thread;
-mod writes;
 
 #[cfg(test)]
 mod tests;
 
 pub use answer::{AnswerError, Assistant, Reply};
-pub use ask::{Ask, ContextItem, ContextKind, Said};
-pub use export::{AskedTurn, Export, ExportCursor, ExportQuery, Filled, Which};
+pub use ask::{Ask, ChatMessage, ContextItem, ContextKind};
+pub use export::{AskedTurn, Export, ExportCursor, ExportQuery, PageBudget, QuestionFilter};
 pub use site::Site;
 pub use thread::{CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};

@@ -48,7 +48,7 @@ pub(crate) enum Destination<'a> {
 }
 
 /// Says how a destination is to be written; `None` when it must not leave.
-pub(crate) type Judge<'a> = dyn Fn(Destination<'_>) -> Option<String> + Sync + 'a;
+pub(crate) type LinkPolicy<'a> = dyn Fn(Destination<'_>) -> Option<String> + Sync + 'a;
 
 /// The filter of one reply, which may be several texts.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl LinkFilter {
     }
 
     /// Takes the next piece; gives what may leave now.
-    pub(crate) fn push(&mut self, text: String, judge: &Judge<'_>) -> String {
+    pub(crate) fn push(&mut self, text: String, judge: &LinkPolicy<'_>) -> String {
         let is_prose = self.held.is_empty() && !self.at_line_start && self.fence.is_none();
         if is_prose && self.plain(&text) == text.len() && self.written.between(&text).is_none() {
             self.written.push(&text);
@@ -101,7 +101,7 @@ impl LinkFilter {
     }
 
     /// The rest, once the text is over. What is pushed after that is another text, which may be shown behind this one.
-    pub(crate) fn finish(&mut self, judge: &Judge<'_>) -> String {
+    pub(crate) fn finish(&mut self, judge: &LinkPolicy<'_>) -> String {
         let mut rest = self.run(String::new(), true, judge);
         if let Some(fence) = self.fence.take() {
             let newline = if self.written.is_at_line_start() { "" } else { "\n" };
@@ -124,7 +124,7 @@ impl LinkFilter {
         &self.notes
     }
 
-    fn run(&mut self, more: String, at_end: bool, judge: &Judge<'_>) -> String {
+    fn run(&mut self, more: String, at_end: bool, judge: &LinkPolicy<'_>) -> String {
         let mut text = std::mem::take(&mut self.held);
         if text.is_empty() {
             text = more;
@@ -160,7 +160,7 @@ impl LinkFilter {
     }
 
     /// The token at the beginning of `rest`, which is not empty. `None`: that depends on what follows.
-    fn next(&mut self, rest: &str, at_end: bool, judge: &Judge<'_>) -> Option<Token> {
+    fn next(&mut self, rest: &str, at_end: bool, judge: &LinkPolicy<'_>) -> Option<Token> {
         let window = Window {
             text: &rest[..rest.floor_char_boundary(LONGEST.min(rest.len()))],
             whole: at_end || rest.len() >= LONGEST,
@@ -246,7 +246,7 @@ impl LinkFilter {
         (start.length > 0).then_some(Token::Other(start.length, shown))
     }
 
-    fn inline(&mut self, window: Window<'_>, judge: &Judge<'_>) -> Option<Token> {
+    fn inline(&mut self, window: Window<'_>, judge: &LinkPolicy<'_>) -> Option<Token> {
         let text = window.text;
         let next = text.as_bytes().get(1);
         match text.as_bytes().first()? {
@@ -327,7 +327,7 @@ impl LinkFilter {
     }
 
     /// A link, an image (`bang` is 1), or a bracket that is neither.
-    fn bracket(&mut self, window: Window<'_>, bang: usize, judge: &Judge<'_>) -> Option<Token> {
+    fn bracket(&mut self, window: Window<'_>, bang: usize, judge: &LinkPolicy<'_>) -> Option<Token> {
         let text = window.text;
         let literal = Token::Same(bang + 1);
         let label = match label_end(window.from(bang + 1))? {
@@ -351,7 +351,7 @@ impl LinkFilter {
     }
 
     /// A comment, an autolink, a tag, or a less-than sign.
-    fn angle(&mut self, window: Window<'_>, judge: &Judge<'_>) -> Option<Token> {
+    fn angle(&mut self, window: Window<'_>, judge: &LinkPolicy<'_>) -> Option<Token> {
         const OPEN: &str = "<!--";
         let text = window.text;
         let escaped = || Token::Other(1, "\\<".to_owned());
@@ -386,7 +386,7 @@ impl LinkFilter {
     }
 
     /// An address that is a link by itself.
-    fn bare(&mut self, found: &Address<'_>, judge: &Judge<'_>) -> Token {
+    fn bare(&mut self, found: &Address<'_>, judge: &LinkPolicy<'_>) -> Token {
         let Some(href) = judge(Destination::Link(&found.href)) else {
             return Token::Other(found.length, as_code(found.written));
         };

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use docent_types::{Domain, StoreError, ThreadId, Timestamp};
 
-use crate::export::{AskedTurn, Export, ExportQuery, Filled};
+use crate::export::{AskedTurn, Export, ExportQuery, PageBudget};
 use crate::thread::{Feedback, NewThread, Thread, Threads, Turn};
 
 /// Threads in memory.
@@ -80,7 +80,7 @@ impl Threads for MemoryThreads {
             .filter(|one| query.after.as_ref().is_none_or(|after| one.cursor() < *after))
             .collect();
         found.sort_by_key(|one| std::cmp::Reverse(one.cursor()));
-        let mut filled = Filled::default();
+        let mut filled = PageBudget::default();
         let all = found.len();
         let page: Vec<AskedTurn> =
             found.into_iter().take_while(|one| filled.takes(&query, one.turn.stored_bytes())).collect();

@@ -72,7 +72,7 @@ const SAID: usize = 8_000;
 
 /// What is known when the model is asked.
 #[derive(Debug, Clone, Copy)]
-pub struct Told<'a> {
+pub struct PromptInput<'a> {
     pub site: &'a Site,
     pub turns: &'a [Turn],
     pub question: &'a str,
@@ -111,12 +111,12 @@ pub enum Tools {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Step {
     pub said: String,
-    pub calls: Vec<Called>,
+    pub calls: Vec<AnsweredCall>,
 }
 
 /// A tool call and how it was answered.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Called {
+pub struct AnsweredCall {
     pub id: String,
     pub name: String,
     pub input: Value,
@@ -126,19 +126,19 @@ pub struct Called {
 
 /// The model's request: the conversation so far, the question with what the asker points at, and the search as a call
 /// already made. Tools are offered as long as as much again can be read after this.
-pub fn request(told: &Told<'_>) -> Request {
-    let max_tokens = REPLY.min(told.context_tokens / 4);
-    let window = told.context_tokens.saturating_sub(max_tokens).min(told.left_tokens);
-    let mut room = Room(bytes(window.saturating_sub(SLACK)));
-    let system = system(told);
+pub fn request(input: &PromptInput<'_>) -> Request {
+    let max_tokens = REPLY.min(input.context_tokens / 4);
+    let window = input.context_tokens.saturating_sub(max_tokens).min(input.left_tokens);
+    let mut room = ByteBudget(bytes(window.saturating_sub(SLACK)));
+    let system = system(input);
     room.take(system.len());
-    let question = question(told, room.0 / 2);
+    let question = question(input, room.0 / 2);
     room.take(question.len());
     // History may crowd out a quarter of what is left, and takes what the passages leave.
-    let reserved = history(told.turns, room.0 / 4).1;
-    let mut for_passages = Room(room.0 - reserved);
-    let given = searches(told, &mut for_passages);
-    let (turns, _) = history(told.turns, for_passages.0 + reserved);
+    let reserved = history(input.turns, room.0 / 4).1;
+    let mut for_passages = ByteBudget(room.0 - reserved);
+    let given = searches(input, &mut for_passages);
+    let (turns, _) = history(input.turns, for_passages.0 + reserved);
 
     let mut messages = Vec::new();
     for turn in turns {
@@ -149,9 +149,9 @@ pub fn request(told: &Told<'_>) -> Request {
     }
     messages.push(Message::text(Role::User, question));
     messages.extend(given);
-    let tools = if told.tools == Tools::Hidden { Vec::new() } else { vec![search_tool()] };
+    let tools = if input.tools == Tools::Hidden { Vec::new() } else { vec![search_tool()] };
     let mut request = Request { system, messages, tools, tool_choice: ToolChoice::None, max_tokens };
-    if told.tools == Tools::Offered && tokens(&request) <= told.left_tokens / 2 {
+    if input.tools == Tools::Offered && tokens(&request) <= input.left_tokens / 2 {
         request.tool_choice = ToolChoice::Auto;
     }
     request
@@ -173,9 +173,9 @@ pub(crate) fn tokens(request: &Request) -> u32 {
 const BYTES: usize = 3;
 
 /// Bytes that may still be told.
-struct Room(usize);
+struct ByteBudget(usize);
 
-impl Room {
+impl ByteBudget {
     fn take(&mut self, bytes: usize) {
         self.0 = self.0.saturating_sub(bytes);
     }
@@ -185,15 +185,15 @@ const fn bytes(tokens: u32) -> usize {
     tokens as usize * BYTES
 }
 
-fn system(told: &Told<'_>) -> String {
+fn system(input: &PromptInput<'_>) -> String {
     let mut text = RULES.to_owned();
-    if told.tools != Tools::Hidden {
+    if input.tools != Tools::Hidden {
         let _ = write!(text, "\n{MAY_SEARCH}");
     }
-    if told.site.suggestions {
+    if input.site.suggestions {
         let _ = write!(text, "\n{SUGGEST}");
     }
-    if let Some(wishes) = told.site.wishes() {
+    if let Some(wishes) = input.site.wishes() {
         let _ = write!(
             text,
             "\n\nThe owner of this site wishes the following. Follow it as far as the rules above allow.\n\n{}",
@@ -203,9 +203,9 @@ fn system(told: &Told<'_>) -> String {
     text
 }
 
-fn question(told: &Told<'_>, most: usize) -> String {
-    let mut text = cut(told.question, most).into_owned();
-    for item in told.context {
+fn question(input: &PromptInput<'_>, most: usize) -> String {
+    let mut text = cut(input.question, most).into_owned();
+    for item in input.context {
         let what = match item.kind {
             ContextKind::Code => "Code",
             ContextKind::TextSelection => "Selected text",
@@ -221,10 +221,10 @@ fn question(told: &Told<'_>, most: usize) -> String {
         text.push_str(&head);
         text.push_str(&value);
     }
-    if let Some(path) = told.current_path {
+    if let Some(path) = input.current_path {
         let _ = write!(text, "\n\nThe reader is on the page {path}.");
         let shown = PAGE.min(most.saturating_sub(text.len() + FENCE));
-        if let Some(page) = told.current_page.filter(|_| shown > PAGE / 4) {
+        if let Some(page) = input.current_page.filter(|_| shown > PAGE / 4) {
             let _ = write!(text, " It says:\n{}", fenced(&cut(page, shown)));
         }
     }
@@ -248,21 +248,21 @@ fn history(turns: &[Turn], room: usize) -> (&[Turn], usize) {
 }
 
 /// The searches and what they found, as much of each as there is room for.
-fn searches(told: &Told<'_>, room: &mut Room) -> Vec<Message> {
+fn searches(input: &PromptInput<'_>, room: &mut ByteBudget) -> Vec<Message> {
     let query_room = QUERY.min(room.0 / 8);
-    let ours = Called {
-        id: told.call_id.to_owned(),
+    let ours = AnsweredCall {
+        id: input.call_id.to_owned(),
         name: SEARCH_TOOL.to_owned(),
-        input: match told.after {
-            Some(after) => json!({ "query": cut(told.query, query_room), "after": cut(after, query_room) }),
-            None => json!({ "query": cut(told.query, query_room) }),
+        input: match input.after {
+            Some(after) => json!({ "query": cut(input.query, query_room), "after": cut(after, query_room) }),
+            None => json!({ "query": cut(input.query, query_room) }),
         },
-        answer: Ok(told.passages.to_vec()),
+        answer: Ok(input.passages.to_vec()),
     };
     let ours = Step { said: String::new(), calls: vec![ours] };
-    let mut left = 1 + told.steps.iter().map(|step| step.calls.len()).sum::<usize>();
+    let mut left = 1 + input.steps.iter().map(|step| step.calls.len()).sum::<usize>();
     let mut messages = Vec::new();
-    for step in std::iter::once(&ours).chain(told.steps) {
+    for step in std::iter::once(&ours).chain(input.steps) {
         let mut parts = Vec::new();
         let mut results = Vec::new();
         let said = cut(&step.said, SAID.min(room.0)).into_owned();
@@ -272,7 +272,7 @@ fn searches(told: &Told<'_>, room: &mut Room) -> Vec<Message> {
         }
         for call in &step.calls {
             room.take(2 * call.id.len() + call.name.len() + call.input.to_string().len());
-            let never_mentioned = if call.id == ours.calls[0].id { told.never_mentioned } else { &[] };
+            let never_mentioned = if call.id == ours.calls[0].id { input.never_mentioned } else { &[] };
             let output = output(call, never_mentioned, room.0 / left);
             room.take(output.len());
             results.push(ContentPart::ToolResult { call_id: call.id.clone(), output, is_error: call.answer.is_err() });
@@ -290,7 +290,7 @@ fn searches(told: &Told<'_>, room: &mut Room) -> Vec<Message> {
 }
 
 /// The best passages, as many as fit, with the words that the docs never mention; or what is wrong with the call.
-fn output(call: &Called, never_mentioned: &[String], room: usize) -> String {
+fn output(call: &AnsweredCall, never_mentioned: &[String], room: usize) -> String {
     let passages = match &call.answer {
         Ok(passages) => passages,
         Err(sentence) => return sentence.clone(),

@@ -52,8 +52,8 @@ fn turn(question: &str, answer: &str) -> Turn {
     }
 }
 
-fn told<'a>(site: &'a Site, passages: &'a [Arc<Passage>]) -> Told<'a> {
-    Told {
+fn input<'a>(site: &'a Site, passages: &'a [Arc<Passage>]) -> PromptInput<'a> {
+    PromptInput {
         site,
         turns: &[],
         question: "Why?",
@@ -79,22 +79,26 @@ fn a_whole_request() {
         ContextItem { kind: ContextKind::Code, value: "```\nx".into(), path: Some("a.ts".into()) },
         ContextItem { kind: ContextKind::TextSelection, value: "Backoff".into(), path: None },
     ];
-    let found = Called {
+    let found = AnsweredCall {
         id: "c1".into(),
         name: "search".into(),
         input: json!({ "query": "more" }),
         answer: Ok(vec![passage(2, 3)]),
     };
-    let refused =
-        Called { id: "c2".into(), name: "rm".into(), input: json!({}), answer: Err("There is no such tool.".into()) };
-    let request = request(&Told {
+    let refused = AnsweredCall {
+        id: "c2".into(),
+        name: "rm".into(),
+        input: json!({}),
+        answer: Err("There is no such tool.".into()),
+    };
+    let request = request(&PromptInput {
         turns: &[turn("How do retries work?", "They wait.")],
         context: &items,
         current_path: Some("/guides/retries"),
         current_page: Some("# Retries\n\nThey wait."),
         steps: &[Step { said: "Let me look.".into(), calls: vec![found, refused] }],
         tools: Tools::UsedUp,
-        ..told(&site, &[passage(1, 5)])
+        ..input(&site, &[passage(1, 5)])
     });
     insta::assert_snapshot!("a_whole_request", shown(&request));
 }
@@ -102,7 +106,7 @@ fn a_whole_request() {
 #[test]
 fn the_builtin_model_is_told_of_no_tools() {
     let site = Site::default();
-    let request = request(&Told { tools: Tools::Hidden, context_tokens: u32::MAX, ..told(&site, &[]) });
+    let request = request(&PromptInput { tools: Tools::Hidden, context_tokens: u32::MAX, ..input(&site, &[]) });
     assert!(request.tools.is_empty() && !request.system.contains("search again"));
     assert_eq!((request.tool_choice, request.messages.len()), (ToolChoice::None, 3));
 }
@@ -112,7 +116,7 @@ fn in_a_small_context_the_best_passages_and_the_last_turns_stay() {
     let site = Site::default();
     let passages: Vec<Arc<Passage>> = (0..20).map(|n| passage(n, 2_000)).collect();
     let turns: Vec<Turn> = (0..20).map(|n| turn(&format!("Question {n}?"), &"y".repeat(500))).collect();
-    let request = request(&Told { turns: &turns, context_tokens: 8_000, ..told(&site, &passages) });
+    let request = request(&PromptInput { turns: &turns, context_tokens: 8_000, ..input(&site, &passages) });
     let text = shown(&request);
     assert!(text.contains("guides/0") && !text.contains("guides/19"));
     assert!(text.contains("Question 19?") && !text.contains("Question 0?"));
@@ -122,8 +126,9 @@ fn in_a_small_context_the_best_passages_and_the_last_turns_stay() {
 fn a_model_may_search_as_long_as_as_much_again_can_be_read() {
     let site = Site::default();
     let passages: Vec<Arc<Passage>> = (0..50).map(|n| passage(n, 2_000)).collect();
-    let choice =
-        |found: usize, left_tokens| request(&Told { left_tokens, ..told(&site, &passages[..found]) }).tool_choice;
+    let choice = |found: usize, left_tokens| {
+        request(&PromptInput { left_tokens, ..input(&site, &passages[..found]) }).tool_choice
+    };
     assert_eq!(choice(5, MOST), ToolChoice::Auto);
     assert_eq!(choice(50, MOST), ToolChoice::None);
     assert_eq!(choice(0, 500), ToolChoice::None);
@@ -142,12 +147,12 @@ proptest! {
         let turns: Vec<Turn> = (0..turns).map(|_| turn("And?", &"y".repeat(answer))).collect();
         let item = ContextItem { kind: ContextKind::Code, value: mark.repeat(item), path: Some("p".repeat(path)) };
         let items = vec![item; items];
-        let called = |n| Called { id: format!("c{n}"), name: "search".into(), input: json!({ "query": "q" }), answer: Ok(passages.clone()) };
+        let called = |n| AnsweredCall { id: format!("c{n}"), name: "search".into(), input: json!({ "query": "q" }), answer: Ok(passages.clone()) };
         let steps: Vec<Step> = (0..searches).map(|n| Step { said: "s".repeat(said), calls: vec![called(n)] }).collect();
         let (question, query) = ("q".repeat(question), "w".repeat(query));
-        let request = request(&Told {
+        let request = request(&PromptInput {
             turns: &turns, question: &question, query: &query, context: &items, steps: &steps, context_tokens, left_tokens,
-            ..told(&site, &passages)
+            ..input(&site, &passages)
         });
         let read = tokens(&request);
         let most = left_tokens.min(context_tokens - request.max_tokens);

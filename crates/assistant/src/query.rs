@@ -21,14 +21,14 @@ const SELECTION: usize = 300;
 
 /// What to search for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Sought {
+pub(crate) struct SearchWords {
     /// The words that lead.
     pub(crate) text: String,
     /// An earlier question whose words only help: `And retries?` after one about webhooks asks for retries.
     pub(crate) after: Option<String>,
 }
 
-impl Sought {
+impl SearchWords {
     pub(crate) fn only(text: impl Into<String>) -> Self {
         Self { text: text.into(), after: None }
     }
@@ -45,18 +45,22 @@ impl Sought {
 /// What to search for: the question; and when it does not stand alone, also what the asker has selected, or else the
 /// last question before it that does. What a question points at belongs to it; what it only follows up on helps.
 /// `before` holds the earlier questions, newest first.
-pub(crate) fn query<'a>(question: &str, selected: Option<&str>, mut before: impl Iterator<Item = &'a str>) -> Sought {
+pub(crate) fn query<'a>(
+    question: &str,
+    selected: Option<&str>,
+    mut before: impl Iterator<Item = &'a str>,
+) -> SearchWords {
     if !leans(question) {
-        return Sought::only(question);
+        return SearchWords::only(question);
     }
     if let Some(selected) = selected {
         let selected: String = selected.chars().take(SELECTION).collect();
-        return Sought::only(format!("{question} {selected}"));
+        return SearchWords::only(format!("{question} {selected}"));
     }
     match before.find(|question| !leans(question)) {
-        Some(topic) if points_back(&words(question)) => Sought::only(format!("{question} {topic}")),
-        Some(topic) => Sought { text: question.to_owned(), after: Some(topic.to_owned()) },
-        None => Sought::only(question),
+        Some(topic) if points_back(&words(question)) => SearchWords::only(format!("{question} {topic}")),
+        Some(topic) => SearchWords { text: question.to_owned(), after: Some(topic.to_owned()) },
+        None => SearchWords::only(question),
     }
 }
 
@@ -93,26 +97,26 @@ mod tests {
     #[test]
     fn a_follow_up_is_searched_with_what_it_leans_on() {
         let after = |question: &str, before: &[&'static str]| query(question, None, before.iter().copied());
-        let follows = |text: &str| Sought { text: text.to_owned(), after: Some(TOPIC.to_owned()) };
+        let follows = |text: &str| SearchWords { text: text.to_owned(), after: Some(TOPIC.to_owned()) };
         assert_eq!(after("And in Python?", &[TOPIC]), follows("And in Python?"));
         assert_eq!(after("And why?", &["And in Go?", "And in Python?", TOPIC]), follows("And why?"));
         let own = "Where do I find the admin API key of my project?";
-        assert_eq!(after(own, &[TOPIC]), Sought::only(own));
-        assert_eq!(after("And in Python?", &[]), Sought::only("And in Python?"));
+        assert_eq!(after(own, &[TOPIC]), SearchWords::only(own));
+        assert_eq!(after("And in Python?", &[]), SearchWords::only("And in Python?"));
     }
 
     #[test]
     fn what_a_question_points_at_belongs_to_it() {
         for question in ["How often does it happen by default?", "Why does the server do that?"] {
-            let sought = query(question, None, [TOPIC].into_iter());
-            assert_eq!(sought, Sought::only(format!("{question} {TOPIC}")));
+            let query = query(question, None, [TOPIC].into_iter());
+            assert_eq!(query, SearchWords::only(format!("{question} {TOPIC}")));
         }
     }
 
     #[test]
     fn a_question_about_a_selection_is_searched_with_it() {
         let about = query("What is this?", Some("Larkspur-Signature"), [TOPIC].into_iter());
-        assert_eq!(about, Sought::only("What is this? Larkspur-Signature"));
+        assert_eq!(about, SearchWords::only("What is this? Larkspur-Signature"));
         let own = query("How do I configure the retry policy of a queue?", Some("x"), [].into_iter());
         assert!(!own.text.ends_with('x'));
     }

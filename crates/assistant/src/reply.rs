@@ -23,12 +23,12 @@ use crate::ask::{ContextItem, ContextKind};
 use crate::asking;
 use crate::bounds;
 use crate::dialogue::Dialogue;
-use crate::prompt::{self, Called, SEARCH_TOOL, Step, Told, Tools};
-use crate::query::{self, Sought};
+use crate::prompt::{self, AnsweredCall, PromptInput, SEARCH_TOOL, Step, Tools};
+use crate::query::{self, SearchWords};
+use crate::question_writes::PendingQuestion;
+use crate::reply_text::ReplyText;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
-use crate::telling::Telling;
-use crate::writes::Writing;
 
 /// How many searches a model may make of its own, and how often it is asked at most before it has to answer.
 const SEARCHES: usize = 3;
@@ -42,14 +42,14 @@ const OUR_LONGEST_QUERY: usize = 2_000;
 pub(crate) fn events(
     model: Arc<dyn Model>,
     clock: Arc<dyn Clock>,
-    writing: Writing,
+    writing: PendingQuestion,
     mut retrieval: Retrieval,
     context: Vec<ContextItem>,
     mut dialogue: Dialogue,
     answer_id: MessageId,
 ) -> BoxStream<'static, StreamEvent> {
     let thread_id = Some(dialogue.id);
-    let mut telling = Telling::default();
+    let mut reply_text = ReplyText::default();
     // What is needed for a moment is put into boxes, so that a reply that waits for its model does not hold the room.
     Box::pin(stream! {
         yield StreamEvent::Start { message_id: answer_id, thread_id };
@@ -57,10 +57,10 @@ pub(crate) fn events(
 
         let is_builtin = model.describe().is_builtin();
         let mut total = Usage::default();
-        let (sought, mut spent) = Box::pin(look_for(model.as_ref(), &dialogue, &context)).await;
+        let (query, mut spent) = Box::pin(look_for(model.as_ref(), &dialogue, &context)).await;
         let call_id = format!("search-{answer_id}");
-        yield search_call(&call_id, &sought.words());
-        let passages = Box::pin(retrieval.search_first(&sought)).await;
+        yield search_call(&call_id, &query.words());
+        let passages = Box::pin(retrieval.search_first(&query)).await;
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
         drop(passages);
 
@@ -82,16 +82,16 @@ pub(crate) fn events(
                     retrieval.targets.learn(&page.content);
                 }
                 let passages = match is_builtin {
-                    true => retrieval.ours_with_pages(&sought),
+                    true => retrieval.ours_with_pages(&query),
                     false => retrieval.ours().to_vec(),
                 };
-                let never_mentioned = retrieval.never_mentioned(&sought);
-                let told = Told {
+                let never_mentioned = retrieval.never_mentioned(&query);
+                let input = PromptInput {
                     site: retrieval.site(),
                     turns: &dialogue.before,
                     question: &dialogue.question,
-                    query: &sought.text,
-                    after: sought.after.as_deref(),
+                    query: &query.text,
+                    after: query.after.as_deref(),
                     call_id: &call_id,
                     passages: &passages,
                     never_mentioned: &never_mentioned,
@@ -105,7 +105,7 @@ pub(crate) fn events(
                 };
                 let mut read = 0;
                 let request = |context_tokens| {
-                    let request = prompt::request(&Told { context_tokens, ..told });
+                    let request = prompt::request(&PromptInput { context_tokens, ..input });
                     read = prompt::tokens(&request);
                     if tools == Tools::Offered && request.tool_choice == ToolChoice::None {
                         tools = Tools::UsedUp;
@@ -121,7 +121,7 @@ pub(crate) fn events(
                 Err(failure) => {
                     error!(thread = %dialogue.id, error = &failure as &dyn std::error::Error, "the model did not answer");
                     Box::pin(kept.unanswered()).await;
-                    yield trouble(asking::sentence(failure.kind, telling.has_spoken()));
+                    yield trouble(asking::sentence(failure.kind, reply_text.has_spoken()));
                     return;
                 }
             };
@@ -132,12 +132,12 @@ pub(crate) fn events(
             while let Some(event) = events.next().await {
                 match event {
                     Ok(Event::TextDelta(delta)) => {
-                        for event in telling.take(delta, &retrieval.targets) {
+                        for event in reply_text.take(delta, &retrieval.targets) {
                             yield event;
                         }
                     }
                     Ok(Event::ToolCall { id, name, input }) if tools == Tools::Offered && step.calls.len() < CALLS => {
-                        for event in telling.close(&retrieval.targets, &mut step) {
+                        for event in reply_text.close(&retrieval.targets, &mut step) {
                             yield event;
                         }
                         let (input, answer) = match wanted(&name, &input, searches) {
@@ -146,12 +146,12 @@ pub(crate) fn events(
                                 searches += 1;
                                 let call_id = format!("search-{answer_id}-{searches}");
                                 yield search_call(&call_id, &query);
-                                let found = Box::pin(retrieval.search(&Sought::only(query.as_str()))).await;
+                                let found = Box::pin(retrieval.search(&SearchWords::only(query.as_str()))).await;
                                 yield StreamEvent::ToolResult { id: call_id, output: ToolOutput::Passages(found.clone()) };
                                 (json!({ "query": query }), Ok(found))
                             }
                         };
-                        step.calls.push(Called { id, name, input, answer });
+                        step.calls.push(AnsweredCall { id, name, input, answer });
                     }
                     Ok(Event::ToolCall { .. }) => warn!("the model called a tool it was not given, or too many at once"),
                     Ok(Event::Done { reason, usage }) => {
@@ -167,16 +167,16 @@ pub(crate) fn events(
             }
             if let Some(kind) = broken {
                 Box::pin(kept.unanswered()).await;
-                yield trouble(asking::sentence(kind, telling.has_spoken()));
+                yield trouble(asking::sentence(kind, reply_text.has_spoken()));
                 return;
             }
-            for event in telling.close(&retrieval.targets, &mut step) {
+            for event in reply_text.close(&retrieval.targets, &mut step) {
                 yield event;
             }
             total += spent;
             let usage = std::mem::take(&mut spent);
             // A model that neither spoke nor searched is asked once more, without tools.
-            let says_nothing = step.said.is_empty() && !telling.says_unanswered();
+            let says_nothing = step.said.is_empty() && !reply_text.says_unanswered();
             let is_silent = says_nothing && end != FinishReason::ContentFilter;
             if tools == Tools::Offered && (is_silent || !step.calls.is_empty()) {
                 let reason = if step.calls.is_empty() { end } else { FinishReason::ToolCalls };
@@ -191,21 +191,21 @@ pub(crate) fn events(
 
             let is_mute = step.said.is_empty();
             if is_mute {
-                let words = without_words(end, telling.says_unanswered());
-                for event in telling.say(words.to_owned()).chain(telling.close(&retrieval.targets, &mut step)) {
+                let words = without_words(end, reply_text.says_unanswered());
+                for event in reply_text.say(words.to_owned()).chain(reply_text.close(&retrieval.targets, &mut step)) {
                     yield event;
                 }
             }
-            let holds = retrieval.may_answer() || retrieval.is_cited(telling.links());
-            dialogue.turn.answered = holds && !is_mute && !telling.says_unanswered();
+            let holds = retrieval.may_answer() || retrieval.is_cited(reply_text.links());
+            dialogue.turn.answered = holds && !is_mute && !reply_text.says_unanswered();
             if dialogue.turn.answered {
                 let last = steps.iter().rev().flat_map(|step| step.calls.iter().rev()).find_map(|call| call.answer.as_ref().ok());
-                let sources = retrieval.leant_on(telling.links(), last.map(Vec::as_slice));
+                let sources = retrieval.leant_on(reply_text.links(), last.map(Vec::as_slice));
                 for (number, passage) in (1..).zip(sources) {
                     yield StreamEvent::Source { id: format!("source-{number}"), passage };
                 }
             }
-            let suggestions = telling.suggestions().filter(|_| retrieval.site().suggestions);
+            let suggestions = reply_text.suggestions().filter(|_| retrieval.site().suggestions);
             if let Some(suggestions) = suggestions {
                 yield StreamEvent::Data { name: "suggestions", id: None, value: json!(suggestions) };
             }
@@ -214,7 +214,7 @@ pub(crate) fn events(
         };
 
         dialogue.turn.sources = retrieval.cited_pages();
-        dialogue.turn.answer = Some(bounds::cut(&telling.answer(), bounds::ANSWER).into_owned());
+        dialogue.turn.answer = Some(bounds::cut(&reply_text.answer(), bounds::ANSWER).into_owned());
         dialogue.turn.answered_at = Some(clock.now());
         if !Box::pin(kept.answered(dialogue.turn)).await {
             yield trouble("The conversation could not be stored. Try again.");
@@ -225,7 +225,7 @@ pub(crate) fn events(
 }
 
 /// What to search for, and what it cost to find that out. Only a question that leans on the conversation costs anything.
-async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (Sought, Usage) {
+async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (SearchWords, Usage) {
     let (question, before) = (dialogue.question.as_str(), dialogue.before.as_slice());
     let selected = context.iter().find(|item| item.kind == ContextKind::TextSelection);
     let selected = selected.map(|item| item.value.as_str());
@@ -234,12 +234,12 @@ async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem
         && !model.describe().is_builtin()
         && let Some((better, spent)) = rewrite(model, before, question, selected).await
     {
-        return (Sought::only(better), spent);
+        return (SearchWords::only(better), spent);
     }
     let earlier = before.iter().rev().map(|turn| turn.question.as_str());
-    let Sought { text, after } = query::query(question, selected, earlier);
+    let SearchWords { text, after } = query::query(question, selected, earlier);
     let short = |words: String| words.chars().take(OUR_LONGEST_QUERY).collect();
-    (Sought { text: short(text), after: after.map(short) }, Usage::default())
+    (SearchWords { text: short(text), after: after.map(short) }, Usage::default())
 }
 
 const fn tools(is_builtin: bool, searches: usize, steps: usize) -> Tools {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docent_search::{Asker, Filter, PageContent, Query, Snapshot};
 use docent_types::Passage;
 
-use crate::query::Sought;
+use crate::query::SearchWords;
 use crate::site::Site;
 use crate::targets::{Targets, decoded};
 use crate::thread::CitedPage;
@@ -79,15 +79,15 @@ impl Retrieval {
     }
 
     /// Our own search, before the model makes any: the passages that fit, best first.
-    pub(crate) async fn search_first(&mut self, sought: &Sought) -> Vec<Arc<Passage>> {
-        let passages = self.search(sought).await;
+    pub(crate) async fn search_first(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
+        let passages = self.search(query).await;
         self.ours = passages.len();
         passages
     }
 
     /// The passages that fit, best first.
-    pub(crate) async fn search(&mut self, sought: &Sought) -> Vec<Arc<Passage>> {
-        let passages = self.look_up(sought).await;
+    pub(crate) async fn search(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
+        let passages = self.look_up(query).await;
         for passage in &passages {
             self.targets.learn_passage(passage);
         }
@@ -96,17 +96,17 @@ impl Retrieval {
     }
 
     /// The words of our own search that the docs never mention: the first few.
-    pub(crate) fn never_mentioned(&self, sought: &Sought) -> Vec<String> {
-        let mut words = self.targets.docs().never_mentioned(&sought.text);
+    pub(crate) fn never_mentioned(&self, query: &SearchWords) -> Vec<String> {
+        let mut words = self.targets.docs().never_mentioned(&query.text);
         words.retain(|word| word.chars().count() <= LONGEST_NAME);
         words.truncate(NAMES);
         words
     }
 
     /// What our own search found, and the other sections of the pages that came out best.
-    pub(crate) fn ours_with_pages(&mut self, sought: &Sought) -> Vec<Arc<Passage>> {
+    pub(crate) fn ours_with_pages(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
         let mut all = self.ours().to_vec();
-        let query = Query { limit: SECTIONS, ..self.query(sought) };
+        let query = Query { limit: SECTIONS, ..self.query(query) };
         for page in self.ours().iter().take(PAGES) {
             let sections = self.targets.docs().sections(&query, &page.path);
             let others: Vec<Passage> =
@@ -124,13 +124,13 @@ impl Retrieval {
         &self.found[..self.ours]
     }
 
-    async fn look_up(&self, sought: &Sought) -> Vec<Arc<Passage>> {
-        let found = self.targets.docs().find(&self.query(sought)).await;
+    async fn look_up(&self, query: &SearchWords) -> Vec<Arc<Passage>> {
+        let found = self.targets.docs().find(&self.query(query)).await;
         found.into_iter().filter(|passage| passage.score >= FITS).map(Arc::new).collect()
     }
 
-    fn query(&self, sought: &Sought) -> Query {
-        let Sought { text, after } = sought.clone();
+    fn query(&self, query: &SearchWords) -> Query {
+        let SearchWords { text, after } = query.clone();
         Query {
             text,
             after,

@@ -20,7 +20,7 @@ use docent_ui_stream::Grammar;
 use futures::StreamExt;
 
 use crate::memory::MemoryThreads;
-use crate::{Ask, AskedTurn, Assistant, ExportQuery, Said, Site, Which};
+use crate::{Ask, AskedTurn, Assistant, ChatMessage, ExportQuery, QuestionFilter, Site};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -55,7 +55,7 @@ pub(crate) fn docs(files: &[(&str, &str)]) -> Arc<Snapshot> {
     index.snapshot()
 }
 
-struct House {
+struct Fixture {
     model: Scripted,
     clock: ManualClock,
     docs: Arc<Snapshot>,
@@ -63,7 +63,7 @@ struct House {
     domain: Domain,
 }
 
-impl House {
+impl Fixture {
     fn new() -> Self {
         let model = Scripted::new();
         Self::with(Arc::new(model.clone()), model)
@@ -98,7 +98,7 @@ impl House {
             domain: self.domain.clone(),
             docs: Arc::clone(&self.docs),
             fp: "anonymous".to_owned(),
-            said: vec![Said { id: None, role: Role::User, text: text.to_owned() }],
+            said: vec![ChatMessage { id: None, role: Role::User, text: text.to_owned() }],
             thread: None,
             thread_key: None,
             passages: 5,
@@ -108,27 +108,27 @@ impl House {
         }
     }
 
-    async fn ask(&self, text: &str) -> Told {
+    async fn ask(&self, text: &str) -> PromptInput {
         self.answer(self.question(text)).await
     }
 
-    async fn ask_on(&self, thread: ThreadId, text: &str) -> Told {
+    async fn ask_on(&self, thread: ThreadId, text: &str) -> PromptInput {
         self.answer(Ask { thread: Some(thread), ..self.question(text) }).await
     }
 
-    async fn answer(&self, ask: Ask) -> Told {
+    async fn answer(&self, ask: Ask) -> PromptInput {
         let reply = self.assistant.answer(ask).await.expect("a reply begins");
         let thread = reply.thread;
         let events: Vec<StreamEvent> = reply.events.collect().await;
         Grammar::check(&events).expect("a well-formed reply");
-        Told { thread, events }
+        PromptInput { thread, events }
     }
 
     /// What was asked, newest first.
     async fn asked(&self) -> Vec<AskedTurn> {
         let query = ExportQuery {
             domain: self.domain.clone(),
-            which: Which::All,
+            which: QuestionFilter::All,
             from: None,
             to: None,
             after: None,
@@ -149,12 +149,12 @@ impl House {
 }
 
 /// A reply as the reader got it.
-struct Told {
+struct PromptInput {
     thread: ThreadId,
     events: Vec<StreamEvent>,
 }
 
-impl Told {
+impl PromptInput {
     fn text(&self) -> String {
         self.each(|event| match event {
             StreamEvent::TextDelta { text, .. } => Some(text.clone()),

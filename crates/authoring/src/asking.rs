@@ -6,27 +6,27 @@ use docent_agent::{self as agent, Compaction, Reply};
 use docent_llm::{Event, ModelErrorKind, Request};
 use docent_types::Role;
 
+use crate::events::LiveText;
 use crate::notes;
-use crate::progress::Turn;
+use crate::progress::AgentTurn;
 use crate::record::Record;
 use crate::session::Session;
 use crate::stop::{Stop, model_failed};
-use crate::tell::Aloud;
 
 /// How long a turn whose time is over waits for the model to say what it did.
 const LAST_WORDS: Duration = Duration::from_secs(120);
 
 impl Session<'_> {
-    pub(crate) async fn ask(&mut self, turn: &Turn, mut request: Request) -> Result<(), Stop> {
+    pub(crate) async fn ask(&mut self, turn: &AgentTurn, mut request: Request) -> Result<(), Stop> {
         for note in notes::for_the_model(turn, &self.progress, self.handle.job()) {
             request.system.push_str("\n\n");
             request.system.push_str(&note);
         }
         // Nobody waits for the words of a model that has them all at once.
-        let mut aloud = self.costs().then(|| Aloud::new(self.handle.voice()));
+        let mut live_text = self.costs().then(|| LiveText::new(self.handle.live_events()));
         let hears = move |event: &Event| {
-            if let Some(aloud) = &mut aloud {
-                aloud.hears(event);
+            if let Some(live_text) = &mut live_text {
+                live_text.receive(event);
             }
         };
         match self.call(request, hears).await? {
@@ -72,7 +72,7 @@ impl Session<'_> {
     }
 
     fn time_left(&mut self) -> Duration {
-        let used = self.progress.pace.works_until(self.handle.now());
+        let used = self.progress.time_used.works_until(self.handle.now());
         self.limit().saturating_sub(used)
     }
 

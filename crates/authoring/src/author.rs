@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docent_jobs::{Failure, Halted, Handle, Outcome, Worker};
+use docent_jobs::{Failure, Handle, Interrupted, Outcome, Worker};
 use docent_llm::Model;
 use docent_types::{Halt, Project};
 use tokio::sync::Semaphore;
@@ -62,7 +62,7 @@ impl Author {
     /// What a job works with, as it is now.
     async fn desk(&self, handle: &Handle) -> Result<(Project, Arc<dyn Model>), Stop> {
         let job = handle.job();
-        let found = self.projects.project(&job.project).await.map_err(Halted::Store)?;
+        let found = self.projects.project(&job.project).await.map_err(Interrupted::Store)?;
         // One that was added after the job is another one of the same name.
         let Some(project) = found.filter(|project| project.created_at <= job.created_at) else {
             let sentence =
@@ -82,7 +82,7 @@ impl Author {
 impl Worker for Author {
     async fn work(&self, handle: &mut Handle) -> Result<Outcome, Failure> {
         let mut progress = Progress::fold(handle.read().await?);
-        handle.heard(progress.heard);
+        handle.acknowledge(progress.heard);
         if progress.turn.is_none() {
             hear(handle, &mut progress);
         }
@@ -122,7 +122,7 @@ pub(crate) fn hear(handle: &mut Handle, progress: &mut Progress) {
     let heard = Record::Heard { upto };
     write_down(handle, &heard);
     progress.apply(heard);
-    handle.heard(upto);
+    handle.acknowledge(upto);
 }
 
 /// Adds a record to what the journal is to hold.

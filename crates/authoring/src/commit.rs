@@ -1,20 +1,20 @@
 //! The end of the agent's work: what it leaves is judged and committed.
 
-use docent_agent::{self as agent, Finish, Setting, Step};
+use docent_agent::{self as agent, Finish, Step, TurnSettings};
 use docent_jobs::{Outcome, crash};
 use docent_types::Halt;
 use docent_workspace::{CommitId, GitError};
 
 use crate::files::Draft;
-use crate::progress::Turn;
+use crate::progress::AgentTurn;
 use crate::record::Record;
 use crate::session::Session;
 use crate::stop::{Stop, failed};
-use crate::words;
+use crate::wording;
 
 impl Session<'_> {
     /// The agent is done: judge what it leaves, and commit it.
-    pub(crate) async fn settle(&mut self, turn: &Turn, finish: Finish) -> Result<(), Stop> {
+    pub(crate) async fn settle(&mut self, turn: &AgentTurn, finish: Finish) -> Result<(), Stop> {
         let Some(draft) = self.draft(turn).await? else { return Ok(()) };
         let is_unchanged = draft.overlay().is_unchanged();
         match finish.outcome {
@@ -32,7 +32,7 @@ impl Session<'_> {
                 return Ok(());
             }
         }
-        if let Some(looks_like) = words::secret_in(&self.part(&finish, None)) {
+        if let Some(looks_like) = wording::secret_in(&self.part(&finish, None)) {
             let sentence = format!(
                 "Nothing was committed: the instruction or the summary holds what looks like {looks_like}, and both stand \
                  in the commit and the pull request. Create the job again without it, or with a placeholder."
@@ -57,15 +57,15 @@ impl Session<'_> {
             let mut draft = draft;
             let checked = draft.checked();
             draft.check()?;
-            Ok::<_, GitError>((draft, words::problems(&checked.findings), words::problems(&checked.doubts)))
+            Ok::<_, GitError>((draft, wording::problems(&checked.findings), wording::problems(&checked.doubts)))
         });
         checked.await.map_err(Stop::from)
     }
 
     /// Writes the commit into the mirror. The same turn gives the same commit, every time.
-    async fn commit(&mut self, turn: &Turn, draft: Draft, finish: &Finish) -> Result<CommitId, Stop> {
+    async fn commit(&mut self, turn: &AgentTurn, draft: Draft, finish: &Finish) -> Result<CommitId, Stop> {
         let mirror = self.mirror().await?;
-        let message = words::commit_message(&finish.title, &finish.summary);
+        let message = wording::commit_message(&finish.title, &finish.summary);
         // Ties the commit to its job.
         let trailer = format!("Docent-Job: {}", self.handle.job().id);
         let (seconds, signing) = (turn.at.seconds(), turn.signing.clone());
@@ -84,7 +84,7 @@ impl Session<'_> {
 
     /// Makes the commit again when the mirror lost it, with the power or with the whole mirror. `false`: it could not
     /// be made again, and the turn starts over.
-    pub(crate) async fn keep_commit(&mut self, turn: &Turn, made: CommitId) -> Result<bool, Stop> {
+    pub(crate) async fn keep_commit(&mut self, turn: &AgentTurn, made: CommitId) -> Result<bool, Stop> {
         match self.mirror().await?.base(made) {
             Err(GitError::NoSuchCommit { .. }) => {}
             held => return held.map(|_| true).map_err(Stop::from),
@@ -98,12 +98,12 @@ impl Session<'_> {
     }
 
     /// How the agent ended a turn that is settled.
-    pub(crate) fn finish(&self, turn: &Turn) -> Finish {
+    pub(crate) fn finish(&self, turn: &AgentTurn) -> Finish {
         if let Some(finish) = &turn.finish {
             return finish.clone();
         }
         // A journal of before does not say; its turns ended under the usual limits.
-        match agent::next(&self.progress.transcript, &Setting::default()) {
+        match agent::next(&self.progress.transcript, &TurnSettings::default()) {
             Step::Done(finish) => finish,
             Step::CallModel(_) | Step::RunTools(_) | Step::Compact(_) => {
                 Finish { outcome: agent::Outcome::Stopped, title: String::new(), summary: String::new() }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use docent_agent::{DocsSearch, Limits};
+use docent_agent::{DocsSearch, TurnLimits};
 use docent_search::{Indexes, Query};
 use docent_types::{Passage, Project, ProjectUid};
 use tracing::warn;
@@ -15,7 +15,7 @@ pub type SearchOf = Arc<dyn Fn(&Project) -> Option<Arc<dyn DocsSearch>> + Send +
 #[derive(Clone, Default)]
 pub struct AuthorConfig {
     /// What one turn may take.
-    pub limits: Limits,
+    pub limits: TurnLimits,
     /// The labels of a pull request.
     pub labels: Vec<String>,
     /// For the agent to search the published docs; it cannot when absent.

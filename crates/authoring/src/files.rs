@@ -13,7 +13,7 @@ use crate::docs::{below, inside};
 #[derive(Debug)]
 pub(crate) struct Draft {
     overlay: Overlay,
-    before: Before,
+    before: OriginalDocs,
     /// Paths written or deleted here, from the docs root.
     touched: HashSet<String>,
     root: String,
@@ -28,7 +28,7 @@ impl Draft {
     /// A draft with nothing changed yet.
     pub(crate) fn new(overlay: Overlay, root: &str) -> Result<Self, GitError> {
         let base = overlay.base().clone();
-        let before = Before::new(base, root)?;
+        let before = OriginalDocs::new(base, root)?;
         Ok(Self {
             overlay,
             before,
@@ -174,14 +174,14 @@ impl Files for Draft {
 
 /// The docs as they were.
 #[derive(Debug)]
-pub(crate) struct Before {
+pub(crate) struct OriginalDocs {
     base: Base,
     /// In order of path.
     files: Listing,
     root: String,
 }
 
-impl Before {
+impl OriginalDocs {
     pub(crate) fn new(base: Base, root: &str) -> Result<Self, GitError> {
         Ok(Self { files: base.files(root)?, base, root: root.to_owned() })
     }
@@ -200,7 +200,7 @@ impl Before {
     }
 }
 
-impl Tree for Before {
+impl Tree for OriginalDocs {
     fn paths(&self) -> Vec<String> {
         let readable = self.files.iter().filter(|file| file.mode.is_file());
         readable.filter_map(|file| below(&file.path, &self.root).map(str::to_owned)).collect()

@@ -2,23 +2,23 @@
 
 use docent_types::AgentJob;
 
-use crate::progress::{Progress, Proposed, Turn};
-use crate::record::{Ended, Found};
+use crate::progress::{AgentTurn, Progress, Proposal};
+use crate::record::{BranchState, PullRequestEnd};
 
 /// What the model has to know of a turn that its transcript does not tell. One paragraph each.
-pub(crate) fn for_the_model(turn: &Turn, progress: &Progress, job: &AgentJob) -> Vec<String> {
+pub(crate) fn for_the_model(turn: &AgentTurn, progress: &Progress, job: &AgentJob) -> Vec<String> {
     let mut notes = Vec::new();
     let branch = &job.source.branch;
     match turn.found {
-        Found::AsLeft | Found::Merged => {}
-        Found::Deleted => notes.push(format!(
+        BranchState::AsLeft | BranchState::Merged => {}
+        BranchState::Deleted => notes.push(format!(
             "The branch `{branch}` was deleted since you worked on it. What you changed before may not be in the files: \
              look before you build on it."
         )),
-        Found::BuiltOn => notes.push(format!(
+        BranchState::BuiltOn => notes.push(format!(
             "Others have changed the branch `{branch}` since you worked on it: read a file again before you edit it."
         )),
-        Found::Rewritten => notes.push(format!(
+        BranchState::Rewritten => notes.push(format!(
             "The branch `{branch}` was rewritten since you worked on it. What you changed before may not be in the files: \
              look before you build on it."
         )),
@@ -40,7 +40,7 @@ pub(crate) fn for_the_model(turn: &Turn, progress: &Progress, job: &AgentJob) ->
 }
 
 /// What people have to know of a turn besides its summary. One sentence each.
-pub(crate) fn for_people(turn: Option<&Turn>, progress: &Progress, job: &AgentJob, base: &str) -> Vec<String> {
+pub(crate) fn for_people(turn: Option<&AgentTurn>, progress: &Progress, job: &AgentJob, base: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(why) = &progress.restarted {
         notes.push(format!("The work was started over: {why}."));
@@ -48,11 +48,11 @@ pub(crate) fn for_people(turn: Option<&Turn>, progress: &Progress, job: &AgentJo
     let Some(turn) = turn else { return notes };
     let branch = &job.source.branch;
     match turn.found {
-        Found::AsLeft | Found::Merged | Found::BuiltOn => {}
-        Found::Deleted => {
+        BranchState::AsLeft | BranchState::Merged | BranchState::BuiltOn => {}
+        BranchState::Deleted => {
             notes.push(format!("The branch `{branch}` was deleted meanwhile, so this begins from `{base}` again."));
         }
-        Found::Rewritten => {
+        BranchState::Rewritten => {
             notes.push(format!("The branch `{branch}` was rewritten meanwhile; this builds on what it holds now."));
         }
     }
@@ -66,16 +66,16 @@ pub(crate) fn for_people(turn: Option<&Turn>, progress: &Progress, job: &AgentJo
         notes.push(format!("The context repository `{name}` could not be read, so this was done without it: {why}."));
     }
     match &turn.proposed {
-        Some(Proposed::PullRequest { before: Some(Ended::Merged { url }) }) => {
+        Some(Proposal::PullRequest { before: Some(PullRequestEnd::Merged { url }) }) => {
             notes.push(format!("The pull request before, {url}, was merged meanwhile: this is in a new one."));
         }
-        Some(Proposed::PullRequest { before: Some(Ended::Closed { url }) }) => {
+        Some(Proposal::PullRequest { before: Some(PullRequestEnd::Closed { url }) }) => {
             notes.push(format!("The pull request before, {url}, was closed by somebody: this is in a new one."));
         }
-        Some(Proposed::Included) => {
+        Some(Proposal::Included) => {
             notes.push(format!("`{base}` holds these changes already, so there is no pull request for them."));
         }
-        Some(Proposed::PullRequest { before: None }) | None => {}
+        Some(Proposal::PullRequest { before: None }) | None => {}
     }
     notes
 }

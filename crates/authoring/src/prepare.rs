@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use docent_workspace::{CommitId, GitError, Mirror};
 
 use crate::author::hear;
-use crate::beside::look_beside;
-use crate::record::{Found, Record};
+use crate::context_repositories::look_beside;
+use crate::record::{BranchState, Record};
 use crate::session::{Session, parse};
 use crate::signing::Signing;
 use crate::stop::{Stop, told};
@@ -18,7 +18,7 @@ struct Start {
     remote: Option<CommitId>,
     /// The tip of the branch that pull requests go to.
     agreed: CommitId,
-    found: Found,
+    found: BranchState,
 }
 
 impl Session<'_> {
@@ -63,12 +63,12 @@ fn start(mirror: &Mirror, branch: &str, into: &str, pushed: Option<CommitId>) ->
     // Looked up even when the job's branch is there: the pull request goes to it.
     let into = mirror.branch(into)?;
     let found = match (pushed, remote) {
-        (None, _) => Found::AsLeft,
-        (Some(pushed), Some(tip)) if pushed == tip => Found::AsLeft,
-        (Some(pushed), Some(tip)) if holds(mirror, tip, pushed)? => Found::BuiltOn,
-        (Some(_), Some(_)) => Found::Rewritten,
-        (Some(pushed), None) if holds(mirror, into, pushed)? => Found::Merged,
-        (Some(_), None) => Found::Deleted,
+        (None, _) => BranchState::AsLeft,
+        (Some(pushed), Some(tip)) if pushed == tip => BranchState::AsLeft,
+        (Some(pushed), Some(tip)) if holds(mirror, tip, pushed)? => BranchState::BuiltOn,
+        (Some(_), Some(_)) => BranchState::Rewritten,
+        (Some(pushed), None) if holds(mirror, into, pushed)? => BranchState::Merged,
+        (Some(_), None) => BranchState::Deleted,
     };
     Ok(Start { base: remote.unwrap_or(into), remote, agreed: into, found })
 }

@@ -10,13 +10,13 @@ use docent_jobs::{Entry, EntryBody, Instruction};
 use docent_types::{ContentPart, Message, Timestamp, Todo};
 use serde::Deserialize;
 
-use crate::pace::Pace;
-use crate::record::{Ended, Found, Part, Record};
+use crate::record::{BranchState, PullRequestEnd, Record, TurnSummary};
 use crate::signing::Signing;
+use crate::time_budget::TimeUsed;
 
 /// A turn under way.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Turn {
+pub struct AgentTurn {
     /// The commit it works on, in hex.
     pub base: String,
     /// The tip of the job's branch on the remote, in hex; `None` when there is none.
@@ -26,7 +26,7 @@ pub struct Turn {
     /// The date of the commit to be.
     pub at: Timestamp,
     /// What has become of what the turns before pushed.
-    pub found: Found,
+    pub found: BranchState,
     /// The commits of the repositories that may be read beside the docs, by name.
     pub context: BTreeMap<String, String>,
     /// Those that could not be fetched, and why.
@@ -51,25 +51,25 @@ pub struct Turn {
     pub pushed: bool,
     /// How often the branch was deleted after that.
     pub deleted: u32,
-    pub proposed: Option<Proposed>,
+    pub proposed: Option<Proposal>,
 }
 
 /// What came of proposing a turn's changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Proposed {
+pub enum Proposal {
     /// They are in a pull request, which may follow one that ended.
-    PullRequest { before: Option<Ended> },
+    PullRequest { before: Option<PullRequestEnd> },
     /// The base holds them already.
     Included,
 }
 
 /// The pull request that a job has opened, and what it tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opened {
+pub struct OpenedPullRequest {
     /// Where a person looks at it.
     pub url: String,
     /// Oldest first.
-    pub parts: Vec<Part>,
+    pub parts: Vec<TurnSummary>,
 }
 
 /// Where a job stands.
@@ -84,9 +84,9 @@ pub struct Progress {
     /// The newest instruction that is in the transcript; 0 for none.
     pub heard: u64,
     /// The time used since then.
-    pub pace: Pace,
+    pub time_used: TimeUsed,
     /// The turn under way; `None` between two, and when it is to start over.
-    pub turn: Option<Turn>,
+    pub turn: Option<AgentTurn>,
     /// Times this turn started over.
     pub restarts: u32,
     /// Why it did the last time.
@@ -94,11 +94,11 @@ pub struct Progress {
     /// How much of the transcript belongs to turns that have ended.
     pub answered: usize,
     /// What was pushed and is in no pull request yet.
-    pub waiting: Vec<Part>,
+    pub waiting: Vec<TurnSummary>,
     /// The newest commit that was pushed, in hex.
     pub pushed: Option<String>,
     /// The newest pull request.
-    pub pull_request: Option<Opened>,
+    pub pull_request: Option<OpenedPullRequest>,
     /// Whether the turn before failed in a way that the transcript tells of, and nothing that it changed was kept.
     pub unkept: bool,
     /// What the turn before failed with, when nobody was told as there was another instruction already.
@@ -117,7 +117,7 @@ impl Progress {
 
     /// Takes in one journal entry.
     pub fn read(&mut self, entry: Entry) {
-        self.pace.goes_on(&entry);
+        self.time_used.goes_on(&entry);
         match entry.body {
             EntryBody::Instruction(instruction) => self.unheard.push((entry.seq, instruction)),
             EntryBody::Work { data, .. } => {
@@ -142,7 +142,7 @@ impl Progress {
             Record::Heard { upto } => self.hear(upto),
             Record::Prepared { base, remote, agreed, at, found, context, missing, no_docs, signing } => {
                 self.lose(found);
-                self.turn = Some(Turn {
+                self.turn = Some(AgentTurn {
                     base,
                     remote,
                     agreed,
@@ -204,13 +204,13 @@ impl Progress {
                 let new = std::mem::take(&mut self.waiting);
                 match &mut self.pull_request {
                     Some(known) if known.url == url => known.parts.extend(new),
-                    known => *known = Some(Opened { url, parts: new }),
+                    known => *known = Some(OpenedPullRequest { url, parts: new }),
                 }
-                self.in_turn(|turn| turn.proposed = Some(Proposed::PullRequest { before }));
+                self.in_turn(|turn| turn.proposed = Some(Proposal::PullRequest { before }));
             }
             Record::Included => {
                 self.waiting.clear();
-                self.in_turn(|turn| turn.proposed = Some(Proposed::Included));
+                self.in_turn(|turn| turn.proposed = Some(Proposal::Included));
             }
             Record::Ended { failed } => {
                 self.unkept = failed.is_some();
@@ -224,15 +224,15 @@ impl Progress {
         }
     }
 
-    fn in_turn(&mut self, change: impl FnOnce(&mut Turn)) {
+    fn in_turn(&mut self, change: impl FnOnce(&mut AgentTurn)) {
         if let Some(turn) = &mut self.turn {
             change(turn);
         }
     }
 
     /// What was pushed and is gone has to be in no pull request any more.
-    fn lose(&mut self, found: Found) {
-        if matches!(found, Found::Deleted | Found::Merged) {
+    fn lose(&mut self, found: BranchState) {
+        if matches!(found, BranchState::Deleted | BranchState::Merged) {
             self.waiting.clear();
             self.pushed = None;
             if let Some(known) = &mut self.pull_request {
@@ -243,7 +243,7 @@ impl Progress {
 
     fn hear(&mut self, upto: u64) {
         self.heard = self.heard.max(upto);
-        self.pace.begins_anew();
+        self.time_used.begins_anew();
         let (heard, unheard) = std::mem::take(&mut self.unheard).into_iter().partition(|(seq, _)| *seq <= upto);
         self.unheard = unheard;
         let heard: Vec<(u64, Instruction)> = heard;
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn a_turn_the_engine_gave_up_on_is_forgotten_unless_it_was_pushed() {
-        let part = Part {
+        let part = TurnSummary {
             asked: "one".into(),
             title: "One".into(),
             summary: "Did one.".into(),
@@ -438,7 +438,7 @@ mod tests {
         ];
         let turn = Progress::fold(entries.clone()).turn.expect("under way");
         assert_eq!((turn.committed.as_deref(), turn.pushed), (Some("c"), true));
-        assert_eq!(turn.proposed, Some(Proposed::PullRequest { before: None }));
+        assert_eq!(turn.proposed, Some(Proposal::PullRequest { before: None }));
         for end in ["ended", "dropped"] {
             let over = [entries.clone(), vec![work(8, serde_json::json!({ "did": end }))]].concat();
             assert_eq!(Progress::fold(over).turn, None, "{end}");
@@ -447,7 +447,7 @@ mod tests {
 
     #[test]
     fn a_commit_whose_branch_was_deleted_is_pushed_again_and_told_of_once() {
-        let part = Part {
+        let part = TurnSummary {
             asked: "one".into(),
             title: "One".into(),
             summary: "Did.".into(),

@@ -2,22 +2,22 @@
 
 use docent_agent::{self as agent, Finish};
 use docent_forge::{ForgeError, PullRequest, Request, State};
-use docent_jobs::{Outcome, Shown};
+use docent_jobs::{JobProgress, Outcome};
 use docent_types::{Halt, Role};
 use docent_workspace::{CommitId, GitError, PushError};
 
 use crate::prepare::holds;
-use crate::progress::Turn;
-use crate::record::{Ended, Part, Record};
+use crate::progress::AgentTurn;
+use crate::record::{PullRequestEnd, Record, TurnSummary};
 use crate::session::{Session, parse};
 use crate::stop::{Stop, again, failed};
-use crate::words;
+use crate::wording;
 
 /// How often a branch that was deleted is pushed again.
 const PUSHED_AGAIN: u32 = 1;
 
 impl Session<'_> {
-    pub(crate) async fn push(&mut self, turn: &Turn, made: CommitId) -> Result<(), Stop> {
+    pub(crate) async fn push(&mut self, turn: &AgentTurn, made: CommitId) -> Result<(), Stop> {
         // From here on the work shows outside: what led to it must be on disk first.
         self.handle.sync().await?;
         if !self.keep_commit(turn, made).await? {
@@ -66,14 +66,14 @@ impl Session<'_> {
         self.is_part_of(made, &[&branch, &base]).await
     }
 
-    async fn is_merged(&mut self, turn: &Turn) -> Result<bool, Stop> {
+    async fn is_merged(&mut self, turn: &AgentTurn) -> Result<bool, Stop> {
         let Some(made) = &turn.committed else { return Ok(false) };
         let base = self.project.branch.clone();
         self.is_part_of(parse(made)?, &[&base]).await
     }
 
     /// What this turn adds to the pull request.
-    pub(crate) fn part(&self, finish: &Finish, problems: Option<Vec<String>>) -> Part {
+    pub(crate) fn part(&self, finish: &Finish, problems: Option<Vec<String>>) -> TurnSummary {
         let said = |role: Role| {
             let entries = self.progress.transcript.entries()[self.progress.answered..].iter();
             let texts = entries.filter_map(move |entry| match entry {
@@ -85,10 +85,10 @@ impl Session<'_> {
         // A job of system messages alone is asked by them.
         let asked = Some(said(Role::User)).filter(|asked| !asked.is_empty()).unwrap_or_else(|| said(Role::System));
         let (title, summary) = (finish.title.clone(), finish.summary.clone());
-        Part { asked, title, summary, problems, doubts: Vec::new() }
+        TurnSummary { asked, title, summary, problems, doubts: Vec::new() }
     }
 
-    pub(crate) async fn open_pull_request(&mut self, turn: &Turn) -> Result<(), Stop> {
+    pub(crate) async fn open_pull_request(&mut self, turn: &AgentTurn) -> Result<(), Stop> {
         let forge = (self.author.forges)(&self.project);
         let head = self.handle.job().source.branch.clone();
         let found = forge.find(&head).await?;
@@ -104,7 +104,7 @@ impl Session<'_> {
         };
         match pull {
             Ok(PullRequest { url, .. }) => {
-                self.handle.show(Shown { todos: None, pr_link: Some(url.clone()) });
+                self.handle.show(JobProgress { todos: None, pr_link: Some(url.clone()) });
                 self.record(Record::PullRequest { url, before });
                 Ok(())
             }
@@ -118,18 +118,18 @@ impl Session<'_> {
     }
 
     /// How the pull request that this job had opened was ended by somebody.
-    fn ended(&self, ended: &PullRequest) -> Option<Ended> {
+    fn ended(&self, ended: &PullRequest) -> Option<PullRequestEnd> {
         let ours = self.progress.pull_request.as_ref().filter(|ours| ours.url == ended.url)?;
         let url = ours.url.clone();
         match ended.state {
-            State::Merged => Some(Ended::Merged { url }),
-            State::Closed => Some(Ended::Closed { url }),
+            State::Merged => Some(PullRequestEnd::Merged { url }),
+            State::Closed => Some(PullRequestEnd::Closed { url }),
             State::Open => None,
         }
     }
 
     /// The forge does not have the branch that was pushed: it lags behind the repository, or somebody deleted the branch.
-    async fn miss_branch(&mut self, turn: &Turn, error: &ForgeError) -> Result<(), Stop> {
+    async fn miss_branch(&mut self, turn: &AgentTurn, error: &ForgeError) -> Result<(), Stop> {
         let branch = self.handle.job().source.branch.clone();
         if self.fetch().await?.find_branch(&branch)?.is_some() {
             return Err(again(error, Halt::GitMisconfigured));
@@ -151,10 +151,10 @@ impl Session<'_> {
         let config = &self.author.config;
         let before = self.progress.pull_request.as_ref().filter(|known| open.is_some_and(|open| open.url == known.url));
         let before = before.map_or(&[][..], |known| &known.parts);
-        let parts: Vec<&Part> = before.iter().chain(&self.progress.waiting).collect();
+        let parts: Vec<&TurnSummary> = before.iter().chain(&self.progress.waiting).collect();
         Request {
-            title: words::title(parts.first().map_or("", |part| &part.title)),
-            body: words::pull_request_body(&parts, job.id),
+            title: wording::title(parts.first().map_or("", |part| &part.title)),
+            body: wording::pull_request_body(&parts, job.id),
             head: job.source.branch.clone(),
             base: self.project.branch.clone(),
             draft: job.as_draft,
@@ -163,7 +163,7 @@ impl Session<'_> {
     }
 
     /// The turn's end, when all it did is outside.
-    pub(crate) fn end(&self, turn: &Turn) -> Stop {
+    pub(crate) fn end(&self, turn: &AgentTurn) -> Stop {
         Stop::Ended(Outcome::Completed { message: self.told(&self.finish(turn)) })
     }
 }

@@ -31,8 +31,8 @@ pub enum Record {
         /// The date of the commit to be.
         at: Timestamp,
         /// What has become of what the turns before pushed.
-        #[serde(default, skip_serializing_if = "Found::is_as_left")]
-        found: Found,
+        #[serde(default, skip_serializing_if = "BranchState::is_as_left")]
+        found: BranchState,
         /// The repositories that may be read beside the docs: the commit of each, by name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         context: BTreeMap<String, String>,
@@ -80,7 +80,7 @@ pub enum Record {
         doubts: Vec<String>,
     },
     /// The commit is on the job's branch. `part` is what the pull request is to say about it.
-    Pushed { commit: String, part: Part },
+    Pushed { commit: String, part: TurnSummary },
     /// The branch was deleted on the remote before a pull request was opened: the commit is to be pushed again.
     Deleted,
     /// The turn changed nothing, but what an earlier one pushed has no pull request yet.
@@ -94,7 +94,7 @@ pub enum Record {
         url: String,
         /// What has become of the one before, if this is another.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        before: Option<Ended>,
+        before: Option<PullRequestEnd>,
     },
     /// The forge finds nothing in the branch that its base does not have: no pull request is needed.
     Included,
@@ -115,7 +115,7 @@ pub enum Record {
 /// What has become of a job's branch since the job pushed to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Found {
+pub enum BranchState {
     /// It is where we left it, or we have not pushed yet.
     #[default]
     AsLeft,
@@ -129,7 +129,7 @@ pub enum Found {
     Rewritten,
 }
 
-impl Found {
+impl BranchState {
     // The signature is serde's.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_as_left(&self) -> bool {
@@ -140,14 +140,14 @@ impl Found {
 /// How a pull request ended, by somebody's hand.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
-pub enum Ended {
+pub enum PullRequestEnd {
     Merged { url: String },
     Closed { url: String },
 }
 
 /// One turn as the pull request tells of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct TurnSummary {
     /// The instructions, as they were given.
     pub asked: String,
     /// One line.

@@ -15,13 +15,14 @@ use crate::docs::Docs;
 use crate::transport::Transport;
 
 /// What opens a project's repository; `None` when nothing is needed, or nothing is configured.
-pub type TokenOf = Arc<dyn Fn(&Project) -> BoxFuture<'static, Result<Option<Credentials>, GitError>> + Send + Sync>;
+pub type CredentialsOf =
+    Arc<dyn Fn(&Project) -> BoxFuture<'static, Result<Option<Credentials>, GitError>> + Send + Sync>;
 
 /// Mirrors of the projects' repositories. Clones share them.
 #[derive(Clone)]
 pub struct Repositories {
     transport: Arc<dyn Transport>,
-    token_of: TokenOf,
+    token_of: CredentialsOf,
     changed: Arc<Notify>,
     /// The mirrors of repositories that may be read beside a project's own, by address, as this process fetched them.
     beside: Arc<Mutex<HashMap<String, Mirror>>>,
@@ -40,12 +41,12 @@ impl Repositories {
     }
 
     /// `token_of` is asked at each use, so that a changed token counts at once.
-    pub fn new(mirrors: Mirrors, token_of: TokenOf) -> Self {
+    pub fn new(mirrors: Mirrors, token_of: CredentialsOf) -> Self {
         Self::reached_by(Arc::new(mirrors), token_of)
     }
 
     /// As [`new`](Self::new), with git behind a transport of the caller's own.
-    pub fn reached_by(transport: Arc<dyn Transport>, token_of: TokenOf) -> Self {
+    pub fn reached_by(transport: Arc<dyn Transport>, token_of: CredentialsOf) -> Self {
         Self { transport, token_of, changed: Arc::new(Notify::new()), beside: Arc::default() }
     }
 

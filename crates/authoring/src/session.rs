@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use docent_agent::{self as agent, Call, Finish, Setting, Step, ToolContext, ToolResult, Transcript};
-use docent_jobs::{EntryBody, Halted, Handle, Shown, crash};
+use docent_agent::{self as agent, Call, Finish, Step, ToolContext, ToolResult, Transcript, TurnSettings};
+use docent_jobs::{EntryBody, Handle, Interrupted, JobProgress, crash};
 use docent_llm::Model;
 use docent_site::described;
 use docent_types::{Halt, Project};
@@ -14,10 +14,10 @@ use docent_workspace::{CommitId, GitError, Mirror, Overlay};
 use tracing::info;
 
 use crate::author::{Author, hear, write_down};
-use crate::beside::{Trees, guidance, open_beside};
-use crate::files::{Before, Draft};
+use crate::context_repositories::{Trees, guidance, open_beside};
+use crate::files::{Draft, OriginalDocs};
 use crate::notes;
-use crate::progress::{Progress, Turn};
+use crate::progress::{AgentTurn, Progress};
 use crate::record::Record;
 use crate::stop::{Stop, failed};
 
@@ -33,7 +33,7 @@ pub(crate) struct Session<'a> {
     pub(crate) progress: Progress,
     mirror: Option<Mirror>,
     draft: Option<Draft>,
-    setting: Option<Setting>,
+    setting: Option<TurnSettings>,
     beside: Option<Trees>,
 }
 
@@ -63,8 +63,8 @@ impl<'a> Session<'a> {
     }
 
     /// What was paid for is kept for the process that goes on.
-    async fn halt(&mut self, halted: Halted) -> Result<(), Stop> {
-        if matches!(halted, Halted::Draining) {
+    async fn halt(&mut self, halted: Interrupted) -> Result<(), Stop> {
+        if matches!(halted, Interrupted::Draining) {
             self.handle.sync().await?;
         }
         Err(halted.into())
@@ -145,8 +145,8 @@ impl<'a> Session<'a> {
 }
 
 impl Session<'_> {
-    async fn agent(&mut self, turn: &Turn) -> Result<(), Stop> {
-        if self.handle.has_news() {
+    async fn agent(&mut self, turn: &AgentTurn) -> Result<(), Stop> {
+        if self.handle.has_new_instruction() {
             let news = self.handle.read().await?.into_iter();
             // Our own entries come back as well, and are known.
             news.filter(|entry| matches!(entry.body, EntryBody::Instruction(_))).for_each(|e| self.progress.read(e));
@@ -171,7 +171,7 @@ impl Session<'_> {
         }
     }
 
-    async fn run_tools(&mut self, turn: &Turn, calls: Vec<Call>) -> Result<(), Stop> {
+    async fn run_tools(&mut self, turn: &AgentTurn, calls: Vec<Call>) -> Result<(), Stop> {
         let Some(mut draft) = self.draft(turn).await? else { return Ok(()) };
         let context = self.context(turn).await;
         let (draft, results) = self
@@ -195,12 +195,12 @@ impl Session<'_> {
         });
         let todos = reply.and_then(|reply| agent::planned(reply, &results));
         let todos = todos.filter(|todos| *todos != self.progress.todos);
-        self.handle.show(Shown { todos: todos.clone(), pr_link: None });
+        self.handle.show(JobProgress { todos: todos.clone(), pr_link: None });
         self.record(Record::Ran { results, digest, todos });
     }
 
     /// What the turn works under. `None`: its base is gone, and it starts over.
-    async fn setting(&mut self, turn: &Turn) -> Result<Option<Setting>, Stop> {
+    async fn setting(&mut self, turn: &AgentTurn) -> Result<Option<TurnSettings>, Stop> {
         if let Some(setting) = self.setting.take() {
             return Ok(Some(setting));
         }
@@ -209,7 +209,7 @@ impl Session<'_> {
         let (mirror, root) = (self.mirror().await?, self.project.docs_root.clone());
         let read = move || {
             let base = mirror.base(agreed)?;
-            Ok::<_, GitError>((guidance(&base, &root)?, described(&Before::new(base, &root)?)))
+            Ok::<_, GitError>((guidance(&base, &root)?, described(&OriginalDocs::new(base, &root)?)))
         };
         let (guidance, site) = match self.author.works(read).await {
             Err(GitError::NoSuchCommit { .. }) => {
@@ -219,7 +219,7 @@ impl Session<'_> {
             read => read?,
         };
         let model = self.model.describe();
-        Ok(Some(Setting {
+        Ok(Some(TurnSettings {
             limits: self.author.config.limits,
             editor: model.editor,
             context_tokens: model.context_tokens,
@@ -235,7 +235,7 @@ impl Session<'_> {
     }
 
     /// What the tools may know. Made for each use: what is large in it is shared or in the mirrors.
-    async fn context(&mut self, turn: &Turn) -> ToolContext {
+    async fn context(&mut self, turn: &AgentTurn) -> ToolContext {
         let beside = match self.beside.take() {
             Some(beside) => beside,
             None => open_beside(&self.author.repositories, &self.project, &turn.context).await,
@@ -251,7 +251,7 @@ impl Session<'_> {
     }
 
     /// The turn's base with nothing changed. `None`: it is gone, and the turn starts over.
-    async fn overlay(&mut self, turn: &Turn) -> Result<Option<Overlay>, Stop> {
+    async fn overlay(&mut self, turn: &AgentTurn) -> Result<Option<Overlay>, Stop> {
         let base = parse(&turn.base)?;
         match self.mirror().await?.overlay(base) {
             // A mirror made anew does not have what the remote threw away.
@@ -265,7 +265,7 @@ impl Session<'_> {
 
     /// The overlay as the transcript leaves it: what this process holds, or the turn's edits made again. `None`: they
     /// could not be, and the turn starts over.
-    pub(crate) async fn draft(&mut self, turn: &Turn) -> Result<Option<Draft>, Stop> {
+    pub(crate) async fn draft(&mut self, turn: &AgentTurn) -> Result<Option<Draft>, Stop> {
         if let Some(draft) = self.draft.take() {
             return Ok(Some(draft));
         }

@@ -3,12 +3,12 @@
 use std::error::Error;
 
 use docent_forge::ForgeError;
-use docent_jobs::{Failure, Halted, Outcome};
+use docent_jobs::{Failure, Interrupted, Outcome};
 use docent_llm::{ModelError, ModelErrorKind, Retry};
 use docent_types::{Halt, is_out_of_files, without_os_number};
 use docent_workspace::{GitError, PushError};
 
-use crate::words::secret_in_text;
+use crate::wording::secret_in_text;
 
 /// Why the loop stops: the turn has an outcome, or the attempt cannot go on.
 pub(crate) enum Stop {
@@ -28,8 +28,8 @@ impl From<Failure> for Stop {
     }
 }
 
-impl From<Halted> for Stop {
-    fn from(halted: Halted) -> Self {
+impl From<Interrupted> for Stop {
+    fn from(halted: Interrupted) -> Self {
         Self::Failure(halted.into())
     }
 }
@@ -78,7 +78,7 @@ impl From<ForgeError> for Stop {
                 let (why, halt) = (told(&error), Halt::GitMisconfigured);
                 Stop::Failure(Failure::Retry { why, halt, after, attempts: None })
             }
-            ForgeError::Store(error) => Halted::Store(error).into(),
+            ForgeError::Store(error) => Interrupted::Store(error).into(),
         }
     }
 }

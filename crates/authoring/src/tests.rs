@@ -1,6 +1,6 @@
 //! Stories of jobs, on a real repository in a folder of its own. Time stands still unless a story moves it.
 
-mod beside;
+mod context_repositories;
 mod cord;
 mod documents;
 mod follow_ups;

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, Pushed, Remote};
 
 /// Work that blocks for as long as a disk or a network takes.
-pub type Work = Box<dyn FnOnce() + Send>;
+pub type BlockingWork = Box<dyn FnOnce() + Send>;
 
 /// What authoring asks of git that is not done at once.
 ///
@@ -31,7 +31,7 @@ pub trait Transport: Send + Sync + fmt::Debug + 'static {
     ) -> Result<Pushed, PushError>;
 
     /// Does work on a mirror where it is in nobody's way. When this returns, it is done.
-    async fn does(&self, work: Work);
+    async fn does(&self, work: BlockingWork);
 }
 
 #[async_trait]
@@ -55,7 +55,7 @@ impl Transport for Mirrors {
         off_the_runtime(move || mirror.push(&remote, &branch, commit, expected)).await
     }
 
-    async fn does(&self, work: Work) {
+    async fn does(&self, work: BlockingWork) {
         off_the_runtime(work).await;
     }
 }

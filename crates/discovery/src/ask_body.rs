@@ -1,7 +1,7 @@
 //! The body of a question: read leniently where clients send back what they once received, strictly where a mistake
 //! would change the answer.
 
-use docent_assistant::{ContextItem, ContextKind, Said};
+use docent_assistant::{ChatMessage, ContextItem, ContextKind};
 use docent_types::{Refusal, Role, ThreadId};
 use docent_web::{Object, WholeNumber};
 use serde::Deserialize;
@@ -32,7 +32,7 @@ pub trait MessageBody: DeserializeOwned {
     ///
     /// # Errors
     /// 400 when it cannot be read.
-    fn said(self, place: &str) -> Result<Option<Said>, Refusal>;
+    fn said(self, place: &str) -> Result<Option<ChatMessage>, Refusal>;
 }
 
 /// The body of a question whose messages are written as `M`s.
@@ -75,7 +75,7 @@ enum ContextKindBody {
 #[derive(Debug)]
 pub struct Question {
     pub fp: String,
-    pub said: Vec<Said>,
+    pub said: Vec<ChatMessage>,
     pub thread: Option<ThreadId>,
     pub thread_key: Option<String>,
     pub passages: usize,
@@ -149,7 +149,7 @@ impl<M: MessageBody> AskBody<M> {
 }
 
 /// The conversation as plain text, without messages that say nothing.
-fn said<M: MessageBody>(messages: Vec<Object<M>>) -> Result<Vec<Said>, Refusal> {
+fn said<M: MessageBody>(messages: Vec<Object<M>>) -> Result<Vec<ChatMessage>, Refusal> {
     let last = messages.len() - 1;
     let mut conversation = Vec::with_capacity(messages.len());
     for (index, Object(message)) in messages.into_iter().enumerate() {

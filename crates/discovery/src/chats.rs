@@ -24,10 +24,10 @@ use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
 use crate::chat::{Chat, UsedIds};
-use crate::declared::Declared;
 use crate::live::Live;
 use crate::log::Log;
-use crate::running::{Absence, Reader, Running, is_last};
+use crate::resuming_chats::ResumingChats;
+use crate::shared_reply::{Absence, Reader, SharedReply, is_last};
 
 /// How long a reply without a reader is kept for a chat that has not said that it resumes. It does not go on in the
 /// meantime, and the model call is cancelled within the second that is promised.
@@ -45,10 +45,10 @@ pub(crate) struct Chats {
 
 #[derive(Debug, Default)]
 struct State {
-    replies: HashMap<Arc<Chat>, Arc<Running>>,
+    replies: HashMap<Arc<Chat>, Arc<SharedReply>>,
     /// Those that came to their end without a reader, oldest first.
-    unread: Vec<(Arc<Chat>, Arc<Running>)>,
-    declared: Declared,
+    unread: Vec<(Arc<Chat>, Arc<SharedReply>)>,
+    declared: ResumingChats,
     used: UsedIds,
 }
 
@@ -65,83 +65,83 @@ impl Chats {
         live: Live,
         thread: ThreadId,
         draining: Draining,
-    ) -> Result<Following, Live> {
+    ) -> Result<ChatReader, Live> {
         let mut state = self.state();
         if !state.used.note(&chat, thread) {
             let closed = state.close(&chat);
             drop(state);
-            closed.iter().for_each(Running::abandon_if_deserted);
+            closed.iter().for_each(SharedReply::abandon_if_deserted);
             return Err(live);
         }
-        let (running, reader) = Running::begin(live, thread, Log::default());
+        let (reply, reader) = SharedReply::begin(live, thread, Log::default());
         state.declared.refresh(&chat, Instant::now());
         let chat = Arc::new(chat);
-        let before = state.replies.insert(Arc::clone(&chat), running);
+        let before = state.replies.insert(Arc::clone(&chat), reply);
         if let Some(before) = &before {
-            state.unread.retain(|(_, running)| !Arc::ptr_eq(running, before));
+            state.unread.retain(|(_, reply)| !Arc::ptr_eq(reply, before));
         }
         drop(state);
         // Nobody can come back to it.
-        before.iter().for_each(Running::abandon_if_deserted);
-        Ok(Following { reader, chat, chats: Arc::clone(self), draining })
+        before.iter().for_each(SharedReply::abandon_if_deserted);
+        Ok(ChatReader { reader, chat, chats: Arc::clone(self), draining })
     }
 
     /// The reply to go on with, from its beginning, and the word of the chat that it resumes. None when there is nothing
     /// to resume.
-    pub(crate) fn resume(self: &Arc<Self>, chat: &Chat, draining: Draining) -> Option<Following> {
+    pub(crate) fn resume(self: &Arc<Self>, chat: &Chat, draining: Draining) -> Option<ChatReader> {
         let mut state = self.state();
         state.declared.declare(chat, Instant::now());
-        let (chat, running) = state.replies.get_key_value(chat)?;
-        let (reader, chat) = (running.join(), Arc::clone(chat));
+        let (chat, reply) = state.replies.get_key_value(chat)?;
+        let (reader, chat) = (reply.join(), Arc::clone(chat));
         drop(state);
-        Some(Following { reader, chat, chats: Arc::clone(self), draining })
+        Some(ChatReader { reader, chat, chats: Arc::clone(self), draining })
     }
 
     /// There is nothing to resume of this reply any more.
-    fn forget(&self, chat: &Chat, running: &Arc<Running>) {
-        self.state().forget(chat, running);
+    fn forget(&self, chat: &Chat, reply: &Arc<SharedReply>) {
+        self.state().forget(chat, reply);
     }
 
     /// The last reader of a reply has left.
-    fn is_left(self: &Arc<Self>, chat: &Arc<Chat>, running: &Arc<Running>, absence: Absence, draining: Draining) {
+    fn is_left(self: &Arc<Self>, chat: &Arc<Chat>, reply: &Arc<SharedReply>, absence: Absence, draining: Draining) {
         let state = self.state();
         let declared = !self.patience.is_zero() && state.declared.knows(chat, Instant::now());
-        let is_known = state.knows(chat, running);
+        let is_known = state.knows(chat, reply);
         drop(state);
         // Without a runtime nobody is going to come back.
         let Some(handle) = Handle::try_current().ok().filter(|_| is_known) else {
-            self.give_up(chat, running, absence);
+            self.give_up(chat, reply, absence);
             return;
         };
-        let kept = Kept { chats: Arc::clone(self), chat: Arc::clone(chat), running: Arc::clone(running), absence };
+        let kept = DetachedReply { chats: Arc::clone(self), chat: Arc::clone(chat), reply: Arc::clone(reply), absence };
         handle.spawn(kept.for_a_while(declared, draining));
     }
 
     /// Drops a reply, unless somebody came back.
-    fn give_up(&self, chat: &Chat, running: &Arc<Running>, absence: Absence) {
+    fn give_up(&self, chat: &Chat, reply: &Arc<SharedReply>, absence: Absence) {
         let mut state = self.state();
         // Under the lock nobody comes.
-        if !running.is_still(absence) {
+        if !reply.is_still(absence) {
             return;
         }
-        state.forget(chat, running);
+        state.forget(chat, reply);
         drop(state);
-        running.abandon();
+        reply.abandon();
     }
 
     /// A reply came to its end without a reader. Where too many wait for one, the oldest is forgotten.
-    fn is_unread(&self, chat: &Arc<Chat>, running: &Arc<Running>) {
+    fn is_unread(&self, chat: &Arc<Chat>, reply: &Arc<SharedReply>) {
         let mut state = self.state();
-        if !state.knows(chat, running) {
+        if !state.knows(chat, reply) {
             return;
         }
-        state.unread.push((Arc::clone(chat), Arc::clone(running)));
-        let of_project = |(known, _): &&(Arc<Chat>, Arc<Running>)| known.project == chat.project;
+        state.unread.push((Arc::clone(chat), Arc::clone(reply)));
+        let of_project = |(known, _): &&(Arc<Chat>, Arc<SharedReply>)| known.project == chat.project;
         if state.unread.iter().filter(of_project).count() > self.unread_at_once
-            && let Some((chat, running)) = state.unread.iter().find(of_project).cloned()
+            && let Some((chat, reply)) = state.unread.iter().find(of_project).cloned()
         {
-            state.forget(&chat, &running);
-            running.abandon();
+            state.forget(&chat, &reply);
+            reply.abandon();
         }
     }
 
@@ -151,41 +151,41 @@ impl Chats {
 }
 
 impl State {
-    fn knows(&self, chat: &Chat, running: &Arc<Running>) -> bool {
-        self.replies.get(chat).is_some_and(|known| Arc::ptr_eq(known, running))
+    fn knows(&self, chat: &Chat, reply: &Arc<SharedReply>) -> bool {
+        self.replies.get(chat).is_some_and(|known| Arc::ptr_eq(known, reply))
     }
 
-    fn forget(&mut self, chat: &Chat, running: &Arc<Running>) {
-        self.unread.retain(|(_, unread)| !Arc::ptr_eq(unread, running));
-        if self.knows(chat, running) {
+    fn forget(&mut self, chat: &Chat, reply: &Arc<SharedReply>) {
+        self.unread.retain(|(_, unread)| !Arc::ptr_eq(unread, reply));
+        if self.knows(chat, reply) {
             self.replies.remove(chat);
         }
     }
 
     /// Forgets the replies under a chat's id, whatever address they were asked for from. Gives them.
-    fn close(&mut self, chat: &Chat) -> Vec<Arc<Running>> {
+    fn close(&mut self, chat: &Chat) -> Vec<Arc<SharedReply>> {
         self.unread.retain(|(known, _)| !known.has_the_id_of(chat));
-        self.replies.extract_if(|known, _| known.has_the_id_of(chat)).map(|(_, running)| running).collect()
+        self.replies.extract_if(|known, _| known.has_the_id_of(chat)).map(|(_, reply)| reply).collect()
     }
 }
 
 /// A reply without a reader.
-struct Kept {
+struct DetachedReply {
     chats: Arc<Chats>,
     chat: Arc<Chat>,
-    running: Arc<Running>,
+    reply: Arc<SharedReply>,
     absence: Absence,
 }
 
-impl Kept {
+impl DetachedReply {
     /// Until somebody reads it, its time is over, or the server drains.
     async fn for_a_while(self, declared: bool, draining: Draining) {
         let time = if declared { self.chats.patience } else { GRACE };
         let visited = async {
-            if declared && self.running.goes_on_alone(self.absence).await {
-                self.chats.is_unread(&self.chat, &self.running);
+            if declared && self.reply.goes_on_alone(self.absence).await {
+                self.chats.is_unread(&self.chat, &self.reply);
             }
-            self.running.is_visited(self.absence).await;
+            self.reply.is_visited(self.absence).await;
         };
         tokio::select! {
             biased;
@@ -193,40 +193,40 @@ impl Kept {
             () = visited => return,
             () = sleep(time) => {}
         }
-        self.chats.give_up(&self.chat, &self.running, self.absence);
+        self.chats.give_up(&self.chat, &self.reply, self.absence);
     }
 }
 
 /// Somebody who reads a reply of a chat.
-pub(crate) struct Following {
+pub(crate) struct ChatReader {
     reader: Reader,
     chat: Arc<Chat>,
     chats: Arc<Chats>,
     draining: Draining,
 }
 
-impl Following {
+impl ChatReader {
     pub(crate) fn thread(&self) -> ThreadId {
-        self.reader.running().thread
+        self.reader.reply().thread
     }
 }
 
-impl Stream for Following {
+impl Stream for ChatReader {
     type Item = StreamEvent;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<StreamEvent>> {
         let event = ready!(self.reader.poll_next_unpin(cx));
         if event.as_ref().is_none_or(is_last) {
-            self.chats.forget(&self.chat, self.reader.running());
+            self.chats.forget(&self.chat, self.reader.reply());
         }
         Poll::Ready(event)
     }
 }
 
-impl Drop for Following {
+impl Drop for ChatReader {
     fn drop(&mut self) {
         if let Some(absence) = self.reader.leave() {
-            self.chats.is_left(&self.chat, self.reader.running(), absence, self.draining.clone());
+            self.chats.is_left(&self.chat, self.reader.reply(), absence, self.draining.clone());
         }
     }
 }

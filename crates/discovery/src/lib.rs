@@ -10,7 +10,7 @@
 //! | `answering.rs` | from a question to the answer's head and its stream |
 //! | `replies.rs`, `live.rs` | how many replies run at a time, and what became of them |
 //! | `chat.rs`, `chats.rs`, `declared.rs` | which replies can be taken up again, by whom, and for how long they are kept |
-//! | `running.rs`, `log.rs` | one reply and all who read it |
+//! | `reply.rs`, `log.rs` | one reply and all who read it |
 //! | `docs.rs` | the port to the docs of a project |
 //!
 //! It knows no path and no version, no model and no storage.
@@ -19,23 +19,23 @@ mod answering;
 mod ask_body;
 mod chat;
 mod chats;
-mod declared;
 mod docs;
 mod filter;
 mod live;
 mod log;
-mod part;
+mod message_part;
 mod permit;
 mod readers;
 mod replies;
-mod running;
+mod resuming_chats;
+mod shared_reply;
 
 pub use answering::Answering;
 pub use ask_body::{AskBody, MessageBody, Question};
 pub use chat::{ChatId, LONGEST_ID};
 pub use docs::Docs;
 pub use filter::FilterBody;
-pub use part::{Part, texts};
+pub use message_part::{MessagePart, texts};
 pub use readers::{Readers, is_shared, preflight};
 pub use replies::{Replies, ReplyCounts};
 

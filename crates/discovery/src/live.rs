@@ -7,7 +7,7 @@ use docent_types::StreamEvent;
 use futures::Stream;
 use futures::stream::BoxStream;
 
-use crate::permit::{Outcome, Permit};
+use crate::permit::{Permit, ReplyOutcome};
 
 /// The events of a reply, and the permit it holds while they come.
 ///
@@ -20,7 +20,7 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new(events: BoxStream<'static, StreamEvent>, mut permit: Permit) -> Self {
-        permit.comes_to(Outcome::Begun);
+        permit.comes_to(ReplyOutcome::Begun);
         Self { events, permit: Some(Box::new(permit)) }
     }
 }
@@ -34,9 +34,9 @@ impl Stream for Live {
         }
         let event = ready!(self.events.as_mut().poll_next(cx));
         let outcome = match &event {
-            Some(StreamEvent::Finish { .. }) => Outcome::Finished,
+            Some(StreamEvent::Finish { .. }) => ReplyOutcome::Finished,
             // An end without a last word must not count as an answer.
-            Some(StreamEvent::Error { .. }) | None => Outcome::Failed,
+            Some(StreamEvent::Error { .. }) | None => ReplyOutcome::Failed,
             Some(_) => return Poll::Ready(event),
         };
         if let Some(mut permit) = self.permit.take() {

@@ -20,12 +20,12 @@ pub(crate) struct Counters {
 pub(crate) struct Permit {
     counters: Arc<Counters>,
     project: ProjectUid,
-    outcome: Outcome,
+    outcome: ReplyOutcome,
 }
 
 /// How far a reply came.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum ReplyOutcome {
     NotBegun,
     Begun,
     Finished,
@@ -34,10 +34,10 @@ pub(crate) enum Outcome {
 
 impl Permit {
     pub(crate) const fn new(counters: Arc<Counters>, project: ProjectUid) -> Self {
-        Self { counters, project, outcome: Outcome::NotBegun }
+        Self { counters, project, outcome: ReplyOutcome::NotBegun }
     }
 
-    pub(crate) const fn comes_to(&mut self, outcome: Outcome) {
+    pub(crate) const fn comes_to(&mut self, outcome: ReplyOutcome) {
         self.outcome = outcome;
     }
 }
@@ -46,10 +46,10 @@ impl Drop for Permit {
     fn drop(&mut self) {
         let counters = &self.counters;
         let ended = match self.outcome {
-            Outcome::NotBegun => None,
-            Outcome::Begun => Some(&counters.left),
-            Outcome::Finished => Some(&counters.finished),
-            Outcome::Failed => Some(&counters.failed),
+            ReplyOutcome::NotBegun => None,
+            ReplyOutcome::Begun => Some(&counters.left),
+            ReplyOutcome::Finished => Some(&counters.finished),
+            ReplyOutcome::Failed => Some(&counters.failed),
         };
         if let Some(counter) = ended {
             counter.fetch_add(1, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use docent_types::{ProjectUid, Refusal, RefusalKind, Standing};
+use docent_types::{ProjectUid, QuotaStatus, Refusal, RefusalKind};
 
 use crate::chats::Chats;
 use crate::permit::{Counters, Permit};
@@ -87,7 +87,7 @@ impl Replies {
         let of_project = running.entry(project).or_default();
         if *of_project >= self.at_once {
             self.counters.refused.fetch_add(1, Ordering::Relaxed);
-            let standing = Standing {
+            let quota_status = QuotaStatus {
                 limit: u32::try_from(self.at_once).unwrap_or(u32::MAX),
                 window: SOON,
                 remaining: 0,
@@ -98,7 +98,7 @@ impl Replies {
                 self.at_once,
                 SOON.as_secs()
             );
-            return Err(Refusal::new(RefusalKind::Limited(standing), sentence));
+            return Err(Refusal::new(RefusalKind::Limited(quota_status), sentence));
         }
         *of_project += 1;
         Ok(Permit::new(Arc::clone(&self.counters), project))
@@ -110,7 +110,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::*;
-    use crate::permit::Outcome;
+    use crate::permit::ReplyOutcome;
 
     fn project(number: u128) -> ProjectUid {
         ProjectUid::new(Uuid::from_u128(number))
@@ -123,7 +123,7 @@ mod tests {
         let first = replies.permit(acme).expect("a place");
         let _second = replies.permit(acme).expect("a place");
         let refused = replies.permit(acme).expect_err("no place");
-        assert!(matches!(refused.kind, RefusalKind::Limited(standing) if standing.limit == 2), "{refused:?}");
+        assert!(matches!(refused.kind, RefusalKind::Limited(quota_status) if quota_status.limit == 2), "{refused:?}");
         let _theirs = replies.permit(other).expect("a place of its own");
         assert_eq!((replies.counts().running, replies.counts().refused), (3, 1));
         drop(first);
@@ -134,7 +134,13 @@ mod tests {
     #[test]
     fn replies_are_counted_by_how_they_ended() {
         let replies = Replies::default();
-        let outcomes = [Outcome::NotBegun, Outcome::Begun, Outcome::Finished, Outcome::Finished, Outcome::Failed];
+        let outcomes = [
+            ReplyOutcome::NotBegun,
+            ReplyOutcome::Begun,
+            ReplyOutcome::Finished,
+            ReplyOutcome::Finished,
+            ReplyOutcome::Failed,
+        ];
         for outcome in outcomes {
             replies.permit(project(1)).expect("a place").comes_to(outcome);
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use clap::{Parser, ValueEnum};
 use docent_forge::{Forge, Request, State};
 use docent_forge_http::{Address, GithubApp, Host, HttpForge, TokenSource};
-use docent_http_client::{Client, Options, SecretSource};
+use docent_http_client::{Client, ClientOptions, SecretSource};
 use docent_types::SystemClock;
 
 #[derive(Parser)]
@@ -78,7 +78,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(asked: Arguments) -> Result<(), Box<dyn Error>> {
-    let client = Client::new(Options::default())?;
+    let client = Client::new(ClientOptions::default())?;
     let clock = Arc::new(SystemClock);
     let host = match asked.forge {
         Kind::Github => Host::Github,

@@ -99,7 +99,7 @@ impl Address {
             host: host.name(),
             wanted: if host == Host::Gitlab { "GROUP/PROJECT" } else { "OWNER/NAME" },
         };
-        let place = Place::parse(repository).ok_or_else(no_repository)?;
+        let place = GitAddress::parse(repository).ok_or_else(no_repository)?;
         let base = base_url.map(Base::parse).transpose()?;
         let segments = base.as_ref().map_or(&place.segments[..], |base| base.below(&place));
         let (name, above) = segments.split_last().ok_or_else(no_repository)?;
@@ -132,7 +132,7 @@ fn authority(url: &str) -> &str {
 }
 
 /// What git's address says.
-struct Place {
+struct GitAddress {
     /// The scheme, when it is the web's; what is reached by ssh is on the web by https.
     web: Option<&'static str>,
     /// The host, in lower case, with the port if it is the web's.
@@ -140,7 +140,7 @@ struct Place {
     segments: Vec<String>,
 }
 
-impl Place {
+impl GitAddress {
     fn parse(repository: &str) -> Option<Self> {
         let (web, authority, path) = match repository.split_once("://") {
             Some((scheme, rest)) => {
@@ -198,7 +198,7 @@ impl Base {
     }
 
     /// The repository's path, without the folder of its host that the forge lives in.
-    fn below<'a>(&self, place: &'a Place) -> &'a [String] {
+    fn below<'a>(&self, place: &'a GitAddress) -> &'a [String] {
         let whole = &place.segments[..];
         if place.web.is_none() || authority(&self.0) != place.authority {
             return whole;

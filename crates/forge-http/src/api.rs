@@ -9,23 +9,23 @@ use http::StatusCode;
 use serde::de::DeserializeOwned;
 
 use crate::address::Address;
-use crate::call::{Call, read, send};
-use crate::reply::Reply;
+use crate::call::{ForgeCall, read, send};
+use crate::reply::ForgeReply;
+use crate::reply_context::ReplyContext;
 use crate::token::TokenSource;
-use crate::trouble::Trouble;
 
 /// The API of the forge that one repository is on.
 #[derive(Debug, Clone)]
-pub(crate) struct Api {
+pub(crate) struct ForgeApi {
     pub(crate) client: Client,
     pub(crate) address: Address,
     pub(crate) tokens: TokenSource,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
-impl Api {
+impl ForgeApi {
     /// Asks with the repository's token.
-    pub(crate) async fn ask(&self, call: Call) -> Result<Reply, ForgeError> {
+    pub(crate) async fn ask(&self, call: ForgeCall) -> Result<ForgeReply, ForgeError> {
         let token = self.tokens.token(&self.address).await?;
         let reply = send(&self.client, &self.address, &call, token.as_ref()).await?;
         if matches!(reply.status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
@@ -35,12 +35,12 @@ impl Api {
     }
 
     /// Asks, and reads the answer of a success.
-    pub(crate) async fn asks<T: DeserializeOwned>(&self, call: Call) -> Result<T, ForgeError> {
+    pub(crate) async fn asks<T: DeserializeOwned>(&self, call: ForgeCall) -> Result<T, ForgeError> {
         self.read(&self.ask(call).await?)
     }
 
     /// Changes the pull request of this number, and reads what it is then.
-    pub(crate) async fn changes<T: DeserializeOwned>(&self, number: u64, call: Call) -> Result<T, ForgeError> {
+    pub(crate) async fn changes<T: DeserializeOwned>(&self, number: u64, call: ForgeCall) -> Result<T, ForgeError> {
         let reply = self.ask(call).await?;
         if reply.status == StatusCode::NOT_FOUND {
             let tokens = &self.tokens;
@@ -50,15 +50,15 @@ impl Api {
     }
 
     /// Reads the answer of a success; anything else is trouble.
-    pub(crate) fn read<T: DeserializeOwned>(&self, reply: &Reply) -> Result<T, ForgeError> {
+    pub(crate) fn read<T: DeserializeOwned>(&self, reply: &ForgeReply) -> Result<T, ForgeError> {
         if !reply.status.is_success() {
             return Err(self.trouble(reply));
         }
         read(&self.address, reply)
     }
 
-    pub(crate) fn trouble(&self, reply: &Reply) -> ForgeError {
-        Trouble { address: &self.address, tokens: &self.tokens, now: self.clock.now() }.sort(reply)
+    pub(crate) fn trouble(&self, reply: &ForgeReply) -> ForgeError {
+        ReplyContext { address: &self.address, tokens: &self.tokens, now: self.clock.now() }.sort(reply)
     }
 
     /// That of several wrong things it is this one.

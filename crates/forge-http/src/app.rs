@@ -19,10 +19,10 @@ use serde_json::json;
 use zeroize::Zeroizing;
 
 use crate::address::Address;
-use crate::call::{self, Call, escaped};
-use crate::reply::Reply;
+use crate::call::{self, ForgeCall, escaped};
+use crate::reply::ForgeReply;
+use crate::reply_context::ReplyContext;
 use crate::token::{TokenSource, refuse};
-use crate::trouble::Trouble;
 
 /// A token that is left so little time is made anew: a push takes minutes.
 const MARGIN: Duration = Duration::from_secs(5 * 60);
@@ -111,7 +111,7 @@ impl GithubApp {
     async fn make(&self, address: &Address) -> Result<Token, ForgeError> {
         let statement = self.statement(address).await?;
         let path = format!("/repos/{}/{}/installation", escaped(&address.owner), escaped(&address.name));
-        let reply = call::send(&self.client, address, &Call::get(path), Some(&statement)).await?;
+        let reply = call::send(&self.client, address, &ForgeCall::get(path), Some(&statement)).await?;
         let installation: Installation = self.read(address, &reply)?;
         if installation.suspended_at.is_some() {
             return Err(self.refuse(address, "is suspended for", "lift the suspension in the owner's settings"));
@@ -121,7 +121,7 @@ impl GithubApp {
             "permissions": { "contents": "write", "pull_requests": "write" },
         });
         let path = format!("/app/installations/{}/access_tokens", installation.id);
-        let call = Call::new(Method::POST, path, wanted);
+        let call = ForgeCall::new(Method::POST, path, wanted);
         let reply = call::send(&self.client, address, &call, Some(&statement)).await?;
         let made: Made = self.read(address, &reply)?;
         let secret = Secret::parse(&made.token)
@@ -145,11 +145,11 @@ impl GithubApp {
         Secret::parse(&signed).map_err(|_| self.refuse(address, "cannot speak for itself to", "check its private key"))
     }
 
-    fn read<T: serde::de::DeserializeOwned>(&self, address: &Address, reply: &Reply) -> Result<T, ForgeError> {
+    fn read<T: serde::de::DeserializeOwned>(&self, address: &Address, reply: &ForgeReply) -> Result<T, ForgeError> {
         if reply.status.is_success() {
             return call::read(address, reply);
         }
-        let trouble = Trouble { address, tokens: &TokenSource::None, now: self.clock.now() };
+        let trouble = ReplyContext { address, tokens: &TokenSource::None, now: self.clock.now() };
         if let Some(busy) = trouble.passing(reply) {
             return Err(busy);
         }

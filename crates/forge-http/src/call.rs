@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::address::{Address, Host};
 use crate::cause::Cause;
-use crate::reply::Reply;
+use crate::reply::ForgeReply;
 
 /// No answer that means anything to us is longer: some dozen pull requests with their texts.
 const LIMIT_BYTES: usize = 16 * 1024 * 1024;
@@ -25,13 +25,13 @@ pub(crate) fn escaped(text: &str) -> String {
 
 /// What is asked. The path begins with a slash, below the API's base, and is escaped.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Call {
+pub(crate) struct ForgeCall {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) body: Option<Value>,
 }
 
-impl Call {
+impl ForgeCall {
     pub(crate) fn get(path: impl Into<String>) -> Self {
         Self { method: Method::GET, path: path.into(), body: None }
     }
@@ -43,7 +43,7 @@ impl Call {
 
 /// Reads the JSON of a success. Nobody can say whether what was asked has happened when it is not readable: asking again
 /// finds out.
-pub(crate) fn read<T: DeserializeOwned>(address: &Address, reply: &Reply) -> Result<T, ForgeError> {
+pub(crate) fn read<T: DeserializeOwned>(address: &Address, reply: &ForgeReply) -> Result<T, ForgeError> {
     serde_json::from_slice(&reply.body).map_err(|error| {
         let forge = address.authority().to_owned();
         let what = if error.is_data() { "JSON of another shape" } else { "no JSON" };
@@ -60,30 +60,30 @@ pub(crate) fn readable<T: DeserializeOwned>(all: Vec<Value>) -> Vec<T> {
 pub(crate) async fn send(
     client: &Client,
     address: &Address,
-    call: &Call,
+    call: &ForgeCall,
     token: Option<&Secret>,
-) -> Result<Reply, ForgeError> {
+) -> Result<ForgeReply, ForgeError> {
     let url = format!("{}{}", address.api, call.path);
     let reply = send_to(client, address, &url, call, token).await?;
     let Some(url) = elsewhere(&address.api, call, &reply) else { return Ok(reply) };
     tracing::warn!(repository = %address, now = url, "the repository has another address on the forge now");
     let reply = send_to(client, address, &url, call, token).await?;
-    Ok(Reply { moved: true, ..reply })
+    Ok(ForgeReply { moved: true, ..reply })
 }
 
 async fn send_to(
     client: &Client,
     address: &Address,
     url: &str,
-    call: &Call,
+    call: &ForgeCall,
     token: Option<&Secret>,
-) -> Result<Reply, ForgeError> {
+) -> Result<ForgeReply, ForgeError> {
     let request = request(address, url, call, token)?;
     let response = client.send(request).await.map_err(unsent)?;
     let (status, headers) = (response.status(), response.headers().clone());
     let body = response.bytes(LIMIT_BYTES).await.map_err(unsent)?;
     let body = if status.is_success() { body } else { without(&body, token) };
-    Ok(Reply { status, headers, body, moved: false })
+    Ok(ForgeReply { status, headers, body, moved: false })
 }
 
 /// A forge's complaint, which people get to read, without the token, should it quote it.
@@ -107,7 +107,12 @@ fn unsent(error: SendError) -> ForgeError {
     ForgeError::Refused { sentence }
 }
 
-fn request(address: &Address, url: &str, call: &Call, token: Option<&Secret>) -> Result<Request<Bytes>, ForgeError> {
+fn request(
+    address: &Address,
+    url: &str,
+    call: &ForgeCall,
+    token: Option<&Secret>,
+) -> Result<Request<Bytes>, ForgeError> {
     let refuse =
         |why: String| ForgeError::Refused { sentence: format!("{} cannot be asked: {why}", address.authority()) };
     let body = call.body.as_ref().map_or_else(Bytes::new, |body| Bytes::from(body.to_string()));
@@ -151,7 +156,7 @@ fn credential(host: Host, token: &Secret) -> (HeaderName, HeaderValue) {
 }
 
 /// Where to ask again, when the reply says so and that place may see the token.
-fn elsewhere(api: &str, call: &Call, reply: &Reply) -> Option<String> {
+fn elsewhere(api: &str, call: &ForgeCall, reply: &ForgeReply) -> Option<String> {
     let follow = match reply.status {
         StatusCode::TEMPORARY_REDIRECT | StatusCode::PERMANENT_REDIRECT => true,
         StatusCode::MOVED_PERMANENTLY | StatusCode::FOUND => call.method == Method::GET,
@@ -180,8 +185,8 @@ mod tests {
     #[test]
     fn a_redirect_is_followed_on_the_same_forge_only() {
         let api = "https://api.github.com";
-        let get = Call::get("/repos/a/b");
-        let post = Call::new(Method::POST, "/repos/a/b/pulls", Value::Null);
+        let get = ForgeCall::get("/repos/a/b");
+        let post = ForgeCall::new(Method::POST, "/repos/a/b/pulls", Value::Null);
         for (status, call, location, expected) in [
             (301, &get, "https://api.github.com/repositories/1", Some("https://api.github.com/repositories/1")),
             (307, &post, "/repositories/1/pulls", Some("https://api.github.com/repositories/1/pulls")),
@@ -195,7 +200,7 @@ mod tests {
             (302, &get, "https://api.github.com:444/x", None),
             (200, &get, "https://api.github.com/x", None),
         ] {
-            let mut reply = Reply { status: StatusCode::from_u16(status).unwrap(), ..Reply::default() };
+            let mut reply = ForgeReply { status: StatusCode::from_u16(status).unwrap(), ..ForgeReply::default() };
             reply.headers.insert(LOCATION, HeaderValue::from_static(location));
             assert_eq!(elsewhere(api, call, &reply).as_deref(), expected, "{status} {location}");
         }

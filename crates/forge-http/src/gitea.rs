@@ -7,11 +7,11 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::Api;
-use crate::call::{Call, escaped, readable};
+use crate::api::ForgeApi;
+use crate::call::{ForgeCall, escaped, readable};
 use crate::cause::Cause;
 use crate::checked::Checked;
-use crate::reply::Reply;
+use crate::reply::ForgeReply;
 use crate::title::{self, cut, is_marked, marked};
 
 /// The column holds more; people do not read more.
@@ -24,7 +24,7 @@ const PAGE: usize = 50;
 const PAGES: usize = 5;
 
 #[derive(Debug)]
-pub(crate) struct Gitea(pub(crate) Api);
+pub(crate) struct Gitea(pub(crate) ForgeApi);
 
 #[derive(Debug, Deserialize)]
 struct Pull {
@@ -75,7 +75,7 @@ struct Label {
 }
 
 /// Whether there is another page. A forge may be configured to shorter pages than we ask for.
-fn has_next(reply: &Reply) -> bool {
+fn has_next(reply: &ForgeReply) -> bool {
     let links = reply.headers.get(LINK).and_then(|links| links.to_str().ok()).unwrap_or_default();
     links.contains("rel=\"next\"")
 }
@@ -89,7 +89,7 @@ impl Gitea {
     async fn newest(&self, state: &str, wanted: impl Fn(&Pull) -> bool) -> Result<Option<Pull>, ForgeError> {
         for page in 1..=PAGES {
             let path = self.path(&format!("/pulls?state={state}&limit={PAGE}&page={page}"));
-            let reply = self.0.ask(Call::get(path)).await?;
+            let reply = self.0.ask(ForgeCall::get(path)).await?;
             let listed: Vec<Value> = self.0.read(&reply)?;
             let last = listed.is_empty() || (listed.len() < PAGE && !has_next(&reply));
             let pulls: Vec<Pull> = readable(listed);
@@ -107,7 +107,7 @@ impl Gitea {
         let mut found = self.newest("open", same).await?;
         if found.is_none() {
             let (base, head) = (escaped(&request.base), escaped(&request.head));
-            let reply = self.0.ask(Call::get(self.path(&format!("/pulls/{base}/{head}")))).await?;
+            let reply = self.0.ask(ForgeCall::get(self.path(&format!("/pulls/{base}/{head}")))).await?;
             found = self.0.read::<Pull>(&reply).ok().filter(|pull| same(pull) && pull.state == "open");
         }
         let Some(found) = found else {
@@ -118,7 +118,7 @@ impl Gitea {
     }
 
     async fn has_branch(&self, branch: &str) -> Result<bool, ForgeError> {
-        let reply = self.0.ask(Call::get(self.path(&format!("/branches/{}", escaped(branch))))).await?;
+        let reply = self.0.ask(ForgeCall::get(self.path(&format!("/branches/{}", escaped(branch))))).await?;
         match reply.status {
             StatusCode::NOT_FOUND => Ok(false),
             status if status.is_success() => Ok(true),
@@ -135,7 +135,7 @@ impl Gitea {
                 break;
             }
             let path = self.path(&format!("/labels?limit={PAGE}&page={page}"));
-            match self.0.asks::<Vec<Label>>(Call::get(path)).await {
+            match self.0.asks::<Vec<Label>>(ForgeCall::get(path)).await {
                 Ok(labels) if labels.is_empty() => break,
                 Ok(labels) => {
                     numbers
@@ -166,12 +166,12 @@ impl Forge for Gitea {
             "body": cut(&request.body, BODY),
             "labels": self.label_numbers(&request.labels).await,
         });
-        let reply = self.0.ask(Call::new(Method::POST, self.path("/pulls"), body)).await?;
+        let reply = self.0.ask(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await?;
         match reply.status {
             StatusCode::CONFLICT => self.there(request).await,
             // One status for a branch and for a repository that is not there.
             StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
-                let _: Repository = self.0.asks(Call::get(self.path(""))).await?;
+                let _: Repository = self.0.asks(ForgeCall::get(self.path(""))).await?;
                 if !self.has_branch(&request.head).await? {
                     return Err(ForgeError::HeadMissing { head: request.head.clone() });
                 }
@@ -187,7 +187,7 @@ impl Forge for Gitea {
     async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
         let title = marked(&request.title, title::GITEA, found.draft);
         let body = json!({ "title": title, "body": cut(&request.body, BODY) });
-        let call = Call::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
+        let call = ForgeCall::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
         Ok(self.0.changes::<Pull>(found.number, call).await?.told())
     }
 }
@@ -210,7 +210,7 @@ struct Permissions {
 #[async_trait]
 impl Checked for Gitea {
     async fn check(&self) -> Result<String, ForgeError> {
-        let repository: Repository = self.0.asks(Call::get(self.path(""))).await?;
+        let repository: Repository = self.0.asks(ForgeCall::get(self.path(""))).await?;
         let (tokens, forge) = (&self.0.tokens, self.0.address.authority());
         if repository.archived {
             return Err(self.0.refused("is archived: unarchive it, or remove the project"));

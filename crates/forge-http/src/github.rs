@@ -6,14 +6,14 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::api::Api;
-use crate::call::{Call, escaped, readable};
+use crate::api::ForgeApi;
+use crate::call::{ForgeCall, escaped, readable};
 use crate::cause::Cause;
 use crate::checked::Checked;
-use crate::reply::Reply;
+use crate::reply::ForgeReply;
+use crate::reply_context::mentions;
 use crate::title::{cut, plain};
 use crate::token::TokenSource;
-use crate::trouble::mentions;
 
 /// GitHub takes 65,536 characters.
 const BODY: usize = 65_000;
@@ -22,7 +22,7 @@ const BODY: usize = 65_000;
 const PAGE: usize = 50;
 
 #[derive(Debug)]
-pub(crate) struct Github(pub(crate) Api);
+pub(crate) struct Github(pub(crate) ForgeApi);
 
 #[derive(Debug, Deserialize)]
 struct Pull {
@@ -66,7 +66,7 @@ impl Pull {
 
 /// What became of a request to open a pull request.
 #[derive(Debug, PartialEq, Eq)]
-enum Opening {
+enum OpenAttempt {
     Made,
     /// There is an open one from the same branch already.
     There,
@@ -78,8 +78,8 @@ enum Opening {
     Failed,
 }
 
-impl Opening {
-    fn of(reply: &Reply) -> Self {
+impl OpenAttempt {
+    fn of(reply: &ForgeReply) -> Self {
         match reply.status {
             status if status.is_success() => Self::Made,
             StatusCode::UNPROCESSABLE_ENTITY if names(reply, "head") => Self::HeadMissing,
@@ -98,7 +98,7 @@ impl Opening {
 }
 
 /// Whether an error is about this field's value.
-fn names(reply: &Reply, field: &str) -> bool {
+fn names(reply: &ForgeReply, field: &str) -> bool {
     let body: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
     let about =
         |error: &Value| error["field"] == field && matches!(error["code"].as_str(), Some("invalid" | "missing"));
@@ -114,17 +114,17 @@ impl Github {
     async fn of_branch(&self, head: &str, state: &str) -> Result<Vec<Pull>, ForgeError> {
         let list = format!("state={state}&sort=created&direction=desc&per_page={PAGE}");
         let by_head = escaped(&format!("{}:{head}", self.0.address.owner));
-        let reply = self.0.ask(Call::get(self.path(&format!("/pulls?head={by_head}&{list}")))).await?;
+        let reply = self.0.ask(ForgeCall::get(self.path(&format!("/pulls?head={by_head}&{list}")))).await?;
         let mut pulls: Vec<Pull> = readable(self.0.read(&reply)?);
         if reply.moved && pulls.is_empty() {
             // The filter wants the owner's name, and that may be what has changed.
-            pulls = readable(self.0.asks(Call::get(self.path(&format!("/pulls?{list}")))).await?);
+            pulls = readable(self.0.asks(ForgeCall::get(self.path(&format!("/pulls?{list}")))).await?);
         }
         pulls.retain(|pull| pull.is_from(head));
         Ok(pulls)
     }
 
-    async fn create(&self, request: &Request, draft: bool) -> Result<Reply, ForgeError> {
+    async fn create(&self, request: &Request, draft: bool) -> Result<ForgeReply, ForgeError> {
         let body = json!({
             "title": plain(&request.title),
             "body": cut(&request.body, BODY),
@@ -132,7 +132,7 @@ impl Github {
             "base": request.base,
             "draft": draft,
         });
-        self.0.ask(Call::new(Method::POST, self.path("/pulls"), body)).await
+        self.0.ask(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await
     }
 
     /// The one that stands in the way of opening another.
@@ -151,7 +151,8 @@ impl Github {
         if labels.is_empty() {
             return;
         }
-        let call = Call::new(Method::POST, self.path(&format!("/issues/{number}/labels")), json!({ "labels": labels }));
+        let call =
+            ForgeCall::new(Method::POST, self.path(&format!("/issues/{number}/labels")), json!({ "labels": labels }));
         if let Err(error) = self.0.asks::<Value>(call).await {
             let error: &dyn std::error::Error = &error;
             tracing::warn!(repository = %self.0.address, number, error, "the pull request has no labels");
@@ -168,17 +169,17 @@ impl Forge for Github {
 
     async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
         let mut reply = self.create(request, request.draft).await?;
-        if request.draft && Opening::of(&reply) == Opening::NoDrafts {
+        if request.draft && OpenAttempt::of(&reply) == OpenAttempt::NoDrafts {
             reply = self.create(request, false).await?;
         }
         let (head, base) = (request.head.clone(), request.base.clone());
-        let pull = match Opening::of(&reply) {
-            Opening::Made => self.0.read::<Pull>(&reply)?.told(),
-            Opening::There => self.there(request).await?,
-            Opening::NoChanges => return Err(ForgeError::NoChanges { head, base }),
-            Opening::HeadMissing => return Err(ForgeError::HeadMissing { head }),
-            Opening::BaseMissing => return Err(self.0.refused(&format!("has no branch `{base}` to open it to"))),
-            Opening::NoDrafts | Opening::Failed => return Err(self.0.trouble(&reply)),
+        let pull = match OpenAttempt::of(&reply) {
+            OpenAttempt::Made => self.0.read::<Pull>(&reply)?.told(),
+            OpenAttempt::There => self.there(request).await?,
+            OpenAttempt::NoChanges => return Err(ForgeError::NoChanges { head, base }),
+            OpenAttempt::HeadMissing => return Err(ForgeError::HeadMissing { head }),
+            OpenAttempt::BaseMissing => return Err(self.0.refused(&format!("has no branch `{base}` to open it to"))),
+            OpenAttempt::NoDrafts | OpenAttempt::Failed => return Err(self.0.trouble(&reply)),
         };
         self.label(pull.number, &request.labels).await;
         Ok(pull)
@@ -186,13 +187,13 @@ impl Forge for Github {
 
     async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
         let body = json!({ "title": plain(&request.title), "body": cut(&request.body, BODY) });
-        let call = Call::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
+        let call = ForgeCall::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
         Ok(self.0.changes::<Pull>(found.number, call).await?.told())
     }
 }
 
 #[derive(Debug, Deserialize)]
-struct Seen {
+struct SeenPull {
     full_name: String,
     #[serde(default)]
     archived: bool,
@@ -210,8 +211,8 @@ struct Permissions {
 #[async_trait]
 impl Checked for Github {
     async fn check(&self) -> Result<String, ForgeError> {
-        let reply = self.0.ask(Call::get(self.path(""))).await?;
-        let seen: Seen = self.0.read(&reply)?;
+        let reply = self.0.ask(ForgeCall::get(self.path(""))).await?;
+        let seen: SeenPull = self.0.read(&reply)?;
         let (name, tokens, forge) = (&seen.full_name, &self.0.tokens, self.0.address.authority());
         if seen.archived {
             return Err(self.0.refused("is archived: unarchive it, or remove the project"));
@@ -244,8 +245,12 @@ impl Checked for Github {
 mod tests {
     use super::*;
 
-    fn reply(status: u16, body: &str) -> Reply {
-        Reply { status: StatusCode::from_u16(status).unwrap(), body: body.to_owned().into(), ..Reply::default() }
+    fn reply(status: u16, body: &str) -> ForgeReply {
+        ForgeReply {
+            status: StatusCode::from_u16(status).unwrap(),
+            body: body.to_owned().into(),
+            ..ForgeReply::default()
+        }
     }
 
     #[test]
@@ -259,22 +264,22 @@ mod tests {
             json!({ "message": "Validation Failed", "errors": [error] }).to_string()
         };
         for (status, body, expected) in [
-            (201, "{}".to_owned(), Opening::Made),
-            (422, custom("A pull request already exists for acme:docent/a."), Opening::There),
-            (422, custom("No commits between main and docent/a"), Opening::NoChanges),
-            (422, field("head"), Opening::HeadMissing),
-            (422, field("base"), Opening::BaseMissing),
-            (422, field("title"), Opening::Failed),
+            (201, "{}".to_owned(), OpenAttempt::Made),
+            (422, custom("A pull request already exists for acme:docent/a."), OpenAttempt::There),
+            (422, custom("No commits between main and docent/a"), OpenAttempt::NoChanges),
+            (422, field("head"), OpenAttempt::HeadMissing),
+            (422, field("base"), OpenAttempt::BaseMissing),
+            (422, field("title"), OpenAttempt::Failed),
             (
                 422,
                 r#"{"message":"Draft pull requests are not supported in this repository."}"#.to_owned(),
-                Opening::NoDrafts,
+                OpenAttempt::NoDrafts,
             ),
-            (422, r#"{"message":"Validation Failed","errors":["body is too long"]}"#.to_owned(), Opening::Failed),
-            (422, "not JSON".to_owned(), Opening::Failed),
-            (403, custom("No commits between main and docent/a"), Opening::Failed),
+            (422, r#"{"message":"Validation Failed","errors":["body is too long"]}"#.to_owned(), OpenAttempt::Failed),
+            (422, "not JSON".to_owned(), OpenAttempt::Failed),
+            (403, custom("No commits between main and docent/a"), OpenAttempt::Failed),
         ] {
-            assert_eq!(Opening::of(&reply(status, &body)), expected, "{status} {body}");
+            assert_eq!(OpenAttempt::of(&reply(status, &body)), expected, "{status} {body}");
         }
     }
 

@@ -6,8 +6,8 @@ use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::api::Api;
-use crate::call::{Call, escaped, readable};
+use crate::api::ForgeApi;
+use crate::call::{ForgeCall, escaped, readable};
 use crate::cause::Cause;
 use crate::checked::Checked;
 use crate::title::{self, cut, is_marked, marked};
@@ -23,7 +23,7 @@ const PAGE: usize = 50;
 const DEVELOPER: u32 = 30;
 
 #[derive(Debug)]
-pub(crate) struct Gitlab(pub(crate) Api);
+pub(crate) struct Gitlab(pub(crate) ForgeApi);
 
 #[derive(Debug, Deserialize)]
 struct MergeRequest {
@@ -65,7 +65,7 @@ impl Gitlab {
 
     async fn newest(&self, head: &str, filter: &str) -> Result<Option<PullRequest>, ForgeError> {
         let query = format!("source_branch={}&{filter}&order_by=created_at&sort=desc&per_page={PAGE}", escaped(head));
-        let listed = self.0.asks(Call::get(self.path(&format!("/merge_requests?{query}")))).await?;
+        let listed = self.0.asks(ForgeCall::get(self.path(&format!("/merge_requests?{query}")))).await?;
         let found: Vec<MergeRequest> = readable(listed);
         let newest = found.into_iter().filter(|found| found.is_from(head)).max_by_key(|found| found.iid);
         Ok(newest.map(MergeRequest::told))
@@ -82,7 +82,7 @@ impl Gitlab {
     }
 
     async fn has_branch(&self, branch: &str) -> Result<bool, ForgeError> {
-        let reply = self.0.ask(Call::get(self.path(&format!("/repository/branches/{}", escaped(branch))))).await?;
+        let reply = self.0.ask(ForgeCall::get(self.path(&format!("/repository/branches/{}", escaped(branch))))).await?;
         match reply.status {
             StatusCode::NOT_FOUND => Ok(false),
             status if status.is_success() => Ok(true),
@@ -108,7 +108,7 @@ impl Forge for Gitlab {
             "labels": labels.join(","),
             "remove_source_branch": false,
         });
-        let reply = self.0.ask(Call::new(Method::POST, self.path("/merge_requests"), body)).await?;
+        let reply = self.0.ask(ForgeCall::new(Method::POST, self.path("/merge_requests"), body)).await?;
         match reply.status {
             StatusCode::CONFLICT => self.there(request).await,
             // What is wrong is told in words that change between releases: so look.
@@ -128,7 +128,7 @@ impl Forge for Gitlab {
     async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
         let title = marked(&request.title, title::GITLAB, found.draft);
         let body = json!({ "title": title, "description": cut(&request.body, BODY) });
-        let call = Call::new(Method::PUT, self.path(&format!("/merge_requests/{}", found.number)), body);
+        let call = ForgeCall::new(Method::PUT, self.path(&format!("/merge_requests/{}", found.number)), body);
         Ok(self.0.changes::<MergeRequest>(found.number, call).await?.told())
     }
 }
@@ -170,7 +170,7 @@ impl Project {
 #[async_trait]
 impl Checked for Gitlab {
     async fn check(&self) -> Result<String, ForgeError> {
-        let project: Project = self.0.asks(Call::get(self.path(""))).await?;
+        let project: Project = self.0.asks(ForgeCall::get(self.path(""))).await?;
         let (name, tokens, forge) = (&project.path_with_namespace, &self.0.tokens, self.0.address.authority());
         if project.archived {
             return Err(self.0.refused("is archived: unarchive it, or remove the project"));
@@ -186,7 +186,7 @@ impl Checked for Gitlab {
             return Err(self.0.refused(&format!("lets {tokens} do too little: give it at least the role Developer")));
         }
         // Only access tokens can be asked about themselves.
-        let own = self.0.ask(Call::get("/personal_access_tokens/self")).await?;
+        let own = self.0.ask(ForgeCall::get("/personal_access_tokens/self")).await?;
         if let Ok(OwnToken { scopes }) = self.0.read(&own)
             && !scopes.iter().any(|scope| scope == "api")
         {

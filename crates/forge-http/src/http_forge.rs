@@ -9,7 +9,7 @@ use docent_http_client::Client;
 use docent_types::Clock;
 
 use crate::address::{Address, Host};
-use crate::api::Api;
+use crate::api::ForgeApi;
 use crate::checked::Checked;
 use crate::gitea::Gitea;
 use crate::github::Github;
@@ -23,7 +23,7 @@ impl HttpForge {
     /// No request is made yet. The clock tells how long a limit lasts.
     pub fn new(client: Client, address: Address, tokens: TokenSource, clock: Arc<dyn Clock>) -> Self {
         let host = address.host;
-        let api = Api { client, address, tokens, clock };
+        let api = ForgeApi { client, address, tokens, clock };
         Self(match host {
             Host::Github => Box::new(Github(api)),
             Host::Gitlab => Box::new(Gitlab(api)),

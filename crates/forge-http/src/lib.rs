@@ -21,11 +21,11 @@ mod github;
 mod gitlab;
 mod http_forge;
 mod reply;
+mod reply_context;
 #[cfg(test)]
 mod tests;
 mod title;
 mod token;
-mod trouble;
 
 pub use address::{Address, AddressError, Host};
 pub use app::GithubApp;

@@ -5,7 +5,7 @@ use http::{HeaderMap, StatusCode};
 
 /// What came back, of whatever status.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reply {
+pub(crate) struct ForgeReply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use docent_forge::{ForgeError, Request};
-use docent_http_client::{Client, Options, Secret};
+use docent_http_client::{Client, ClientOptions, Secret};
 use docent_types::{ManualClock, Timestamp};
 
 use self::server::Server;
@@ -25,7 +25,7 @@ const NOON: i64 = 1_795_262_400_000;
 const TOKEN: &str = "s3cret-t0ken";
 
 fn client() -> Client {
-    Client::new(Options::default()).expect("a client")
+    Client::new(ClientOptions::default()).expect("a client")
 }
 
 fn clock() -> Arc<ManualClock> {

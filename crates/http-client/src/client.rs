@@ -17,7 +17,7 @@ use crate::connector::{Connector, Fault};
 use crate::error::{ClientError, SendError, Wait};
 use crate::near::is_near;
 use crate::proxy::Proxies;
-use crate::response::{Patience, Response};
+use crate::response::{BodyTimeouts, Response};
 use crate::tls;
 
 /// Sends requests and keeps connections for the next ones. A clone is cheap and shares them.
@@ -30,7 +30,7 @@ pub struct Client {
 
 /// How long to wait for what, and who is asking.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Options {
+pub struct ClientOptions {
     /// For a connection: name, proxy and TLS together.
     pub connect: Duration,
     /// For the head of the answer, from the beginning of the request, connecting included.
@@ -43,7 +43,7 @@ pub struct Options {
     pub user_agent: String,
 }
 
-impl Default for Options {
+impl Default for ClientOptions {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -66,12 +66,16 @@ struct Limits {
 
 impl Client {
     /// A client with the machine's own certificates and proxies, both read here, once.
-    pub fn new(options: Options) -> Result<Self, ClientError> {
+    pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
         Self::assemble(options, Proxies::of_the_environment(), tls::system_roots())
     }
 
-    pub(crate) fn assemble(options: Options, proxies: Proxies, roots: RootCertStore) -> Result<Self, ClientError> {
-        let Options { connect, head, idle, total, user_agent } = options;
+    pub(crate) fn assemble(
+        options: ClientOptions,
+        proxies: Proxies,
+        roots: RootCertStore,
+    ) -> Result<Self, ClientError> {
+        let ClientOptions { connect, head, idle, total, user_agent } = options;
         let user_agent = HeaderValue::try_from(&user_agent).map_err(|_| ClientError::UserAgent(user_agent))?;
         let connector = Connector::new(&tls::config(roots)?, proxies.clone(), connect);
         let pool = legacy::Client::builder(TokioExecutor::new())
@@ -108,7 +112,7 @@ impl Client {
         };
         let (head, body) = answer.map_err(|error| self.sorted(error, &host, route.proxy))?.into_parts();
         let total = self.limits.total.map(|total| (started + total, total));
-        Ok(Response::new(head, body, host, Patience { idle: self.limits.idle, total }))
+        Ok(Response::new(head, body, host, BodyTimeouts { idle: self.limits.idle, total }))
     }
 
     /// Where the request goes, if it may go there.

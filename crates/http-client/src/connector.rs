@@ -35,7 +35,7 @@ type BoxError = Box<dyn std::error::Error + Send + Sync>;
 /// Makes the connections of a client.
 #[derive(Debug, Clone)]
 pub(crate) struct Connector {
-    dial: HttpsConnector<Dial>,
+    dial: HttpsConnector<ProxyConnector>,
     limit: Duration,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Fault {
 impl Connector {
     pub(crate) fn new(tls: &ClientConfig, proxies: Proxies, limit: Duration) -> Self {
         let to_proxy = HttpsConnector::from((tcp(), tls.clone()));
-        let dial = Dial { to_proxy, proxies };
+        let dial = ProxyConnector { to_proxy, proxies };
         let builder = HttpsConnectorBuilder::new().with_tls_config(tls.clone()).https_or_http();
         Self { dial: builder.enable_all_versions().wrap_connector(dial), limit }
     }
@@ -69,7 +69,7 @@ fn tcp() -> HttpConnector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = MaybeHttpsStream<Line>;
+    type Response = MaybeHttpsStream<ProxiedConnection>;
     type Error = Fault;
     type Future = BoxFuture<'static, Result<Self::Response, Fault>>;
 
@@ -101,16 +101,16 @@ fn fault(error: BoxError) -> Fault {
 
 /// Reaches a destination or the proxy in front of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Dial {
+pub(crate) struct ProxyConnector {
     /// Speaks TLS where a proxy's own address is https; destinations are given to it as plain http.
     to_proxy: HttpsConnector<HttpConnector>,
     proxies: Proxies,
 }
 
-impl Service<Uri> for Dial {
-    type Response = Line;
+impl Service<Uri> for ProxyConnector {
+    type Response = ProxiedConnection;
     type Error = BoxError;
-    type Future = BoxFuture<'static, Result<Line, BoxError>>;
+    type Future = BoxFuture<'static, Result<ProxiedConnection, BoxError>>;
 
     fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         self.to_proxy.poll_ready(context)
@@ -121,24 +121,24 @@ impl Service<Uri> for Dial {
         match self.proxies.towards(&destination) {
             None => {
                 let connecting = self.direct(&destination, is_https);
-                async move { Ok(Line { stream: connecting.await?, proxied: false }) }.boxed()
+                async move { Ok(ProxiedConnection { stream: connecting.await?, proxied: false }) }.boxed()
             }
             Some(proxy) if !is_spoken(&proxy) => {
                 async { Err("only proxies with an http or https address are known".into()) }.boxed()
             }
             Some(proxy) if is_https => {
                 let tunnelling = tunnel(&proxy, self.to_proxy.clone()).call(destination);
-                async move { Ok(Line { stream: tunnelling.await?, proxied: false }) }.boxed()
+                async move { Ok(ProxiedConnection { stream: tunnelling.await?, proxied: false }) }.boxed()
             }
             Some(proxy) => {
                 let connecting = self.to_proxy.call(proxy.uri().clone());
-                async move { Ok(Line { stream: connecting.await?, proxied: true }) }.boxed()
+                async move { Ok(ProxiedConnection { stream: connecting.await?, proxied: true }) }.boxed()
             }
         }
     }
 }
 
-impl Dial {
+impl ProxyConnector {
     /// The bare connection: TLS with the destination is made above.
     fn direct(&mut self, destination: &Uri, is_https: bool) -> BoxFuture<'static, Result<Stream, BoxError>> {
         match plain(destination, is_https) {
@@ -167,18 +167,18 @@ type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
 /// A connection that knows whether a proxy reads what is sent over it, and wants whole addresses.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ProxiedConnection {
     stream: Stream,
     proxied: bool,
 }
 
-impl Connection for Line {
+impl Connection for ProxiedConnection {
     fn connected(&self) -> Connected {
         self.stream.connected().proxy(self.proxied)
     }
 }
 
-impl Read for Line {
+impl Read for ProxiedConnection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -188,7 +188,7 @@ impl Read for Line {
     }
 }
 
-impl Write for Line {
+impl Write for ProxiedConnection {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.stream).poll_write(context, bytes)
     }

@@ -36,7 +36,7 @@ mod tls;
 #[cfg(test)]
 mod tests;
 
-pub use client::{Client, Options};
+pub use client::{Client, ClientOptions};
 pub use error::{ClientError, SendError, Wait};
 pub use near::is_near;
 pub use response::{Chunks, Response};

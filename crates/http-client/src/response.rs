@@ -22,20 +22,20 @@ pub struct Response {
     head: Parts,
     body: Incoming,
     host: String,
-    patience: Patience,
+    timeouts: BodyTimeouts,
 }
 
 /// How long a body may take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Patience {
+pub(crate) struct BodyTimeouts {
     pub(crate) idle: Duration,
     /// When the whole has to be there, and how long that was from the beginning.
     pub(crate) total: Option<(Instant, Duration)>,
 }
 
 impl Response {
-    pub(crate) fn new(head: Parts, body: Incoming, host: String, patience: Patience) -> Self {
-        Self { head, body, host, patience }
+    pub(crate) fn new(head: Parts, body: Incoming, host: String, timeouts: BodyTimeouts) -> Self {
+        Self { head, body, host, timeouts }
     }
 
     pub fn status(&self) -> StatusCode {
@@ -49,7 +49,7 @@ impl Response {
     /// Waits no longer than this between two pieces of the body.
     #[must_use]
     pub fn within(mut self, idle: Duration) -> Self {
-        self.patience.idle = self.patience.idle.min(idle);
+        self.timeouts.idle = self.timeouts.idle.min(idle);
         self
     }
 
@@ -84,8 +84,8 @@ impl Response {
 
     /// The body as it arrives.
     pub fn chunks(self) -> Chunks {
-        let Self { body, host, patience, .. } = self;
-        Chunks { body, host, patience, last: Instant::now(), timer: None, over: false }
+        let Self { body, host, timeouts, .. } = self;
+        Chunks { body, host, timeouts, last: Instant::now(), timer: None, over: false }
     }
 
     fn announced_length(&self) -> Option<u64> {
@@ -98,7 +98,7 @@ impl Response {
 pub struct Chunks {
     body: Incoming,
     host: String,
-    patience: Patience,
+    timeouts: BodyTimeouts,
     /// When the last piece came.
     last: Instant,
     /// Runs while a piece is waited for. It is not moved for every piece, only when it fires too early.
@@ -132,7 +132,7 @@ impl Chunks {
     /// Ready once a limit of time is over.
     fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<SendError> {
         loop {
-            let (until, what, limit) = self.patience.ends(self.last);
+            let (until, what, limit) = self.timeouts.ends(self.last);
             let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(until)));
             ready!(timer.as_mut().poll(context));
             if timer.deadline() >= until {
@@ -161,7 +161,7 @@ impl Stream for Chunks {
     }
 }
 
-impl Patience {
+impl BodyTimeouts {
     /// Until when to wait if the last piece came at `last`, for what, and the whole of that limit.
     fn ends(&self, last: Instant) -> (Instant, Wait, Duration) {
         let idle = last + self.idle;

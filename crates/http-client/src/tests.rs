@@ -16,7 +16,7 @@ use tokio::sync::mpsc;
 use tokio_rustls::TlsAcceptor;
 
 use crate::proxy::Proxies;
-use crate::{Client, Options, SendError, Wait};
+use crate::{Client, ClientOptions, SendError, Wait};
 
 /// Serves every connection of a listener on loopback with one function, for as long as the test runs.
 async fn server<F, S>(serve: F) -> SocketAddr
@@ -77,17 +77,17 @@ async fn stalls_after(bytes: &'static str) -> (SocketAddr, mpsc::UnboundedReceiv
     (address, gone)
 }
 
-fn hasty() -> Options {
+fn hasty() -> ClientOptions {
     let blink = Duration::from_millis(50);
-    Options { connect: Duration::from_secs(5), head: blink, idle: blink, ..Options::default() }
+    ClientOptions { connect: Duration::from_secs(5), head: blink, idle: blink, ..ClientOptions::default() }
 }
 
-fn direct(options: Options) -> Client {
+fn direct(options: ClientOptions) -> Client {
     Client::assemble(options, Proxies::of("", ""), RootCertStore::empty()).expect("a client")
 }
 
 fn client() -> Client {
-    direct(Options::default())
+    direct(ClientOptions::default())
 }
 
 fn get(address: &str) -> Request<Bytes> {
@@ -146,7 +146,7 @@ async fn a_head_that_does_not_come_is_not_waited_for() {
 #[tokio::test]
 async fn a_body_that_falls_silent_is_given_up_and_the_connection_closed() {
     let (address, mut gone) = stalls_after("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhel").await;
-    let options = Options { head: Duration::from_secs(5), ..hasty() };
+    let options = ClientOptions { head: Duration::from_secs(5), ..hasty() };
     let answer = direct(options).send(get(&format!("http://{address}/"))).await.expect("a head");
     let chunks: Vec<_> = answer.chunks().collect().await;
     assert_eq!(chunks.len(), 2);
@@ -159,7 +159,7 @@ async fn a_body_that_falls_silent_is_given_up_and_the_connection_closed() {
 async fn the_whole_exchange_has_its_own_limit() {
     let total = Some(Duration::from_millis(500));
     let (address, _gone) = stalls_after("HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhel").await;
-    let client = direct(Options { total, ..Options::default() });
+    let client = direct(ClientOptions { total, ..ClientOptions::default() });
     let answer = client.send(get(&format!("http://{address}/"))).await.expect("a head");
     let error = answer.bytes(100).await.expect_err("too slow");
     assert!(matches!(error, SendError::Timeout { what: Wait::Total, .. }), "{error:?}");
@@ -355,7 +355,7 @@ async fn a_key_is_not_sent_in_plain_text_to_another_network() {
 
 #[test]
 fn a_user_agent_that_is_no_header_is_refused() {
-    let options = Options { user_agent: "a\nb".to_owned(), ..Options::default() };
+    let options = ClientOptions { user_agent: "a\nb".to_owned(), ..ClientOptions::default() };
     assert!(matches!(Client::new(options), Err(crate::ClientError::UserAgent(_))));
 }
 
@@ -371,7 +371,7 @@ async fn plain_http_goes_through_the_proxy_with_its_whole_address() {
     })
     .await;
     let proxies = Proxies::of(&format!("http://us%65r:word@{proxy}"), "direct.example");
-    let client = Client::assemble(Options::default(), proxies, RootCertStore::empty()).expect("a client");
+    let client = Client::assemble(ClientOptions::default(), proxies, RootCertStore::empty()).expect("a client");
     let answer = client.send(get("http://model.example:8000/v1")).await.expect("an answer");
     assert_eq!(answer.text(10).await.expect("a body"), "hello");
     let head = heard.recv().await.expect("a request");
@@ -425,7 +425,7 @@ async fn a_certificate_nobody_vouches_for_is_refused_with_a_sentence() {
     assert!(matches!(error, SendError::Tls { .. }) && !error.is_transient(), "{error:?}");
     assert!(told.contains("is not trusted here") && told.contains("SSL_CERT_FILE"), "{told}");
 
-    let trusting = Client::assemble(Options::default(), Proxies::of("", ""), roots).expect("a client");
+    let trusting = Client::assemble(ClientOptions::default(), Proxies::of("", ""), roots).expect("a client");
     let answer = trusting.send(with_key(&url)).await.expect("trusted");
     assert_eq!(answer.text(10).await.expect("a body"), "hello");
 
@@ -445,7 +445,7 @@ async fn a_server_without_tls_is_told_from_a_broken_connection() {
     .await;
     let error = client().send(get(&format!("https://{blunt}/"))).await.expect_err("no TLS");
     assert!(error.to_string().contains("http://") && matches!(error, SendError::Tls { .. }), "{error:?}");
-    let slow = direct(Options { connect: Duration::from_millis(50), ..Options::default() });
+    let slow = direct(ClientOptions { connect: Duration::from_millis(50), ..ClientOptions::default() });
     let error = slow.send(get(&format!("https://{plain}/"))).await.expect_err("no handshake");
     assert!(matches!(error, SendError::Timeout { what: Wait::Connect, .. }), "{error:?}");
     let cut = server(|socket| async move { drop(socket) }).await;
@@ -469,7 +469,7 @@ async fn https_goes_through_the_proxy_in_a_tunnel() {
     })
     .await;
     let proxies = Proxies::of(&format!("http://user:word@{proxy}"), "");
-    let client = Client::assemble(Options::default(), proxies, roots).expect("a client");
+    let client = Client::assemble(ClientOptions::default(), proxies, roots).expect("a client");
     let answer = client.send(with_key("https://model.example/v1")).await.expect("an answer");
     assert_eq!(answer.text(10).await.expect("a body"), "hello");
     let connect = heard.recv().await.expect("a request to the proxy");
@@ -484,14 +484,14 @@ async fn https_goes_through_the_proxy_in_a_tunnel() {
 async fn a_proxy_that_refuses_is_named() {
     let proxy = answers("HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n").await;
     let proxies = Proxies::of(&format!("http://{proxy}"), "");
-    let client = Client::assemble(Options::default(), proxies, RootCertStore::empty()).expect("a client");
+    let client = Client::assemble(ClientOptions::default(), proxies, RootCertStore::empty()).expect("a client");
     let error = client.send(get("https://model.example/v1")).await.expect_err("refused");
     assert_eq!(error.to_string(), format!("could not connect to model.example through the proxy {proxy}"));
     let why = std::error::Error::source(&error).expect("a source").to_string();
     assert!(why.contains("authorization required"), "{why}");
 
     let client =
-        Client::assemble(Options::default(), Proxies::of("socks5://127.0.0.1:1080", ""), RootCertStore::empty());
+        Client::assemble(ClientOptions::default(), Proxies::of("socks5://127.0.0.1:1080", ""), RootCertStore::empty());
     let error = client.expect("a client").send(get("https://model.example/v1")).await.expect_err("refused");
     assert!(std::error::Error::source(&error).expect("a source").to_string().contains("only proxies"), "{error:?}");
 }
@@ -513,7 +513,7 @@ async fn a_server_that_prefers_http_2_is_spoken_to_in_it() {
         }
     })
     .await;
-    let client = Client::assemble(Options::default(), Proxies::of("", ""), roots).expect("a client");
+    let client = Client::assemble(ClientOptions::default(), Proxies::of("", ""), roots).expect("a client");
     let answer = client.send(with_key(&format!("https://localhost:{}/v1", address.port()))).await.expect("an answer");
     assert_eq!(answer.text(100).await.expect("a body"), "HTTP/2.0 /v1");
 }

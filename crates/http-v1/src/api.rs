@@ -15,19 +15,19 @@ pub struct Api {
     pub models: ModelNames,
     pub answering: Answering,
     /// What an entry of a job's journal tells, in order.
-    pub tell: fn(&Entry) -> Vec<JobEvent>,
+    pub events_of: fn(&Entry) -> Vec<JobEvent>,
 }
 
 impl Api {
-    /// `tell` says what an entry of a job's journal tells, in order.
+    /// `events_of` says what an entry of a job's journal tells, in order.
     pub fn new(
         access: Access,
         jobs: Jobs,
         models: ModelNames,
         answering: Answering,
-        tell: fn(&Entry) -> Vec<JobEvent>,
+        events_of: fn(&Entry) -> Vec<JobEvent>,
     ) -> Self {
-        Self { access, jobs, models, answering, tell }
+        Self { access, jobs, models, answering, events_of }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A message of a question, as version 1 writes it: with a content, parts, or both.
 
-use docent_assistant::Said;
-use docent_discovery::{MessageBody, Part};
+use docent_assistant::ChatMessage;
+use docent_discovery::{MessageBody, MessagePart};
 use docent_types::{Refusal, Role};
 use docent_web::Object;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ pub(crate) struct Message {
     id: Option<String>,
     role: RoleBody,
     content: Option<Content>,
-    parts: Option<Vec<Object<Part>>>,
+    parts: Option<Vec<Object<MessagePart>>>,
     annotations: Option<Value>,
 }
 
@@ -42,7 +42,7 @@ impl MessageBody for Message {
         annotations.iter().rev().find_map(|annotation| annotation.get("threadId")?.as_str())
     }
 
-    fn said(self, place: &str) -> Result<Option<Said>, Refusal> {
+    fn said(self, place: &str) -> Result<Option<ChatMessage>, Refusal> {
         let role = match self.role {
             RoleBody::System => Role::System,
             RoleBody::User => Role::User,
@@ -52,7 +52,7 @@ impl MessageBody for Message {
         let texts = texts_of(self.content.as_ref(), self.parts.as_deref(), place)?;
         let said: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let text = said.join("\n\n");
-        Ok((!text.trim().is_empty()).then_some(Said { id: self.id, role, text }))
+        Ok((!text.trim().is_empty()).then_some(ChatMessage { id: self.id, role, text }))
     }
 }
 
@@ -82,7 +82,7 @@ mod tests {
             json!({"role": "user", "content": null, "parts": [{"type": "step-start"}, {"type": "text", "text": "How?"}]}),
         ] {
             let question = read(&json!([message])).expect("a question");
-            assert_eq!(question.said, [Said { id: None, role: Role::User, text: "How?".into() }], "{message}");
+            assert_eq!(question.said, [ChatMessage { id: None, role: Role::User, text: "How?".into() }], "{message}");
             assert_eq!(question.thread, None);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use docent_discovery::{Part, texts};
+use docent_discovery::{MessagePart, texts};
 use docent_types::Refusal;
 use docent_web::Object;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 #[derive(Debug)]
 pub(crate) enum Content {
     Text(String),
-    Parts(Vec<Object<Part>>),
+    Parts(Vec<Object<MessagePart>>),
 }
 
 /// The texts of a message. Clients that send both fields say the same in them, so `content` is read unless it is empty.
@@ -22,7 +22,7 @@ pub(crate) enum Content {
 /// 400 for a text part without a text; `place` is where the message stands in the body.
 pub(crate) fn texts_of<'a>(
     content: Option<&'a Content>,
-    parts: Option<&'a [Object<Part>]>,
+    parts: Option<&'a [Object<MessagePart>]>,
     place: &str,
 ) -> Result<Vec<&'a str>, Refusal> {
     match (content, parts) {

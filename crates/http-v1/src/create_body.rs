@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use docent_discovery::Part;
+use docent_discovery::MessagePart;
 use docent_types::{ContentPart, Message, Refusal, Role};
 use docent_web::Object;
 use serde::Deserialize;
@@ -25,7 +25,7 @@ pub(crate) struct CreateBody {
 struct TurnBody {
     role: Role,
     content: Option<Content>,
-    parts: Option<Vec<Object<Part>>>,
+    parts: Option<Vec<Object<MessagePart>>>,
 }
 
 /// `true` or `false`, as such or in quotes and any case, as shells and form libraries write it.

@@ -13,7 +13,7 @@ use http::{HeaderName, HeaderValue};
 
 use crate::api::Api;
 use crate::create_body::CreateBody;
-use crate::listening::listening;
+use crate::job_stream::listening;
 
 /// Silence that is broken by a sign of life.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -39,7 +39,7 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Pri
 
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), wanted.by_sdk());
     let mut encoder = UiMessageStream::new(finish);
-    let told = listening(watch, job, api.tell, request.draining().clone(), principal.key_end());
+    let told = listening(watch, job, api.events_of, request.draining().clone(), principal.key_end());
     let bytes = framed(told, move |events, out| {
         events.iter().flatten().for_each(|event| encoder.encode(event, out));
         if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -56,8 +56,8 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Pri
             headers.insert(name, value);
         }
     }
-    if let Some(standing) = &written.standing {
-        rate_limit(headers, standing);
+    if let Some(quota_status) = &written.quota_status {
+        rate_limit(headers, quota_status);
     }
     Ok(response)
 }

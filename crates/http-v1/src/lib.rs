@@ -11,7 +11,7 @@
 //! | `ask.rs` | `POST /discovery/v1/assistant/{domain}/message` |
 //! | `resume.rs` | `GET /discovery/v1/assistant/{domain}/message?chatId=` |
 //!
-//! Creating a job answers with the job itself, told while it runs: `listening.rs` hears of it, `telling.rs` decides what
+//! Creating a job answers with the job itself, told while it runs: `listening.rs` hears of it, `job_chat.rs` decides what
 //! of that a chat client is told and in which order, and `docent-ui-stream` writes it. A job does not depend on anybody
 //! listening.
 //!
@@ -25,13 +25,13 @@ mod create_body;
 mod create_job;
 mod deprecation;
 mod get_session;
+mod job_chat;
+mod job_stream;
 mod list_sessions;
-mod listening;
 mod resume;
 mod route;
 mod router;
 mod session;
-mod telling;
 
 pub use api::Api;
 pub use route::Route;

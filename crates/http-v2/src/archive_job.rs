@@ -7,10 +7,10 @@ use http::StatusCode;
 
 use crate::api::Api;
 use crate::job::JobBody;
-use crate::route::Named;
+use crate::route::NamedResource;
 
 pub(crate) async fn archive_job(api: &Api, request: &Request, project: &Project) -> Result<Response, HttpError> {
-    let id = Jobs::id(&project.id, Named::Job.by(request))?;
+    let id = Jobs::id(&project.id, NamedResource::Job.by(request))?;
     let job = api.jobs.archive(&project.id, id).await?;
     Ok(respond::json(StatusCode::OK, &JobBody::from(&*job)))
 }

@@ -1,7 +1,7 @@
 //! A message of a question, as version 2 writes it: with parts.
 
-use docent_assistant::Said;
-use docent_discovery::{MessageBody, Part, texts};
+use docent_assistant::ChatMessage;
+use docent_discovery::{MessageBody, MessagePart, texts};
 use docent_types::{Refusal, Role};
 use docent_web::Object;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ pub(crate) type AskBody = docent_discovery::AskBody<Message>;
 pub(crate) struct Message {
     id: Option<String>,
     role: Role,
-    parts: Option<Vec<Object<Part>>>,
+    parts: Option<Vec<Object<MessagePart>>>,
     metadata: Option<Value>,
 }
 
@@ -28,11 +28,11 @@ impl MessageBody for Message {
         self.metadata.as_ref()?.get("threadId")?.as_str()
     }
 
-    fn said(self, place: &str) -> Result<Option<Said>, Refusal> {
+    fn said(self, place: &str) -> Result<Option<ChatMessage>, Refusal> {
         let texts = texts(self.parts.as_deref().unwrap_or_default(), &format!("{place}.parts"))?;
         let said: Vec<_> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let text = said.join("\n\n");
-        Ok((!text.trim().is_empty()).then_some(Said { id: self.id, role: self.role, text }))
+        Ok((!text.trim().is_empty()).then_some(ChatMessage { id: self.id, role: self.role, text }))
     }
 }
 
@@ -74,7 +74,7 @@ mod tests {
         ] {
             let question = read(body(given)).unwrap();
             assert_eq!((question.passages, question.thread, question.context.len()), (5, None, 0));
-            assert_eq!(question.said, [Said { id: Some("m1".into()), role: Role::User, text: "How?".into() }]);
+            assert_eq!(question.said, [ChatMessage { id: Some("m1".into()), role: Role::User, text: "How?".into() }]);
             assert!(!question.by_sdk);
         }
         assert!(read(body(json!({"trigger": "submit-message"}))).unwrap().by_sdk);

@@ -4,7 +4,7 @@
 //! What a client says was said before is its word alone, and a public key is enough to send it, so it is not shown as something
 //! that was asked here.
 
-use docent_assistant::{AskedTurn, CitedPage, ExportQuery, Feedback, Rating, Which};
+use docent_assistant::{AskedTurn, CitedPage, ExportQuery, Feedback, QuestionFilter, Rating};
 use docent_types::{Project, Timestamp};
 use docent_web::{HttpError, Request, Response, respond};
 use http::header::CACHE_CONTROL;
@@ -68,7 +68,7 @@ pub(crate) async fn conversations(
     api: &Api,
     request: &Request,
     project: &Project,
-    which: Which,
+    which: QuestionFilter,
 ) -> Result<Response, HttpError> {
     let period = Period::of(given(request, "dateFrom").as_deref(), given(request, "dateTo").as_deref())?;
     let limit = request.query_number("limit", 1..=MOST, USUAL)?;
@@ -85,9 +85,9 @@ pub(crate) async fn conversations(
     let found = api.answering.assistant.export(query).await?;
     let rows: Vec<RowBody<'_>> = found.turns.iter().map(RowBody::from).collect();
     let name = match which {
-        Which::All => "conversations",
-        Which::Rated => "feedback",
-        Which::Unanswered => "gaps",
+        QuestionFilter::All => "conversations",
+        QuestionFilter::Rated => "feedback",
+        QuestionFilter::Unanswered => "gaps",
     };
     let next = found.next.as_ref().map(|place| period.cursor(place));
     let mut body = Map::new();

@@ -37,8 +37,8 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, project: &Proje
     if let Ok(location) = HeaderValue::try_from(location) {
         headers.insert(LOCATION, location);
     }
-    if let Some(standing) = &written.standing {
-        rate_limit(headers, standing);
+    if let Some(quota_status) = &written.quota_status {
+        rate_limit(headers, quota_status);
     }
     Ok(response)
 }

@@ -34,7 +34,7 @@ pub(crate) struct UsageBody {
 
 /// What every event of the journal has beside its own fields.
 #[derive(Debug, Serialize)]
-struct Placed<'a> {
+struct JournalEvent<'a> {
     #[serde(flatten)]
     event: &'a EventBody<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ pub(crate) fn write_event(event: &EventBody<'_>, entry: Option<&Entry>, is_last:
     out.extend_from_slice(b"event: ");
     out.extend_from_slice(event.name().as_bytes());
     out.extend_from_slice(b"\ndata: ");
-    let placed = Placed { event, seq: entry.map(|entry| entry.seq), time: entry.map(|entry| entry.at) };
+    let placed = JournalEvent { event, seq: entry.map(|entry| entry.seq), time: entry.map(|entry| entry.at) };
     // JSON escapes line breaks, so it is one line; and a buffer that grows takes every write.
     let written = serde_json::to_writer(out.writer(), &placed);
     debug_assert!(written.is_ok(), "an event always serialises");

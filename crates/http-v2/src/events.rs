@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use docent_access::{KeyEnd, Principal};
-use docent_jobs::{Entry, Jobs, News, Watch};
+use docent_jobs::{Entry, JobUpdate, Jobs, Watch};
 use docent_types::{JobEvent, JobStatus, Refusal, StoreError};
 use docent_web::{Draining, HttpError, Request, Response, framed, respond, with_keep_alive};
 use futures::future::{Either, select};
@@ -19,7 +19,7 @@ use http::StatusCode;
 
 use crate::api::Api;
 use crate::event_body::{EventBody, write_event};
-use crate::route::Named;
+use crate::route::NamedResource;
 
 /// Silence that is broken by a sign of life.
 const SILENCE: Duration = Duration::from_secs(15);
@@ -29,21 +29,21 @@ const RETRY: &[u8] = b"retry: 1000\n\n";
 
 pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
     let project = &principal.project;
-    let id = Jobs::id(&project.id, Named::Job.by(request))?;
+    let id = Jobs::id(&project.id, NamedResource::Job.by(request))?;
     let ended = api.jobs.job(&project.id, id).await?.status != JobStatus::Active;
     let mut watch = api.jobs.watch(&project.id, id, heard(request)?).await?;
-    let first = if ended { told(&mut watch, api.tell).await? } else { None };
+    let first = if ended { told(&mut watch, api.events_of).await? } else { None };
     if ended && first.is_none() {
         // How a client that reconnects by itself is told that there is nothing to come back for.
         return Ok(respond::empty(StatusCode::NO_CONTENT));
     }
     let mut begun = false;
-    let told = telling(watch, api.tell, first, request.draining().clone(), principal.key_end());
+    let told = telling(watch, api.events_of, first, request.draining().clone(), principal.key_end());
     let bytes = framed(told, move |told, out| {
         if !std::mem::replace(&mut begun, true) {
             out.extend_from_slice(RETRY);
         }
-        if let Some(Told { entry, events }) = told {
+        if let Some(EventBatch { entry, events }) = told {
             let last = events.len().saturating_sub(1);
             for (place, event) in events.iter().enumerate() {
                 write_event(&EventBody::from(event), entry.as_ref(), place == last, out);
@@ -75,19 +75,19 @@ fn heard(request: &Request) -> Result<u64, Refusal> {
 }
 
 /// What is told at once: the events of one entry, or one that is said live.
-struct Told {
+struct EventBatch {
     entry: Option<Entry>,
     events: Vec<JobEvent>,
 }
 
-type Tell = fn(&Entry) -> Vec<JobEvent>;
+type EventsOf = fn(&Entry) -> Vec<JobEvent>;
 
 /// The next thing that tells anything; `None` once the job is over.
-async fn told(watch: &mut Watch, tell: Tell) -> Result<Option<Told>, StoreError> {
+async fn told(watch: &mut Watch, events_of: EventsOf) -> Result<Option<EventBatch>, StoreError> {
     while let Some(news) = watch.next().await? {
         let told = match news {
-            News::Entry(entry) => Told { events: tell(&entry), entry: Some(entry) },
-            News::Live(event) => Told { entry: None, events: vec![event] },
+            JobUpdate::Entry(entry) => EventBatch { events: events_of(&entry), entry: Some(entry) },
+            JobUpdate::Live(event) => EventBatch { entry: None, events: vec![event] },
         };
         if !told.events.is_empty() {
             return Ok(Some(told));
@@ -100,15 +100,15 @@ async fn told(watch: &mut Watch, tell: Tell) -> Result<Option<Told>, StoreError>
 /// longer good: the client comes back and goes on where it was, or is told why it may not.
 fn telling(
     watch: Watch,
-    tell: Tell,
-    first: Option<Told>,
+    events_of: EventsOf,
+    first: Option<EventBatch>,
     draining: Draining,
     key_end: KeyEnd,
-) -> impl Stream<Item = Told> + Send {
+) -> impl Stream<Item = EventBatch> + Send {
     let rest = stream::unfold((watch, draining, key_end), move |(mut watch, draining, mut key_end)| async move {
         let next = {
             let (drains, ends) = (pin!(draining.told()), pin!(key_end.told()));
-            match select(select(drains, ends), pin!(told(&mut watch, tell))).await {
+            match select(select(drains, ends), pin!(told(&mut watch, events_of))).await {
                 Either::Left(_) => None,
                 Either::Right((Ok(next), _)) => next,
                 Either::Right((Err(error), _)) => {

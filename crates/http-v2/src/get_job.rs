@@ -8,11 +8,11 @@ use docent_types::Refusal;
 use docent_web::{HttpError, Request, Response};
 
 use crate::api::Api;
-use crate::route::Named;
+use crate::route::NamedResource;
 
 pub(crate) async fn get_job(api: &Api, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
     let project = &principal.project;
-    let id = Jobs::id(&project.id, Named::Job.by(request))?;
+    let id = Jobs::id(&project.id, NamedResource::Job.by(request))?;
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
     let job = match wait.map(|seconds| Duration::from_secs(seconds.into())) {
         None => api.jobs.job(&project.id, id).await?,

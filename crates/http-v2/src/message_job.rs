@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::api::Api;
 use crate::job::{JobBody, instruction};
-use crate::route::Named;
+use crate::route::NamedResource;
 
 #[derive(Debug, Deserialize)]
 struct MessageBody {
@@ -16,14 +16,14 @@ struct MessageBody {
 }
 
 pub(crate) async fn message_job(api: &Api, request: &mut Request, project: &Project) -> Result<Response, HttpError> {
-    let id = Jobs::id(&project.id, Named::Job.by(request))?;
+    let id = Jobs::id(&project.id, NamedResource::Job.by(request))?;
     let body = request.json(LARGEST_REQUEST).await?;
     let key = Fingerprint::of(request.header_values("idempotency-key"), body.bytes())?;
     let MessageBody { prompt } = body.parse()?;
     let written = api.jobs.follow_up(&project.id, id, instruction(prompt)?, key).await?;
     let mut response = respond::json(StatusCode::OK, &JobBody::from(&*written.job));
-    if let Some(standing) = &written.standing {
-        rate_limit(response.headers_mut(), standing);
+    if let Some(quota_status) = &written.quota_status {
+        rate_limit(response.headers_mut(), quota_status);
     }
     Ok(response)
 }

@@ -8,11 +8,12 @@ use docent_web::{Request, Response, respond};
 use http::StatusCode;
 
 use crate::api::Api;
-use crate::route::Named;
+use crate::route::NamedResource;
 
 pub(crate) fn resume(api: &Api, request: &Request, principal: &Principal) -> Response {
     // There is no body to know a chat SDK by.
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), false);
-    let resumed = api.answering.resume(Named::Chat.by(request), principal, request, UiMessageStream::new(finish));
+    let resumed =
+        api.answering.resume(NamedResource::Chat.by(request), principal, request, UiMessageStream::new(finish));
     resumed.unwrap_or_else(|| respond::empty(StatusCode::NO_CONTENT))
 }

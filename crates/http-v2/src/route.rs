@@ -43,7 +43,7 @@ pub enum DiscoveryVerb {
 
 /// What a path names, and which of its segments that is: the request has it, so a route need not.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Named {
+pub(crate) enum NamedResource {
     Project,
     Domain,
     Job,
@@ -51,7 +51,7 @@ pub(crate) enum Named {
     Thread,
 }
 
-impl Named {
+impl NamedResource {
     pub(crate) fn by(self, request: &Request) -> &str {
         request.segment(match self {
             Self::Project => 2,

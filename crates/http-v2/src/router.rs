@@ -1,14 +1,14 @@
 //! From a request to the endpoint it is for, and from the outcome to a response.
 
 use docent_access::{Principal, Scope};
-use docent_assistant::Which;
+use docent_assistant::QuestionFilter;
 use docent_discovery::{Readers, is_shared, preflight};
 use docent_types::{CallError, Refusal};
 use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, catch_panic, respond};
 use http::Method;
 
 use crate::api::{Api, credentials};
-use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, Named, Route};
+use crate::route::{AgentVerb, AnalyticsVerb, DiscoveryVerb, NamedResource, Route};
 use crate::{
     archive_job, ask, conversations, create_job, events, feedback, get_job, list_jobs, message_job, page, resume,
     search, thread,
@@ -29,7 +29,7 @@ impl Api {
     /// Lets a caller with an admin key in to a project.
     async fn admit(&self, request: &Request) -> Result<Principal, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
-        let admitted = self.access.agent(&credentials(request), Named::Project.by(request), need).await;
+        let admitted = self.access.agent(&credentials(request), NamedResource::Project.by(request), need).await;
         Ok(admitted.map_err(CallError::from)?)
     }
 
@@ -60,9 +60,9 @@ impl Api {
                 let project = self.admit(request).await?.project;
                 let list = |which| Box::pin(conversations::conversations(self, request, &project, which));
                 match verb {
-                    AnalyticsVerb::Conversations => list(Which::All).await,
-                    AnalyticsVerb::Feedback => list(Which::Rated).await,
-                    AnalyticsVerb::Gaps => list(Which::Unanswered).await,
+                    AnalyticsVerb::Conversations => list(QuestionFilter::All).await,
+                    AnalyticsVerb::Feedback => list(QuestionFilter::Rated).await,
+                    AnalyticsVerb::Gaps => list(QuestionFilter::Unanswered).await,
                     AnalyticsVerb::Thread => Box::pin(thread::thread(self, request, &project)).await,
                 }
             }
@@ -76,7 +76,7 @@ impl Api {
         request: &mut Request,
         readers: &mut Readers,
     ) -> Result<Response, HttpError> {
-        let principal = readers.admit(&self.access, request, Named::Domain.by(request)).await?;
+        let principal = readers.admit(&self.access, request, NamedResource::Domain.by(request)).await?;
         let project = &*principal.project;
         match verb {
             DiscoveryVerb::Ask => ask::ask(self, request, &principal).await,

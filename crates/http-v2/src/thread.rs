@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::api::Api;
 use crate::conversations::not_for_caches;
-use crate::route::Named;
+use crate::route::NamedResource;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -28,7 +28,7 @@ struct MessageBody<'a> {
 }
 
 pub(crate) async fn thread(api: &Api, request: &Request, project: &Project) -> Result<Response, HttpError> {
-    let given = Named::Thread.by(request);
+    let given = NamedResource::Thread.by(request);
     let thread = match ThreadId::parse(given) {
         Some(id) => api.answering.assistant.thread(&project.domain, id).await?,
         None => None,

@@ -3,7 +3,7 @@
 //! [`run`] tells them all. A store's own tests call it with a way to make an empty store, on a runtime of several
 //! threads, so that what happens at the same time really does.
 
-mod gates;
+mod guards;
 mod leases;
 mod pruning;
 mod same;
@@ -19,8 +19,8 @@ use serde_json::json;
 
 use crate::entry::{Entry, EntryBody, Instruction};
 use crate::row::Row;
-use crate::state::{self, Shown};
-use crate::store::{Claiming, Decide, Gate, IdempotencyKey, Store, WriteError, Written};
+use crate::state::{self, JobProgress};
+use crate::store::{ClaimRequest, Decide, IdempotencyKey, Store, WriteError, WriteGuards, WriteOutcome};
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
@@ -35,16 +35,16 @@ where
     writes::entries_are_numbered_without_gaps(make().await).await;
     writes::entries_come_in_pages(make().await).await;
     writes::a_decision_is_applied_whole_or_not_at_all(make().await).await;
-    gates::the_same_key_gives_the_first_answer(make().await).await;
-    gates::a_key_is_forgotten_in_time(make().await).await;
-    gates::one_key_at_the_same_time_makes_one_job(make().await).await;
-    gates::a_quota_is_exact_under_a_race(make().await).await;
-    gates::a_quota_slides(make().await).await;
-    gates::what_is_refused_uses_no_quota(make().await).await;
+    guards::the_same_key_gives_the_first_answer(make().await).await;
+    guards::a_key_is_forgotten_in_time(make().await).await;
+    guards::one_key_at_the_same_time_makes_one_job(make().await).await;
+    guards::a_quota_is_exact_under_a_race(make().await).await;
+    guards::a_quota_slides(make().await).await;
+    guards::what_is_refused_uses_no_quota(make().await).await;
     leases::a_late_write_is_refused(make().await).await;
     leases::the_oldest_job_is_claimed_first(make().await).await;
     leases::a_job_is_claimed_once_under_a_race(make().await).await;
-    leases::a_lane_is_leased_once(make().await).await;
+    leases::a_concurrency_key_is_leased_once(make().await).await;
     leases::a_lease_that_ran_out_is_claimed_again(make().await).await;
     leases::what_falls_due_next_is_known(make().await).await;
     leases::leases_of_the_dead_are_found_and_taken(make().await).await;
@@ -53,9 +53,9 @@ where
     turns::a_long_queue_does_not_starve_a_short_one(make().await).await;
     turns::a_project_runs_no_more_than_its_cap(make().await).await;
     turns::a_batch_is_like_one_claim_after_another(make().await).await;
-    turns::a_deep_lane_gives_one_at_a_time(make().await).await;
-    turns::an_older_job_that_waits_lets_a_younger_one_of_its_lane_go_first(make().await).await;
-    turns::who_waits_for_a_lane_goes_on_when_its_holder_ends_in_any_way(make().await).await;
+    turns::a_deep_concurrency_key_gives_one_at_a_time(make().await).await;
+    turns::an_older_job_that_waits_lets_a_younger_one_of_its_key_go_first(make().await).await;
+    turns::who_waits_for_a_concurrency_key_goes_on_when_its_holder_ends_in_any_way(make().await).await;
     turns::holding_a_job_is_refused_as_a_change_is(make().await).await;
     pruning::journals_of_ended_jobs_go_and_their_ends_stay(make().await).await;
     pruning::a_job_is_forgotten_with_its_journal(make().await).await;
@@ -102,21 +102,24 @@ fn after(by: Duration) -> Timestamp {
     NOW.plus(by)
 }
 
-fn open() -> Gate {
+fn open() -> WriteGuards {
     open_at(NOW)
 }
 
-fn open_at(now: Timestamp) -> Gate {
-    Gate { now, quota: None, key: None }
+fn open_at(now: Timestamp) -> WriteGuards {
+    WriteGuards { now, quota: None, key: None }
 }
 
-fn limited(limit: u32) -> Gate {
-    Gate { quota: Some(Quota { bucket: "agent-jobs:acme".to_owned(), limit, window: HOUR }), ..open() }
+fn limited(limit: u32) -> WriteGuards {
+    WriteGuards { quota: Some(Quota { bucket: "agent-jobs:acme".to_owned(), limit, window: HOUR }), ..open() }
 }
 
-fn keyed(key: &str, request: u8) -> Gate {
+fn keyed(key: &str, request: u8) -> WriteGuards {
     let scope = "agent-jobs:acme".to_owned();
-    Gate { key: Some(IdempotencyKey { scope, key: key.to_owned(), fingerprint: [request; 32], keep: DAY }), ..open() }
+    WriteGuards {
+        key: Some(IdempotencyKey { scope, key: key.to_owned(), fingerprint: [request; 32], keep: DAY }),
+        ..open()
+    }
 }
 
 fn say(text: &str) -> Instruction {
@@ -127,9 +130,9 @@ fn work(n: usize) -> EntryBody {
     EntryBody::Work { kind: "step".to_owned(), data: json!({ "n": n, "text": "zwölf\u{0}\n\u{1F980}", "half": 0.5 }) }
 }
 
-async fn create(store: &Arc<dyn Store>, job: AgentJob, gate: Gate) -> Result<Written, WriteError> {
+async fn create(store: &Arc<dyn Store>, job: AgentJob, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
     let (row, entries) = state::create(job, say("Fix broken links"));
-    store.create(row, entries, gate).await
+    store.create(row, entries, guards).await
 }
 
 async fn created(store: &Arc<dyn Store>, n: u128) -> Row {
@@ -151,7 +154,7 @@ fn follow_up(text: &str) -> Decide {
 }
 
 fn append(token: u64, entries: Vec<EntryBody>) -> Decide {
-    Arc::new(move |row: &Row| state::append(row, token, entries.clone(), Shown::default()))
+    Arc::new(move |row: &Row| state::append(row, token, entries.clone(), JobProgress::default()))
 }
 
 fn refuse() -> Decide {
@@ -168,8 +171,8 @@ async fn claim(store: &Arc<dyn Store>, now: Timestamp) -> Option<Row> {
 }
 
 async fn claim_for(store: &Arc<dyn Store>, now: Timestamp, holder: &str, until: Timestamp) -> Option<Row> {
-    let claiming = Claiming { now, cap_per_project: usize::MAX, most: 1 };
-    let mut claimed = store.claim(claiming, lease(holder, until)).await.expect("the store answers");
+    let request = ClaimRequest { now, cap_per_project: usize::MAX, most: 1 };
+    let mut claimed = store.claim(request, lease(holder, until)).await.expect("the store answers");
     assert!(claimed.len() <= 1);
     claimed.pop()
 }
@@ -179,6 +182,6 @@ async fn hold(store: &Arc<dyn Store>, n: u128, decide: Decide) -> Row {
     store.hold(id(n), NOW, decide).await.expect("the change is written")
 }
 
-async fn change(store: &Arc<dyn Store>, n: u128, decide: Decide) -> Written {
+async fn change(store: &Arc<dyn Store>, n: u128, decide: Decide) -> WriteOutcome {
     store.change(id(n), open(), decide).await.expect("the change is written")
 }

@@ -22,8 +22,8 @@ use crate::crash;
 use crate::jobs::Jobs;
 use crate::row::Row;
 use crate::state::{self, Outcome};
-use crate::store::{Claiming, Decide, Gate, Store, WriteError};
-use crate::worker::{Failure, Halted, Handle, Worker};
+use crate::store::{ClaimRequest, Decide, Store, WriteError, WriteGuards};
+use crate::worker::{Failure, Handle, Interrupted, Worker};
 
 /// How long a job waits before it asks again for what this process lacks.
 const WANT: Duration = Duration::from_secs(5);
@@ -89,9 +89,9 @@ impl Engine {
     /// that died before need not wait for their leases to run out.
     pub async fn take_over(&self) -> Result<usize, StoreError> {
         let (orphans, now) = (self.store().leased().await?, self.jobs.clock.now());
-        let gate = Gate { now, quota: None, key: None };
+        let guards = WriteGuards { now, quota: None, key: None };
         // Flushed: its entry is told to whoever listens, and nothing that was told is taken back by a loss of power.
-        let takes = orphans.iter().map(|id| self.store().change(*id, gate.clone(), Arc::new(state::orphan)));
+        let takes = orphans.iter().map(|id| self.store().change(*id, guards.clone(), Arc::new(state::orphan)));
         for taken in futures::future::join_all(takes).await {
             // Any other error: the job has ended meanwhile, and there is nothing to take.
             if let Err(WriteError::Store(error)) = taken {
@@ -163,8 +163,8 @@ impl Engine {
     async fn claim(&self, most: usize) -> Result<Vec<Row>, StoreError> {
         let now = self.jobs.clock.now();
         let (holder, until) = (self.config.holder.clone(), now.plus(self.config.lease));
-        let claiming = Claiming { now, cap_per_project: self.config.per_project, most };
-        self.store().claim(claiming, Arc::new(move |row: &Row| state::lease(row, &holder, until))).await
+        let request = ClaimRequest { now, cap_per_project: self.config.per_project, most };
+        self.store().claim(request, Arc::new(move |row: &Row| state::lease(row, &holder, until))).await
     }
 
     async fn nap(&self) -> Duration {
@@ -181,7 +181,7 @@ impl Engine {
         self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(id, stop.clone());
         self.attempt(row, stop, drain).await;
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        // Its lane is free now, and another job may have waited for it.
+        // Its concurrency key is free now, and another job may have waited for it.
         self.jobs.signals.work.notify_one();
     }
 
@@ -191,7 +191,7 @@ impl Engine {
         debug!(job = %id, token, "job claimed");
         if row.attempt.failed >= self.config.crashes {
             let mut handle = self.handle(row, &stop, &drain);
-            handle.heard(u64::MAX);
+            handle.acknowledge(u64::MAX);
             self.give_up(&mut handle, "the process died or stalled each time", Halt::Error).await;
             return;
         }
@@ -202,7 +202,7 @@ impl Engine {
         let mut work = AbortOnDropHandle::new(tokio::spawn(async move {
             let result = tokio::select! {
                 biased;
-                () = halt.cancelled() => Err(Failure::Halted(Halted::Lost)),
+                () = halt.cancelled() => Err(Failure::Halted(Interrupted::Lost)),
                 result = turn(&*worker, &mut handle) => result,
             };
             (handle, result)
@@ -249,12 +249,14 @@ impl Engine {
         let token = handle.token();
         match result {
             Ok(()) => debug!(job = %id, status = handle.job().status.as_str(), "job ended"),
-            Err(Failure::Halted(Halted::Lost)) => info!(job = %id, "job stopped: archived, or taken over by another"),
-            Err(Failure::Halted(Halted::Draining)) => {
+            Err(Failure::Halted(Interrupted::Lost)) => {
+                info!(job = %id, "job stopped: archived, or taken over by another");
+            }
+            Err(Failure::Halted(Interrupted::Draining)) => {
                 let released = handle.release().await;
                 log_if_failed(id, "give the job back", released);
             }
-            Err(Failure::Halted(Halted::Store(error))) => {
+            Err(Failure::Halted(Interrupted::Store(error))) => {
                 error!(job = %id, error = &error as &dyn Error, "job left to be rescued");
             }
             Err(Failure::Wait { why }) => {
@@ -286,7 +288,7 @@ impl Engine {
 
     async fn give_up(&self, handle: &mut Handle, why: &str, halt: Halt) {
         let id = handle.row().id();
-        handle.heard(u64::MAX);
+        handle.acknowledge(u64::MAX);
         let attempts = handle.row().attempt.failed + 1;
         let message = match attempts {
             1 => format!("Gave up: {why}."),
@@ -298,12 +300,12 @@ impl Engine {
 
     async fn after_panic(&self, id: JobId, token: u64) {
         let now = self.jobs.clock.now();
-        let gate = Gate { now, quota: None, key: None };
+        let guards = WriteGuards { now, quota: None, key: None };
         let decide: Decide = Arc::new(move |row: &Row| {
             let not_before = now.plus(state::wait(id, row.attempt.failed, None));
             state::retry(row, token, "the worker panicked", not_before)
         });
-        if let Err(WriteError::Store(error)) = self.store().change(id, gate, decide).await {
+        if let Err(WriteError::Store(error)) = self.store().change(id, guards, decide).await {
             error!(job = %id, error = &error as &dyn Error, "job left to be rescued");
         }
     }
@@ -321,7 +323,7 @@ async fn turn(worker: &dyn Worker, handle: &mut Handle) -> Result<(), Failure> {
     }
 }
 
-fn log_if_failed(id: JobId, doing: &str, result: Result<(), Halted>) {
+fn log_if_failed(id: JobId, doing: &str, result: Result<(), Interrupted>) {
     if let Err(error) = result {
         warn!(job = %id, error = &error as &dyn Error, "could not {doing}");
     }

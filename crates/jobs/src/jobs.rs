@@ -16,7 +16,7 @@ use crate::entry::Instruction;
 use crate::request::Fingerprint;
 use crate::row::{Row, own_branch};
 use crate::state;
-use crate::store::{Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written};
+use crate::store::{IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards, WriteOutcome};
 use crate::watch::{Waiter, Watch, Watchers};
 
 /// The longest anybody may wait for a job in one go, in seconds: less than what proxies commonly put up with.
@@ -96,7 +96,7 @@ impl Jobs {
     }
 
     /// Accepts a job. When this returns, the job survives the loss of power.
-    pub async fn submit(&self, new: NewJob<'_>, key: Option<Fingerprint>) -> Result<Written, JobError> {
+    pub async fn submit(&self, new: NewJob<'_>, key: Option<Fingerprint>) -> Result<WriteOutcome, JobError> {
         if new.branch.as_ref().is_some_and(|branch| branch.as_str() == new.project.branch) {
             return Err(Refusal::invalid(format!(
                 "branch: `{}` is the branch pull requests go to; name another one, or leave `branch` out",
@@ -122,9 +122,9 @@ impl Jobs {
             created_at: now,
             archived_at: None,
         };
-        let gate = Self::gate(now, "agent-jobs", &new.project.id, self.limits.creates_per_hour, key);
+        let guards = Self::guards(now, "agent-jobs", &new.project.id, self.limits.creates_per_hour, key);
         let (row, entries) = state::create(job, Instruction { messages: new.messages });
-        let written = self.store.create(row, entries, gate).await.map_err(|error| Self::explain(error, "job"))?;
+        let written = self.store.create(row, entries, guards).await.map_err(|error| Self::explain(error, "job"))?;
         crash::point("submitted");
         if !written.repeat {
             self.signals.work.notify_one();
@@ -139,16 +139,16 @@ impl Jobs {
         id: JobId,
         messages: Vec<Message>,
         key: Option<Fingerprint>,
-    ) -> Result<Written, JobError> {
+    ) -> Result<WriteOutcome, JobError> {
         self.job(project, id).await?;
         let now = self.clock.now();
-        let mut gate = Self::gate(now, "agent-messages", project, self.limits.messages_per_hour, key);
-        if let Some(key) = &mut gate.key {
+        let mut guards = Self::guards(now, "agent-messages", project, self.limits.messages_per_hour, key);
+        if let Some(key) = &mut guards.key {
             key.scope = format!("agent-messages:{id}");
         }
         let instruction = Instruction { messages };
         let decide = Arc::new(move |row: &_| state::follow_up(row, instruction.clone(), now));
-        let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "message"))?;
+        let written = self.store.change(id, guards, decide).await.map_err(|error| Self::explain(error, "message"))?;
         self.signals.watchers.wrote(id);
         self.signals.work.notify_one();
         Ok(written)
@@ -158,9 +158,9 @@ impl Jobs {
     pub async fn archive(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, JobError> {
         self.job(project, id).await?;
         let now = self.clock.now();
-        let gate = Gate { now, quota: None, key: None };
+        let guards = WriteGuards { now, quota: None, key: None };
         let decide = Arc::new(move |row: &_| state::archive(row, now));
-        let written = self.store.change(id, gate, decide).await.map_err(|error| Self::explain(error, "job"))?;
+        let written = self.store.change(id, guards, decide).await.map_err(|error| Self::explain(error, "job"))?;
         // Nobody listening means nobody in this process runs it.
         let _ = self.signals.stopped.send(id);
         self.signals.watchers.wrote(id);
@@ -273,11 +273,11 @@ impl Jobs {
         Refusal::not_found(format!("project `{project}` has no job `{shown}`; check the id, or create a job first"))
     }
 
-    fn gate(now: Timestamp, what: &str, project: &ProjectId, limit: u32, key: Option<Fingerprint>) -> Gate {
+    fn guards(now: Timestamp, what: &str, project: &ProjectId, limit: u32, key: Option<Fingerprint>) -> WriteGuards {
         let bucket = [what, ":", project.as_str()].concat();
         let key =
             key.map(|key| IdempotencyKey { scope: bucket.clone(), key: key.key, fingerprint: key.digest, keep: DAY });
-        Gate { now, quota: Some(Quota { bucket, limit, window: HOUR }), key }
+        WriteGuards { now, quota: Some(Quota { bucket, limit, window: HOUR }), key }
     }
 
     fn explain(error: WriteError, what: &str) -> JobError {
@@ -289,12 +289,12 @@ impl Jobs {
                 "this Idempotency-Key was used for a different request within the last 24 hours; send the original body \
                  again, or use a new key",
             ),
-            WriteError::Limited(standing) => Refusal::new(
-                RefusalKind::Limited(standing),
+            WriteError::Limited(quota_status) => Refusal::new(
+                RefusalKind::Limited(quota_status),
                 format!(
                     "the project has used its {} an hour; try again in {}",
-                    counted(standing.limit.into(), what),
-                    counted(standing.seconds_to_wait(), "second")
+                    counted(quota_status.limit.into(), what),
+                    counted(quota_status.seconds_to_wait(), "second")
                 ),
             ),
         };

@@ -33,9 +33,10 @@ pub use entry::{Entry, EntryBody, Instruction};
 pub use jobs::{JobError, JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
 pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, wanted_branch};
 pub use row::{Attempt, Lease, Row, named_after};
-pub use state::{Outcome, Shown};
+pub use state::{JobProgress, Outcome};
 pub use store::{
-    ByKey, Change, Claiming, Decide, Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written,
+    ByKey, Change, ClaimRequest, Decide, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,
+    WriteOutcome,
 };
-pub use watch::{News, Watch};
-pub use worker::{Failure, Halted, Handle, Voice, Worker};
+pub use watch::{JobUpdate, Watch};
+pub use worker::{Failure, Handle, Interrupted, LiveEvents, Worker};

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Quota, Standing, StoreError, Timestamp};
+use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Quota, QuotaStatus, StoreError, Timestamp};
 
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
 use crate::state;
 use crate::store::{
-    Change, Claiming, Decide, Gate, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, Written,
+    Change, ClaimRequest, Decide, IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards,
+    WriteOutcome,
 };
 
 /// Jobs and journals in memory, behind one mutex.
@@ -56,12 +57,12 @@ impl MemoryStore {
 
 impl State {
     /// The first answer given to this key, while it is remembered.
-    fn answered(&self, gate: &Gate) -> Result<Option<Written>, WriteError> {
-        let Some(key) = &gate.key else { return Ok(None) };
+    fn answered(&self, guards: &WriteGuards) -> Result<Option<WriteOutcome>, WriteError> {
+        let Some(key) = &guards.key else { return Ok(None) };
         match self.answers.get(&(key.scope.clone(), key.key.clone())) {
-            Some(answer) if answer.until <= gate.now => Ok(None),
+            Some(answer) if answer.until <= guards.now => Ok(None),
             Some(answer) if answer.fingerprint != key.fingerprint => Err(WriteError::KeyReused),
-            Some(answer) => Ok(Some(Written { job: answer.job.clone(), repeat: true, standing: None })),
+            Some(answer) => Ok(Some(WriteOutcome { job: answer.job.clone(), repeat: true, quota_status: None })),
             None => Ok(None),
         }
     }
@@ -74,12 +75,12 @@ impl State {
 
     /// Counts one use, or says how long until there is one.
     fn admit(&self, quota: &Quota, now: Timestamp) -> Result<(), WriteError> {
-        let standing = self.uses.get(&quota.bucket).map(|uses| stand(quota, uses, now));
-        let standing = standing.unwrap_or_else(|| stand(quota, &VecDeque::new(), now));
-        if standing.remaining == 0 { Err(WriteError::Limited(standing)) } else { Ok(()) }
+        let quota_status = self.uses.get(&quota.bucket).map(|uses| stand(quota, uses, now));
+        let quota_status = quota_status.unwrap_or_else(|| stand(quota, &VecDeque::new(), now));
+        if quota_status.remaining == 0 { Err(WriteError::Limited(quota_status)) } else { Ok(()) }
     }
 
-    fn count(&mut self, quota: &Quota, now: Timestamp) -> Result<Standing, WriteError> {
+    fn count(&mut self, quota: &Quota, now: Timestamp) -> Result<QuotaStatus, WriteError> {
         self.admit(quota, now)?;
         let uses = self.uses.entry(quota.bucket.clone()).or_default();
         // Twice the window, so that a clock that is behind still counts what it must.
@@ -102,17 +103,17 @@ impl State {
     }
 
     /// The job whose turn it is.
-    fn next(&self, claiming: Claiming) -> Option<&Row> {
-        let now = claiming.now;
+    fn next(&self, request: ClaimRequest) -> Option<&Row> {
+        let now = request.now;
         let living = || self.jobs.values().map(|job| &job.row).filter(|row| is_living(row, now));
-        let held: HashSet<_> = living().map(Row::lane).collect();
+        let held: HashSet<_> = living().map(Row::concurrency_key).collect();
         let mut running = HashMap::<_, usize>::new();
         living().for_each(|row| *running.entry(&row.job.project).or_default() += 1);
         let free = self.jobs.values().map(|job| &job.row).filter(|row| {
             row.job.status == JobStatus::Active
                 && row.attempt.not_before <= now
-                && !held.contains(&row.lane())
-                && running.get(&row.job.project).copied().unwrap_or(0) < claiming.cap_per_project
+                && !held.contains(&row.concurrency_key())
+                && running.get(&row.job.project).copied().unwrap_or(0) < request.cap_per_project
         });
         free.min_by_key(|row| (self.served.get(&row.job.project), &row.job.project, row.id()))
     }
@@ -128,7 +129,7 @@ impl State {
 }
 
 /// `uses` are sorted, oldest first.
-fn stand(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> Standing {
+fn stand(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> QuotaStatus {
     let start = now.minus(quota.window);
     let first = uses.partition_point(|at| *at <= start);
     let (used, limit) = (uses.len() - first, quota.limit as usize);
@@ -141,7 +142,7 @@ fn stand(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> Standing 
             free_at.map_or(quota.window, |at| at.since(now).min(quota.window))
         }
     };
-    Standing { limit: quota.limit, window: quota.window, remaining, retry_after }
+    QuotaStatus { limit: quota.limit, window: quota.window, remaining, retry_after }
 }
 
 fn is_living(row: &Row, now: Timestamp) -> bool {
@@ -150,39 +151,39 @@ fn is_living(row: &Row, now: Timestamp) -> bool {
 
 #[async_trait]
 impl Store for MemoryStore {
-    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
         let mut state = self.state();
-        if let Some(written) = state.answered(&gate)? {
+        if let Some(written) = state.answered(&guards)? {
             return Ok(written);
         }
-        if let Some(quota) = &gate.quota {
-            state.admit(quota, gate.now)?;
+        if let Some(quota) = &guards.quota {
+            state.admit(quota, guards.now)?;
         }
         if state.jobs.contains_key(&row.id()) {
             return Err(StoreError::new("create the job", format!("the id {} is taken", row.id())).into());
         }
-        let standing = gate.quota.as_ref().map(|quota| state.count(quota, gate.now)).transpose()?;
-        let job = state.write(row, 0, gate.now, entries);
-        if let Some(key) = gate.key {
-            state.remember(key, gate.now, &job);
+        let quota_status = guards.quota.as_ref().map(|quota| state.count(quota, guards.now)).transpose()?;
+        let job = state.write(row, 0, guards.now, entries);
+        if let Some(key) = guards.key {
+            state.remember(key, guards.now, &job);
         }
-        Ok(Written { job, repeat: false, standing })
+        Ok(WriteOutcome { job, repeat: false, quota_status })
     }
 
-    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
         let mut state = self.state();
-        if let Some(written) = state.answered(&gate)? {
+        if let Some(written) = state.answered(&guards)? {
             return Ok(written);
         }
         let row = &state.jobs.get(&id).ok_or(WriteError::NotFound)?.row;
         let seq = row.last_seq;
         let Change { next, entries } = decide(row).map_err(WriteError::Refused)?;
-        let standing = gate.quota.as_ref().map(|quota| state.count(quota, gate.now)).transpose()?;
-        let job = state.write(next, seq, gate.now, entries);
-        if let Some(key) = gate.key {
-            state.remember(key, gate.now, &job);
+        let quota_status = guards.quota.as_ref().map(|quota| state.count(quota, guards.now)).transpose()?;
+        let job = state.write(next, seq, guards.now, entries);
+        if let Some(key) = guards.key {
+            state.remember(key, guards.now, &job);
         }
-        Ok(Written { job, repeat: false, standing })
+        Ok(WriteOutcome { job, repeat: false, quota_status })
     }
 
     async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
@@ -193,13 +194,13 @@ impl Store for MemoryStore {
         state.jobs.get(&id).map(|job| job.row.clone()).ok_or(WriteError::NotFound)
     }
 
-    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, request: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
         let mut state = self.state();
         let mut claimed = Vec::new();
-        while claimed.len() < claiming.most {
-            let Some(row) = state.next(claiming).cloned() else { break };
+        while claimed.len() < request.most {
+            let Some(row) = state.next(request).cloned() else { break };
             let Change { next, entries } = decide(&row).map_err(|refusal| StoreError::new("lease a job", refusal))?;
-            state.write(next, row.last_seq, claiming.now, entries);
+            state.write(next, row.last_seq, request.now, entries);
             state.turn += 1;
             let turn = state.turn;
             state.served.insert(row.job.project.clone(), turn);

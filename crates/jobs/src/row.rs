@@ -91,9 +91,9 @@ impl Row {
         name.is_some_and(|name| name == self.id().written(&mut [0; ID_LENGTH]))
     }
 
-    /// Two rows with the same lane are never leased at the same time: one branch of one repository. A job stays in its
-    /// lane.
-    pub fn lane(&self) -> (&str, &str) {
+    /// Two rows with the same concurrency key are never leased at the same time: one branch of one repository. A job stays in its
+    /// concurrency key.
+    pub fn concurrency_key(&self) -> (&str, &str) {
         (&self.job.source.repository, &self.job.source.branch)
     }
 }

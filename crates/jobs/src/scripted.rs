@@ -69,7 +69,7 @@ impl Worker for Scripted {
         loop {
             for entry in handle.read().await? {
                 if matches!(entry.body, EntryBody::Instruction(_)) {
-                    handle.heard(entry.seq);
+                    handle.acknowledge(entry.seq);
                 }
             }
             let act = self.script.lock().await.recv().await;
@@ -78,7 +78,7 @@ impl Worker for Scripted {
                     handle.record("scripted", serde_json::to_value(events).unwrap_or_default());
                     handle.sync().await?;
                 }
-                Some(Act::Say(event)) => handle.voice().say(|| event),
+                Some(Act::Say(event)) => handle.live_events().send(|| event),
                 Some(Act::End(end)) => return end,
                 None => std::future::pending().await,
             }

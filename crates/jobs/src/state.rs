@@ -130,7 +130,7 @@ pub fn renew(row: &Row, token: u64, until: Timestamp) -> Result<Change, Refusal>
 }
 
 /// Writes down what the worker did or is about to do, and what of it anyone may see.
-pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, shown: Shown) -> Result<Change, Refusal> {
+pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, shown: JobProgress) -> Result<Change, Refusal> {
     held(row, token)?;
     let mut next = row.clone();
     if !work.is_empty() {
@@ -148,7 +148,7 @@ pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, shown: Shown) -> Resu
 
 /// What of the worker's progress shows on the job itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shown {
+pub struct JobProgress {
     pub todos: Option<Vec<Todo>>,
     pub pr_link: Option<String>,
 }
@@ -161,7 +161,7 @@ pub fn finish(
     seen: u64,
     outcome: &Outcome,
     work: Vec<EntryBody>,
-    shown: Shown,
+    shown: JobProgress,
 ) -> Result<Change, Refusal> {
     let Change { mut next, mut entries } = append(row, token, work, shown)?;
     if row.last_instruction > seen {
@@ -268,10 +268,11 @@ mod tests {
         let row = leased();
         let rescued = lease(&row, "other", at(20)).unwrap().next;
         assert_eq!(rescued.attempt.failed, 1);
-        assert!(append(&rescued, 1, vec![], Shown::default()).is_err());
-        assert!(append(&rescued, 2, vec![], Shown::default()).is_ok());
+        assert!(append(&rescued, 1, vec![], JobProgress::default()).is_err());
+        assert!(append(&rescued, 2, vec![], JobProgress::default()).is_ok());
         assert!(
-            finish(&rescued, 1, 9, &Outcome::Completed { message: String::new() }, vec![], Shown::default()).is_err()
+            finish(&rescued, 1, 9, &Outcome::Completed { message: String::new() }, vec![], JobProgress::default())
+                .is_err()
         );
     }
 
@@ -282,7 +283,7 @@ mod tests {
         let changed = follow_up(&row, say("and b"), at(5)).unwrap();
         assert_eq!(changed.next.last_instruction, 4);
         let done = Outcome::Completed { message: "done".into() };
-        let end = |seen| finish(&changed.next, 1, seen, &done, vec![], Shown::default()).unwrap().next;
+        let end = |seen| finish(&changed.next, 1, seen, &done, vec![], JobProgress::default()).unwrap().next;
         assert_eq!(end(2).job.status, JobStatus::Active);
         assert_eq!(end(4).job.status, JobStatus::Completed);
     }
@@ -301,7 +302,7 @@ mod tests {
     fn archived_is_final_and_stops_the_worker() {
         let row = archive(&leased(), at(7)).unwrap().next;
         assert_eq!((row.job.status, row.job.halt), (JobStatus::Archived, Some(Halt::Error)));
-        assert!(append(&row, 1, vec![], Shown::default()).is_err());
+        assert!(append(&row, 1, vec![], JobProgress::default()).is_err());
         assert!(follow_up(&row, say("more"), at(8)).is_err());
         assert!(archive(&row, at(9)).unwrap().entries.is_empty());
     }
@@ -309,7 +310,7 @@ mod tests {
     #[test]
     fn an_ended_job_is_active_again_on_a_follow_up() {
         let no = Outcome::Failed { halt: Halt::Error, message: "no".into() };
-        let done = finish(&leased(), 1, 2, &no, vec![], Shown::default()).unwrap().next;
+        let done = finish(&leased(), 1, 2, &no, vec![], JobProgress::default()).unwrap().next;
         assert_eq!(done.job.status, JobStatus::Failed);
         let again = follow_up(&done, say("again"), at(9)).unwrap().next;
         assert_eq!((again.job.status, again.job.halt, &again.job.message), (JobStatus::Active, None, &None));

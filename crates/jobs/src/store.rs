@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Quota, Refusal, Standing, StoreError, Timestamp};
+use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Quota, QuotaStatus, Refusal, StoreError, Timestamp};
 use thiserror::Error;
 
 use crate::entry::{Entry, EntryBody};
@@ -15,7 +15,7 @@ use crate::state;
 
 /// What must hold for a caller's write to be accepted: counted and remembered in the same transaction as the write.
 #[derive(Debug, Clone)]
-pub struct Gate {
+pub struct WriteGuards {
     pub now: Timestamp,
     pub quota: Option<Quota>,
     pub key: Option<IdempotencyKey>,
@@ -46,13 +46,13 @@ pub struct Change {
 
 /// What a gated write came to.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct WriteOutcome {
     /// The job right after the first write with this key (a repeat gives that same answer), or after this write.
     pub job: Arc<AgentJob>,
     /// Whether this is the answer of an earlier write with the same key.
     pub repeat: bool,
     /// Where the caller stands with the quota, when one was counted.
-    pub standing: Option<Standing>,
+    pub quota_status: Option<QuotaStatus>,
 }
 
 /// Why a write did not happen. Nothing was written and no quota was used.
@@ -61,7 +61,7 @@ pub enum WriteError {
     #[error("no such job")]
     NotFound,
     #[error("the quota is used up")]
-    Limited(Standing),
+    Limited(QuotaStatus),
     #[error("the idempotency key was used for another request")]
     KeyReused,
     #[error(transparent)]
@@ -85,7 +85,7 @@ pub struct JobQuery {
 
 /// Which jobs to give out, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Claiming {
+pub struct ClaimRequest {
     pub now: Timestamp,
     /// Living leases on the jobs of one project, at most.
     pub cap_per_project: usize,
@@ -131,23 +131,23 @@ pub struct Pruned {
 pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// Adds a job with its first entries, flushed: idempotency key, quota, row and journal in one transaction. The key is
     /// looked at first (a repeat uses no quota), then the quota.
-    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError>;
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError>;
 
     /// Applies `decide` to the row, flushed: idempotency key, then the decision, then the quota, in one transaction.
-    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError>;
+    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError>;
 
     /// Applies `decide` to the row, for what only says who holds the job and until when. Ordered. Gives the row as it was
     /// written.
     async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError>;
 
-    /// Leases jobs that are active, due at `now`, have no living lease, and whose lane no living lease holds. Ordered.
+    /// Leases jobs that are active, due at `now`, have no living lease, and whose concurrency key no living lease holds. Ordered.
     /// `decide` makes each leased row.
     ///
     /// Projects take turns: the next job comes from the project that was served least recently, among those that have
     /// such a job and fewer living leases than the cap; one that was never served goes first, and of several the one
     /// whose id sorts first. Inside a project the oldest goes first. The rows come in the order in which they were given
     /// out; none when there is nothing to give.
-    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError>;
+    async fn claim(&self, request: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError>;
 
     /// The row, or `None`.
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError>;

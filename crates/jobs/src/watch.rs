@@ -1,7 +1,7 @@
-//! Hearing of a job while it runs: its journal as it grows, and what is only said live.
+//! Watching a job while it runs: its journal as it grows, and events that are only sent live.
 //!
 //! The journal in the store is what is true; the signals here only say when to look. Whoever misses one, or watches a
-//! job that another process works on, finds the same entries a little later. What is live is heard by whoever listens at
+//! job that another process works on, finds the same entries a little later. Live events reach whoever watches at
 //! that moment in the process that works on the job, and by nobody else.
 
 use std::collections::{HashMap, VecDeque};
@@ -28,12 +28,12 @@ const PAGE: u32 = 64;
 /// Signals kept for a listener that is slower than the job. What it misses of them it finds in the journal.
 const KEPT: usize = 1024;
 
-/// What there is to hear of a job.
+/// An update of a job.
 #[derive(Debug, Clone, PartialEq)]
-pub enum News {
+pub enum JobUpdate {
     /// The next entry of the journal.
     Entry(Entry),
-    /// Said live: not in the journal, and not said again.
+    /// Sent live: not in the journal, and not sent again.
     Live(JobEvent),
 }
 
@@ -47,12 +47,12 @@ enum Signal {
     },
 }
 
-/// What a listener wants to hear.
+/// Which signals a subscriber wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Hears {
+pub(crate) enum Interest {
     /// That the job was written.
     Writes,
-    /// What is said live, too.
+    /// Live events, too.
     Everything,
 }
 
@@ -62,7 +62,7 @@ pub(crate) struct Watchers(Mutex<Listeners>);
 
 #[derive(Debug, Default)]
 struct Listeners {
-    of: HashMap<JobId, Vec<Arc<Ear>>>,
+    of: HashMap<JobId, Vec<Arc<Subscriber>>>,
     /// Those who only wait.
     waiting: usize,
     /// Whether a clock runs for them.
@@ -72,40 +72,45 @@ struct Listeners {
 impl Watchers {
     /// The journal of a job has grown.
     pub(crate) fn wrote(&self, id: JobId) {
-        for ear in self.listeners().of.get(&id).into_iter().flatten() {
-            ear.tell(Signal::Wrote);
+        for subscriber in self.listeners().of.get(&id).into_iter().flatten() {
+            subscriber.deliver(Signal::Wrote);
         }
     }
 
-    /// Something to be heard now or never, said after this entry. `event` is made only if somebody listens.
+    /// A live event after this entry. `event` is made only if somebody listens.
     pub(crate) fn live(&self, id: JobId, after: u64, event: impl FnOnce() -> JobEvent) {
         let listeners = self.listeners();
-        let mut ears =
-            listeners.of.get(&id).into_iter().flatten().filter(|ear| ear.hears == Hears::Everything).peekable();
-        if ears.peek().is_some() {
+        let mut subscribers = listeners
+            .of
+            .get(&id)
+            .into_iter()
+            .flatten()
+            .filter(|subscriber| subscriber.interest == Interest::Everything)
+            .peekable();
+        if subscribers.peek().is_some() {
             let event = event();
-            ears.for_each(|ear| ear.tell(Signal::Live { after, event: event.clone() }));
+            subscribers.for_each(|subscriber| subscriber.deliver(Signal::Live { after, event: event.clone() }));
         }
     }
 
-    fn join(&self, id: JobId, hears: Hears) -> Arc<Ear> {
-        let ear = Arc::new(Ear { hears, heard: Mutex::default(), told: Notify::new() });
+    fn join(&self, id: JobId, interest: Interest) -> Arc<Subscriber> {
+        let subscriber = Arc::new(Subscriber { interest, inbox: Mutex::default(), arrived: Notify::new() });
         let mut listeners = self.listeners();
-        listeners.waiting += usize::from(hears == Hears::Writes);
+        listeners.waiting += usize::from(interest == Interest::Writes);
         // Most jobs have one.
-        let ears = listeners.of.entry(id).or_insert_with(|| Vec::with_capacity(1));
-        ears.push(Arc::clone(&ear));
-        ear
+        let subscribers = listeners.of.entry(id).or_insert_with(|| Vec::with_capacity(1));
+        subscribers.push(Arc::clone(&subscriber));
+        subscriber
     }
 
-    fn leave(&self, id: JobId, ear: &Arc<Ear>) {
+    fn leave(&self, id: JobId, subscriber: &Arc<Subscriber>) {
         let mut listeners = self.listeners();
-        listeners.waiting -= usize::from(ear.hears == Hears::Writes);
-        let Some(ears) = listeners.of.get_mut(&id) else { return };
-        if let Some(place) = ears.iter().position(|other| Arc::ptr_eq(other, ear)) {
-            ears.swap_remove(place);
+        listeners.waiting -= usize::from(subscriber.interest == Interest::Writes);
+        let Some(subscribers) = listeners.of.get_mut(&id) else { return };
+        if let Some(place) = subscribers.iter().position(|other| Arc::ptr_eq(other, subscriber)) {
+            subscribers.swap_remove(place);
         }
-        if ears.is_empty() {
+        if subscribers.is_empty() {
             listeners.of.remove(&id);
         }
     }
@@ -113,8 +118,8 @@ impl Watchers {
     /// Sends all who only wait to the store.
     fn look_again(&self) {
         let listeners = self.listeners();
-        let waiting = listeners.of.values().flatten().filter(|ear| ear.hears == Hears::Writes);
-        waiting.for_each(|ear| ear.tell(Signal::Wrote));
+        let waiting = listeners.of.values().flatten().filter(|subscriber| subscriber.interest == Interest::Writes);
+        waiting.for_each(|subscriber| subscriber.deliver(Signal::Wrote));
     }
 
     /// Whether a clock is to be started for those who wait; there is one then.
@@ -140,52 +145,52 @@ impl Watchers {
     }
 }
 
-/// What one listener was told and has not taken yet: no room is taken before there is something.
+/// The signals that one subscriber has not taken yet. Nothing is allocated before there is one.
 #[derive(Debug)]
-struct Ear {
-    hears: Hears,
-    heard: Mutex<Heard>,
-    told: Notify,
+struct Subscriber {
+    interest: Interest,
+    inbox: Mutex<Inbox>,
+    arrived: Notify,
 }
 
 #[derive(Debug, Default)]
-struct Heard {
+struct Inbox {
     signals: VecDeque<Signal>,
     /// Whether some were dropped, as there were too many.
     missed: bool,
 }
 
-impl Ear {
-    fn tell(&self, signal: Signal) {
-        let mut heard = self.heard();
+impl Subscriber {
+    fn deliver(&self, signal: Signal) {
+        let mut inbox = self.inbox();
         // To be told twice in a row that there is something to read is to be told once.
-        if !matches!((&signal, heard.signals.back()), (Signal::Wrote, Some(Signal::Wrote))) {
-            if heard.signals.len() == KEPT {
-                heard.signals.pop_front();
-                heard.missed = true;
+        if !matches!((&signal, inbox.signals.back()), (Signal::Wrote, Some(Signal::Wrote))) {
+            if inbox.signals.len() == KEPT {
+                inbox.signals.pop_front();
+                inbox.missed = true;
             }
-            heard.signals.push_back(signal);
+            inbox.signals.push_back(signal);
         }
-        drop(heard);
-        self.told.notify_one();
+        drop(inbox);
+        self.arrived.notify_one();
     }
 
     /// The next signal. Nothing is lost when the future is dropped.
     async fn next(&self) -> Signal {
         loop {
-            if let Some(signal) = self.heard().take() {
+            if let Some(signal) = self.inbox().take() {
                 return signal;
             }
-            self.told.notified().await;
+            self.arrived.notified().await;
         }
     }
 
-    fn heard(&self) -> MutexGuard<'_, Heard> {
-        self.heard.lock().unwrap_or_else(PoisonError::into_inner)
+    fn inbox(&self) -> MutexGuard<'_, Inbox> {
+        self.inbox.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Heard {
+impl Inbox {
     fn take(&mut self) -> Option<Signal> {
         if std::mem::take(&mut self.missed) {
             return Some(Signal::Wrote);
@@ -205,12 +210,12 @@ impl Heard {
 pub(crate) struct Waiter {
     watchers: Arc<Watchers>,
     id: JobId,
-    ear: Arc<Ear>,
+    subscriber: Arc<Subscriber>,
 }
 
 impl Drop for Waiter {
     fn drop(&mut self) {
-        self.watchers.leave(self.id, &self.ear);
+        self.watchers.leave(self.id, &self.subscriber);
     }
 }
 
@@ -223,16 +228,16 @@ impl Waiter {
 
     /// `changes`: what the store says of others, while there is a store.
     fn beside(watchers: &Arc<Watchers>, id: JobId, changes: impl Fn() -> Option<Option<u64>> + Send + 'static) -> Self {
-        let ear = watchers.join(id, Hears::Writes);
+        let subscriber = watchers.join(id, Interest::Writes);
         if watchers.wants_clock() {
             tokio::spawn(look_after(Arc::clone(watchers), changes));
         }
-        Self { watchers: Arc::clone(watchers), id, ear }
+        Self { watchers: Arc::clone(watchers), id, subscriber }
     }
 
     /// Waits until the job may have been written.
     pub(crate) async fn told(&self) {
-        self.ear.next().await;
+        self.subscriber.next().await;
     }
 }
 
@@ -260,7 +265,7 @@ async fn look_after(watchers: Arc<Watchers>, changes: impl Fn() -> Option<Option
 pub(crate) struct Listener {
     watchers: Arc<Watchers>,
     id: JobId,
-    ear: Arc<Ear>,
+    subscriber: Arc<Subscriber>,
     /// What the store said of others when this listener last looked, and how often it has not looked since.
     changes: Option<u64>,
     quiet: u32,
@@ -268,21 +273,21 @@ pub(crate) struct Listener {
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.watchers.leave(self.id, &self.ear);
+        self.watchers.leave(self.id, &self.subscriber);
     }
 }
 
 impl Listener {
     /// From here on nothing is missed, so what is there already is read after this.
     pub(crate) fn new(watchers: Arc<Watchers>, store: &dyn Store, id: JobId) -> Self {
-        let ear = watchers.join(id, Hears::Everything);
-        Self { watchers, id, ear, changes: store.changes(), quiet: 0 }
+        let subscriber = watchers.join(id, Interest::Everything);
+        Self { watchers, id, subscriber, changes: store.changes(), quiet: 0 }
     }
 
     /// The next thing that is said live; `None` when it is time to look into the store.
     pub(crate) async fn next(&mut self, store: &dyn Store) -> Option<(u64, JobEvent)> {
         loop {
-            match tokio::time::timeout(LOOK, self.ear.next()).await {
+            match tokio::time::timeout(LOOK, self.subscriber.next()).await {
                 Ok(Signal::Live { after, event }) => return Some((after, event)),
                 Ok(Signal::Wrote) => return None,
                 Err(_) => {
@@ -323,11 +328,11 @@ impl Watch {
 
     /// The next thing to hear; `None` once the job is not active and all of its journal was given. Nothing is lost when
     /// the future is dropped.
-    pub async fn next(&mut self) -> Result<Option<News>, StoreError> {
+    pub async fn next(&mut self) -> Result<Option<JobUpdate>, StoreError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
                 self.given = entry.seq;
-                return Ok(Some(News::Entry(entry)));
+                return Ok(Some(JobUpdate::Entry(entry)));
             }
             if self.stale {
                 if self.look().await? {
@@ -338,7 +343,7 @@ impl Watch {
             match self.listener.next(&*self.store).await {
                 // What was said before an entry that was already given is over.
                 Some((after, _)) if after < self.given => {}
-                Some((_, event)) => return Ok(Some(News::Live(event))),
+                Some((_, event)) => return Ok(Some(JobUpdate::Live(event))),
                 None => self.stale = true,
             }
         }
@@ -370,9 +375,9 @@ mod tests {
         JobEvent::Delta { at, text: "word".to_owned() }
     }
 
-    async fn heard(ear: &Ear) -> Vec<Option<u64>> {
+    async fn heard(subscriber: &Subscriber) -> Vec<Option<u64>> {
         let mut all = Vec::new();
-        while let Ok(signal) = tokio::time::timeout(Duration::ZERO, ear.next()).await {
+        while let Ok(signal) = tokio::time::timeout(Duration::ZERO, subscriber.next()).await {
             all.push(match signal {
                 Signal::Wrote => None,
                 Signal::Live { after, .. } => Some(after),
@@ -384,7 +389,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_listener_hears_what_it_asked_for_in_order() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
-        let (all, writes) = (watchers.join(id, Hears::Everything), watchers.join(id, Hears::Writes));
+        let (all, writes) = (watchers.join(id, Interest::Everything), watchers.join(id, Interest::Writes));
         watchers.live(id, 1, || delta(0));
         watchers.wrote(id);
         watchers.wrote(id);
@@ -397,11 +402,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_slow_listener_is_sent_to_the_journal_and_hears_the_newest() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
-        let ear = watchers.join(id, Hears::Everything);
+        let subscriber = watchers.join(id, Interest::Everything);
         let said = KEPT as u64 + 10;
         (0..said).for_each(|n| watchers.live(id, n, || delta(0)));
         let expected: Vec<_> = std::iter::once(None).chain((10..said).map(Some)).collect();
-        assert_eq!(heard(&ear).await, expected);
+        assert_eq!(heard(&subscriber).await, expected);
     }
 
     #[tokio::test(start_paused = true)]
@@ -435,14 +440,14 @@ mod tests {
     #[test]
     fn what_is_live_is_not_made_for_nobody() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
-        let _waits = watchers.join(id, Hears::Writes);
+        let _waits = watchers.join(id, Interest::Writes);
         watchers.live(id, 1, || panic!("nobody listens"));
     }
 
     #[test]
     fn who_leaves_is_forgotten() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
-        let (one, other) = (watchers.join(id, Hears::Writes), watchers.join(id, Hears::Writes));
+        let (one, other) = (watchers.join(id, Interest::Writes), watchers.join(id, Interest::Writes));
         watchers.leave(id, &one);
         assert_eq!(watchers.watched(), 1);
         watchers.leave(id, &other);

@@ -12,8 +12,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::entry::{Entry, EntryBody};
 use crate::row::Row;
-use crate::state::{self, Outcome, Shown};
-use crate::store::{Change, Decide, Gate, Store, WriteError};
+use crate::state::{self, JobProgress, Outcome};
+use crate::store::{Change, Decide, Store, WriteError, WriteGuards};
 use crate::watch::Watchers;
 
 /// Does one turn of a job.
@@ -30,7 +30,7 @@ pub trait Worker: Send + Sync + fmt::Debug + 'static {
 #[derive(Debug, Error)]
 pub enum Failure {
     #[error(transparent)]
-    Halted(#[from] Halted),
+    Halted(#[from] Interrupted),
     /// Something outside failed in a way that may pass: the job is tried again after a while.
     #[error("{why}")]
     Retry {
@@ -50,7 +50,7 @@ pub enum Failure {
 
 /// The worker must not go on.
 #[derive(Debug, Error)]
-pub enum Halted {
+pub enum Interrupted {
     #[error("the lease on the job was lost")]
     Lost,
     #[error("the process is draining")]
@@ -74,7 +74,7 @@ pub struct Handle {
     stop: CancellationToken,
     draining: CancellationToken,
     pending: Vec<EntryBody>,
-    shown: Shown,
+    shown: JobProgress,
     read_to: u64,
     seen_instruction: u64,
 }
@@ -89,7 +89,7 @@ impl Handle {
         draining: CancellationToken,
     ) -> Self {
         let token = row.last_token;
-        let shown = Shown::default();
+        let shown = JobProgress::default();
         let pending = Vec::new();
         Self { store, clock, watchers, row, token, stop, draining, pending, shown, read_to: 0, seen_instruction: 0 }
     }
@@ -109,11 +109,11 @@ impl Handle {
     }
 
     /// Between two steps: may the next one begin?
-    pub fn may_go_on(&self) -> Result<(), Halted> {
+    pub fn may_go_on(&self) -> Result<(), Interrupted> {
         if self.stop.is_cancelled() {
-            Err(Halted::Lost)
+            Err(Interrupted::Lost)
         } else if self.draining.is_cancelled() {
-            Err(Halted::Draining)
+            Err(Interrupted::Draining)
         } else {
             Ok(())
         }
@@ -125,7 +125,7 @@ impl Handle {
     }
 
     /// Journal entries not read before in this turn. The first call gives the whole journal.
-    pub async fn read(&mut self) -> Result<Vec<Entry>, Halted> {
+    pub async fn read(&mut self) -> Result<Vec<Entry>, Interrupted> {
         const PAGE: u32 = 500;
         let mut entries = Vec::new();
         loop {
@@ -141,13 +141,13 @@ impl Handle {
         }
     }
 
-    /// Says that instructions up to this sequence number are being worked on. The job cannot end over a newer one.
-    pub fn heard(&mut self, seq: u64) {
+    /// Acknowledges the instructions up to this sequence number: they are being worked on. The job cannot end over a newer one.
+    pub fn acknowledge(&mut self, seq: u64) {
         self.seen_instruction = self.seen_instruction.max(seq);
     }
 
-    /// Whether an instruction newer than what was heard is known to have come in (as of the last write or renewal).
-    pub fn has_news(&self) -> bool {
+    /// Whether an instruction newer than those acknowledged is known to have come in (as of the last write or renewal).
+    pub fn has_new_instruction(&self) -> bool {
         self.row.last_instruction > self.seen_instruction
     }
 
@@ -157,7 +157,7 @@ impl Handle {
     }
 
     /// Buffers a change of what the job shows; it goes with the next write.
-    pub fn show(&mut self, shown: Shown) {
+    pub fn show(&mut self, shown: JobProgress) {
         if shown.todos.is_some() {
             self.shown.todos = shown.todos;
         }
@@ -166,16 +166,16 @@ impl Handle {
         }
     }
 
-    /// What tells of this job live, until the next entry is written. It is only heard by whoever listens at the moment,
+    /// A sender of live events, until the next entry is written. They reach only whoever watches at the moment,
     /// and not at all while entries wait for a [`sync`](Self::sync): what is live comes after them.
-    pub fn voice(&self) -> Voice {
+    pub fn live_events(&self) -> LiveEvents {
         let after = self.pending.is_empty().then_some(self.row.last_seq);
-        Voice { watchers: Arc::clone(&self.watchers), id: self.row.id(), after }
+        LiveEvents { watchers: Arc::clone(&self.watchers), id: self.row.id(), after }
     }
 
     /// Makes everything recorded so far durable.
-    pub async fn sync(&mut self) -> Result<(), Halted> {
-        if self.pending.is_empty() && self.shown == Shown::default() {
+    pub async fn sync(&mut self) -> Result<(), Interrupted> {
+        if self.pending.is_empty() && self.shown == JobProgress::default() {
             return Ok(());
         }
         let (work, shown, token) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.shown), self.token);
@@ -183,7 +183,7 @@ impl Handle {
     }
 
     /// Ends the turn together with what is still buffered. `false`: an unread instruction is there, go on.
-    pub(crate) async fn finish(&mut self, outcome: &Outcome) -> Result<bool, Halted> {
+    pub(crate) async fn finish(&mut self, outcome: &Outcome) -> Result<bool, Interrupted> {
         let (work, shown, token) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.shown), self.token);
         let (seen, outcome) = (self.seen_instruction, outcome.clone());
         self.write(Arc::new(move |row: &Row| state::finish(row, token, seen, &outcome, work.clone(), shown.clone())))
@@ -191,17 +191,17 @@ impl Handle {
         Ok(self.row.lease.is_none())
     }
 
-    pub(crate) async fn give_back(&mut self, decide: Decide) -> Result<(), Halted> {
+    pub(crate) async fn give_back(&mut self, decide: Decide) -> Result<(), Interrupted> {
         self.write(decide).await
     }
 
     /// Gives the job back untouched.
-    pub(crate) async fn release(&self) -> Result<(), Halted> {
+    pub(crate) async fn release(&self) -> Result<(), Interrupted> {
         let token = self.token;
         let release = Arc::new(move |row: &Row| state::release(row, token));
         match self.store.hold(self.row.id(), self.clock.now(), release).await {
-            Err(WriteError::Store(error)) => Err(Halted::Store(error)),
-            Err(_) => Err(Halted::Lost),
+            Err(WriteError::Store(error)) => Err(Interrupted::Store(error)),
+            Err(_) => Err(Interrupted::Lost),
             Ok(_) => Ok(()),
         }
     }
@@ -214,7 +214,7 @@ impl Handle {
         &self.row
     }
 
-    async fn write(&mut self, decide: Decide) -> Result<(), Halted> {
+    async fn write(&mut self, decide: Decide) -> Result<(), Interrupted> {
         // The store applies the decision to the row it holds; what it came to is kept here as the row we know.
         let result = Arc::new(std::sync::Mutex::new(None));
         let kept = Arc::clone(&result);
@@ -225,8 +225,8 @@ impl Handle {
             *kept.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(known);
             Ok(Change { next, entries })
         });
-        let gate = Gate { now: self.clock.now(), quota: None, key: None };
-        match self.store.change(self.row.id(), gate, watched).await {
+        let guards = WriteGuards { now: self.clock.now(), quota: None, key: None };
+        match self.store.change(self.row.id(), guards, watched).await {
             Ok(_) => {
                 if let Some(row) = result.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take() {
                     self.row = row;
@@ -234,26 +234,26 @@ impl Handle {
                 self.watchers.wrote(self.row.id());
                 Ok(())
             }
-            Err(WriteError::Store(error)) => Err(Halted::Store(error)),
+            Err(WriteError::Store(error)) => Err(Interrupted::Store(error)),
             Err(_) => {
                 self.stop.cancel();
-                Err(Halted::Lost)
+                Err(Interrupted::Lost)
             }
         }
     }
 }
 
-/// Tells of one job live.
+/// Sends live events of one job to those who watch it at the moment.
 #[derive(Debug, Clone)]
-pub struct Voice {
+pub struct LiveEvents {
     watchers: Arc<Watchers>,
     id: JobId,
     after: Option<u64>,
 }
 
-impl Voice {
-    /// Says something, if anybody listens: `event` is not made otherwise.
-    pub fn say(&self, event: impl FnOnce() -> JobEvent) {
+impl LiveEvents {
+    /// Sends an event if anybody watches; `event` is not called otherwise.
+    pub fn send(&self, event: impl FnOnce() -> JobEvent) {
         if let Some(after) = self.after {
             self.watchers.live(self.id, after, event);
         }

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::io::Write;
 use std::time::Duration;
 
-use docent_http_client::{Client, Options, Secret};
+use docent_http_client::{Client, ClientOptions, Secret};
 use docent_llm::{Event, Model, Request, ToolChoice, ToolSpec};
 use docent_llm_http::{Anthropic, Dialect, Endpoint, OpenAi};
 use docent_types::{Message, Role};
@@ -43,7 +43,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             _ => question = argument,
         }
     }
-    let client = Client::new(Options::default())?;
+    let client = Client::new(ClientOptions::default())?;
     let request = Request {
         system: "You are terse.".into(),
         messages: vec![Message::text(Role::User, question)],

@@ -11,8 +11,8 @@
 use docent_llm::Event;
 use serde_json::Value;
 
+use crate::call_failure::FailureReply;
 use crate::sse::{Frame, Reader, TooLong};
-use crate::trouble::Told;
 
 /// The most bytes of a reply.
 const REPLY_LIMIT: usize = 32 << 20;
@@ -39,7 +39,7 @@ pub(crate) trait Reply: Send + Unpin + 'static {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// The server said that something went wrong.
-    Told(Told),
+    Told(FailureReply),
     /// The model, or a filter, declines to go on.
     Refused,
     /// What came is not what this wire speaks.
@@ -109,7 +109,7 @@ impl<R: Reply> Decoder<R> {
             Form::Whole(body) => {
                 let body = serde_json::from_slice(&std::mem::take(body));
                 let body = body.map_err(|e| if e.is_eof() { Broken::Cut } else { Broken::Foreign })?;
-                match Told::of(&body) {
+                match FailureReply::of(&body) {
                     Some(told) => Err(Broken::Told(told)),
                     None => self.reply.whole(&body, events),
                 }
@@ -134,9 +134,9 @@ fn read<R: Reply>(reply: &mut R, frame: Frame<'_>, events: &mut Vec<Event>) -> R
     }
     let is_error = frame.event == "error";
     let value: Value = serde_json::from_str(data).map_err(|_| Broken::Garbled)?;
-    match Told::of(&value) {
+    match FailureReply::of(&value) {
         Some(told) => Err(Broken::Told(told)),
-        None if is_error => Err(Broken::Told(Told::default())),
+        None if is_error => Err(Broken::Told(FailureReply::default())),
         None => reply.read(&value, events),
     }
 }

@@ -16,8 +16,8 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use serde_json::Value;
 use tokio::time::{Sleep, sleep, timeout};
 
+use crate::call_failure::{CallFailure, FailureReply, Peer};
 use crate::decoder::{Broken, Decoder, Reply};
-use crate::trouble::{Peer, Told, Trouble};
 
 /// The most bytes of an answer that is no reply.
 const ASIDE_LIMIT: usize = 64 << 10;
@@ -45,7 +45,7 @@ pub(crate) struct Exchange {
 /// A request that was answered with anything but 2xx.
 #[derive(Debug)]
 pub(crate) struct Refusal {
-    pub(crate) told: Told,
+    pub(crate) told: FailureReply,
     pub(crate) error: ModelError,
     pub(crate) status: u16,
 }
@@ -115,7 +115,7 @@ impl Exchange {
         let transient = error.is_transient();
         let kind = if transient { ModelErrorKind::Unreachable } else { ModelErrorKind::Fatal };
         let error = self.peer.own(kind, "it could not be asked").because(error);
-        Refusal { told: Told::default(), error, status: 0 }
+        Refusal { told: FailureReply::default(), error, status: 0 }
     }
 
     async fn refused(&self, answer: Response) -> Refusal {
@@ -125,11 +125,11 @@ impl Exchange {
             let target = answer.headers().get(LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("elsewhere");
             let sentence = format!("it redirects to {}: correct `base_url`", self.peer.presentable(target));
             let error = self.peer.own(ModelErrorKind::Fatal, &sentence);
-            return Refusal { told: Told::default(), error, status: status.as_u16() };
+            return Refusal { told: FailureReply::default(), error, status: status.as_u16() };
         }
         // What cannot be read of the answer is not missed: its status says enough.
         let body = answer.bytes(ASIDE_LIMIT).await.unwrap_or_default();
-        let told = serde_json::from_slice(&body).ok().and_then(|body| Told::of(&body)).unwrap_or_default();
+        let told = serde_json::from_slice(&body).ok().and_then(|body| FailureReply::of(&body)).unwrap_or_default();
         let error = self.peer.error(told.sort(Some(status)), wait, &told);
         Refusal { told, error, status: status.as_u16() }
     }
@@ -144,7 +144,7 @@ impl Exchange {
         }
         let is_whole = media.contains("json");
         let decoder = if is_whole { Decoder::of_whole(reply) } else { Decoder::of_stream(reply) };
-        let listening = Listening {
+        let listening = ReplyStream {
             chunks: Some(answer.within(self.idle).chunks()),
             decoder,
             ready: Vec::new(),
@@ -172,7 +172,7 @@ fn given(room: Vec<Event>) {
 }
 
 /// A reply on its way.
-struct Listening<R> {
+struct ReplyStream<R> {
     /// `None` once nothing more is expected.
     chunks: Option<Chunks>,
     decoder: Decoder<R>,
@@ -185,7 +185,7 @@ struct Listening<R> {
     peer: Peer,
 }
 
-impl<R: Reply> Stream for Listening<R> {
+impl<R: Reply> Stream for ReplyStream<R> {
     type Item = Result<Event, ModelError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -221,7 +221,7 @@ impl<R: Reply> Stream for Listening<R> {
     }
 }
 
-impl<R: Reply> Listening<R> {
+impl<R: Reply> ReplyStream<R> {
     /// No more bytes come. That is an end like any other where the reply says that it is whole.
     fn ended(&mut self, cause: Option<BoxError>) {
         let mut events = Vec::new();
@@ -268,8 +268,8 @@ impl<R: Reply> Listening<R> {
     fn error(&self, broken: Broken) -> ModelError {
         match broken {
             Broken::Told(told) => self.peer.error(told.sort(None), None, &told),
-            Broken::Refused => self.peer.error(Trouble::Refused, None, &Told::default()),
-            Broken::Cut => self.peer.error(Trouble::Interrupted, None, &Told::default()),
+            Broken::Refused => self.peer.error(CallFailure::Refused, None, &FailureReply::default()),
+            Broken::Cut => self.peer.error(CallFailure::Interrupted, None, &FailureReply::default()),
             Broken::Garbled => self.peer.own(ModelErrorKind::Interrupted, "its reply cannot be read"),
             Broken::Foreign => {
                 self.peer.own(ModelErrorKind::Fatal, "what it answers is no reply of a model: `base_url` looks wrong")

@@ -37,6 +37,7 @@
 //! | `trouble.rs` | what went wrong, sorted |
 
 mod anthropic;
+mod call_failure;
 mod decoder;
 mod endpoint;
 mod exchange;
@@ -44,7 +45,6 @@ mod input;
 mod openai;
 mod sse;
 mod transcript;
-mod trouble;
 
 #[cfg(test)]
 mod tests;

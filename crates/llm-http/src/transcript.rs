@@ -5,21 +5,21 @@ use docent_types::{ContentPart, Message, Role};
 
 /// The turns of a transcript, borrowed.
 #[derive(Debug)]
-pub(crate) struct Turn<'a> {
+pub(crate) struct MessageTurn<'a> {
     pub(crate) is_assistant: bool,
     pub(crate) parts: Vec<&'a ContentPart>,
 }
 
 /// Consecutive messages of one side as one turn. Texts of nothing but white space are left out, because servers refuse
 /// them; so are turns that have nothing else. The results of calls come first in a turn, right behind their calls.
-pub(crate) fn turns(messages: &[Message]) -> Vec<Turn<'_>> {
-    let mut turns: Vec<Turn<'_>> = Vec::new();
+pub(crate) fn turns(messages: &[Message]) -> Vec<MessageTurn<'_>> {
+    let mut turns: Vec<MessageTurn<'_>> = Vec::new();
     for message in messages.iter().filter(|message| message.role != Role::System) {
         let is_assistant = message.role == Role::Assistant;
         let parts = message.parts.iter().filter(|part| says_something(part));
         match turns.last_mut() {
             Some(turn) if turn.is_assistant == is_assistant => turn.parts.extend(parts),
-            _ => turns.push(Turn { is_assistant, parts: parts.collect() }),
+            _ => turns.push(MessageTurn { is_assistant, parts: parts.collect() }),
         }
         if turns.last().is_some_and(|turn| turn.parts.is_empty()) {
             turns.pop();

@@ -10,7 +10,7 @@
 //! assert_eq!(model.requests().len(), 0);
 //! ```
 //!
-//! Clones share the script. A reply that has to wait waits at a [`Gate`] that the test opens; nothing sleeps.
+//! Clones share the script. A reply that has to wait waits at a [`ReplyGate`] that the test opens; nothing sleeps.
 
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -120,9 +120,9 @@ impl Model for Scripted {
         }
         let beats = stream::iter(reply.beats(self)).then(|beat| async move {
             match beat {
-                Beat::Event(event) => Some(Ok(event)),
-                Beat::Cut(kind) => Some(Err(ModelError::new(kind, "the scripted reply was told to break off"))),
-                Beat::Wait(gate) => {
+                ScriptStep::Event(event) => Some(Ok(event)),
+                ScriptStep::Cut(kind) => Some(Err(ModelError::new(kind, "the scripted reply was told to break off"))),
+                ScriptStep::Wait(gate) => {
                     gate.passed().await;
                     None
                 }
@@ -147,13 +147,13 @@ enum Line {
     Text(String),
     Call(String, Value),
     Cut(ModelErrorKind),
-    Wait(Gate),
+    Wait(ReplyGate),
 }
 
-enum Beat {
+enum ScriptStep {
     Event(Event),
     Cut(ModelErrorKind),
-    Wait(Gate),
+    Wait(ReplyGate),
 }
 
 impl Reply {
@@ -176,7 +176,7 @@ impl Reply {
 
     /// Waits here until the gate is opened.
     #[must_use]
-    pub fn wait(self, gate: &Gate) -> Self {
+    pub fn wait(self, gate: &ReplyGate) -> Self {
         self.with(Line::Wait(gate.clone()))
     }
 
@@ -205,28 +205,28 @@ impl Reply {
         self
     }
 
-    fn beats(self, model: &Scripted) -> Vec<Beat> {
+    fn beats(self, model: &Scripted) -> Vec<ScriptStep> {
         let mut beats = Vec::new();
         let mut reason = FinishReason::Stop;
         for line in self.lines {
             match line {
                 Line::Text(text) => {
-                    beats.extend(words(&text).map(|word| Beat::Event(Event::TextDelta(word.to_owned()))));
+                    beats.extend(words(&text).map(|word| ScriptStep::Event(Event::TextDelta(word.to_owned()))));
                 }
                 Line::Call(name, input) => {
                     reason = FinishReason::ToolCalls;
                     let mut state = model.state();
                     state.calls += 1;
-                    beats.push(Beat::Event(Event::ToolCall { id: format!("call-{}", state.calls), name, input }));
+                    beats.push(ScriptStep::Event(Event::ToolCall { id: format!("call-{}", state.calls), name, input }));
                 }
                 Line::Cut(kind) => {
-                    beats.push(Beat::Cut(kind));
+                    beats.push(ScriptStep::Cut(kind));
                     return beats;
                 }
-                Line::Wait(gate) => beats.push(Beat::Wait(gate)),
+                Line::Wait(gate) => beats.push(ScriptStep::Wait(gate)),
             }
         }
-        beats.push(Beat::Event(Event::Done { reason: self.reason.unwrap_or(reason), usage: self.usage }));
+        beats.push(ScriptStep::Event(Event::Done { reason: self.reason.unwrap_or(reason), usage: self.usage }));
         beats
     }
 }
@@ -250,15 +250,15 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// Holds a reply back until the test opens it.
 #[derive(Debug, Clone)]
-pub struct Gate(Arc<Semaphore>);
+pub struct ReplyGate(Arc<Semaphore>);
 
-impl Default for Gate {
+impl Default for ReplyGate {
     fn default() -> Self {
         Self::closed()
     }
 }
 
-impl Gate {
+impl ReplyGate {
     /// A gate nobody passes yet.
     pub fn closed() -> Self {
         Self(Arc::new(Semaphore::new(0)))
@@ -346,9 +346,9 @@ mod tests {
     #[tokio::test]
     async fn a_reply_waits_at_its_gate_and_a_dropped_stream_is_noticed() {
         let model = Scripted::new();
-        let gate = Gate::closed();
+        let gate = ReplyGate::closed();
         model.replies(Reply::text("first ").wait(&gate).say("second"));
-        model.replies(Reply::text("never").wait(&Gate::closed()));
+        model.replies(Reply::text("never").wait(&ReplyGate::closed()));
         let mut stream = model.stream(request("go")).await.expect("a stream");
         assert_eq!(stream.next().await.expect("open").expect("an event"), Event::TextDelta("first ".into()));
         assert!(futures::poll!(stream.next()).is_pending());

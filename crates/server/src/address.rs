@@ -6,9 +6,9 @@ use http::uri::Scheme;
 
 /// An `http` or `https` address without anything secret in it.
 #[derive(Debug, Clone)]
-pub(crate) struct Site(Uri);
+pub(crate) struct BaseUrl(Uri);
 
-impl Site {
+impl BaseUrl {
     /// Reads an address. The error says what it has or lacks.
     pub(crate) fn parse(given: &str) -> Result<Self, &'static str> {
         let url: Uri = given.parse().map_err(|_| "this is no address")?;
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn a_site_is_an_address_of_the_web_without_secrets() {
         for good in ["https://docs.example.com", "http://localhost:3000/docs/", "http://[::1]:8000/v1"] {
-            assert!(Site::parse(good).is_ok(), "{good}");
+            assert!(BaseUrl::parse(good).is_ok(), "{good}");
         }
         for bad in [
             "",
@@ -64,13 +64,13 @@ mod tests {
             "https://example.com/?q=1",
             "https://example.com/#x",
         ] {
-            assert!(Site::parse(bad).is_err(), "{bad}");
+            assert!(BaseUrl::parse(bad).is_err(), "{bad}");
         }
     }
 
     #[test]
     fn plain_http_is_for_what_is_near() {
-        let in_the_clear = |url: &str| Site::parse(url).expect("an address").is_in_the_clear();
+        let in_the_clear = |url: &str| BaseUrl::parse(url).expect("an address").is_in_the_clear();
         for near in
             ["http://127.0.0.1:1/v1", "http://[::1]/", "http://ollama:11434", "http://10.0.0.7/", "https://example.com"]
         {

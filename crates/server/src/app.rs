@@ -22,7 +22,7 @@ use crate::failure::Failure;
 use crate::forges::{AllForges, Forges};
 use crate::missing_docs::MissingDocs;
 use crate::models::Models;
-use crate::privacy::{self, Exposed};
+use crate::privacy::{self, ReadableByOthers};
 use crate::sites::Sites;
 
 /// The application: its store, its cores, and its configuration.
@@ -42,7 +42,7 @@ pub(crate) struct App {
     pub(crate) models: Models,
     pub(crate) forges: Forges,
     /// What of the data folder others could read until now.
-    pub(crate) exposed: Vec<Exposed>,
+    pub(crate) exposed: Vec<ReadableByOthers>,
 }
 
 impl App {

@@ -15,11 +15,11 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
     #[command(flatten)]
-    pub(crate) global: Global,
+    pub(crate) global: GlobalArgs,
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// The configuration file [default: docent.toml, if there is one]
     #[arg(long, global = true, env = "DOCENT_CONFIG", value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,

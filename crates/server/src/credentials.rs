@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_authoring::TokenOf;
+use docent_authoring::CredentialsOf;
 use docent_forge::ForgeError;
 use docent_forge_http::{Host, TokenSource};
 use docent_http_client::{Secret, SecretSource};
@@ -22,7 +22,7 @@ pub(crate) struct Keyring {
 
 impl Keyring {
     /// As authoring asks.
-    pub(crate) fn token_of(self) -> TokenOf {
+    pub(crate) fn token_of(self) -> CredentialsOf {
         let keyring = Arc::new(self);
         Arc::new(move |project| {
             let (keyring, project) = (Arc::clone(&keyring), project.clone());

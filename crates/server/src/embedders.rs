@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use docent_embed::{EmbeddingsEndpoint, EndpointOptions, Place, Questions, Waits};
-use docent_http_client::{Client, Options};
+use docent_http_client::{Client, ClientOptions};
 use docent_search::{Embedder, Role};
 
 use crate::config::{EmbeddingsConfig, SearchConfig};
@@ -22,8 +22,8 @@ pub(crate) fn open(config: &SearchConfig, waits: Waits) -> Result<Option<Arc<Que
 }
 
 fn endpoint(config: &EmbeddingsConfig) -> Result<Arc<dyn Embedder>, Failure> {
-    let client =
-        Client::new(Options::default()).map_err(|error| Failure::new("cannot speak HTTP to the embedder", error))?;
+    let client = Client::new(ClientOptions::default())
+        .map_err(|error| Failure::new("cannot speak HTTP to the embedder", error))?;
     let key = config.key.as_ref().map(docent_http_client::SecretSource::read).transpose();
     let options = EndpointOptions {
         base_url: config.base_url.clone(),

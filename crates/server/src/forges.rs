@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docent_forge::{Forge, LocalForge, Misconfigured, PullRequests};
 use docent_forge_http::{Address, AddressError, GithubApp, Host, HttpForge, TokenSource};
-use docent_http_client::{Client, Options, SecretSource};
+use docent_http_client::{Client, ClientOptions, SecretSource};
 use docent_types::{Clock, ForgeKind, Ids, Project};
 
 use crate::config::Config;
@@ -23,7 +23,7 @@ pub(crate) struct Forges {
 }
 
 /// A repository on one of them, and what opens it.
-pub(crate) struct Place {
+pub(crate) struct ForgeRepository {
     pub(crate) host: Host,
     pub(crate) address: Address,
     pub(crate) tokens: TokenSource,
@@ -31,7 +31,7 @@ pub(crate) struct Place {
 
 impl Forges {
     pub(crate) fn new(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, Failure> {
-        let options = Options { head: CALL, total: Some(CALL), ..Options::default() };
+        let options = ClientOptions { head: CALL, total: Some(CALL), ..ClientOptions::default() };
         let client = Client::new(options).map_err(|error| Failure::new("cannot speak HTTP to forges", error))?;
         let app = config.github_app.as_ref().map(|app| {
             let key = SecretSource::File(app.private_key_file.clone());
@@ -41,10 +41,10 @@ impl Forges {
     }
 
     /// Where a project's pull requests are; `None` for the local forge.
-    pub(crate) fn place(&self, project: &Project) -> Result<Option<Place>, AddressError> {
+    pub(crate) fn place(&self, project: &Project) -> Result<Option<ForgeRepository>, AddressError> {
         let Some(host) = Host::of(project.forge) else { return Ok(None) };
         let address = Address::parse(host, &project.repository, project.base_url.as_deref())?;
-        Ok(Some(Place { host, address, tokens: self.tokens(project) }))
+        Ok(Some(ForgeRepository { host, address, tokens: self.tokens(project) }))
     }
 
     fn tokens(&self, project: &Project) -> TokenSource {
@@ -56,7 +56,7 @@ impl Forges {
     }
 
     /// The forge at a place.
-    pub(crate) fn at(&self, place: Place) -> HttpForge {
+    pub(crate) fn at(&self, place: ForgeRepository) -> HttpForge {
         HttpForge::new(self.client.clone(), place.address, place.tokens, Arc::clone(&self.clock))
     }
 }

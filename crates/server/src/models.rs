@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_http_client::{Client, Options, Secret};
+use docent_http_client::{Client, ClientOptions, Secret};
 use docent_llm::builtin::Builtin;
 use docent_llm::{Description, EventStream, Model, ModelError, ModelErrorKind, Request};
 use docent_llm_http::{Anthropic, Dialect, Endpoint, EndpointError, OpenAi};
@@ -26,9 +26,9 @@ pub(crate) struct Models {
 
 impl Models {
     pub(crate) fn new(config: &Config) -> Result<Self, Failure> {
-        let options = longest_silence(config).map_or_else(Options::default, |idle| {
-            let usual = Options::default();
-            Options { head: usual.head.max(idle), idle: usual.idle.max(idle), ..usual }
+        let options = longest_silence(config).map_or_else(ClientOptions::default, |idle| {
+            let usual = ClientOptions::default();
+            ClientOptions { head: usual.head.max(idle), idle: usual.idle.max(idle), ..usual }
         });
         let client = Client::new(options).map_err(|error| Failure::new("cannot speak HTTP to models", error))?;
         let mut configured = BTreeMap::new();
@@ -241,7 +241,7 @@ mod tests {
     }
 
     fn client() -> Client {
-        Client::new(Options::default()).expect("a client")
+        Client::new(ClientOptions::default()).expect("a client")
     }
 
     /// Refuses one request and gives its head.

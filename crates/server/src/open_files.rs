@@ -4,7 +4,7 @@
 //! packs of git, the database, pipes of children. What may be open is divided, so that a crowd of clients waits in the
 //! kernel's queue and does not keep accepted work from being done.
 
-use docent_web::Limits;
+use docent_web::ServerLimits;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tracing::{debug, warn};
 
@@ -29,8 +29,8 @@ fn as_many_as_may_be() -> usize {
 }
 
 /// The limits of a server that runs so many jobs at a time.
-pub(crate) fn limits(workers: usize) -> Limits {
-    let usual = Limits::default();
+pub(crate) fn limits(workers: usize) -> ServerLimits {
+    let usual = ServerLimits::default();
     let files = as_many_as_may_be();
     let connections = connections(files, workers).min(usual.connections);
     if connections < FEW {
@@ -40,7 +40,7 @@ pub(crate) fn limits(workers: usize) -> Limits {
             "few files may be open, so few clients may be connected at a time; raise the limit (`ulimit -n`, LimitNOFILE)"
         );
     }
-    Limits { connections, ..usual }
+    ServerLimits { connections, ..usual }
 }
 
 /// Half of what work leaves: the other half is for what answers need behind their connections.

@@ -13,20 +13,20 @@ const FILES: [&str; 5] = ["docent.db", "docent.db-wal", "docent.db-shm", "docent
 
 /// Something that others could read.
 #[derive(Debug)]
-pub(crate) struct Exposed {
+pub(crate) struct ReadableByOthers {
     path: PathBuf,
     /// Why they still can.
     still: Option<io::Error>,
 }
 
-impl Exposed {
+impl ReadableByOthers {
     /// Whether somebody has to do something about it.
     pub(crate) const fn is_still(&self) -> bool {
         self.still.is_some()
     }
 }
 
-impl fmt::Display for Exposed {
+impl fmt::Display for ReadableByOthers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.display();
         match &self.still {
@@ -40,7 +40,7 @@ impl fmt::Display for Exposed {
 }
 
 /// Makes the data folder if it is not there, and takes the rights of others away from what is. Gives what they could read.
-pub(crate) fn secure(folder: &Path) -> Result<Vec<Exposed>, Failure> {
+pub(crate) fn secure(folder: &Path) -> Result<Vec<ReadableByOthers>, Failure> {
     for path in std::iter::once(folder.to_owned()).chain(FOLDERS.map(|name| folder.join(name))) {
         let made = private_folder().create(&path);
         made.map_err(|error| Failure::new(format!("cannot make the folder {}", path.display()), error))?;
@@ -58,18 +58,18 @@ fn private_folder() -> std::fs::DirBuilder {
 }
 
 #[cfg(unix)]
-fn closed(path: PathBuf) -> Option<Exposed> {
+fn closed(path: PathBuf) -> Option<ReadableByOthers> {
     use std::os::unix::fs::PermissionsExt as _;
     let found = std::fs::metadata(&path).ok()?;
     let mode = found.permissions().mode();
     (mode & 0o077 != 0).then(|| {
         let rights = std::fs::Permissions::from_mode(mode & !0o077);
-        Exposed { still: std::fs::set_permissions(&path, rights).err(), path }
+        ReadableByOthers { still: std::fs::set_permissions(&path, rights).err(), path }
     })
 }
 
 #[cfg(not(unix))]
-fn closed(_: PathBuf) -> Option<Exposed> {
+fn closed(_: PathBuf) -> Option<ReadableByOthers> {
     None
 }
 

@@ -84,14 +84,14 @@ mod tests {
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
     const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
-    struct House {
+    struct Fixture {
         clock: ManualClock,
         ids: FixedIds,
         domain: Domain,
         threads: Arc<MemoryThreads>,
     }
 
-    impl House {
+    impl Fixture {
         async fn begun(&self, at: Timestamp) -> ThreadId {
             let id = ThreadId::new(self.ids.unguessable());
             let thread = NewThread {
@@ -113,28 +113,28 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_nobody_touched_for_long_is_forgotten_at_the_start_and_then_within_the_hour() {
-        let house = House {
+        let fixture = Fixture {
             clock: ManualClock::at(NOW),
             ids: FixedIds::default(),
             domain: Domain::parse("docs").expect("a name"),
             threads: Arc::default(),
         };
-        let old = house.begun(NOW.minus(91 * DAY)).await;
-        let ageing = house.begun(NOW.minus(90 * DAY).plus(EVERY / 2)).await;
-        let young = house.begun(NOW).await;
+        let old = fixture.begun(NOW.minus(91 * DAY)).await;
+        let ageing = fixture.begun(NOW.minus(90 * DAY).plus(EVERY / 2)).await;
+        let young = fixture.begun(NOW).await;
         let assistant = Assistant::new(
             Arc::new(Builtin),
-            Arc::clone(&house.threads) as _,
-            Arc::new(house.clock.clone()),
+            Arc::clone(&fixture.threads) as _,
+            Arc::new(fixture.clock.clone()),
             Arc::new(FixedIds::default()),
         );
         let drain = CancellationToken::new();
         let keeper = tokio::spawn(keep_threads(Arc::new(assistant), 90 * DAY, drain.clone()));
         tokio::time::sleep(Duration::from_millis(1)).await;
-        assert!(!house.knows(old).await && house.knows(ageing).await);
-        house.clock.advance(EVERY);
+        assert!(!fixture.knows(old).await && fixture.knows(ageing).await);
+        fixture.clock.advance(EVERY);
         tokio::time::sleep(EVERY).await;
-        assert!(!house.knows(ageing).await && house.knows(young).await);
+        assert!(!fixture.knows(ageing).await && fixture.knows(young).await);
         drain.cancel();
         keeper.await.expect("it ends with the server");
     }
@@ -198,23 +198,23 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_journal_goes_before_its_job_and_the_job_when_its_time_has_come() {
-        let house = Engine::new();
-        let old = house.ended().await;
-        let whole = house.journal(&old).await.expect("it is there");
-        house.clock.advance(31 * DAY);
-        let young = house.ended().await;
+        let fixture = Engine::new();
+        let old = fixture.ended().await;
+        let whole = fixture.journal(&old).await.expect("it is there");
+        fixture.clock.advance(31 * DAY);
+        let young = fixture.ended().await;
         let keep = Retention { journals: Some(30 * DAY), jobs: Some(365 * DAY) };
         let drain = CancellationToken::new();
-        let keeper = tokio::spawn(keep_jobs(house.jobs.clone(), keep, drain.clone()));
+        let keeper = tokio::spawn(keep_jobs(fixture.jobs.clone(), keep, drain.clone()));
         sleep(Duration::from_secs(1)).await;
-        assert!(house.journal(&old).await.expect("the job is kept") < whole, "of its journal the end is left");
-        assert_eq!(house.journal(&young).await, Some(whole));
-        assert_eq!(house.jobs.job(&old.project, old.id).await.expect("it is kept"), old);
+        assert!(fixture.journal(&old).await.expect("the job is kept") < whole, "of its journal the end is left");
+        assert_eq!(fixture.journal(&young).await, Some(whole));
+        assert_eq!(fixture.jobs.job(&old.project, old.id).await.expect("it is kept"), old);
 
-        house.clock.advance(335 * DAY);
+        fixture.clock.advance(335 * DAY);
         sleep(EVERY).await;
-        assert_eq!(house.journal(&old).await, None);
-        assert!(house.journal(&young).await.is_some());
+        assert_eq!(fixture.journal(&old).await, None);
+        assert!(fixture.journal(&young).await.is_some());
         drain.cancel();
         keeper.await.expect("it ends with the server");
     }

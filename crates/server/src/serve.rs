@@ -33,7 +33,7 @@ use crate::retention;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A server that accepts connections and works on jobs.
-pub(crate) struct Running {
+pub(crate) struct RunningServer {
     app: Arc<App>,
     address: SocketAddr,
     url: String,
@@ -45,7 +45,7 @@ pub(crate) struct Running {
 }
 
 /// Starts everything. The server accepts connections when this returns.
-pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
+pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
     let listener = TcpListener::bind(config.listen).await.map_err(|error| {
         Failure::new(format!("cannot listen on {}; choose another address with --listen", config.listen), error)
     })?;
@@ -81,7 +81,7 @@ pub(crate) async fn start(config: Config) -> Result<Running, Failure> {
     let limits = open_files::limits(app.config.agent.workers);
     let http = tokio::spawn(docent_web::serve(listener, house, limits, ids, shutdown));
     let keepers = keepers(&app, &drain);
-    Ok(Running { app, address, url, drain, http, engine, keepers, _alone: alone })
+    Ok(RunningServer { app, address, url, drain, http, engine, keepers, _alone: alone })
 }
 
 /// What goes on beside, now that requests are answered.
@@ -114,7 +114,7 @@ fn lock(data: &Path) -> Result<File, Failure> {
     }
 }
 
-impl Running {
+impl RunningServer {
     pub(crate) fn app(&self) -> &Arc<App> {
         &self.app
     }
@@ -265,10 +265,15 @@ impl Router {
             app.jobs.clone(),
             models.clone(),
             answering.clone(),
-            docent_authoring::tell,
+            docent_authoring::job_events,
         );
-        let v2 =
-            docent_http_v2::Api::new(app.access.clone(), app.jobs.clone(), models, answering, docent_authoring::tell);
+        let v2 = docent_http_v2::Api::new(
+            app.access.clone(),
+            app.jobs.clone(),
+            models,
+            answering,
+            docent_authoring::job_events,
+        );
         let pulls = PullPages::new(app.access.clone(), app.pulls());
         let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
         Self { v1, v2, pulls, metrics, app: Arc::clone(app), drain, readiness }

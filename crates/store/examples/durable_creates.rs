@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_jobs::conformance::sample_job;
-use docent_jobs::{Gate, IdempotencyKey, Instruction, Store, state};
+use docent_jobs::{IdempotencyKey, Instruction, Store, WriteGuards, state};
 use docent_store::SqliteStore;
 use docent_types::{AgentJob, Clock, Ids, JobId, Message, Quota, RandomIds, Role, SystemClock};
 
@@ -55,9 +55,9 @@ async fn create(
         let quota = Quota { bucket, limit: 1_000_000, window: Duration::from_secs(3600) };
         let scope = quota.bucket.clone();
         let key = IdempotencyKey { scope, key: id.to_string(), fingerprint: [7; 32], keep: Duration::from_secs(60) };
-        let gate = Gate { now, quota: Some(quota), key: Some(key) };
+        let guards = WriteGuards { now, quota: Some(quota), key: Some(key) };
         let asked = Instant::now();
-        store.create(row, entries, gate).await?;
+        store.create(row, entries, guards).await?;
         waits.push(asked.elapsed());
     }
     Ok(waits)

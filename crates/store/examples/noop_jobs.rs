@@ -33,7 +33,7 @@ impl Worker for Idler {
         let _ = self.0.send((handle.job().id, Instant::now()));
         for entry in handle.read().await? {
             if matches!(entry.body, EntryBody::Instruction(_)) {
-                handle.heard(entry.seq);
+                handle.acknowledge(entry.seq);
             }
         }
         Ok(Outcome::Completed { message: "Nothing to do.".to_owned() })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use docent_jobs::conformance::sample_job;
-use docent_jobs::{Claiming, Gate, Instruction, Row, Store, state};
+use docent_jobs::{ClaimRequest, Instruction, Row, Store, WriteGuards, state};
 use docent_store::SqliteStore;
 use docent_types::{AgentJob, Clock, Ids, JobId, Message, ProjectId, RandomIds, Role, SystemClock};
 
@@ -101,13 +101,13 @@ async fn create(store: &SqliteStore, n: u32) -> Result<JobId, docent_jobs::Write
     job.project = ProjectId::parse(&format!("project-{}", n % 50)).expect("a name");
     let instruction = Instruction { messages: vec![Message::text(Role::User, "Replace \"colour\" with \"color\"")] };
     let (row, entries) = state::create(job, instruction);
-    store.create(row, entries, Gate { now, quota: None, key: None }).await?;
+    store.create(row, entries, WriteGuards { now, quota: None, key: None }).await?;
     Ok(id)
 }
 
 async fn claim(store: &SqliteStore, most: usize) -> Result<Vec<Row>, docent_types::StoreError> {
     let now = SystemClock.now();
     let until = now.plus(Duration::from_secs(30));
-    let claiming = Claiming { now, cap_per_project: usize::MAX, most };
-    store.claim(claiming, Arc::new(move |row: &Row| state::lease(row, "queued", until))).await
+    let request = ClaimRequest { now, cap_per_project: usize::MAX, most };
+    store.claim(request, Arc::new(move |row: &Row| state::lease(row, "queued", until))).await
 }

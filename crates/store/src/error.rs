@@ -66,9 +66,9 @@ impl<E> From<BoxError> for Abort<E> {
 #[derive(Debug, Clone, Error)]
 pub(crate) enum NotCommitted {
     #[error("another process has held the database for too long")]
-    TurnNotGiven,
+    Busy,
     #[error("the lock file beside the database could not be used")]
-    Turn(#[source] Arc<std::io::Error>),
+    ProcessLock(#[source] Arc<std::io::Error>),
     #[error("the transaction could not begin")]
     Begin(#[source] Arc<rusqlite::Error>),
     /// SQLite undoes the whole transaction on some errors, a full disk for one; the writer does where a write failed without

@@ -4,38 +4,39 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use docent_jobs::{
-    Change, Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
+    Change, ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
+    WriteOutcome,
 };
 use docent_types::{AgentJob, BoxError, JobId, JobStatus, StoreError, Timestamp};
 use rusqlite::{Connection, ToSql};
 use uuid::Uuid;
 
-use crate::desk::{Desk, Job};
 use crate::error::Abort;
-use crate::pen::{Deciding, Lasting};
-use crate::place::Place;
+use crate::queue_state::QueueState;
 use crate::rows::New;
 use crate::sqlite::SqliteStore;
-use crate::{gate, journal, prune, queue, rows};
+use crate::transaction::{Decides, Durability};
+use crate::write_connection::{Job, WriteConnection};
+use crate::{journal, prune, queue, rows, write_guards};
 
 #[async_trait]
 impl Store for SqliteStore {
-    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
         let doing = "create the job";
-        let new = New::of(row, entries, gate.now).map_err(|error| StoreError::new(doing, error))?;
+        let new = New::of(row, entries, guards.now).map_err(|error| StoreError::new(doing, error))?;
         let (written, _) = self
-            .write_jobs(doing, (Lasting::Flushed, Deciding::First), move |desk| {
-                gated(desk, &gate, || Ok(()), |()| rows::insert(desk, new))
+            .write_jobs(doing, (Durability::Flushed, Decides::BeforeWriting), move |connection| {
+                gated(connection, &guards, || Ok(()), |()| rows::insert(connection, new))
             })
             .await?;
         Ok(written)
     }
 
-    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+    async fn change(&self, id: JobId, guards: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
         let (written, _) = self
-            .write_jobs("change the job", (Lasting::Flushed, Deciding::First), move |desk| {
-                let decide = || decided(desk, id, &decide);
-                gated(desk, &gate, decide, |(job, change)| rows::apply(desk, &job, change, gate.now))
+            .write_jobs("change the job", (Durability::Flushed, Decides::BeforeWriting), move |connection| {
+                let decide = || decided(connection, id, &decide);
+                gated(connection, &guards, decide, |(job, change)| rows::apply(connection, &job, change, guards.now))
             })
             .await?;
         Ok(written)
@@ -43,19 +44,20 @@ impl Store for SqliteStore {
 
     async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError> {
         let ((), jobs) = self
-            .write_jobs("change who holds the job", (Lasting::Ordered, Deciding::First), move |desk| {
-                let (job, change) = decided(desk, id, &decide)?;
-                Ok(((), vec![rows::apply(desk, &job, change, now)?]))
+            .write_jobs("change who holds the job", (Durability::Ordered, Decides::BeforeWriting), move |connection| {
+                let (job, change) = decided(connection, id, &decide)?;
+                Ok(((), vec![rows::apply(connection, &job, change, now)?]))
             })
             .await?;
         jobs.first().map(|job| job.row.clone()).ok_or(WriteError::NotFound)
     }
 
-    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, request: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
         let ((), jobs) = self
-            .write_jobs("lease jobs", (Lasting::Ordered, Deciding::Throughout), move |desk| {
-                let lease = |job: &Job| rows::apply(desk, job, decide(&job.row).map_err(BoxError::from)?, claiming.now);
-                Ok(((), queue::claim(desk, claiming, lease)?))
+            .write_jobs("lease jobs", (Durability::Ordered, Decides::WhileWriting), move |connection| {
+                let lease =
+                    |job: &Job| rows::apply(connection, job, decide(&job.row).map_err(BoxError::from)?, request.now);
+                Ok(((), queue::claim(connection, request, lease)?))
             })
             .await?;
         Ok(jobs.iter().map(|job| job.row.clone()).collect())
@@ -109,10 +111,10 @@ impl Store for SqliteStore {
     }
 
     async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError> {
-        let seen = Arc::clone(self.seen());
-        let forget = move |(_, touched): &(Pruned, Vec<JobId>)| seen.forget(touched);
-        let step = move |desk: &Desk| prune::step(desk, pruning);
-        let how = (Lasting::Ordered, Deciding::Throughout);
+        let changes = Arc::clone(self.changes());
+        let forget = move |(_, touched): &(Pruned, Vec<JobId>)| changes.forget(touched);
+        let step = move |connection: &WriteConnection| prune::step(connection, pruning);
+        let how = (Durability::Ordered, Decides::WhileWriting);
         Ok(self.write_then("prune the journals", how, step, forget).await?.0)
     }
 
@@ -123,28 +125,28 @@ impl Store for SqliteStore {
 
 /// Key, then the decision, then the quota; nothing is written before all of them say yes.
 fn gated<D>(
-    desk: &Desk,
-    gate: &Gate,
+    connection: &WriteConnection,
+    guards: &WriteGuards,
     decide: impl FnOnce() -> Result<D, Abort<WriteError>>,
     write: impl FnOnce(D) -> Result<Arc<Job>, Abort<WriteError>>,
-) -> Result<(Written, Vec<Arc<Job>>), Abort<WriteError>> {
-    if let Some(written) = gate::answered(desk, gate)? {
+) -> Result<(WriteOutcome, Vec<Arc<Job>>), Abort<WriteError>> {
+    if let Some(written) = write_guards::answered(connection, guards)? {
         return Ok((written, Vec::new()));
     }
     let decided = decide()?;
-    let usage = gate.quota.as_ref().map(|quota| gate::admit(desk, quota, gate.now)).transpose()?;
+    let usage = guards.quota.as_ref().map(|quota| write_guards::admit(connection, quota, guards.now)).transpose()?;
     let written = write(decided)?;
     let job = written.row.job.clone();
-    let standing = usage.map(|usage| usage.count(desk)).transpose()?;
-    if let Some(key) = &gate.key {
-        gate::remember(desk, key, gate.now, &job)?;
+    let quota_status = usage.map(|usage| usage.count(connection)).transpose()?;
+    if let Some(key) = &guards.key {
+        write_guards::remember(connection, key, guards.now, &job)?;
     }
-    Ok((Written { job, repeat: false, standing }, vec![written]))
+    Ok((WriteOutcome { job, repeat: false, quota_status }, vec![written]))
 }
 
 /// A job, and what is to become of it.
-fn decided(desk: &Desk, id: JobId, decide: &Decide) -> Result<(Arc<Job>, Change), Abort<WriteError>> {
-    let job = rows::find(desk, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
+fn decided(connection: &WriteConnection, id: JobId, decide: &Decide) -> Result<(Arc<Job>, Change), Abort<WriteError>> {
+    let job = rows::find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
     let change = decide(&job.row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
     Ok((job, change))
 }
@@ -161,7 +163,7 @@ fn list(connection: &Connection, query: &JobQuery) -> Result<Vec<AgentJob>, BoxE
         values.push((":after", after));
     }
     let statuses = query.status.as_ref().map_or(&JobStatus::ALL[..], std::slice::from_ref);
-    let places = statuses.iter().flat_map(|status| Place::all_of(*status));
+    let places = statuses.iter().flat_map(|status| QueueState::all_of(*status));
     let parts = places.map(|place| {
         format!("SELECT id, body FROM jobs WHERE place = {} AND project = :project{older}", *place as i64)
     });

@@ -15,29 +15,29 @@
 //! applies the decisions it is handed.
 
 mod backup;
+mod change_tracker;
 mod checkpoint;
-mod desk;
+mod concurrency_key;
 mod error;
-mod gate;
 mod jobs;
 mod journal;
 mod keys;
-mod lane;
-mod leftovers;
-mod pen;
-mod place;
+mod process_lock;
 mod projects;
 mod prune;
 mod pulls;
 mod queue;
+mod queue_state;
 mod readers;
+mod removed_projects;
 mod rows;
 mod schema;
-mod seen;
 mod sizes;
 mod sqlite;
 mod threads;
-mod turn;
+mod transaction;
+mod write_connection;
+mod write_guards;
 mod writer;
 
 #[cfg(test)]
@@ -47,4 +47,4 @@ pub use backup::{Backup, BackupError, Existing};
 pub use error::OpenError;
 pub use sizes::Sizes;
 pub use sqlite::SqliteStore;
-pub use writer::Writes;
+pub use writer::WriteCounts;

@@ -7,11 +7,11 @@ use docent_access::{AddError, Projects};
 use docent_types::{BoxError, Domain, JobId, Project, ProjectId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, ToSql};
 
-use crate::desk::Desk;
 use crate::error::Abort;
-use crate::pen::{Deciding, Lasting};
 use crate::sqlite::SqliteStore;
-use crate::{keys, leftovers};
+use crate::transaction::{Decides, Durability};
+use crate::write_connection::WriteConnection;
+use crate::{keys, removed_projects};
 
 #[async_trait]
 impl Projects for SqliteStore {
@@ -42,7 +42,7 @@ impl Projects for SqliteStore {
             }
             let found = find(connection, "id = ?1", project.id.as_str())?.filter(|found| found.uid == project.uid);
             if let Some(found) = &found {
-                leftovers::move_threads(connection, &found.domain, &project.domain)?;
+                removed_projects::move_threads(connection, &found.domain, &project.domain)?;
                 connection.prepare_cached("UPDATE projects SET domain = ?2, body = ?3 WHERE id = ?1")?.execute((
                     project.id.as_str(),
                     project.domain.as_str(),
@@ -56,19 +56,19 @@ impl Projects for SqliteStore {
 
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError> {
         let id = id.clone();
-        let remove = move |desk: &Desk| {
-            let found = find(desk, "id = ?1", id.as_str())?;
-            keys::revoke_all(desk, &id, now)?;
-            desk.prepare_cached("DELETE FROM projects WHERE id = ?1")?.execute([id.as_str()])?;
-            let jobs = found.as_ref().map(|project| leftovers::put_away(desk, project)).transpose()?;
+        let remove = move |connection: &WriteConnection| {
+            let found = find(connection, "id = ?1", id.as_str())?;
+            keys::revoke_all(connection, &id, now)?;
+            connection.prepare_cached("DELETE FROM projects WHERE id = ?1")?.execute([id.as_str()])?;
+            let jobs = found.as_ref().map(|project| removed_projects::put_away(connection, project)).transpose()?;
             Ok::<_, Abort<StoreError>>((found, jobs.unwrap_or_default()))
         };
-        let seen = Arc::clone(self.seen());
+        let changes = Arc::clone(self.changes());
         let done = move |(_, jobs): &(Option<Project>, Vec<JobId>)| {
-            seen.changed_access();
-            seen.forget(jobs);
+            changes.changed_access();
+            changes.forget(jobs);
         };
-        let how = (Lasting::Flushed, Deciding::Throughout);
+        let how = (Durability::Flushed, Decides::WhileWriting);
         Ok(self.write_then("remove the project", how, remove, done).await?.0)
     }
 

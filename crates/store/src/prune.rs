@@ -6,9 +6,9 @@ use docent_jobs::{Pruned, Pruning, Row, state};
 use docent_types::{BoxError, JobId, StoreError};
 use rusqlite::{Connection, OptionalExtension};
 
-use crate::desk::Desk;
 use crate::error::Abort;
 use crate::journal;
+use crate::write_connection::WriteConnection;
 
 /// How long one step may hold the writer.
 const STEP: Duration = Duration::from_millis(20);
@@ -18,31 +18,31 @@ const SPARE: i64 = 256;
 const BITE: usize = 64;
 
 /// One step: as much as fits into the limit and into [`STEP`]. Gives the jobs it touched, too.
-pub(crate) fn step(desk: &Desk, pruning: Pruning) -> Result<(Pruned, Vec<JobId>), Abort<StoreError>> {
+pub(crate) fn step(connection: &WriteConnection, pruning: Pruning) -> Result<(Pruned, Vec<JobId>), Abort<StoreError>> {
     let begun = Instant::now();
     let (mut pruned, mut touched) = (Pruned::default(), Vec::new());
     let left = |pruned: &Pruned| pruning.limit.saturating_sub(pruned.entries + pruned.jobs);
     let journals_before = pruning.journals_before.max(pruning.jobs_before).map(|before| before.millis());
     let jobs_before = pruning.jobs_before.map(|before| before.millis());
-    forget_uses(desk, pruning)?;
-    while let Some((n, row)) = first_over(desk, true, journals_before)? {
+    forget_uses(connection, pruning)?;
+    while let Some((n, row)) = first_over(connection, true, journals_before)? {
         if left(&pruned) == 0 || begun.elapsed() > STEP {
             return Ok((Pruned { more: true, ..pruned }, touched));
         }
         touched.push(row.id());
-        pruned.entries += bite(desk, n, &row, left(&pruned).min(BITE))?;
+        pruned.entries += bite(connection, n, &row, left(&pruned).min(BITE))?;
     }
-    while let Some((n, row)) = first_over(desk, false, jobs_before)? {
+    while let Some((n, row)) = first_over(connection, false, jobs_before)? {
         if left(&pruned) == 0 || begun.elapsed() > STEP {
             return Ok((Pruned { more: true, ..pruned }, touched));
         }
-        journal::forget(desk, n)?;
-        desk.prepare_cached("DELETE FROM jobs WHERE n = ?1")?.execute([n])?;
-        desk.forget_job(row.id());
+        journal::forget(connection, n)?;
+        connection.prepare_cached("DELETE FROM jobs WHERE n = ?1")?.execute([n])?;
+        connection.forget_job(row.id());
         touched.push(row.id());
         pruned.jobs += 1;
     }
-    pruned.more = !shrink(desk, begun)?;
+    pruned.more = !shrink(connection, begun)?;
     Ok((pruned, touched))
 }
 
@@ -73,13 +73,13 @@ fn first_over(connection: &Connection, kept: bool, before: Option<i64>) -> Resul
 }
 
 /// Deletes the oldest entries of a journal, at most so many, and says how many.
-fn bite(desk: &Desk, n: i64, row: &Row, most: usize) -> Result<usize, Abort<StoreError>> {
+fn bite(connection: &WriteConnection, n: i64, row: &Row, most: usize) -> Result<usize, Abort<StoreError>> {
     let next = state::prune(row, row.pruned_to + most as u64).map_err(BoxError::from)?;
-    journal::cut(desk, n, next.pruned_to)?;
+    journal::cut(connection, n, next.pruned_to)?;
     let kept = next.pruned_to + 1 < next.last_seq;
     let body = serde_json::to_string(&next)?;
-    desk.prepare_cached("UPDATE jobs SET kept = ?2, body = ?3 WHERE n = ?1")?.execute((n, kept, body))?;
-    desk.forget_job(row.id());
+    connection.prepare_cached("UPDATE jobs SET kept = ?2, body = ?3 WHERE n = ?1")?.execute((n, kept, body))?;
+    connection.forget_job(row.id());
     Ok(usize::try_from(next.pruned_to - row.pruned_to).unwrap_or(usize::MAX))
 }
 

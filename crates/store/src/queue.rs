@@ -6,22 +6,22 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use docent_jobs::{Claiming, Row};
+use docent_jobs::{ClaimRequest, Row};
 use docent_types::{BoxError, JobId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 use uuid::Uuid;
 
-use crate::desk::{Desk, Job};
 use crate::error::Abort;
-use crate::place::Place;
-use crate::{journal, lane, rows};
+use crate::queue_state::QueueState;
+use crate::write_connection::{Job, WriteConnection};
+use crate::{concurrency_key, journal, rows};
 
 /// Jobs looked at in one go when many fall due at once.
 const GLANCE: u32 = 512;
 /// Queues looked up in one go.
 const PAGE: u32 = 64;
 
-const LANE_IS_TAKEN: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 3) OR EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 0 AND project = ?2 AND id < ?3)";
+const KEY_IS_TAKEN: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 3) OR EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 0 AND project = ?2 AND id < ?3)";
 const BEHIND: &str = "SELECT n, project FROM jobs WHERE lane = ?1 AND place < 4 AND place = 1 AND project > ?2 ORDER BY project, id LIMIT 1";
 const RAN_OUT: &str = "SELECT n, body FROM jobs WHERE place = 3 AND lease_until <= ?1 LIMIT ?2";
 const DUE: &str = "SELECT n, project FROM jobs WHERE place = 2 AND not_before <= ?1 LIMIT ?2";
@@ -34,115 +34,118 @@ const HELD: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place 
 
 /// What a claim asks, for a test to see that an index answers each.
 #[cfg(test)]
-pub(crate) const QUESTIONS: &[&str] = &[LANE_IS_TAKEN, BEHIND, RAN_OUT, DUE, LAST_TURN, QUEUES, RUNNING, READY, HELD];
+pub(crate) const QUESTIONS: &[&str] = &[KEY_IS_TAKEN, BEHIND, RAN_OUT, DUE, LAST_TURN, QUEUES, RUNNING, READY, HELD];
 
-/// Whoever submits a job to a lane that is taken must not be in the way of a claim. Nobody can have asked for the branch
+/// Whoever submits a job to a concurrency key that is taken must not be in the way of a claim. Nobody can have asked for the branch
 /// that is named after a job before there was one, as good as nobody; a claim finds out.
-pub(crate) fn place_of_new(desk: &Desk, row: &Row, now: Timestamp) -> Result<Place, BoxError> {
-    let place = Place::of(row, now);
-    let Some(lane) = lane::stored(row).filter(|_| place == Place::Ready) else { return Ok(place) };
+pub(crate) fn place_of_new(connection: &WriteConnection, row: &Row, now: Timestamp) -> Result<QueueState, BoxError> {
+    let place = QueueState::of(row, now);
+    let Some(key) = concurrency_key::stored(row).filter(|_| place == QueueState::Ready) else { return Ok(place) };
     let project = row.job.project.as_str();
-    let taken = desk
-        .prepare_cached(LANE_IS_TAKEN)?
-        .query_row((lane, project, row.id().uuid().into_bytes()), |row| row.get(0))?;
+    let taken = connection
+        .prepare_cached(KEY_IS_TAKEN)?
+        .query_row((key, project, row.id().uuid().into_bytes()), |row| row.get(0))?;
     let first = |owner: &Job| owner.row.job.project == row.job.project && owner.id() < row.id();
     let behind = taken
-        || lane::owner(desk, row)?.is_some_and(|owner| match Place::of(&owner.row, now) {
-            Place::Leased => true,
-            Place::Ready => first(&owner),
+        || concurrency_key::owner(connection, row)?.is_some_and(|owner| match QueueState::of(&owner.row, now) {
+            QueueState::Leased => true,
+            QueueState::Ready => first(&owner),
             _ => false,
         });
-    Ok(if behind { Place::Behind } else { Place::Ready })
+    Ok(if behind { QueueState::Behind } else { QueueState::Ready })
 }
 
 /// What follows from a write to a row that now has this place.
-pub(crate) fn wrote(desk: &Desk, row: &Row, place: Place) -> Result<(), BoxError> {
-    if place == Place::Ready {
-        wake(desk, row.job.project.as_str())?;
+pub(crate) fn wrote(connection: &WriteConnection, row: &Row, place: QueueState) -> Result<(), BoxError> {
+    if place == QueueState::Ready {
+        wake(connection, row.job.project.as_str())?;
     }
-    if place != Place::Leased {
-        free(desk, row)?;
+    if place != QueueState::Leased {
+        free(connection, row)?;
     }
     Ok(())
 }
 
 /// Says that a project may have something to give.
-pub(crate) fn wake(desk: &Desk, project: &str) -> rusqlite::Result<()> {
-    if desk.waits(project) {
-        desk.prepare_cached(
-            "INSERT INTO queues (project, waiting, served) VALUES (?1, 1, 0)
+pub(crate) fn wake(connection: &WriteConnection, project: &str) -> rusqlite::Result<()> {
+    if connection.waits(project) {
+        connection
+            .prepare_cached(
+                "INSERT INTO queues (project, waiting, served) VALUES (?1, 1, 0)
              ON CONFLICT (project) DO UPDATE SET waiting = 1 WHERE NOT waiting",
-        )?
-        .execute([project])?;
+            )?
+            .execute([project])?;
     }
     Ok(())
 }
 
-/// Nobody holds the lane of this job any more, or may not: of each project the oldest that is behind comes forward.
-fn free(desk: &Desk, row: &Row) -> Result<(), BoxError> {
-    let (lane, mut freed) = (lane::name(row), String::new());
+/// Nobody holds the concurrency key of this job any more, or may not: of each project the oldest that is behind comes forward.
+fn free(connection: &WriteConnection, row: &Row) -> Result<(), BoxError> {
+    let (key, mut freed) = (concurrency_key::name(row), String::new());
     loop {
-        let next: Option<(i64, String)> =
-            desk.prepare_cached(BEHIND)?.query_row((&lane, &freed), |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
+        let next: Option<(i64, String)> = connection
+            .prepare_cached(BEHIND)?
+            .query_row((&key, &freed), |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
         let Some((n, project)) = next else { break };
-        put(desk, n, Place::Ready)?;
-        wake(desk, &project)?;
+        put(connection, n, QueueState::Ready)?;
+        wake(connection, &project)?;
         freed = project;
     }
-    if let Some(owner) = lane::owner(desk, row)? {
+    if let Some(owner) = concurrency_key::owner(connection, row)? {
         let forward =
-            desk.prepare_cached("UPDATE jobs SET place = 0 WHERE n = ?1 AND place = 1")?.execute([owner.n])?;
+            connection.prepare_cached("UPDATE jobs SET place = 0 WHERE n = ?1 AND place = 1")?.execute([owner.n])?;
         if forward > 0 {
-            wake(desk, owner.row.job.project.as_str())?;
+            wake(connection, owner.row.job.project.as_str())?;
         }
     }
     Ok(())
 }
 
-fn put(connection: &Connection, n: i64, place: Place) -> rusqlite::Result<()> {
+fn put(connection: &Connection, n: i64, place: QueueState) -> rusqlite::Result<()> {
     connection.prepare_cached("UPDATE jobs SET place = ?2 WHERE n = ?1")?.execute((n, place))?;
     Ok(())
 }
 
 /// Gives out jobs. `write` writes the next state of a job, and gives the job as it was written.
 pub(crate) fn claim(
-    desk: &Desk,
-    claiming: Claiming,
+    connection: &WriteConnection,
+    request: ClaimRequest,
     mut write: impl FnMut(&Job) -> Result<Arc<Job>, Abort<StoreError>>,
 ) -> Result<Vec<Arc<Job>>, Abort<StoreError>> {
     let mut claimed = Vec::new();
     let mut more = true;
-    while more && claimed.len() < claiming.most {
-        more = promote(desk, claiming.now)?;
-        let mut round = Round::begin(desk, claiming)?;
-        while claimed.len() < claiming.most {
-            let Some(project) = round.next(desk)? else { break };
-            let Some(job) = round.give(desk, claiming, &project)? else { continue };
+    while more && claimed.len() < request.most {
+        more = promote(connection, request.now)?;
+        let mut round = Round::begin(connection, request)?;
+        while claimed.len() < request.most {
+            let Some(project) = round.next(connection)? else { break };
+            let Some(job) = round.give(connection, request, &project)? else { continue };
             claimed.push(write(&job)?);
             round.served(project);
         }
-        round.end(desk)?;
+        round.end(connection)?;
     }
     Ok(claimed)
 }
 
 /// Whose lease ran out and who has fallen due is ready. Says whether there may be more of them.
-fn promote(desk: &Desk, now: Timestamp) -> Result<bool, BoxError> {
-    let mut ran_out = desk.prepare_cached(RAN_OUT)?;
+fn promote(connection: &WriteConnection, now: Timestamp) -> Result<bool, BoxError> {
+    let mut ran_out = connection.prepare_cached(RAN_OUT)?;
     let ran_out = ran_out.query_map((now.millis(), GLANCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let ran_out = ran_out.collect::<Result<Vec<(i64, String)>, _>>()?;
     for (n, body) in &ran_out {
         let row: Row = serde_json::from_str(body)?;
-        put(desk, *n, Place::Ready)?;
-        wake(desk, row.job.project.as_str())?;
-        free(desk, &row)?;
+        put(connection, *n, QueueState::Ready)?;
+        wake(connection, row.job.project.as_str())?;
+        free(connection, &row)?;
     }
-    let mut due = desk.prepare_cached(DUE)?;
+    let mut due = connection.prepare_cached(DUE)?;
     let due = due.query_map((now.millis(), GLANCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let due = due.collect::<Result<Vec<(i64, String)>, _>>()?;
     for (n, project) in &due {
-        put(desk, *n, Place::Ready)?;
-        wake(desk, project)?;
+        put(connection, *n, QueueState::Ready)?;
+        wake(connection, project)?;
     }
     Ok(ran_out.len().max(due.len()) >= GLANCE as usize)
 }
@@ -162,13 +165,13 @@ struct Round {
 }
 
 impl Round {
-    fn begin(connection: &Connection, claiming: Claiming) -> rusqlite::Result<Self> {
+    fn begin(connection: &Connection, request: ClaimRequest) -> rusqlite::Result<Self> {
         let turn: Option<u64> = connection.prepare_cached(LAST_TURN)?.query_row([], |row| row.get(0))?;
         let turn = turn.unwrap_or_default();
         let mut running = HashMap::new();
-        if claiming.cap_per_project < usize::MAX {
+        if request.cap_per_project < usize::MAX {
             let mut select = connection.prepare_cached(RUNNING)?;
-            let mut rows = select.query([claiming.now.millis()])?;
+            let mut rows = select.query([request.now.millis()])?;
             while let Some(row) = rows.next()? {
                 let project = row.get_ref(0)?.as_str()?;
                 match running.get_mut(project) {
@@ -195,12 +198,17 @@ impl Round {
     }
 
     /// The oldest job of a project that may be given out.
-    fn give(&mut self, desk: &Desk, claiming: Claiming, project: &str) -> Result<Option<Arc<Job>>, Abort<StoreError>> {
+    fn give(
+        &mut self,
+        connection: &WriteConnection,
+        request: ClaimRequest,
+        project: &str,
+    ) -> Result<Option<Arc<Job>>, Abort<StoreError>> {
         let running = self.running.get(project).copied().unwrap_or_default();
-        if running >= claiming.cap_per_project {
+        if running >= request.cap_per_project {
             return Ok(None);
         }
-        let found = first_free(desk, claiming.now, project)?;
+        let found = first_free(connection, request.now, project)?;
         if found.is_some() {
             self.running.insert(project.to_owned(), running + 1);
         }
@@ -221,11 +229,11 @@ impl Round {
     }
 }
 
-/// The first ready job of a project whose lane nobody holds. Those whose lane is held are put behind on the way.
-fn first_free(desk: &Desk, now: Timestamp, project: &str) -> Result<Option<Arc<Job>>, BoxError> {
+/// The first ready job of a project whose concurrency key nobody holds. Those whose concurrency key is held are put behind on the way.
+fn first_free(connection: &WriteConnection, now: Timestamp, project: &str) -> Result<Option<Arc<Job>>, BoxError> {
     let mut passed = None;
     loop {
-        let ready = desk
+        let ready = connection
             .prepare_cached(READY)?
             .query_row((project, passed.unwrap_or_default()), |row| {
                 Ok((row.get(0)?, row.get::<_, [u8; 16]>(1)?, row.get::<_, i64>(2)?, row.get::<_, Option<i64>>(3)?))
@@ -233,39 +241,40 @@ fn first_free(desk: &Desk, now: Timestamp, project: &str) -> Result<Option<Arc<J
             .optional()?;
         let Some((n, id, not_before, lease_until)) = ready else {
             if passed.is_none() {
-                let mut rest = desk.prepare_cached("UPDATE queues SET waiting = 0 WHERE project = ?1")?;
+                let mut rest = connection.prepare_cached("UPDATE queues SET waiting = 0 WHERE project = ?1")?;
                 rest.execute([project])?;
-                desk.rests(project);
+                connection.rests(project);
             }
             return Ok(None);
         };
         if lease_until.is_some_and(|until| until > now.millis()) {
             // It had run out by a clock that was ahead of this one.
-            put(desk, n, Place::Leased)?;
+            put(connection, n, QueueState::Leased)?;
         } else if not_before > now.millis() {
             passed = Some(id);
         } else {
-            let Some(job) = with_journal(desk, JobId::new(Uuid::from_bytes(id)))? else { return Ok(None) };
-            if !is_held(desk, &job.row, now)? {
+            let Some(job) = with_journal(connection, JobId::new(Uuid::from_bytes(id)))? else { return Ok(None) };
+            if !is_held(connection, &job.row, now)? {
                 return Ok(Some(job));
             }
-            put(desk, n, Place::Behind)?;
+            put(connection, n, QueueState::Behind)?;
         }
     }
 }
 
 /// A job, and what whoever works on it begins with reading.
-fn with_journal(desk: &Desk, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
-    let Some(job) = rows::find(desk, id)? else { return Ok(None) };
+fn with_journal(connection: &WriteConnection, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
+    let Some(job) = rows::find(connection, id)? else { return Ok(None) };
     if job.journal.is_some() || job.row.pruned_to > 0 {
         return Ok(Some(job));
     }
-    let journal = journal::short(desk, id, job.row.last_seq)?;
+    let journal = journal::short(connection, id, job.row.last_seq)?;
     Ok(Some(Arc::new(Job { n: job.n, row: job.row.clone(), journal })))
 }
 
-fn is_held(desk: &Desk, row: &Row, now: Timestamp) -> Result<bool, BoxError> {
+fn is_held(connection: &WriteConnection, row: &Row, now: Timestamp) -> Result<bool, BoxError> {
     let is_living = |owner: Arc<Job>| owner.row.lease.as_ref().is_some_and(|lease| lease.until > now);
-    let held = desk.prepare_cached(HELD)?.query_row((lane::name(row), now.millis()), |row| row.get(0))?;
-    Ok(held || lane::owner(desk, row)?.is_some_and(is_living))
+    let held =
+        connection.prepare_cached(HELD)?.query_row((concurrency_key::name(row), now.millis()), |row| row.get(0))?;
+    Ok(held || concurrency_key::owner(connection, row)?.is_some_and(is_living))
 }

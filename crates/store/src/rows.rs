@@ -6,18 +6,18 @@ use docent_jobs::{Change, EntryBody, Row};
 use docent_types::{BoxError, JobId, JobStatus, Timestamp};
 use rusqlite::{Connection, params};
 
-use crate::desk::{Desk, Job};
 use crate::error::Abort;
 use crate::journal::{Draft, Journal};
-use crate::place::Place;
-use crate::{lane, queue};
+use crate::queue_state::QueueState;
+use crate::write_connection::{Job, WriteConnection};
+use crate::{concurrency_key, queue};
 
 /// A job as the transaction has it.
-pub(crate) fn find(desk: &Desk, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
-    if let Some(job) = desk.job(id) {
+pub(crate) fn find(connection: &WriteConnection, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
+    if let Some(job) = connection.job(id) {
         return Ok(Some(job));
     }
-    Ok(read(desk, id)?.map(|(n, row)| Arc::new(Job { n, row, journal: None })))
+    Ok(read(connection, id)?.map(|(n, row)| Arc::new(Job { n, row, journal: None })))
 }
 
 /// A row, and its number.
@@ -48,15 +48,15 @@ impl New {
 }
 
 /// Writes a new job with its first entries.
-pub(crate) fn insert<E>(desk: &Desk, new: New) -> Result<Arc<Job>, Abort<E>> {
+pub(crate) fn insert<E>(connection: &WriteConnection, new: New) -> Result<Arc<Job>, Abort<E>> {
     let New { row, body, mut draft, now } = new;
     let id = row.id().uuid().into_bytes();
-    if desk.prepare_cached("SELECT 1 FROM jobs WHERE id = ?1")?.exists([id])? {
+    if connection.prepare_cached("SELECT 1 FROM jobs WHERE id = ?1")?.exists([id])? {
         return Err(Abort::Failed("there is a job of this id already".into()));
     }
-    let place = queue::place_of_new(desk, &row, now)?;
+    let place = queue::place_of_new(connection, &row, now)?;
     let beginning = draft.as_ref().filter(|draft| draft.fits_in_row()).map(Draft::columns);
-    desk.prepare_cached(
+    connection.prepare_cached(
         "INSERT INTO jobs (id, project, place, lane, not_before, lease_until, ended_at, kept, body, began, began_at, beginning)
          VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?)",
     )?
@@ -64,7 +64,7 @@ pub(crate) fn insert<E>(desk: &Desk, new: New) -> Result<Arc<Job>, Abort<E>> {
         id,
         row.job.project.as_str(),
         place,
-        lane::stored(&row),
+        concurrency_key::stored(&row),
         row.attempt.not_before.millis(),
         row.lease.as_ref().map(|lease| lease.until.millis()),
         (row.job.status != JobStatus::Active).then(|| now.millis()),
@@ -73,65 +73,78 @@ pub(crate) fn insert<E>(desk: &Desk, new: New) -> Result<Arc<Job>, Abort<E>> {
         beginning.map(|(_, at, _)| at),
         beginning.map(|(_, _, text)| text),
     ])?;
-    let n = desk.last_insert_rowid();
+    let n = connection.last_insert_rowid();
     if beginning.is_none() {
-        draft = draft.map(|draft| draft.append(desk, n)).transpose()?;
+        draft = draft.map(|draft| draft.append(connection, n)).transpose()?;
     }
-    if place == Place::Ready {
-        queue::wake(desk, row.job.project.as_str())?;
+    if place == QueueState::Ready {
+        queue::wake(connection, row.job.project.as_str())?;
     }
     let job = Arc::new(Job { n, row, journal: Journal::default().grown(draft) });
-    desk.wrote(&job);
+    connection.wrote(&job);
     Ok(job)
 }
 
 /// Writes the next state of a job with the entries that go with it.
-pub(crate) fn apply<E>(desk: &Desk, job: &Job, change: Change, now: Timestamp) -> Result<Arc<Job>, Abort<E>> {
+pub(crate) fn apply<E>(
+    connection: &WriteConnection,
+    job: &Job,
+    change: Change,
+    now: Timestamp,
+) -> Result<Arc<Job>, Abort<E>> {
     let (row, Change { mut next, entries }) = (&job.row, change);
     next.last_seq = row.last_seq + entries.len() as u64;
     let draft = Draft::of(row.last_seq, now, entries)?;
-    let written = draft.map(|draft| draft.append(desk, job.n)).transpose()?;
+    let written = draft.map(|draft| draft.append(connection, job.n)).transpose()?;
     let journal = job.journal.clone().and_then(|journal| journal.grown(written));
     let (n, body) = (job.n, body(&next)?);
     if stays(row, &next) {
         // No index knows of the difference.
-        desk.prepare_cached("UPDATE jobs SET body = ?2 WHERE n = ?1")?.execute((n, body))?;
+        connection.prepare_cached("UPDATE jobs SET body = ?2 WHERE n = ?1")?.execute((n, body))?;
     } else {
-        let place = Place::of(&next, now);
-        put(desk, n, &next, place, now, &body)?;
-        queue::wrote(desk, &next, place)?;
+        let place = QueueState::of(&next, now);
+        put(connection, n, &next, place, now, &body)?;
+        queue::wrote(connection, &next, place)?;
     }
     let job = Arc::new(Job { n, row: next, journal });
-    desk.wrote(&job);
+    connection.wrote(&job);
     Ok(job)
 }
 
 /// Writes a row that moves to another place. One that is behind does not get ready by itself.
-fn put(desk: &Desk, n: i64, next: &Row, place: Place, now: Timestamp, body: &str) -> rusqlite::Result<()> {
+fn put(
+    connection: &WriteConnection,
+    n: i64,
+    next: &Row,
+    place: QueueState,
+    now: Timestamp,
+    body: &str,
+) -> rusqlite::Result<()> {
     let lease_until = next.lease.as_ref().map(|lease| lease.until.millis());
-    if place == Place::Leased {
-        // Its lane and when it was due stay as they were, and are in no index that it is in.
-        return desk
+    if place == QueueState::Leased {
+        // Its concurrency key and when it was due stay as they were, and are in no index that it is in.
+        return connection
             .prepare_cached("UPDATE jobs SET place = ?2, lease_until = ?3, body = ?4 WHERE n = ?1")?
             .execute((n, place, lease_until, body))
             .map(drop);
     }
-    desk.prepare_cached(
-        "UPDATE jobs
+    connection
+        .prepare_cached(
+            "UPDATE jobs
          SET place = CASE WHEN place = 1 AND ?2 = 0 THEN 1 ELSE ?2 END, not_before = ?3, lease_until = ?4,
              ended_at = CASE WHEN ?2 >= 4 THEN coalesce(ended_at, ?5) END, kept = ?6, body = ?7
          WHERE n = ?1",
-    )?
-    .execute(params![
-        n,
-        place,
-        next.attempt.not_before.millis(),
-        lease_until,
-        now.millis(),
-        next.pruned_to + 1 < next.last_seq,
-        body,
-    ])
-    .map(drop)
+        )?
+        .execute(params![
+            n,
+            place,
+            next.attempt.not_before.millis(),
+            lease_until,
+            now.millis(),
+            next.pruned_to + 1 < next.last_seq,
+            body,
+        ])
+        .map(drop)
 }
 
 /// Whether a job that is active waits, or is worked on, as before.

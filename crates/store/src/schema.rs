@@ -7,9 +7,9 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::OpenError;
-use crate::turn::look_again;
+use crate::process_lock::look_again;
 
-/// One script a version, in order; `user_version` counts those that were run. A script that was released never changes.
+/// One script a version, in order; `user_version` counts those that were run. A script that was released never seen.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),

@@ -6,16 +6,16 @@ use std::sync::Arc;
 use docent_types::{BoxError, JobId, JobStatus, StoreError};
 use rusqlite::Connection;
 
+use crate::change_tracker::ChangeTracker;
 use crate::checkpoint::Checkpoints;
-use crate::desk::{Desk, Job};
 use crate::error::{Abort, OpenError};
-use crate::pen::{Deciding, Lasting, Pen};
-use crate::place::Place;
+use crate::process_lock::ProcessLock;
+use crate::queue_state::QueueState;
 use crate::readers::Readers;
 use crate::schema::{mark, open_for_checkpoints, open_for_reading, open_for_writing};
-use crate::seen::Seen;
-use crate::turn::Turn;
-use crate::writer::{Writer, Writes};
+use crate::transaction::{Decides, Durability, Transactions};
+use crate::write_connection::{Job, WriteConnection};
+use crate::writer::{WriteCounts, Writer};
 
 /// Reads at the same time, at most.
 const READERS: usize = 4;
@@ -29,7 +29,7 @@ pub struct SqliteStore {
     readers: Readers,
     checkpoints: Checkpoints,
     writer: Writer,
-    seen: Arc<Seen>,
+    changes: Arc<ChangeTracker>,
     path: PathBuf,
 }
 
@@ -38,14 +38,14 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let connection = open_for_writing(path)?;
-        let turn = Turn::of(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
+        let lock = ProcessLock::of(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
         let readers = (0..READERS).map(|_| open_for_reading(path)).collect::<Result<_, _>>()?;
-        let seen = Arc::new(Seen::new());
-        let pen = Pen::new(connection, turn, Arc::clone(&seen))
+        let changes = Arc::new(ChangeTracker::new());
+        let transactions = Transactions::new(connection, lock, Arc::clone(&changes))
             .map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
-        let writer = Writer::start(pen, Arc::clone(&seen))?;
+        let writer = Writer::start(transactions, Arc::clone(&changes))?;
         let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path)?;
-        Ok(Self { readers: Readers::start(readers)?, checkpoints, writer, seen, path: path.to_owned() })
+        Ok(Self { readers: Readers::start(readers)?, checkpoints, writer, changes, path: path.to_owned() })
     }
 
     /// Carries out what is waiting, moves the log into the database and closes it. Whatever is asked of the store
@@ -72,7 +72,7 @@ impl SqliteStore {
             let mut rows = statement.query([])?;
             let mut counts: Vec<(JobStatus, u64)> = Vec::new();
             while let Some(row) = rows.next()? {
-                let Some(status) = Place::status(row.get(0)?) else { continue };
+                let Some(status) = QueueState::status(row.get(0)?) else { continue };
                 match counts.iter_mut().find(|(counted, _)| *counted == status) {
                     Some((_, count)) => *count += row.get::<_, u64>(1)?,
                     None => counts.push((status, row.get(1)?)),
@@ -93,7 +93,7 @@ impl SqliteStore {
     }
 
     /// How much was written since the store was opened.
-    pub fn writes(&self) -> Writes {
+    pub fn writes(&self) -> WriteCounts {
         self.writer.writes()
     }
 
@@ -103,8 +103,8 @@ impl SqliteStore {
         E: From<StoreError> + Send + 'static,
         F: FnOnce(&Connection) -> Result<T, Abort<E>> + Send + 'static,
     {
-        let how = (Lasting::Flushed, Deciding::Throughout);
-        self.write_then(doing, how, move |desk| work(desk), |_| ()).await
+        let how = (Durability::Flushed, Decides::WhileWriting);
+        self.write_then(doing, how, move |connection| work(connection), |_| ()).await
     }
 
     /// Like [`write`](Self::write), for what changes keys or projects.
@@ -112,25 +112,25 @@ impl SqliteStore {
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
+        F: FnOnce(&WriteConnection) -> Result<T, Abort<E>> + Send + 'static,
     {
-        let seen = Arc::clone(&self.seen);
-        let how = (Lasting::Flushed, Deciding::Throughout);
-        self.write_then(doing, how, work, move |_| seen.changed_access()).await
+        let changes = Arc::clone(&self.changes);
+        let how = (Durability::Flushed, Decides::WhileWriting);
+        self.write_then(doing, how, work, move |_| changes.changed_access()).await
     }
 
     /// Like [`write`](Self::write), saying how it is done; `done` hears what it came to, in the order of the commits.
     pub(crate) fn write_then<T, E, F, D>(
         &self,
         doing: &'static str,
-        how: (Lasting, Deciding),
+        how: (Durability, Decides),
         work: F,
         done: D,
     ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F, D>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
+        F: FnOnce(&WriteConnection) -> Result<T, Abort<E>> + Send + 'static,
         D: FnOnce(&T) + Send + 'static,
     {
         self.writer.write(doing, how, work, done)
@@ -145,42 +145,42 @@ impl SqliteStore {
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
+        F: FnOnce(&WriteConnection) -> Result<T, Abort<E>> + Send + 'static,
     {
-        self.writer.write(doing, (Lasting::Ordered, Deciding::Throughout), work, |_| ())
+        self.writer.write(doing, (Durability::Ordered, Decides::WhileWriting), work, |_| ())
     }
 
     /// For what writes jobs: those that `work` gives beside its answer are known from then on.
     pub(crate) fn write_jobs<T, E, F>(
         &self,
         doing: &'static str,
-        how: (Lasting, Deciding),
+        how: (Durability, Decides),
         work: F,
     ) -> impl Future<Output = Result<(T, Vec<Arc<Job>>), E>> + Send + use<T, E, F>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Desk) -> Result<(T, Vec<Arc<Job>>), Abort<E>> + Send + 'static,
+        F: FnOnce(&WriteConnection) -> Result<(T, Vec<Arc<Job>>), Abort<E>> + Send + 'static,
     {
-        let seen = Arc::clone(&self.seen);
-        let know = move |(_, jobs): &(T, Vec<Arc<Job>>)| seen.wrote(jobs);
+        let changes = Arc::clone(&self.changes);
+        let know = move |(_, jobs): &(T, Vec<Arc<Job>>)| changes.wrote(jobs);
         self.writer.write(doing, how, work, know)
     }
 
     /// A job that is known without reading, if that is to be relied on at the moment.
     pub(crate) fn known(&self, id: JobId) -> Option<Arc<Job>> {
-        self.others().and_then(|_| self.seen.job(id))
+        self.others().and_then(|_| self.changes.job(id))
     }
 
     /// How often others were found to have written, when that is known at the moment.
     pub(crate) fn others(&self) -> Option<u64> {
-        self.seen.others(|| self.writer.look())
+        self.changes.others(|| self.writer.look())
     }
 
     /// How often keys and projects may have changed.
     pub(crate) fn access_changes(&self) -> Option<u64> {
         // A change of our own is counted before its caller hears of it, so it is read first.
-        let own = self.seen.access();
+        let own = self.changes.access();
         Some(self.others()? + own)
     }
 
@@ -188,8 +188,8 @@ impl SqliteStore {
         &self.path
     }
 
-    pub(crate) fn seen(&self) -> &Arc<Seen> {
-        &self.seen
+    pub(crate) fn changes(&self) -> &Arc<ChangeTracker> {
+        &self.changes
     }
 
     pub(crate) async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>

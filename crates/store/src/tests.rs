@@ -2,12 +2,12 @@
 
 mod beginnings;
 mod copies;
+mod durability;
 mod faults;
 mod known;
-mod lasting;
-mod leftovers;
 mod processes;
 mod queues;
+mod removed_projects;
 mod together;
 
 use std::error::Error;
@@ -19,23 +19,24 @@ use std::time::Duration;
 use docent_access::{Keys, Projects};
 use docent_jobs::conformance::sample_job;
 use docent_jobs::{
-    Claiming, EntryBody, Gate, IdempotencyKey, Instruction, Row, Shown, Store, WriteError, Written, state,
+    ClaimRequest, EntryBody, IdempotencyKey, Instruction, JobProgress, Row, Store, WriteError, WriteGuards,
+    WriteOutcome, state,
 };
 use docent_types::{AgentJob, Message, Quota, Role, StoreError, Timestamp};
 
 use crate::SqliteStore;
 use crate::error::Abort;
-use crate::pen::Lasting;
+use crate::transaction::Durability;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
 /// A database in a folder of its own.
-struct House {
+struct TemporaryDatabase {
     path: PathBuf,
     _folder: tempfile::TempDir,
 }
 
-impl House {
+impl TemporaryDatabase {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         Self { path: folder.path().join("docent.db"), _folder: folder }
@@ -48,43 +49,43 @@ impl House {
 
 /// Many houses, for suites that want an empty store again and again.
 #[derive(Default)]
-struct Street(Mutex<Vec<House>>);
+struct Street(Mutex<Vec<TemporaryDatabase>>);
 
 impl Street {
     async fn open(&self) -> Arc<SqliteStore> {
-        let house = House::new();
-        let store = house.open();
-        self.0.lock().expect("nobody panicked").push(house);
+        let database = TemporaryDatabase::new();
+        let store = database.open();
+        self.0.lock().expect("nobody panicked").push(database);
         store
     }
 }
 
-fn open_gate() -> Gate {
-    Gate { now: NOW, quota: None, key: None }
+fn open_gate() -> WriteGuards {
+    WriteGuards { now: NOW, quota: None, key: None }
 }
 
-fn limited_gate() -> Gate {
+fn limited_gate() -> WriteGuards {
     let quota = Quota { bucket: "agent-jobs:acme".to_owned(), limit: 100, window: Duration::from_secs(3600) };
-    Gate { quota: Some(quota), ..open_gate() }
+    WriteGuards { quota: Some(quota), ..open_gate() }
 }
 
-async fn create(store: &SqliteStore, job: AgentJob, gate: Gate) -> Result<Written, WriteError> {
+async fn create(store: &SqliteStore, job: AgentJob, guards: WriteGuards) -> Result<WriteOutcome, WriteError> {
     let instruction = Instruction { messages: vec![Message::text(Role::User, "Fix broken links")] };
     let (row, entries) = state::create(job, instruction);
-    store.create(row, entries, gate).await
+    store.create(row, entries, guards).await
 }
 
-async fn append(store: &SqliteStore, row: &Row, n: usize) -> Result<Written, WriteError> {
+async fn append(store: &SqliteStore, row: &Row, n: usize) -> Result<WriteOutcome, WriteError> {
     let token = row.last_token;
     let entry = EntryBody::Work { kind: "step".to_owned(), data: n.into() };
-    let decide = move |row: &Row| state::append(row, token, vec![entry.clone()], Shown::default());
+    let decide = move |row: &Row| state::append(row, token, vec![entry.clone()], JobProgress::default());
     store.change(row.id(), open_gate(), Arc::new(decide)).await
 }
 
 async fn claim(store: &SqliteStore, most: usize) -> Vec<Row> {
     let lease = |row: &Row| state::lease(row, "node", NOW.plus(Duration::from_secs(30)));
-    let claiming = Claiming { now: NOW, cap_per_project: usize::MAX, most };
-    store.claim(claiming, Arc::new(lease)).await.expect("the store answers")
+    let request = ClaimRequest { now: NOW, cap_per_project: usize::MAX, most };
+    store.claim(request, Arc::new(lease)).await.expect("the store answers")
 }
 
 /// Holds the writer in the middle of a transaction until the sender is dropped.
@@ -147,18 +148,18 @@ async fn keeps_the_promises_of_keys_and_projects() {
 
 #[tokio::test]
 async fn keeps_the_promises_of_pull_requests() {
-    docent_forge::conformance::pull_requests(&*House::new().open()).await;
+    docent_forge::conformance::pull_requests(&*TemporaryDatabase::new().open()).await;
 }
 
 #[tokio::test]
 async fn keeps_the_promises_of_threads() {
-    docent_assistant::conformance::threads(&*House::new().open()).await;
+    docent_assistant::conformance::threads(&*TemporaryDatabase::new().open()).await;
 }
 
 #[tokio::test]
 async fn what_waits_is_committed_together() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     let row = claim(&store, 1).await.remove(0);
     let before = store.writes();
@@ -184,9 +185,9 @@ async fn what_waits_is_committed_together() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_150_creations_at_once_100_are_accepted_before_and_after_a_restart() {
-    let house = House::new();
+    let database = TemporaryDatabase::new();
     for (round, expected) in [(0, 100), (1, 0)] {
-        let store = house.open();
+        let store = database.open();
         let tries: Vec<_> = (1..=150)
             .map(|n| {
                 let store = Arc::clone(&store);
@@ -197,7 +198,7 @@ async fn of_150_creations_at_once_100_are_accepted_before_and_after_a_restart() 
         for attempt in tries {
             match attempt.await.expect("no panic") {
                 Ok(_) => accepted += 1,
-                Err(WriteError::Limited(standing)) => assert_eq!(standing.retry_after.as_secs(), 3600),
+                Err(WriteError::Limited(quota_status)) => assert_eq!(quota_status.retry_after.as_secs(), 3600),
                 Err(error) => panic!("{}", whole(&error)),
             }
         }
@@ -207,27 +208,27 @@ async fn of_150_creations_at_once_100_are_accepted_before_and_after_a_restart() 
 
 #[tokio::test]
 async fn what_was_written_is_there_after_reopening() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let written = create(&store, sample_job(1), limited_gate()).await.expect("a job is created");
     store.add(docent_access::conformance::sample_project("acme")).await.expect("the project is added");
     let (_, key) = docent_access::conformance::sample_key("acme", 1);
     store.insert(key.clone()).await.expect("the key is added");
     drop(store);
-    let store = house.open();
+    let store = database.open();
     let row = store.row(written.job.id).await.expect("the store answers").expect("the job is there");
     assert_eq!((row.job, row.last_seq), (written.job, 2));
     assert_eq!(store.by_hash(&key.hash).await.expect("the store answers"), Some(key));
     let next = create(&store, sample_job(2), limited_gate()).await.expect("a job is created");
-    assert_eq!(next.standing.expect("counted").remaining, 98, "the quota too");
+    assert_eq!(next.quota_status.expect("counted").remaining, 98, "the quota too");
     store.check().await.expect("sound");
     store.ready().await.expect("ready");
 }
 
 #[tokio::test]
 async fn closing_tidies_up_and_ends_all_work() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let release = hold_the_writer(&store).await;
     let waiting = tokio::spawn({
         let store = Arc::clone(&store);
@@ -243,14 +244,14 @@ async fn closing_tidies_up_and_ends_all_work() {
     assert_eq!(whole(&late), "could not read the job: the store is closed");
     store.close().await.expect("closing twice is closing once");
     drop(store);
-    assert!(!house.path.with_extension("db-wal").exists(), "the last to close leaves the one file");
-    assert!(house.open().row(sample_job(1).id).await.expect("the store answers").is_some());
+    assert!(!database.path.with_extension("db-wal").exists(), "the last to close leaves the one file");
+    assert!(database.open().row(sample_job(1).id).await.expect("the store answers").is_some());
 }
 
 #[tokio::test]
 async fn two_stores_on_one_file_see_each_other() {
-    let house = House::new();
-    let (server, tool) = (house.open(), house.open());
+    let database = TemporaryDatabase::new();
+    let (server, tool) = (database.open(), database.open());
     let project = docent_access::conformance::sample_project("acme");
     tool.add(project.clone()).await.expect("the project is added");
     assert_eq!(server.by_id(&project.id).await.expect("the store answers"), Some(project.clone()));
@@ -264,8 +265,8 @@ async fn two_stores_on_one_file_see_each_other() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_busy_stores_on_one_file_take_turns() {
-    let house = House::new();
-    let stores = [house.open(), house.open()];
+    let database = TemporaryDatabase::new();
+    let stores = [database.open(), database.open()];
     let writers: Vec<_> = (0..200)
         .map(|n| {
             let store = Arc::clone(&stores[n as usize % 2]);
@@ -281,12 +282,12 @@ async fn two_busy_stores_on_one_file_take_turns() {
 
 #[tokio::test]
 async fn what_no_gate_can_need_any_more_is_forgotten() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let keyed = |n: u8, now| {
         let keep = Duration::from_secs(24 * 3600);
         let key = IdempotencyKey { scope: "acme".to_owned(), key: n.to_string(), fingerprint: [n; 32], keep };
-        Gate { now, key: Some(key), ..limited_gate() }
+        WriteGuards { now, key: Some(key), ..limited_gate() }
     };
     for n in 1..=3 {
         create(&store, sample_job(n.into()), keyed(n, NOW)).await.expect("a job is created");
@@ -302,40 +303,40 @@ async fn what_no_gate_can_need_any_more_is_forgotten() {
 
 #[tokio::test]
 async fn uses_that_are_counted_together_are_counted_as_one_after_another() {
-    let house = House::new();
-    let (store, twin) = (house.open(), docent_jobs::memory::MemoryStore::new());
+    let database = TemporaryDatabase::new();
+    let (store, twin) = (database.open(), docent_jobs::memory::MemoryStore::new());
     // Clocks that go on, stand still, are ahead for a while and behind; the limit is met on the way.
     let moments = [0, 0, 0, 5, 5, 9, 4, 4, 9, 9, 30, 30, 30, 30, 29, 31];
-    let gate = |at: u64, limit| {
+    let guards = |at: u64, limit| {
         let quota = Quota { bucket: "agent-jobs:acme".to_owned(), limit, window: Duration::from_millis(20) };
-        Gate { now: NOW.plus(Duration::from_millis(at)), quota: Some(quota), key: None }
+        WriteGuards { now: NOW.plus(Duration::from_millis(at)), quota: Some(quota), key: None }
     };
     let release = hold_the_writer(&store).await;
     let tries: Vec<_> = (1..)
         .zip(moments)
         .map(|(n, at)| {
-            let (store, gate) = (Arc::clone(&store), gate(at, 4 + at as u32 / 5));
-            tokio::spawn(async move { create(&store, sample_job(n), gate).await })
+            let (store, guards) = (Arc::clone(&store), guards(at, 4 + at as u32 / 5));
+            tokio::spawn(async move { create(&store, sample_job(n), guards).await })
         })
         .collect();
     let_them_ask().await;
     drop(release);
-    let told = |written: Result<Written, WriteError>| match written {
-        Ok(written) => format!("{:?}", written.standing),
+    let told = |written: Result<WriteOutcome, WriteError>| match written {
+        Ok(written) => format!("{:?}", written.quota_status),
         Err(error) => format!("{error:?}"),
     };
     let row = |n| state::create(sample_job(n), Instruction { messages: Vec::new() });
     let mut refused = 0;
     for ((n, at), attempt) in (1..).zip(moments).zip(tries) {
         let (row, entries) = row(n);
-        let expected = told(twin.create(row, entries, gate(at, 4 + at as u32 / 5)).await);
+        let expected = told(twin.create(row, entries, guards(at, 4 + at as u32 / 5)).await);
         assert_eq!(told(attempt.await.expect("no panic")), expected, "use {n} at {at}");
         refused += usize::from(expected.starts_with("Limited"));
     }
     assert!(refused > 0);
     for (n, at) in (100..).zip([31, 33, 36, 60]) {
         let (row, entries) = row(n);
-        let expected = told(twin.create(row, entries, gate(at, 100)).await);
-        assert_eq!(told(create(&store, sample_job(n), gate(at, 100)).await), expected, "later, at {at}");
+        let expected = told(twin.create(row, entries, guards(at, 100)).await);
+        assert_eq!(told(create(&store, sample_job(n), guards(at, 100)).await), expected, "later, at {at}");
     }
 }

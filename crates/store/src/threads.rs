@@ -6,7 +6,7 @@
 
 use async_trait::async_trait;
 use docent_assistant::{
-    AskedTurn, Export, ExportQuery, Feedback, Filled, NewThread, Thread, ThreadKey, Threads, Turn, Which,
+    AskedTurn, Export, ExportQuery, Feedback, NewThread, PageBudget, QuestionFilter, Thread, ThreadKey, Threads, Turn,
 };
 use docent_types::{BoxError, Domain, StoreError, ThreadId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
@@ -126,15 +126,15 @@ impl Threads for SqliteStore {
                 .as_ref()
                 .map_or((i64::MAX, ""), |after| (after.asked_at.millis(), after.answer_id.as_str()));
             let mut select = snapshot.prepare_cached(match query.which {
-                Which::All => listed_turns!(""),
-                Which::Rated => listed_turns!("AND json_type(turns.body, '$.feedback') IS NOT NULL"),
-                Which::Unanswered => listed_turns!("AND NOT turns.answered"),
+                QuestionFilter::All => listed_turns!(""),
+                QuestionFilter::Rated => listed_turns!("AND json_type(turns.body, '$.feedback') IS NOT NULL"),
+                QuestionFilter::Unanswered => listed_turns!("AND NOT turns.answered"),
             })?;
             let from = query.from.map_or(i64::MIN, Timestamp::millis);
             let to = query.to.map_or(i64::MAX, Timestamp::millis);
             let mut rows = select.query((query.domain.as_str(), from, to, asked_at, answer_id))?;
             let mut listed = Vec::new();
-            let mut filled = Filled::default();
+            let mut filled = PageBudget::default();
             while let Some(row) = rows.next()? {
                 if !filled.takes(&query, row.get(2)?) {
                     return Ok(Export::page(listed, true));

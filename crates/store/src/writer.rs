@@ -17,16 +17,16 @@ use std::thread::JoinHandle;
 use docent_types::StoreError;
 use tokio::sync::oneshot;
 
-use crate::desk::Desk;
+use crate::change_tracker::ChangeTracker;
 use crate::error::{Abort, Closed, NotCommitted, OpenError, Panicked};
-use crate::pen::{Command, Deciding, Lasting, Pen};
-use crate::seen::Seen;
+use crate::transaction::{Command, Decides, Durability, Transactions};
+use crate::write_connection::WriteConnection;
 
 /// Commands in one transaction, at most.
 const GROUP: usize = 512;
 /// How much was written since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Writes {
+pub struct WriteCounts {
     /// Commands that were carried out or refused.
     pub commands: u64,
     /// Transactions they were committed in.
@@ -39,11 +39,11 @@ pub struct Writes {
 pub(crate) struct Writer {
     queue: Sender<Message>,
     thread: Option<JoinHandle<()>>,
-    written: Arc<Written>,
+    written: Arc<WriteCounters>,
 }
 
 #[derive(Debug, Default)]
-struct Written {
+struct WriteCounters {
     commands: AtomicU64,
     commits: AtomicU64,
     flushes: AtomicU64,
@@ -55,34 +55,34 @@ enum Message {
     Close(oneshot::Sender<Result<(), StoreError>>),
 }
 
-struct Asked<T, E, F, D> {
+struct PendingCommand<T, E, F, D> {
     doing: &'static str,
-    lasting: Lasting,
-    deciding: Deciding,
+    durability: Durability,
+    decides: Decides,
     work: Option<F>,
     done: D,
     result: Option<Result<T, Abort<E>>>,
     reply: oneshot::Sender<Result<T, E>>,
 }
 
-impl<T, E, F, D> Command for Asked<T, E, F, D>
+impl<T, E, F, D> Command for PendingCommand<T, E, F, D>
 where
     T: Send,
     E: From<StoreError> + Send,
-    F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send,
+    F: FnOnce(&WriteConnection) -> Result<T, Abort<E>> + Send,
     D: FnOnce(&T) + Send,
 {
-    fn lasting(&self) -> Lasting {
-        self.lasting
+    fn durability(&self) -> Durability {
+        self.durability
     }
 
-    fn deciding(&self) -> Deciding {
-        self.deciding
+    fn decides(&self) -> Decides {
+        self.decides
     }
 
-    fn run(&mut self, desk: &Desk) -> bool {
+    fn run(&mut self, connection: &WriteConnection) -> bool {
         let Some(work) = self.work.take() else { return false };
-        let result = catch_unwind(AssertUnwindSafe(|| work(desk)));
+        let result = catch_unwind(AssertUnwindSafe(|| work(connection)));
         let result = result.unwrap_or_else(|_| Err(Abort::Failed(Panicked.into())));
         let keep = result.is_ok();
         self.result = Some(result);
@@ -103,12 +103,12 @@ where
 }
 
 impl Writer {
-    pub(crate) fn start(pen: Pen, seen: Arc<Seen>) -> Result<Self, OpenError> {
+    pub(crate) fn start(transactions: Transactions, changes: Arc<ChangeTracker>) -> Result<Self, OpenError> {
         let (queue, commands) = channel();
-        let written = Arc::<Written>::default();
+        let written = Arc::<WriteCounters>::default();
         let write = {
             let written = Arc::clone(&written);
-            move || serve(pen, &commands, &written, &seen)
+            move || serve(transactions, &commands, &written, &changes)
         };
         let thread = std::thread::Builder::new().name("store-writer".to_owned()).spawn(write);
         let thread = Some(thread.map_err(|source| OpenError::Thread { source })?);
@@ -122,18 +122,18 @@ impl Writer {
     pub(crate) fn write<T, E, F, D>(
         &self,
         doing: &'static str,
-        (lasting, deciding): (Lasting, Deciding),
+        (durability, decides): (Durability, Decides),
         work: F,
         done: D,
     ) -> impl Future<Output = Result<T, E>> + Send + use<T, E, F, D>
     where
         T: Send + 'static,
         E: From<StoreError> + Send + 'static,
-        F: FnOnce(&Desk) -> Result<T, Abort<E>> + Send + 'static,
+        F: FnOnce(&WriteConnection) -> Result<T, Abort<E>> + Send + 'static,
         D: FnOnce(&T) + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let command = Asked { doing, lasting, deciding, work: Some(work), done, result: None, reply };
+        let command = PendingCommand { doing, durability, decides, work: Some(work), done, result: None, reply };
         // A queue that is closed drops the command, and with it whoever would reply.
         let _ = self.queue.send(Message::Command(Box::new(command)));
         async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
@@ -153,10 +153,10 @@ impl Writer {
         let _ = self.queue.send(Message::Look);
     }
 
-    pub(crate) fn writes(&self) -> Writes {
+    pub(crate) fn writes(&self) -> WriteCounts {
         let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        let Written { commands, commits, flushes } = &*self.written;
-        Writes { commands: read(commands), commits: read(commits), flushes: read(flushes) }
+        let WriteCounters { commands, commits, flushes } = &*self.written;
+        WriteCounts { commands: read(commands), commits: read(commits), flushes: read(flushes) }
     }
 }
 
@@ -173,7 +173,12 @@ impl Drop for Writer {
 }
 
 /// The thread's work, until the store is closed.
-fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written, seen: &Seen) {
+fn serve(
+    mut transactions: Transactions,
+    commands: &Receiver<Message>,
+    written: &WriteCounters,
+    changes: &ChangeTracker,
+) {
     let mut closing = None;
     while closing.is_none() {
         let Ok(first) = commands.recv() else { break };
@@ -191,32 +196,32 @@ fn serve(mut pen: Pen, commands: &Receiver<Message>, written: &Written, seen: &S
         }
         if look {
             // A look that fails leaves what is known to grow old.
-            let _ = pen.look();
+            let _ = transactions.look();
         }
         if !group.is_empty() {
-            let lasting = group.iter().map(|command| command.lasting()).max().unwrap_or(Lasting::Flushed);
-            let committed = pen.write(lasting, &mut group);
-            written.count(group.len(), lasting, committed.is_ok());
+            let durability = group.iter().map(|command| command.durability()).max().unwrap_or(Durability::Flushed);
+            let committed = transactions.write(durability, &mut group);
+            written.count(group.len(), durability, committed.is_ok());
             for command in group {
                 command.answer(committed.clone());
             }
-            pen.clean();
-            pen.tidy();
+            transactions.clean();
+            transactions.tidy();
         }
     }
-    seen.close();
-    let moved = pen.move_log();
-    drop(pen);
+    changes.close();
+    let moved = transactions.move_log();
+    drop(transactions);
     if let Some(reply) = closing {
         let _ = reply.send(moved.map_err(|error| StoreError::new("checkpoint the database", error)));
     }
 }
 
-impl Written {
-    fn count(&self, group: usize, lasting: Lasting, is_committed: bool) {
+impl WriteCounters {
+    fn count(&self, group: usize, durability: Durability, is_committed: bool) {
         let Self { commands, commits, flushes } = self;
         commands.fetch_add(group as u64, Ordering::Relaxed);
         commits.fetch_add(u64::from(is_committed), Ordering::Relaxed);
-        flushes.fetch_add(u64::from(is_committed && lasting == Lasting::Flushed), Ordering::Relaxed);
+        flushes.fetch_add(u64::from(is_committed && durability == Durability::Flushed), Ordering::Relaxed);
     }
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::quota::Standing;
+use crate::quota::QuotaStatus;
 
 /// A source of an error, of whatever kind.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync + 'static>;
@@ -34,7 +34,7 @@ pub enum RefusalKind {
     Conflict,
     TooLarge,
     /// A quota is used up.
-    Limited(Standing),
+    Limited(QuotaStatus),
     /// Draining or overloaded; the same request may pass after this long.
     Unavailable(Duration),
 }

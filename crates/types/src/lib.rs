@@ -32,7 +32,7 @@ pub use message::{ContentPart, Message, Role};
 pub use passage::{LONGEST_PASSAGE, Passage};
 pub use printable::{is_obeyed, printable};
 pub use project::{ForgeKind, Project, ProjectSettings};
-pub use quota::{Quota, Standing};
+pub use quota::{Quota, QuotaStatus};
 pub use repository_url::repository_url;
 pub use signature::{Signature, SignatureError};
 pub use stream::{FinishReason, StreamEvent, ToolOutput, Usage};

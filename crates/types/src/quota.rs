@@ -15,7 +15,7 @@ pub struct Quota {
 
 /// Where a caller stands with a quota after a use was counted or refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Standing {
+pub struct QuotaStatus {
     pub limit: u32,
     pub window: Duration,
     /// Uses still free at this moment.
@@ -24,7 +24,7 @@ pub struct Standing {
     pub retry_after: Duration,
 }
 
-impl Standing {
+impl QuotaStatus {
     /// How long to wait, for a sentence: whole seconds, rounded up, so that whoever waits this long does not come too
     /// early, and never 0.
     pub fn seconds_to_wait(&self) -> u64 {

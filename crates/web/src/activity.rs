@@ -29,9 +29,9 @@ impl Activity {
 
 /// A request that counts as running until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Running(Arc<Activity>);
+pub(crate) struct RunningRequest(Arc<Activity>);
 
-impl Running {
+impl RunningRequest {
     pub(crate) fn start(activity: &Arc<Activity>) -> Self {
         activity.started.fetch_add(1, Ordering::Relaxed);
         activity.running.fetch_add(1, Ordering::Relaxed);
@@ -39,7 +39,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningRequest {
     fn drop(&mut self) {
         self.0.running.fetch_sub(1, Ordering::Relaxed);
     }

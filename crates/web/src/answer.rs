@@ -15,7 +15,7 @@ use tracing::Level;
 
 use crate::draining::Draining;
 use crate::error::{ErrorShape, HttpError};
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 use crate::request::Request;
 use crate::request_id::RequestId;
 use crate::respond::Response;
@@ -44,7 +44,7 @@ pub fn answer<H, B>(
     mut request: http::Request<B>,
     peer: SocketAddr,
     ids: &dyn Ids,
-    limits: &Limits,
+    limits: &ServerLimits,
 ) -> impl Future<Output = Response> + Send
 where
     H: Handler,
@@ -65,7 +65,7 @@ pub(crate) fn answer_until<H, B>(
     request: http::Request<B>,
     peer: SocketAddr,
     ids: &dyn Ids,
-    limits: &Limits,
+    limits: &ServerLimits,
 ) -> impl Future<Output = Response> + Send
 where
     H: Handler,
@@ -149,7 +149,7 @@ mod tests {
 
     async fn ask<H: Handler>(handler: H, request: http::Request<Full<Bytes>>) -> (http::response::Parts, String) {
         let peer = SocketAddr::from(([127, 0, 0, 1], 9));
-        let response = answer(&handler, request, peer, &FixedIds::default(), &Limits::default()).await;
+        let response = answer(&handler, request, peer, &FixedIds::default(), &ServerLimits::default()).await;
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         (parts, String::from_utf8(bytes.to_vec()).unwrap())

@@ -19,14 +19,14 @@ pub struct Body(Kind);
 enum Kind {
     Ended,
     Full(Bytes),
-    Stream(BoxStream<'static, Bytes>, Held),
+    Stream(BoxStream<'static, Bytes>, Reservation),
 }
 
 /// How many items are left of a stream that knows that it has ended.
 pub(crate) const NOTHING: (usize, Option<usize>) = (0, Some(0));
 
 /// What goes when the stream goes.
-type Held = Vec<Box<dyn Any + Send>>;
+type Reservation = Vec<Box<dyn Any + Send>>;
 
 impl Body {
     pub const fn empty() -> Self {
@@ -40,7 +40,7 @@ impl Body {
 
     /// Every item is sent at once, in as few writes as there are items ready.
     pub fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Kind::Stream(Box::pin(stream), Held::new()))
+        Self(Kind::Stream(Box::pin(stream), Reservation::new()))
     }
 
     /// Whether it is sent as it comes about.

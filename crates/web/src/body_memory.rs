@@ -20,13 +20,13 @@ const ROOM: usize = 256 * 1024 * 1024;
 /// When to try again: bodies are mostly read within milliseconds.
 const SOON: Duration = Duration::from_secs(2);
 
-static OF_THE_PROCESS: Room = Room::of(ROOM);
+static OF_THE_PROCESS: MemoryBudget = MemoryBudget::of(ROOM);
 
 /// So many bytes.
 #[derive(Debug)]
-pub(crate) struct Room(Semaphore);
+pub(crate) struct MemoryBudget(Semaphore);
 
-impl Room {
+impl MemoryBudget {
     pub(crate) const fn of(bytes: usize) -> Self {
         Self(Semaphore::const_new(bytes))
     }
@@ -34,19 +34,19 @@ impl Room {
 
 /// Memory that one body takes. It is free again when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Held {
-    room: &'static Room,
+pub(crate) struct Reservation {
+    room: &'static MemoryBudget,
     taken: Option<SemaphorePermit<'static>>,
 }
 
-impl Default for Held {
+impl Default for Reservation {
     fn default() -> Self {
         Self::in_room(&OF_THE_PROCESS)
     }
 }
 
-impl Held {
-    pub(crate) const fn in_room(room: &'static Room) -> Self {
+impl Reservation {
+    pub(crate) const fn in_room(room: &'static MemoryBudget) -> Self {
         Self { room, taken: None }
     }
 
@@ -76,7 +76,7 @@ fn no_room() -> Refusal {
 
 /// A body as far as it has arrived.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub(crate) struct BufferedBody {
     kind: Kind,
     /// More will not come.
     most: usize,
@@ -93,7 +93,7 @@ enum Kind {
     },
 }
 
-impl Gathered {
+impl BufferedBody {
     /// Bodies up to this length, in bytes, are small. It is also how much a large one takes of the room at a time, so that
     /// there are never more mappings than the system lets a process have.
     const SMALL: usize = 64 * 1024;
@@ -114,7 +114,7 @@ impl Gathered {
     ///
     /// # Errors
     /// 503 when there is no memory for it.
-    pub(crate) fn add(&mut self, piece: Bytes, held: &mut Held) -> Result<(), Refusal> {
+    pub(crate) fn add(&mut self, piece: Bytes, held: &mut Reservation) -> Result<(), Refusal> {
         let length = self.len() + piece.len();
         if self.len() == 0 {
             held.grow_to(length)?;
@@ -172,8 +172,8 @@ mod tests {
 
     use super::*;
 
-    fn gathered(pieces: &[usize], most: usize, held: &mut Held) -> Result<Bytes, Refusal> {
-        let mut gathered = Gathered::of_at_most(most);
+    fn gathered(pieces: &[usize], most: usize, held: &mut Reservation) -> Result<Bytes, Refusal> {
+        let mut gathered = BufferedBody::of_at_most(most);
         let mut next = 0u8;
         for piece in pieces {
             let bytes: Vec<u8> = (0..*piece)
@@ -189,9 +189,9 @@ mod tests {
 
     #[test]
     fn the_room_follows_what_arrived_and_not_what_was_announced() {
-        static ROOM: Room = Room::of(1 << 20);
-        let mut held = Held::in_room(&ROOM);
-        let mut body = Gathered::of_at_most(4 << 20);
+        static ROOM: MemoryBudget = MemoryBudget::of(1 << 20);
+        let mut held = Reservation::in_room(&ROOM);
+        let mut body = BufferedBody::of_at_most(4 << 20);
         for _ in 0..10 {
             body.add(Bytes::from(vec![b'x'; 10_000]), &mut held).expect("there is room");
         }
@@ -206,7 +206,7 @@ mod tests {
         #[test]
         fn pieces_of_any_size_are_one_body_in_their_order(pieces in prop::collection::vec(0usize..50_000, 0..12)) {
             let whole: usize = pieces.iter().sum();
-            let body = gathered(&pieces, whole, &mut Held::default()).expect("there is room");
+            let body = gathered(&pieces, whole, &mut Reservation::default()).expect("there is room");
             prop_assert_eq!(body.len(), whole);
             prop_assert!(body.iter().zip(1..).all(|(byte, place)| *byte == (place % 256) as u8));
         }
@@ -214,16 +214,16 @@ mod tests {
 
     #[test]
     fn what_is_held_is_counted_once_and_free_again_afterwards() {
-        static ROOM: Room = Room::of(10);
-        let (mut one, mut other) = (Held::in_room(&ROOM), Held::in_room(&ROOM));
+        static ROOM: MemoryBudget = MemoryBudget::of(10);
+        let (mut one, mut other) = (Reservation::in_room(&ROOM), Reservation::in_room(&ROOM));
         assert!(one.grow_to(4).is_ok() && one.grow_to(6).is_ok() && one.grow_to(3).is_ok());
         assert!(other.grow_to(4).is_ok());
         let refused = other.grow_to(5).expect_err("no room");
         assert_eq!(refused.kind, RefusalKind::Unavailable(SOON));
         drop(one);
         assert!(other.grow_to(10).is_ok());
-        assert!(Held::in_room(&ROOM).grow_to(1).is_err());
-        assert!(Held::in_room(&ROOM).grow_to(usize::MAX).is_err());
+        assert!(Reservation::in_room(&ROOM).grow_to(1).is_err());
+        assert!(Reservation::in_room(&ROOM).grow_to(usize::MAX).is_err());
         drop(other);
         assert_eq!(ROOM.0.available_permits(), 10);
     }

@@ -18,11 +18,11 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, interval_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::activity::{Activity, Running};
+use crate::activity::{Activity, RunningRequest};
 use crate::answer::{Handler, answer_until};
 use crate::body::Body;
 use crate::draining::Draining;
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 use crate::socket::Socket;
 
 /// In how many looks in a row a connection must be found idle.
@@ -31,7 +31,7 @@ const LOOKS: u32 = 2;
 /// What all connections of a server share.
 pub(crate) struct Server<H> {
     pub(crate) handler: H,
-    pub(crate) limits: Limits,
+    pub(crate) limits: ServerLimits,
     pub(crate) ids: Arc<dyn Ids>,
     /// Finish what runs and take nothing new.
     pub(crate) drain: CancellationToken,
@@ -53,7 +53,7 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
     let (drain, stop) = (server.drain.clone(), server.stop.clone());
     let of_requests = Arc::clone(&activity);
     let service = service_fn(move |request: http::Request<Incoming>| {
-        let (server, running) = (Arc::clone(&server), Running::start(&of_requests));
+        let (server, running) = (Arc::clone(&server), RunningRequest::start(&of_requests));
         async move {
             let draining = server.draining.clone();
             let response = answer_until(draining, &server.handler, request, peer, &*server.ids, &server.limits).await;
@@ -86,7 +86,7 @@ pub(crate) async fn connection<H: Handler>(server: Arc<Server<H>>, stream: TcpSt
 }
 
 /// HTTP/1.1 and HTTP/2, told apart by the first bytes.
-fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
+fn builder(limits: &ServerLimits) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
@@ -123,7 +123,7 @@ async fn idle(activity: &Activity, most: Duration) {
 /// A body whose request counts as running.
 struct Counted {
     body: Body,
-    _running: Running,
+    _running: RunningRequest,
 }
 
 impl http_body::Body for Counted {

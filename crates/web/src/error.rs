@@ -120,9 +120,9 @@ impl HttpError {
                 RefusalKind::Unauthenticated => {
                     headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
                 }
-                RefusalKind::Limited(standing) => {
-                    rate_limit(headers, standing);
-                    headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_seconds(standing.retry_after)));
+                RefusalKind::Limited(quota_status) => {
+                    rate_limit(headers, quota_status);
+                    headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_seconds(quota_status.retry_after)));
                 }
                 RefusalKind::Unavailable(wait) => {
                     headers.insert(RETRY_AFTER, HeaderValue::from(retry_after_seconds(*wait)));
@@ -186,7 +186,7 @@ impl std::fmt::Display for Chain<'_> {
 
 #[cfg(test)]
 mod tests {
-    use docent_types::Standing;
+    use docent_types::QuotaStatus;
     use http_body_util::BodyExt;
 
     use super::*;
@@ -206,8 +206,8 @@ mod tests {
 
     #[test]
     fn every_refusal_has_its_status() {
-        let standing =
-            Standing { limit: 1, window: Duration::ZERO, remaining: 0, retry_after: Duration::from_millis(1500) };
+        let quota_status =
+            QuotaStatus { limit: 1, window: Duration::ZERO, remaining: 0, retry_after: Duration::from_millis(1500) };
         for (kind, status) in [
             (RefusalKind::Invalid, 400),
             (RefusalKind::Unauthenticated, 401),
@@ -215,7 +215,7 @@ mod tests {
             (RefusalKind::NotFound, 404),
             (RefusalKind::Conflict, 409),
             (RefusalKind::TooLarge, 413),
-            (RefusalKind::Limited(standing), 429),
+            (RefusalKind::Limited(quota_status), 429),
             (RefusalKind::Unavailable(Duration::ZERO), 503),
         ] {
             assert_eq!(refused(kind).status(), status);
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn each_no_says_in_headers_what_to_do() {
-        let standing = Standing {
+        let quota_status = QuotaStatus {
             limit: 100,
             window: Duration::from_secs(3600),
             remaining: 0,
@@ -253,7 +253,7 @@ mod tests {
         };
         let answer = |error: HttpError| error.response(&id(), ErrorShape::Error);
         assert_eq!(answer(refused(RefusalKind::Unauthenticated)).headers()["www-authenticate"], "Bearer");
-        let limited = answer(refused(RefusalKind::Limited(standing)));
+        let limited = answer(refused(RefusalKind::Limited(quota_status)));
         assert_eq!(limited.headers()["retry-after"], "2");
         assert_eq!(limited.headers()["ratelimit"], r#""default";r=0;t=2"#);
         assert_eq!(answer(refused(RefusalKind::Unavailable(Duration::ZERO))).headers()["retry-after"], "1");

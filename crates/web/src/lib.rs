@@ -50,7 +50,7 @@ pub use error::{ErrorShape, HttpError};
 pub use framed::framed;
 pub use json::JsonBody;
 pub use keep_alive::with_keep_alive;
-pub use limits::Limits;
+pub use limits::ServerLimits;
 pub use methods::Methods;
 pub use object::{Object, WholeNumber};
 pub use rate_limit::{rate_limit, retry_after_seconds};

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-/// The bounds of a server. [`Limits::default`] suits a server on the open internet behind no proxy.
+/// The bounds of a server. [`ServerLimits::default`] suits a server on the open internet behind no proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct ServerLimits {
     /// Connections open at a time; further ones wait in the kernel's queue.
     pub connections: usize,
     /// Requests at a time on one HTTP/2 connection.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub drain: Duration,
 }
 
-impl Default for Limits {
+impl Default for ServerLimits {
     fn default() -> Self {
         Self {
             connections: 16_384,

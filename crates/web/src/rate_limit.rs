@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use docent_types::Standing;
+use docent_types::QuotaStatus;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// Says where the caller stands: `RateLimit: "default";r=0;t=12` and `RateLimit-Policy: "default";q=100;w=3600`.
-pub fn rate_limit(headers: &mut HeaderMap, standing: &Standing) {
-    let Standing { limit, window, remaining, retry_after } = standing;
+pub fn rate_limit(headers: &mut HeaderMap, quota_status: &QuotaStatus) {
+    let QuotaStatus { limit, window, remaining, retry_after } = quota_status;
     let left = [("\"default\";r=", (*remaining).into()), (";t=", whole_seconds(*retry_after))];
     let policy = [("\"default\";q=", (*limit).into()), (";w=", whole_seconds(*window))];
     for (name, parts) in [(RATE_LIMIT, left), (RATE_LIMIT_POLICY, policy)] {
@@ -60,17 +60,17 @@ mod tests {
     #[test]
     fn a_standing_is_written_as_structured_fields() {
         let mut headers = HeaderMap::new();
-        let standing = Standing {
+        let quota_status = QuotaStatus {
             limit: 100,
             window: Duration::from_secs(3600),
             remaining: 0,
             retry_after: Duration::from_millis(11_001),
         };
-        rate_limit(&mut headers, &standing);
+        rate_limit(&mut headers, &quota_status);
         assert_eq!(headers["ratelimit"], r#""default";r=0;t=12"#);
         assert_eq!(headers["ratelimit-policy"], r#""default";q=100;w=3600"#);
-        let standing = Standing { limit: u32::MAX, window: Duration::MAX, ..standing };
-        rate_limit(&mut headers, &standing);
+        let quota_status = QuotaStatus { limit: u32::MAX, window: Duration::MAX, ..quota_status };
+        rate_limit(&mut headers, &quota_status);
         let most = format!(r#""default";q={};w={}"#, u32::MAX, u64::MAX);
         assert_eq!(headers["ratelimit-policy"], most);
     }

@@ -17,7 +17,7 @@ use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
 use tokio::time::timeout;
 
-use crate::body_memory::{Gathered, Held};
+use crate::body_memory::{BufferedBody, Reservation};
 use crate::draining::Draining;
 use crate::error::HttpError;
 use crate::request_id::RequestId;
@@ -37,7 +37,7 @@ struct Inner {
     /// `None` when there is none, or it was read.
     body: Option<BoxBody<Bytes, BoxError>>,
     /// The memory that the body takes, for as long as it is read or looked at.
-    body_memory: Held,
+    body_memory: Reservation,
     body_deadline: Duration,
     draining: Draining,
 }
@@ -64,7 +64,7 @@ impl Request {
             client: peer.ip(),
             id,
             body,
-            body_memory: Held::default(),
+            body_memory: Reservation::default(),
             body_deadline,
             draining,
         }))
@@ -183,7 +183,7 @@ impl Request {
             }
         };
         if collected.is_err() {
-            self.0.body_memory = Held::default();
+            self.0.body_memory = Reservation::default();
         }
         collected
     }
@@ -196,7 +196,7 @@ impl Request {
     ) -> Result<Bytes, HttpError> {
         // Of what was announced nothing is taken before it comes.
         let most = announced.and_then(|length| usize::try_from(length).ok()).map_or(limit, |length| length.min(limit));
-        let mut gathered = Gathered::of_at_most(most);
+        let mut gathered = BufferedBody::of_at_most(most);
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| self.cut_short(&error))?;
             let Ok(data) = frame.into_data() else { continue };

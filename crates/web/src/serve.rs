@@ -17,7 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::answer::Handler;
 use crate::connection::{Server, connection};
 use crate::draining::Draining;
-use crate::limits::Limits;
+use crate::limits::ServerLimits;
 
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Drained {
     pub cut: usize,
 }
 
-/// Serves `listener` until `shutdown` completes, then lets what runs finish within [`Limits::drain`].
+/// Serves `listener` until `shutdown` completes, then lets what runs finish within [`ServerLimits::drain`].
 ///
 /// HTTP/1.1 and HTTP/2 without TLS are told apart by their first bytes. A connection is accepted only when there is room
 /// for it. The listener is closed as soon as `shutdown` completes, so a client that comes later is refused by the kernel
@@ -34,7 +34,7 @@ pub struct Drained {
 pub async fn serve<H: Handler>(
     listener: TcpListener,
     handler: H,
-    limits: Limits,
+    limits: ServerLimits,
     ids: Arc<dyn Ids>,
     shutdown: impl Future<Output = ()>,
 ) -> Drained {

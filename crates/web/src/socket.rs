@@ -31,10 +31,10 @@ pub(crate) struct Socket {
     /// Runs while a write waits.
     stall: Option<Pin<Box<Sleep>>>,
     /// Set once our half is closed.
-    linger: Option<Linger>,
+    linger: Option<LingeringClose>,
 }
 
-struct Linger {
+struct LingeringClose {
     silent: Pin<Box<Sleep>>,
     until: Instant,
 }
@@ -96,8 +96,8 @@ impl AsyncWrite for Socket {
         if linger.is_none() {
             ready!(Pin::new(&mut *stream).poll_shutdown(cx))?;
         }
-        let Linger { silent, until } =
-            linger.get_or_insert_with(|| Linger { silent: Box::pin(sleep(SILENT)), until: Instant::now() + LINGER });
+        let LingeringClose { silent, until } = linger
+            .get_or_insert_with(|| LingeringClose { silent: Box::pin(sleep(SILENT)), until: Instant::now() + LINGER });
         let mut scratch = [0; 8 * 1024];
         loop {
             let mut buf = ReadBuf::new(&mut scratch);

@@ -3,13 +3,13 @@
 use docent_refactor::add_descriptions;
 use serde::Deserialize;
 
-use super::{Offered, Tool, object, within};
-use crate::desk::Desk;
-use crate::work::{Answer, Patterns, edits};
+use super::{OfferedTo, Tool, object, within};
+use crate::parsed_call::{Answer, Patterns, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "add_descriptions",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Adds a `description` to the front matter of every page without one, from the page's own first \
                   words.",
     schema: || object(serde_json::json!({ "in": within() }), &[]),
@@ -22,7 +22,7 @@ struct Input {
     within: Patterns,
 }
 
-fn run(Input { within }: Input, desk: &mut Desk<'_>) -> Answer {
-    let within = desk.patterns(&within)?;
-    desk.carry_out(add_descriptions(desk.tree(), &within))
+fn run(Input { within }: Input, workbench: &mut Workbench<'_>) -> Answer {
+    let within = workbench.patterns(&within)?;
+    workbench.carry_out(add_descriptions(workbench.tree(), &within))
 }

@@ -4,13 +4,13 @@ use docent_refactor::{OutlineHeading, add_page};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{Offered, Tool, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, edits};
+use super::{OfferedTo, Tool, object, text};
+use crate::parsed_call::{Answer, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "add_page",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Adds a page with a title and headings, and names it in the navigation beside the pages of its \
                   folder. Its text is for you to fill in afterwards.",
     schema: || {
@@ -51,12 +51,12 @@ fn outermost() -> u8 {
     2
 }
 
-fn run(Input { path, title, outline }: Input, desk: &mut Desk<'_>) -> Answer {
+fn run(Input { path, title, outline }: Input, workbench: &mut Workbench<'_>) -> Answer {
     if title.trim().is_empty() {
         return Err("the title is empty".to_owned());
     }
-    let path = desk.path(&path)?;
+    let path = workbench.path(&path)?;
     let outline: Vec<OutlineHeading> =
         outline.into_iter().map(|item| OutlineHeading { level: item.level, text: item.heading }).collect();
-    desk.carry_out(add_page(desk.tree(), &path, &title, &outline))
+    workbench.carry_out(add_page(workbench.tree(), &path, &title, &outline))
 }

@@ -4,13 +4,13 @@ use docent_refactor::Selection;
 use docent_site::{Doubt, Finding, Site, findings, findings_in, new_findings};
 use serde::Deserialize;
 
-use super::{Offered, Tool, flag, object, within};
-use crate::desk::Desk;
-use crate::work::{Answer, Patterns, reads, yes};
+use super::{OfferedTo, Tool, flag, object, within};
+use crate::parsed_call::{Answer, Patterns, reads, yes};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "check_docs",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Checks links, anchors, MDX, titles and the navigation. Tells what your changes broke; with `all`, \
                   also what was broken before.",
     schema: || {
@@ -34,15 +34,15 @@ struct Input {
     within: Patterns,
 }
 
-fn run(Input { all, within }: Input, desk: &Desk<'_>) -> Answer {
-    let site = Site::read(desk.tree());
-    let selection = Selection::of(&site, &desk.patterns(&within)?).map_err(|why| why.to_string())?;
+fn run(Input { all, within }: Input, workbench: &Workbench<'_>) -> Answer {
+    let site = Site::read(workbench.tree());
+    let selection = Selection::of(&site, &workbench.patterns(&within)?).map_err(|why| why.to_string())?;
     let mut checked = match (all, selection.is_narrowed()) {
-        (false, _) => new_findings(desk.files.base(), desk.tree(), &desk.files.changed()),
-        (true, false) => findings(desk.tree()),
+        (false, _) => new_findings(workbench.files.base(), workbench.tree(), &workbench.files.changed()),
+        (true, false) => findings(workbench.tree()),
         (true, true) => {
             let files: Vec<String> = site.files().filter(|file| selection.has(file)).map(str::to_owned).collect();
-            findings_in(desk.tree(), &files)
+            findings_in(workbench.tree(), &files)
         }
     };
     if selection.is_narrowed() {

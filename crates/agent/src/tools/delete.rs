@@ -3,13 +3,13 @@
 use docent_refactor::Change;
 use serde::Deserialize;
 
-use super::{Offered, Tool, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, edits};
+use super::{OfferedTo, Tool, object, text};
+use crate::parsed_call::{Answer, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "delete",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Deletes a file. For a page use `delete_page`, which also takes it out of the navigation and tells \
                   which links lead to it.",
     schema: || object(serde_json::json!({ "path": text("The file, relative to the docs root.") }), &["path"]),
@@ -22,8 +22,8 @@ struct Input {
     path: String,
 }
 
-fn run(Input { path }: Input, desk: &mut Desk<'_>) -> Answer {
-    let (path, _) = desk.bytes(&path)?;
-    desk.make(&[Change::Delete { path: path.clone() }])?;
+fn run(Input { path }: Input, workbench: &mut Workbench<'_>) -> Answer {
+    let (path, _) = workbench.bytes(&path)?;
+    workbench.make(&[Change::Delete { path: path.clone() }])?;
     Ok(format!("Deleted `{path}`."))
 }

@@ -3,13 +3,13 @@
 use docent_refactor::delete_page;
 use serde::Deserialize;
 
-use super::{Offered, Tool, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, edits};
+use super::{OfferedTo, Tool, object, text};
+use crate::parsed_call::{Answer, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "delete_page",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Deletes a page and takes it out of the navigation. Links that lead to it are listed, for you to \
                   change.",
     schema: || object(serde_json::json!({ "page": text("The page, with or without its ending.") }), &["page"]),
@@ -22,7 +22,7 @@ struct Input {
     page: String,
 }
 
-fn run(Input { page }: Input, desk: &mut Desk<'_>) -> Answer {
-    let page = desk.path(&page)?;
-    desk.carry_out(delete_page(desk.tree(), &page))
+fn run(Input { page }: Input, workbench: &mut Workbench<'_>) -> Answer {
+    let page = workbench.path(&page)?;
+    workbench.carry_out(delete_page(workbench.tree(), &page))
 }

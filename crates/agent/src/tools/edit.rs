@@ -4,13 +4,13 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::{Offered, Tool, flag, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, edits, yes};
+use super::{OfferedTo, Tool, flag, object, text};
+use crate::parsed_call::{Answer, edits, yes};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "edit",
-    offered: Offered::Separately,
+    offered: OfferedTo::Separately,
     description: "Replaces an exact text in one file. `old` has to occur exactly once: take enough of the lines \
                   around it, as they are in the file, without line numbers. With `all` every occurrence is replaced.",
     schema: || {
@@ -37,9 +37,9 @@ struct Input {
     all: bool,
 }
 
-fn run(Input { path, old, new, all }: Input, desk: &mut Desk<'_>) -> Answer {
+fn run(Input { path, old, new, all }: Input, workbench: &mut Workbench<'_>) -> Answer {
     let wanted = if all { Occurrences::All } else { Occurrences::One { or: ", or set `all`" } };
-    replace(desk, &path, &old, &new, wanted)
+    replace(workbench, &path, &old, &new, wanted)
 }
 
 /// Which occurrences of a text are replaced.
@@ -52,8 +52,8 @@ pub(super) enum Occurrences {
 }
 
 /// Puts one exact text in the place of another. Line ends are taken as the file's.
-pub(super) fn replace(desk: &mut Desk<'_>, path: &str, old: &str, new: &str, wanted: Occurrences) -> Answer {
-    let (path, before) = desk.text(path)?;
+pub(super) fn replace(workbench: &mut Workbench<'_>, path: &str, old: &str, new: &str, wanted: Occurrences) -> Answer {
+    let (path, before) = workbench.text(path)?;
     if old.is_empty() {
         return Err("the text to replace is empty; insert text after a line, or write the whole file".to_owned());
     }
@@ -73,11 +73,11 @@ pub(super) fn replace(desk: &mut Desk<'_>, path: &str, old: &str, new: &str, wan
             near(&before, &old).unwrap_or_else(|| "read the file again and copy it exactly".to_owned())
         )),
         ([line], _) => {
-            desk.write(&path, before.replacen(&*old, &new, 1).into_bytes())?;
+            workbench.write(&path, before.replacen(&*old, &new, 1).into_bytes())?;
             Ok(format!("Edited `{path}` at line {line}."))
         }
         (many, Occurrences::All) => {
-            desk.write(&path, before.replace(&*old, &new).into_bytes())?;
+            workbench.write(&path, before.replace(&*old, &new).into_bytes())?;
             Ok(format!("Edited `{path}` in {} places.", many.len()))
         }
         (many, Occurrences::One { or }) => {

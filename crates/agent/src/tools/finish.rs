@@ -5,15 +5,15 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::check_docs::listed;
-use super::{Offered, Tool, flag, object, text};
-use crate::desk::Desk;
+use super::{OfferedTo, Tool, flag, object, text};
+use crate::parsed_call::{Answer, ends, yes};
 use crate::secrets::secrets;
 use crate::transcript::ToolResult;
-use crate::work::{Answer, ends, yes};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "finish",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Ends your work. The docs are checked first: problems that your changes made come back to you. Fix \
                   them, or, where they have to be, call it again with `known_problems`: they are added to the summary.",
     schema: || {
@@ -48,7 +48,7 @@ struct Input {
     known_problems: bool,
 }
 
-fn run(Input { outcome, title, summary, known_problems }: Input, desk: &Desk<'_>) -> Answer {
+fn run(Input { outcome, title, summary, known_problems }: Input, workbench: &Workbench<'_>) -> Answer {
     if summary.trim().is_empty() {
         return Err("the summary is empty; say what changed, or why nothing could be done".to_owned());
     }
@@ -58,14 +58,14 @@ fn run(Input { outcome, title, summary, known_problems }: Input, desk: &Desk<'_>
     if title.trim().is_empty() {
         return Err("the title is empty; say in a few words what was done".to_owned());
     }
-    let changed = desk.files.changed();
-    let found = secrets(desk.files.base(), desk.tree(), &changed);
+    let changed = workbench.files.changed();
+    let found = secrets(workbench.files.base(), workbench.tree(), &changed);
     if !found.is_empty() {
         let lines: Vec<String> = found.iter().take(20).map(|secret| format!("- {secret}")).collect();
         return Err(format!("Secrets may not be committed; take them out:\n\n{}", lines.join("\n")));
     }
     // What is not understood is no problem that could be fixed.
-    match new_findings(desk.files.base(), desk.tree(), &changed).findings {
+    match new_findings(workbench.files.base(), workbench.tree(), &changed).findings {
         found if found.is_empty() => Ok(ACCEPTED.to_owned()),
         found if known_problems => Ok(format!("{ACCEPTED}\n\nLeft for you to decide:\n\n{}", listed(&found))),
         found => Err(format!("{HANDED_BACK}\n\n{}", listed(&found))),

@@ -3,13 +3,13 @@
 use docent_refactor::fix_links;
 use serde::Deserialize;
 
-use super::{Offered, Tool, object, within};
-use crate::desk::Desk;
-use crate::work::{Answer, Patterns, edits};
+use super::{OfferedTo, Tool, object, within};
+use crate::parsed_call::{Answer, Patterns, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "fix_links",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Points broken links and anchors at the page or heading that is meant, where history, a redirect, \
                   letter case, the ending, or the only page of that name says which. The others are listed, for you to decide.",
     schema: || object(serde_json::json!({ "in": within() }), &[]),
@@ -22,7 +22,7 @@ struct Input {
     within: Patterns,
 }
 
-fn run(Input { within }: Input, desk: &mut Desk<'_>) -> Answer {
-    let within = desk.patterns(&within)?;
-    desk.carry_out(fix_links(desk.tree(), &within, &|old| desk.files.moved(old)))
+fn run(Input { within }: Input, workbench: &mut Workbench<'_>) -> Answer {
+    let within = workbench.patterns(&within)?;
+    workbench.carry_out(fix_links(workbench.tree(), &within, &|old| workbench.files.moved(old)))
 }

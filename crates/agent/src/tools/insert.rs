@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 
-use super::{Offered, Tool, number, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, edits, whole};
+use super::{OfferedTo, Tool, number, object, text};
+use crate::parsed_call::{Answer, edits, whole};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "insert",
-    offered: Offered::Separately,
+    offered: OfferedTo::Separately,
     description: "Inserts lines into a file after the line with this number; 0 is the top of the file.",
     schema: || {
         let properties = serde_json::json!({
@@ -31,14 +31,14 @@ struct Input {
     text: String,
 }
 
-fn run(Input { path, after_line, text }: Input, desk: &mut Desk<'_>) -> Answer {
+fn run(Input { path, after_line, text }: Input, workbench: &mut Workbench<'_>) -> Answer {
     let after_line = after_line.ok_or("`after_line` is null; give the line to insert after, or 0 for the top")?;
-    insert(desk, &path, after_line, &text)
+    insert(workbench, &path, after_line, &text)
 }
 
 /// Puts lines after a line, counted from 1, or at the top for 0. They get the line ends of the file.
-pub(super) fn insert(desk: &mut Desk<'_>, path: &str, after_line: usize, text: &str) -> Answer {
-    let (path, before) = desk.text(path)?;
+pub(super) fn insert(workbench: &mut Workbench<'_>, path: &str, after_line: usize, text: &str) -> Answer {
+    let (path, before) = workbench.text(path)?;
     let lines: Vec<&str> = before.split_inclusive('\n').collect();
     if after_line > lines.len() {
         return Err(format!("`{path}` has {} lines; there is no line {after_line}", lines.len()));
@@ -56,6 +56,6 @@ pub(super) fn insert(desk: &mut Desk<'_>, path: &str, after_line: usize, text: &
         after.push_str(newline);
     }
     after.push_str(&lines[after_line..].concat());
-    desk.write(&path, after.into_bytes())?;
+    workbench.write(&path, after.into_bytes())?;
     Ok(format!("Inserted {} lines into `{path}` after line {after_line}.", text.lines().count()))
 }

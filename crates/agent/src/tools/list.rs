@@ -6,14 +6,14 @@ use docent_refactor::Selection;
 use docent_site::Site;
 use serde::Deserialize;
 
-use super::{Offered, Tool, number, object, within};
-use crate::desk::Desk;
+use super::{OfferedTo, Tool, number, object, within};
 use crate::file_kind::size;
-use crate::work::{Answer, Patterns, reads, whole};
+use crate::parsed_call::{Answer, Patterns, reads, whole};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "list",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Lists the files of the docs with their sizes, in order. Narrow it with `in`, for example to a folder \
                   or to `guides/**/*.mdx`; with `depth`, folders further down are only counted. Go on with `from` when \
                   there are more.",
@@ -41,12 +41,12 @@ struct Input {
     from: Option<usize>,
 }
 
-fn run(Input { within, depth, from }: Input, desk: &Desk<'_>) -> Answer {
-    listed(desk, &Wanted { within, depth, from: from.unwrap_or(0) })
+fn run(Input { within, depth, from }: Input, workbench: &Workbench<'_>) -> Answer {
+    listed(workbench, &ListRequest { within, depth, from: from.unwrap_or(0) })
 }
 
 /// What is to be listed.
-pub(super) struct Wanted {
+pub(super) struct ListRequest {
     pub(super) within: Patterns,
     /// Levels below the folder that the patterns have in common.
     pub(super) depth: Option<usize>,
@@ -62,8 +62,8 @@ enum Line<'a> {
     Folder(&'a str, usize),
 }
 
-pub(super) fn listed(desk: &Desk<'_>, wanted: &Wanted) -> Answer {
-    let place = desk.place(&wanted.within)?;
+pub(super) fn listed(workbench: &Workbench<'_>, wanted: &ListRequest) -> Answer {
+    let place = workbench.place(&wanted.within)?;
     let tree = place.tree;
     let site = Site::read(tree);
     let selection = Selection::of(&site, &place.patterns).map_err(|why| why.to_string())?;

@@ -29,12 +29,12 @@ use docent_llm::{Editor, MOST_CALLS, ToolSpec};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::desk::{Desk, ToolContext, cut};
 use crate::files::Files;
-use crate::setting::Setting;
+use crate::parsed_call::{Answer, ParsedCall, shape};
 use crate::side_by_side::all_at_once;
 use crate::transcript::{Call, ToolResult, Transcript};
-use crate::work::{Answer, Work, shape};
+use crate::turn_settings::TurnSettings;
+use crate::workbench::{ToolContext, Workbench, cut};
 
 pub(crate) use finish::{addition, is_handed_back};
 
@@ -44,19 +44,19 @@ pub(crate) const TODO_WRITE: &str = todo_write::TOOL.name;
 /// A tool.
 struct Tool {
     name: &'static str,
-    offered: Offered,
+    offered: OfferedTo,
     /// For the model: what it does and when to use it.
     description: &'static str,
     /// The JSON Schema of its input, an object.
     schema: fn() -> Value,
     /// Reads an input. An error says what is wrong with it.
-    begin: fn(&Value) -> Result<Work, String>,
+    begin: fn(&Value) -> Result<ParsedCall, String>,
 }
 
 /// Which models a tool is offered to. Calls of every tool are understood from all of them, as a turn may go on with
 /// another model than it began with.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Offered {
+enum OfferedTo {
     Always,
     /// To those that know separate tools for editing.
     Separately,
@@ -95,12 +95,12 @@ fn find(name: &str) -> Option<&'static Tool> {
 }
 
 /// The tools as a model is offered them. The same for all of a turn, in the same order.
-pub fn specs(setting: &Setting) -> Vec<ToolSpec> {
+pub fn specs(settings: &TurnSettings) -> Vec<ToolSpec> {
     let is_offered = |tool: &&Tool| match tool.offered {
-        Offered::Always => true,
-        Offered::Separately => setting.editor == Editor::Separate,
-        Offered::TextEditor => setting.editor == Editor::TextEditor,
-        Offered::WithSearch => setting.search,
+        OfferedTo::Always => true,
+        OfferedTo::Separately => settings.editor == Editor::Separate,
+        OfferedTo::TextEditor => settings.editor == Editor::TextEditor,
+        OfferedTo::WithSearch => settings.search,
     };
     let spec = |tool: &Tool| ToolSpec {
         name: tool.name.to_owned(),
@@ -114,9 +114,9 @@ pub fn specs(setting: &Setting) -> Vec<ToolSpec> {
 /// if one ran after the other. Every call is answered, in order: what cannot be read, is refused or fails is answered
 /// with the reason, and so is what follows an accepted `finish`, and what is more than a reply may hold.
 pub fn run_tools(calls: &[Call], files: &mut dyn Files, context: &ToolContext) -> Vec<ToolResult> {
-    let mut desk = Desk { files, context };
+    let mut workbench = Workbench { files, context };
     let mut results = Vec::with_capacity(calls.len());
-    let mut looking = Looking::default();
+    let mut looking = PendingReads::default();
     let mut edit_failed = false;
     let mut is_over = false;
     for (index, call) in calls.iter().enumerate() {
@@ -126,23 +126,23 @@ pub fn run_tools(calls: &[Call], files: &mut dyn Files, context: &ToolContext) -
             _ => begin(call),
         };
         match work {
-            Ok(Work::Reads(work)) => looking.add(call, work),
-            Ok(Work::Edits(work)) => {
-                looking.run(&desk, &mut results);
-                let answer = work(&mut desk);
+            Ok(ParsedCall::Reads(work)) => looking.add(call, work),
+            Ok(ParsedCall::Edits(work)) => {
+                looking.run(&workbench, &mut results);
+                let answer = work(&mut workbench);
                 edit_failed |= answer.is_err();
                 results.push(answered(call, answer));
             }
-            Ok(Work::Ends(work)) => {
-                looking.run(&desk, &mut results);
-                let answer = if edit_failed { Err(UNSEEN.to_owned()) } else { work(&desk) };
+            Ok(ParsedCall::Ends(work)) => {
+                looking.run(&workbench, &mut results);
+                let answer = if edit_failed { Err(UNSEEN.to_owned()) } else { work(&workbench) };
                 is_over = answer.is_ok();
                 results.push(answered(call, answer));
             }
             Err(why) => looking.add(call, Box::new(move |_| Err(why))),
         }
     }
-    looking.run(&desk, &mut results);
+    looking.run(&workbench, &mut results);
     shorten(&mut results);
     results
 }
@@ -168,19 +168,19 @@ const TOO_MANY: &str = "not done: a reply may make 256 calls; make this one, and
 const OVER: &str = "not done: the call of `finish` before it ended the turn";
 const UNSEEN: &str = "a change before this call failed; look at its answer first, then finish";
 
-type Look = Box<dyn FnOnce(&Desk<'_>) -> Answer + Send>;
+type ReadOnly = Box<dyn FnOnce(&Workbench<'_>) -> Answer + Send>;
 
 /// Calls that only look and have not run yet.
 #[derive(Default)]
-struct Looking<'a>(Vec<(&'a Call, Look)>);
+struct PendingReads<'a>(Vec<(&'a Call, ReadOnly)>);
 
-impl<'a> Looking<'a> {
-    fn add(&mut self, call: &'a Call, look: Look) {
+impl<'a> PendingReads<'a> {
+    fn add(&mut self, call: &'a Call, look: ReadOnly) {
         self.0.push((call, look));
     }
 
-    fn run(&mut self, desk: &Desk<'_>, results: &mut Vec<ToolResult>) {
-        let work = std::mem::take(&mut self.0).into_iter().map(|(call, look)| move || answered(call, look(desk)));
+    fn run(&mut self, workbench: &Workbench<'_>, results: &mut Vec<ToolResult>) {
+        let work = std::mem::take(&mut self.0).into_iter().map(|(call, look)| move || answered(call, look(workbench)));
         results.extend(all_at_once(work.collect()));
     }
 }
@@ -193,7 +193,7 @@ fn answered(call: &Call, answer: Answer) -> ToolResult {
 }
 
 /// Reads a call. An error says what is wrong with it, and what would be right.
-fn begin(call: &Call) -> Result<Work, String> {
+fn begin(call: &Call) -> Result<ParsedCall, String> {
     let Some(tool) = find(&call.name) else {
         let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
         return Err(format!("there is no tool `{}`; there are {}", call.name, names.join(", ")));
@@ -217,8 +217,8 @@ pub fn replay(transcript: &Transcript, files: &mut dyn Files, context: &ToolCont
         if result.is_error {
             continue;
         }
-        let Ok(Work::Edits(work)) = begin(&call) else { continue };
-        work(&mut Desk { files: &mut *files, context }).map_err(|why| Diverged {
+        let Ok(ParsedCall::Edits(work)) = begin(&call) else { continue };
+        work(&mut Workbench { files: &mut *files, context }).map_err(|why| Diverged {
             call_id: call.id,
             tool: call.name,
             why,
@@ -261,5 +261,5 @@ fn within() -> Value {
 mod tests;
 
 #[cfg(test)]
-#[path = "../looking_tests.rs"]
-mod looking_tests;
+#[path = "../read_tools_tests.rs"]
+mod read_tools_tests;

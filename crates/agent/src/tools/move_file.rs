@@ -4,13 +4,13 @@ use docent_markdown::is_page;
 use docent_refactor::Change;
 use serde::Deserialize;
 
-use super::{Offered, Tool, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, edits};
+use super::{OfferedTo, Tool, object, text};
+use crate::parsed_call::{Answer, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "move",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Moves a file as it is. Links to it do not follow: for a page use `move_page`.",
     schema: || {
         let properties = serde_json::json!({
@@ -30,16 +30,16 @@ struct Input {
     to: String,
 }
 
-fn run(Input { from, to }: Input, desk: &mut Desk<'_>) -> Answer {
-    let (from, bytes) = desk.bytes(&from)?;
-    let to = desk.path(&to)?;
+fn run(Input { from, to }: Input, workbench: &mut Workbench<'_>) -> Answer {
+    let (from, bytes) = workbench.bytes(&from)?;
+    let to = workbench.path(&to)?;
     if from == to {
         return Err(format!("`{from}` is there already"));
     }
-    if desk.tree().read(&to).is_some() {
+    if workbench.tree().read(&to).is_some() {
         return Err(format!("there is a file `{to}` already"));
     }
-    desk.make(&[Change::Delete { path: from.clone() }, Change::Create { path: to.clone(), bytes }])?;
+    workbench.make(&[Change::Delete { path: from.clone() }, Change::Create { path: to.clone(), bytes }])?;
     let page = if is_page(&from) { "; to have them follow, move it back and use `move_page`" } else { "" };
     Ok(format!("Moved `{from}` to `{to}`. Links to it are as they were{page}."))
 }

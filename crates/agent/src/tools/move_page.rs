@@ -3,13 +3,13 @@
 use docent_refactor::move_page;
 use serde::Deserialize;
 
-use super::{Offered, Tool, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, edits};
+use super::{OfferedTo, Tool, object, text};
+use crate::parsed_call::{Answer, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "move_page",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Moves or renames a page. Links to it and from it, the navigation and a redirect from the old path \
                   follow.",
     schema: || {
@@ -30,7 +30,7 @@ struct Input {
     to: String,
 }
 
-fn run(Input { from, to }: Input, desk: &mut Desk<'_>) -> Answer {
-    let (from, to) = (desk.path(&from)?, desk.path(&to)?);
-    desk.carry_out(move_page(desk.tree(), &from, &to))
+fn run(Input { from, to }: Input, workbench: &mut Workbench<'_>) -> Answer {
+    let (from, to) = (workbench.path(&from)?, workbench.path(&to)?);
+    workbench.carry_out(move_page(workbench.tree(), &from, &to))
 }

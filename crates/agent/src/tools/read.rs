@@ -2,14 +2,14 @@
 
 use serde::Deserialize;
 
-use super::{Offered, Tool, number, object, text};
-use crate::desk::Desk;
+use super::{OfferedTo, Tool, number, object, text};
 use crate::file_kind::described;
-use crate::work::{Answer, reads, whole};
+use crate::parsed_call::{Answer, reads, whole};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "read",
-    offered: Offered::Separately,
+    offered: OfferedTo::Separately,
     description: "Reads a text file. Each line comes with its number and a tab, which are not part of the file. Long \
                   files come in parts: say which lines. Files that are no text are described.",
     schema: || {
@@ -40,13 +40,13 @@ struct Input {
     to_line: Option<usize>,
 }
 
-fn run(Input { path, from_line, to_line }: Input, desk: &Desk<'_>) -> Answer {
+fn run(Input { path, from_line, to_line }: Input, workbench: &Workbench<'_>) -> Answer {
     let lines = Lines {
         from: from_line.unwrap_or(1),
         to: to_line.or_else(|| from_line.map(|from| from.saturating_add(LINES - 1))),
         more: |next| format!("go on with `from_line`: {next}"),
     };
-    read(desk, &path, &lines)
+    read(workbench, &path, &lines)
 }
 
 /// The lines wanted of a file, counted from 1.
@@ -59,8 +59,8 @@ pub(super) struct Lines {
 }
 
 /// The lines of a text file with their numbers, or what another file is.
-pub(super) fn read(desk: &Desk<'_>, path: &str, lines: &Lines) -> Answer {
-    let (path, bytes) = desk.open(path)?;
+pub(super) fn read(workbench: &Workbench<'_>, path: &str, lines: &Lines) -> Answer {
+    let (path, bytes) = workbench.open(path)?;
     let text = match described(&path, &bytes) {
         Some(kind) => return Ok(format!("`{path}` is no text: {kind}.")),
         None => String::from_utf8_lossy(&bytes),

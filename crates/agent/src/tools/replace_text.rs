@@ -3,13 +3,13 @@
 use docent_refactor::replace_text;
 use serde::Deserialize;
 
-use super::{Offered, Tool, object, text, within};
-use crate::desk::Desk;
-use crate::work::{Answer, Patterns, edits};
+use super::{OfferedTo, Tool, object, text, within};
+use crate::parsed_call::{Answer, Patterns, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "replace_text",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Replaces a text on every page: prose, code and front matter, and the labels of the navigation. A \
                   single word is replaced as a whole word only. Names of components and fields are left alone, and so \
                   are links and URLs unless `in` names the pages. Links to headings that change follow.",
@@ -32,7 +32,7 @@ struct Input {
     within: Patterns,
 }
 
-fn run(Input { find, replace, within }: Input, desk: &mut Desk<'_>) -> Answer {
-    let within = desk.patterns(&within)?;
-    desk.carry_out(replace_text(desk.tree(), &find, &replace, &within))
+fn run(Input { find, replace, within }: Input, workbench: &mut Workbench<'_>) -> Answer {
+    let within = workbench.patterns(&within)?;
+    workbench.carry_out(replace_text(workbench.tree(), &find, &replace, &within))
 }

@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 
-use super::{Offered, Tool, number, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, reads, whole};
+use super::{OfferedTo, Tool, number, object, text};
+use crate::parsed_call::{Answer, reads, whole};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "search_docs",
-    offered: Offered::WithSearch,
+    offered: OfferedTo::WithSearch,
     description: "Searches the published docs for passages about something, the best first. Good for finding the pages \
                   on a topic; for exact words use `search_text`. What is published may be older than the files here: \
                   read a file before you change it.",
@@ -35,8 +35,8 @@ struct Input {
     limit: Option<usize>,
 }
 
-fn run(Input { query, limit }: Input, desk: &Desk<'_>) -> Answer {
-    let search = desk.search().ok_or("there is no index of these docs; use `search_text`")?;
+fn run(Input { query, limit }: Input, workbench: &Workbench<'_>) -> Answer {
+    let search = workbench.search().ok_or("there is no index of these docs; use `search_text`")?;
     if query.trim().is_empty() {
         return Err("the query is empty".to_owned());
     }

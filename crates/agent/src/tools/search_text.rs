@@ -7,14 +7,14 @@ use docent_site::Site;
 use regex::{Regex, RegexBuilder};
 use serde::Deserialize;
 
-use super::{Offered, Tool, flag, number, object, text, within};
-use crate::desk::Desk;
+use super::{OfferedTo, Tool, flag, number, object, text, within};
+use crate::parsed_call::{Answer, Patterns, reads, whole, yes};
 use crate::side_by_side::side_by_side;
-use crate::work::{Answer, Patterns, reads, whole, yes};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "search_text",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Searches the text files of the docs line by line with a regular expression (Rust syntax, no \
                   look-around) and gives file, line and text of each match; with `context_lines` also the lines around.",
     schema: || {
@@ -50,10 +50,10 @@ struct Input {
     context_lines: Option<usize>,
 }
 
-fn run(Input { pattern, within, ignore_case, context_lines }: Input, desk: &Desk<'_>) -> Answer {
+fn run(Input { pattern, within, ignore_case, context_lines }: Input, workbench: &Workbench<'_>) -> Answer {
     let pattern = Pattern::new(&pattern, ignore_case)?;
     let around = context_lines.unwrap_or(0).min(AROUND);
-    let place = desk.place(&within)?;
+    let place = workbench.place(&within)?;
     let tree = place.tree;
     let site = Site::read(tree);
     let selection = Selection::of(&site, &place.patterns).map_err(|why| why.to_string())?;

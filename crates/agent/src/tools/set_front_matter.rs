@@ -4,13 +4,13 @@ use docent_refactor::{FieldContent, set_front_matter};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Offered, Tool, object, text, within};
-use crate::desk::Desk;
-use crate::work::{Answer, Patterns, edits};
+use super::{OfferedTo, Tool, object, text, within};
+use crate::parsed_call::{Answer, Patterns, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "set_front_matter",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Sets a front matter field on pages. Comments and the order of fields stay as they are.",
     schema: || {
         let properties = json!({
@@ -31,13 +31,13 @@ struct Input {
     within: Patterns,
 }
 
-fn run(Input { field, value, within }: Input, desk: &mut Desk<'_>) -> Answer {
+fn run(Input { field, value, within }: Input, workbench: &mut Workbench<'_>) -> Answer {
     let content = match value {
         Value::String(text) => FieldContent::Text(text),
         Value::Bool(flag) => FieldContent::Flag(flag),
         Value::Number(number) => FieldContent::Number(number.to_string()),
         _ => return Err("`value` has to be a text, a number, true or false".to_owned()),
     };
-    let within = desk.patterns(&within)?;
-    desk.carry_out(set_front_matter(desk.tree(), &field, &content, &within))
+    let within = workbench.patterns(&within)?;
+    workbench.carry_out(set_front_matter(workbench.tree(), &field, &content, &within))
 }

@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use super::edit::{Occurrences, replace};
 use super::insert::insert;
-use super::list::{Wanted, listed};
+use super::list::{ListRequest, listed};
 use super::read::{Lines, read};
 use super::write::write;
-use super::{Offered, Tool, number, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, Patterns, Work, input, whole};
+use super::{OfferedTo, Tool, number, object, text};
+use crate::parsed_call::{Answer, ParsedCall, Patterns, input, whole};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "str_replace_based_edit_tool",
-    offered: Offered::TextEditor,
+    offered: OfferedTo::TextEditor,
     description: "Views, creates and edits files.\n- `view` shows a text file with line numbers, which are not part of \
                   it, or what is in a folder, two levels deep. `view_range` takes the first and the last line wanted; \
                   -1 is the end.\n- `str_replace` replaces `old_str`, which has to occur exactly once in the file, as \
@@ -72,38 +72,40 @@ struct Input {
     insert_line: Option<usize>,
 }
 
-fn begin(given: &Value) -> Result<Work, String> {
+fn begin(given: &Value) -> Result<ParsedCall, String> {
     let Input { command, path, view_range, old_str, new_str, file_text, insert_line } = input(given)?;
     let missing = |field: &str| format!("the input is not what this command takes: missing field `{field}`");
     Ok(match command {
-        Command::View => Work::Reads(Box::new(move |desk| view(desk, &path, view_range))),
+        Command::View => ParsedCall::Reads(Box::new(move |workbench| view(workbench, &path, view_range))),
         Command::StrReplace => {
             let (old, new) = (old_str.ok_or_else(|| missing("old_str"))?, new_str.unwrap_or_default());
-            Work::Edits(Box::new(move |desk| replace(desk, &path, &old, &new, Occurrences::One { or: "" })))
+            ParsedCall::Edits(Box::new(move |workbench| {
+                replace(workbench, &path, &old, &new, Occurrences::One { or: "" })
+            }))
         }
         Command::Create => {
             let content = file_text.ok_or_else(|| missing("file_text"))?;
-            Work::Edits(Box::new(move |desk| write(desk, &path, content)))
+            ParsedCall::Edits(Box::new(move |workbench| write(workbench, &path, content)))
         }
         Command::Insert => {
             let line = insert_line.ok_or_else(|| missing("insert_line"))?;
             let text = new_str.ok_or_else(|| missing("insert_text"))?;
-            Work::Edits(Box::new(move |desk| insert(desk, &path, line, &text)))
+            ParsedCall::Edits(Box::new(move |workbench| insert(workbench, &path, line, &text)))
         }
     })
 }
 
-fn view(desk: &Desk<'_>, path: &str, range: Option<(usize, Option<usize>)>) -> Answer {
-    if desk.is_folder(path) {
+fn view(workbench: &Workbench<'_>, path: &str, range: Option<(usize, Option<usize>)>) -> Answer {
+    if workbench.is_folder(path) {
         let name = path.trim_end_matches('/');
         // Brackets and the like are parts of the name here.
         let literal = name.replace('[', "[[]").replace('{', "[{]").replace('*', "[*]").replace('?', "[?]");
         let depth = (literal == name).then_some(LEVELS);
-        let within = Patterns(if desk.is_root(path) { Vec::new() } else { vec![format!("{literal}/**")] });
-        return listed(desk, &Wanted { within, depth, from: 0 });
+        let within = Patterns(if workbench.is_root(path) { Vec::new() } else { vec![format!("{literal}/**")] });
+        return listed(workbench, &ListRequest { within, depth, from: 0 });
     }
     let (from, to) = range.unwrap_or((1, None));
-    read(desk, path, &Lines { from, to, more: |next| format!("go on with `view_range`: [{next}, -1]") })
+    read(workbench, path, &Lines { from, to, more: |next| format!("go on with `view_range`: [{next}, -1]") })
 }
 
 /// The first and the last line; -1 is the end.

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::{Offered, Tool, object, text};
-use crate::desk::Desk;
+use super::{OfferedTo, Tool, object, text};
+use crate::parsed_call::{Answer, reads};
 use crate::todos::WrittenTodos;
-use crate::work::{Answer, reads};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "todo_write",
-    offered: Offered::Always,
+    offered: OfferedTo::Always,
     description: "Writes down your plan, all of it, in the place of the one before. People see it while you work. Keep \
                   one todo in progress.",
     schema: || {
@@ -28,7 +28,7 @@ pub(super) const TOOL: Tool = Tool {
 
 const MOST: usize = 200;
 
-fn run(WrittenTodos { todos }: WrittenTodos, _desk: &Desk<'_>) -> Answer {
+fn run(WrittenTodos { todos }: WrittenTodos, _desk: &Workbench<'_>) -> Answer {
     if todos.len() > MOST {
         return Err(format!("a plan has at most {MOST} todos, and this has {}", todos.len()));
     }

@@ -2,13 +2,13 @@
 
 use serde::Deserialize;
 
-use super::{Offered, Tool, object, text};
-use crate::desk::Desk;
-use crate::work::{Answer, edits};
+use super::{OfferedTo, Tool, object, text};
+use crate::parsed_call::{Answer, edits};
+use crate::workbench::Workbench;
 
 pub(super) const TOOL: Tool = Tool {
     name: "write",
-    offered: Offered::Separately,
+    offered: OfferedTo::Separately,
     description: "Writes a whole file, new or in the place of the old one. For a small change to a file use `edit`; a \
                   new page is better made with `add_page`, which also names it in the navigation.",
     schema: || {
@@ -29,15 +29,15 @@ struct Input {
     content: String,
 }
 
-fn run(Input { path, content }: Input, desk: &mut Desk<'_>) -> Answer {
-    write(desk, &path, content)
+fn run(Input { path, content }: Input, workbench: &mut Workbench<'_>) -> Answer {
+    write(workbench, &path, content)
 }
 
 /// Makes this the whole text of a file.
-pub(super) fn write(desk: &mut Desk<'_>, path: &str, content: String) -> Answer {
-    let path = desk.path(path)?;
-    let is_new = desk.tree().read(&path).is_none();
+pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) -> Answer {
+    let path = workbench.path(path)?;
+    let is_new = workbench.tree().read(&path).is_none();
     let lines = content.lines().count();
-    desk.write(&path, content.into_bytes())?;
+    workbench.write(&path, content.into_bytes())?;
     Ok(format!("{} `{path}`, {lines} lines.", if is_new { "Made" } else { "Replaced" }))
 }

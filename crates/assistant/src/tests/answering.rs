@@ -3,25 +3,25 @@
 use std::time::Duration;
 
 use docent_llm::ToolChoice;
-use docent_llm::scripted::{Gate, Reply};
+use docent_llm::scripted::{Reply, ReplyGate};
 use docent_types::{Role, StreamEvent, Usage};
 use futures::StreamExt;
 use serde_json::json;
 
-use super::{House, NOW};
-use crate::{Ask, ContextItem, ContextKind, Said, Site};
+use super::{Fixture, NOW};
+use crate::{Ask, ChatMessage, ContextItem, ContextKind, Site};
 
 #[tokio::test]
 async fn a_question_is_searched_and_answered() {
-    let house = House::new();
-    house.model.replies(Reply::text("Five times, see [Retries](/guides/retries).").costs(10, 3));
-    let told = house.ask("How often is a failed call retried?").await;
+    let fixture = Fixture::new();
+    fixture.model.replies(Reply::text("Five times, see [Retries](/guides/retries).").costs(10, 3));
+    let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.kinds(), ["start", "step", "call", "result", "text", "source", "step-end", "finish"]);
     assert_eq!(told.queries(), ["How often is a failed call retried?"]);
     assert_eq!(told.sources()[0], "guides/retries");
     assert_eq!(told.text(), "Five times, see [Retries](/guides/retries).");
     assert_eq!(told.usage(), Some(Usage::of(10, 3)));
-    let turn = house.last_turn().await;
+    let turn = fixture.last_turn().await;
     assert!(turn.answered && turn.asked_at == NOW);
     assert_eq!(turn.answer.as_deref(), Some("Five times, see [Retries](/guides/retries)."));
     assert_eq!((turn.sources[0].title.as_str(), turn.sources[0].url.as_str()), ("Retries", "/guides/retries"));
@@ -30,39 +30,39 @@ async fn a_question_is_searched_and_answered() {
 
 #[tokio::test]
 async fn what_was_found_is_there_before_the_model_has_said_a_word() {
-    let house = House::new();
-    let thinking = Gate::closed();
-    house.model.replies(Reply::default().wait(&thinking).say("Five times."));
-    let ask = house.question("How often is a failed call retried?");
-    let mut events = house.assistant.answer(ask).await.expect("begins").events;
+    let fixture = Fixture::new();
+    let thinking = ReplyGate::closed();
+    fixture.model.replies(Reply::default().wait(&thinking).say("Five times."));
+    let ask = fixture.question("How often is a failed call retried?");
+    let mut events = fixture.assistant.answer(ask).await.expect("begins").events;
     let mut seen = Vec::new();
     while !matches!(seen.last(), Some(StreamEvent::ToolResult { .. })) {
         seen.push(events.next().await.expect("an event"));
     }
-    assert!(house.model.requests().is_empty(), "not even asked");
+    assert!(fixture.model.requests().is_empty(), "not even asked");
     while futures::poll!(events.next()).is_ready() {}
-    assert_eq!(house.model.requests().len(), 1, "it thinks");
+    assert_eq!(fixture.model.requests().len(), 1, "it thinks");
     drop(events);
-    house.model.is_cancelled(1).await;
+    fixture.model.is_cancelled(1).await;
 }
 
 #[tokio::test]
 async fn the_model_searches_for_what_is_missing_and_then_must_answer() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for query in ["rotate keys", "python client", "bearer token"] {
-        house.model.replies(Reply::text("Let me look. ").call("search", json!({ "query": query })).costs(5, 1));
+        fixture.model.replies(Reply::text("Let me look. ").call("search", json!({ "query": query })).costs(5, 1));
     }
-    house.model.replies(Reply::text("Every month, see [Rotation](/guides/keys#rotation).").costs(7, 2));
-    let told = house.ask("How often is a failed call retried?").await;
+    fixture.model.replies(Reply::text("Every month, see [Rotation](/guides/keys#rotation).").costs(7, 2));
+    let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.queries()[1..], ["rotate keys", "python client", "bearer token"]);
     assert_eq!(told.kinds().iter().filter(|kind| **kind == "step").count(), 4);
     assert!(told.found()[1].contains(&"guides/keys".to_owned()));
     assert_eq!(told.usage(), Some(Usage::of(22, 5)), "of all steps");
-    let requests = house.model.requests();
+    let requests = fixture.model.requests();
     let choices: Vec<ToolChoice> = requests.iter().map(|request| request.tool_choice).collect();
     assert_eq!(choices, [ToolChoice::Auto, ToolChoice::Auto, ToolChoice::Auto, ToolChoice::None]);
     assert!(requests.iter().all(|request| request.tools.len() == 1), "a transcript with calls names its tools");
-    assert!(house.told(3).contains("Rotate keys every month."));
+    assert!(fixture.told(3).contains("Rotate keys every month."));
     assert_eq!(told.sources().last().map(String::as_str), Some("guides/keys"), "what the text links is a source");
     let once: std::collections::HashSet<_> = told.sources().into_iter().collect();
     assert_eq!(once.len(), told.sources().len(), "no page twice");
@@ -70,94 +70,94 @@ async fn the_model_searches_for_what_is_missing_and_then_must_answer() {
 
 #[tokio::test]
 async fn a_call_that_makes_no_sense_is_answered_and_shown_to_nobody() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let calls =
         Reply::default().call("search", json!("retr")).call("rm", json!({})).call("search", json!({ "query": " " }));
-    house.model.replies(calls).replies("Five times.");
-    let told = house.ask("How often is a failed call retried?").await;
+    fixture.model.replies(calls).replies("Five times.");
+    let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.queries().len(), 1);
     assert_eq!(told.text(), "Five times.");
-    let transcript = house.told(1);
-    assert!(transcript.contains("call-1 failed: The input must be an object with a `query`"), "{transcript}");
+    let transcript = fixture.told(1);
+    assert!(transcript.contains("call-1 failed: The told must be an object with a `query`"), "{transcript}");
     assert!(transcript.contains("call-2 failed: There is no tool `rm`"), "{transcript}");
 }
 
 #[tokio::test]
 async fn more_searches_than_there_are_get_an_answer_too() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let calls = ["a", "b", "c", "d"]
         .into_iter()
         .fold(Reply::default(), |reply, query| reply.call("search", json!({ "query": format!("retries {query}") })));
-    house.model.replies(calls).replies("Five times.");
-    let told = house.ask("How often is a failed call retried?").await;
+    fixture.model.replies(calls).replies("Five times.");
+    let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.queries().len(), 4, "ours and three");
-    assert!(house.told(1).contains("call-4 failed: No more searches can be made."));
-    assert_eq!(house.model.requests()[1].tool_choice, ToolChoice::None);
+    assert!(fixture.told(1).contains("call-4 failed: No more searches can be made."));
+    assert_eq!(fixture.model.requests()[1].tool_choice, ToolChoice::None);
 }
 
 #[tokio::test]
 async fn a_reply_is_never_empty() {
-    let house = House::new();
-    house.model.replies("").replies("Five times.");
-    assert_eq!(house.ask("How often is a failed call retried?").await.text(), "Five times.");
-    house.model.replies("").replies("");
-    let told = house.ask("How often is a failed call retried?").await;
+    let fixture = Fixture::new();
+    fixture.model.replies("").replies("Five times.");
+    assert_eq!(fixture.ask("How often is a failed call retried?").await.text(), "Five times.");
+    fixture.model.replies("").replies("");
+    let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.text(), "The model gave no answer. Ask again, or in other words.");
-    house
+    fixture
         .model
         .replies(Reply::text("Let me look.").call("search", json!({ "query": "retries" })))
         .replies("")
         .replies("");
-    let told = house.ask("How often is a failed call retried?").await;
+    let told = fixture.ask("How often is a failed call retried?").await;
     assert_eq!(told.text(), "Let me look.The model gave no answer. Ask again, or in other words.");
-    house.model.replies("<!--docent:unanswered-->");
-    assert_eq!(house.ask("How often is a failed call retried?").await.text(), "The docs do not answer this.");
+    fixture.model.replies("<!--docent:unanswered-->");
+    assert_eq!(fixture.ask("How often is a failed call retried?").await.text(), "The docs do not answer this.");
 }
 
 #[tokio::test]
 async fn the_new_words_of_a_follow_up_lead() {
-    let house = House::builtin();
-    let first = house.ask("How do I rotate an API key?").await;
+    let fixture = Fixture::builtin();
+    let first = fixture.ask("How do I rotate an API key?").await;
     assert!(first.text().contains("> Rotate keys every month."), "{}", first.text());
-    let second = house.ask_on(first.thread, "And the backoff?").await;
+    let second = fixture.ask_on(first.thread, "And the backoff?").await;
     assert!(second.text().contains("> The delay doubles up to `max_delay`."), "{}", second.text());
     assert!(!second.text().contains("Rotate keys"), "{}", second.text());
     // One that has no new words is about the same as before.
-    let third = house.ask_on(first.thread, "Why?").await;
+    let third = fixture.ask_on(first.thread, "Why?").await;
     assert!(third.text().contains("> Rotate keys every month."), "{}", third.text());
 }
 
 #[tokio::test]
 async fn a_section_that_answers_is_quoted_wherever_it_stands_on_a_page_that_was_found() {
-    let house = House::builtin();
-    let told = house.ask("How do I install the Python client and its retries?").await;
+    let fixture = Fixture::builtin();
+    let told = fixture.ask("How do I install the Python client and its retries?").await;
     assert!(told.text().contains("Pass `retries=5` to the client in Python."), "{}", told.text());
     assert!(told.text().contains("Install it with pip."), "{}", told.text());
 }
 
 #[tokio::test]
 async fn a_follow_up_is_searched_in_the_words_of_the_model() {
-    let house = House::new();
-    house.model.replies("Five times.").replies("\"retries Python client\"\n").replies("Pass `retries=5`.");
-    let first = house.ask("How often is a failed call retried?").await;
-    let second = house.ask_on(first.thread, "And in Python?").await;
+    let fixture = Fixture::new();
+    fixture.model.replies("Five times.").replies("\"retries Python client\"\n").replies("Pass `retries=5`.");
+    let first = fixture.ask("How often is a failed call retried?").await;
+    let second = fixture.ask_on(first.thread, "And in Python?").await;
     assert_eq!(second.queries(), ["retries Python client"]);
     assert_eq!(second.sources()[0], "clients/python");
-    let rewriting = house.told(1);
+    let rewriting = fixture.told(1);
     assert!(
         rewriting.contains("How often is a failed call retried?") && rewriting.contains("Five times."),
         "{rewriting}"
     );
-    assert!(house.told(2).contains("How often is a failed call retried?"), "the conversation is told");
+    assert!(fixture.told(2).contains("How often is a failed call retried?"), "the conversation is told");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_model_that_takes_too_long_to_rewrite_is_not_waited_for() {
-    let house = House::new();
-    house.model.replies("Five times.").replies(Reply::default().wait(&Gate::closed())).replies("Pass it.");
-    let first = house.ask("How often is a failed call retried?").await;
+    let fixture = Fixture::new();
+    fixture.model.replies("Five times.").replies(Reply::default().wait(&ReplyGate::closed())).replies("Pass it.");
+    let first = fixture.ask("How often is a failed call retried?").await;
     let since = tokio::time::Instant::now();
-    let second = house.ask_on(first.thread, "And in Python?").await;
+    let second = fixture.ask_on(first.thread, "And in Python?").await;
     assert_eq!(second.queries(), ["And in Python? How often is a failed call retried?"]);
     assert_eq!(since.elapsed(), Duration::from_secs(2));
     assert_eq!(second.text(), "Pass it.");
@@ -165,22 +165,22 @@ async fn a_model_that_takes_too_long_to_rewrite_is_not_waited_for() {
 
 #[tokio::test]
 async fn a_question_that_stands_alone_is_not_rewritten() {
-    let house = House::new();
-    house.model.replies("Five times.").replies("As a bearer token.");
-    let first = house.ask("How often is a failed call retried?").await;
-    let second = house.ask_on(first.thread, "How do I send the API key to the server?").await;
+    let fixture = Fixture::new();
+    fixture.model.replies("Five times.").replies("As a bearer token.");
+    let first = fixture.ask("How often is a failed call retried?").await;
+    let second = fixture.ask_on(first.thread, "How do I send the API key to the server?").await;
     assert_eq!(second.queries(), ["How do I send the API key to the server?"]);
-    assert_eq!(house.model.requests().len(), 2);
+    assert_eq!(fixture.model.requests().len(), 2);
 }
 
 #[tokio::test]
 async fn the_page_the_reader_is_on_is_given_where_the_question_is_about_it() {
-    let house = House::new().site(Site { address: Some("https://acme.test/docs".to_owned()), ..Site::default() });
+    let fixture = Fixture::new().site(Site { address: Some("https://acme.test/docs".to_owned()), ..Site::default() });
     for path in ["/guides/keys", "https://acme.test/docs/guides/keys?x=1#rotation", "/docs/guides/keys/"] {
-        house.model.replies("It is about keys, see [it](#rotation).");
-        let ask = Ask { current_path: Some(path.to_owned()), ..house.question("What is this about?") };
-        let told = house.answer(ask).await;
-        let request = house.told(house.model.requests().len() - 1);
+        fixture.model.replies("It is about keys, see [it](#rotation).");
+        let ask = Ask { current_path: Some(path.to_owned()), ..fixture.question("What is this about?") };
+        let told = fixture.answer(ask).await;
+        let request = fixture.told(fixture.model.requests().len() - 1);
         assert!(request.contains("Rotate keys every month."), "{path}: {request}");
         assert_eq!(told.text(), "It is about keys, see [it](/guides/keys#rotation).");
     }
@@ -188,60 +188,60 @@ async fn the_page_the_reader_is_on_is_given_where_the_question_is_about_it() {
 
 #[tokio::test]
 async fn what_the_reader_points_at_is_quoted_as_what_it_is() {
-    let house = House::new();
-    house.model.replies("It doubles.");
+    let fixture = Fixture::new();
+    fixture.model.replies("It doubles.");
     let selected = ContextItem {
         kind: ContextKind::TextSelection,
         value: "max_delay".into(),
         path: Some("/guides/retries".into()),
     };
-    let told = house.answer(Ask { context: vec![selected], ..house.question("What is this?") }).await;
+    let told = fixture.answer(Ask { context: vec![selected], ..fixture.question("What is this?") }).await;
     assert_eq!(told.queries(), ["What is this? max_delay"]);
-    assert!(house.told(0).contains("Selected text the reader points at from /guides/retries:\n```\nmax_delay\n```"));
+    assert!(fixture.told(0).contains("Selected text the reader points at from /guides/retries:\n```\nmax_delay\n```"));
 }
 
 #[tokio::test]
 async fn no_more_passages_are_used_than_asked_for() {
-    let house = House::new();
-    house.model.replies("So.");
-    let told = house.answer(Ask { passages: 1, ..house.question("retries client key") }).await;
+    let fixture = Fixture::new();
+    fixture.model.replies("So.");
+    let told = fixture.answer(Ask { passages: 1, ..fixture.question("retries client key") }).await;
     assert_eq!(told.found()[0].len(), 1);
 }
 
 #[tokio::test]
 async fn without_a_language_model_the_docs_are_quoted() {
-    let house = House::builtin();
-    let first = house.ask("How often is a failed call retried?").await;
+    let fixture = Fixture::builtin();
+    let first = fixture.ask("How often is a failed call retried?").await;
     assert!(first.text().contains("> A failed call is retried five times."), "{}", first.text());
     assert!(first.text().contains("](/guides/retries"), "{}", first.text());
-    let second = house.ask_on(first.thread, "And in Python?").await;
+    let second = fixture.ask_on(first.thread, "And in Python?").await;
     assert_eq!(second.queries(), ["And in Python? How often is a failed call retried?"]);
 }
 
 #[tokio::test]
 async fn what_one_question_makes_a_model_read_is_bounded_over_all_its_calls() {
     for (words, calls) in [(9_000, 1), (300, 2)] {
-        let house = House::new();
+        let fixture = Fixture::new();
         for _ in 0..5 {
             let said = Reply::text("y".repeat(200_000));
-            house.model.replies(said.call("search", json!({ "query": "rotate keys ".repeat(words) })));
+            fixture.model.replies(said.call("search", json!({ "query": "rotate keys ".repeat(words) })));
         }
         let item = ContextItem {
             kind: ContextKind::TextSelection,
             value: "selected words ".repeat(words),
             path: Some("a/b ".repeat(words * 10)),
         };
-        let before = Said { id: None, role: Role::User, text: "before ".repeat(words * 10) };
+        let before = ChatMessage { id: None, role: Role::User, text: "before ".repeat(words * 10) };
         let mut ask =
-            Ask { context: vec![item; words / 100], passages: 50, ..house.question(&"retried? ".repeat(words * 10)) };
+            Ask { context: vec![item; words / 100], passages: 50, ..fixture.question(&"retried? ".repeat(words * 10)) };
         ask.said.insert(0, before);
-        let told = house.answer(ask).await;
-        let requests = house.model.requests();
+        let told = fixture.answer(ask).await;
+        let requests = fixture.model.requests();
         let read: u32 = requests.iter().map(crate::prompt::tokens).sum();
         assert!(requests.len() >= calls && read <= 64_000, "{read} tokens in {} calls", requests.len());
         assert!(told.queries().iter().all(|query| query.len() <= 2_000), "what is searched for, too");
 
-        let turn = house.last_turn().await;
+        let turn = fixture.last_turn().await;
         assert!((16_000..=16 * 1024).contains(&turn.question.len()), "{} bytes are kept", turn.question.len());
         assert!((60_000..=64 * 1024).contains(&turn.answer.as_ref().expect("an answer").len()));
     }
@@ -249,17 +249,17 @@ async fn what_one_question_makes_a_model_read_is_bounded_over_all_its_calls() {
 
 #[tokio::test]
 async fn of_what_a_client_says_was_said_before_no_more_is_kept_than_of_a_question() {
-    let house = House::new();
-    house.model.replies("Five times.");
-    let said = |role, text: String| Said { id: None, role, text };
-    let mut ask = house.question("How often is a failed call retried?");
+    let fixture = Fixture::new();
+    fixture.model.replies("Five times.");
+    let said = |role, text: String| ChatMessage { id: None, role, text };
+    let mut ask = fixture.question("How often is a failed call retried?");
     for turn in (0..30).rev() {
         ask.said.insert(0, said(Role::Assistant, "So. ".repeat(1_000)));
         ask.said.insert(0, said(Role::User, format!("What is {turn}?")));
     }
-    let told = house.answer(ask).await;
-    assert!(house.told(0).contains("What is 15?"), "the model reads more of it");
-    let thread = house.assistant.thread(&house.domain, told.thread).await.expect("reads").expect("is there");
+    let told = fixture.answer(ask).await;
+    assert!(fixture.told(0).contains("What is 15?"), "the model reads more of it");
+    let thread = fixture.assistant.thread(&fixture.domain, told.thread).await.expect("reads").expect("is there");
     let kept: usize =
         thread.turns.iter().map(|turn| turn.question.len() + turn.answer.as_ref().map_or(0, String::len)).sum();
     assert!((12_000..=16 * 1024 + "Five times.".len()).contains(&kept), "{kept} bytes");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::House;
+use super::Fixture;
 
 /// Questions, each with the facts that a good answer holds.
 const QUESTIONS: [(&str, &[&str]); 24] = [
@@ -48,7 +48,7 @@ const FOREIGN: [&str; 8] = [
 const FACTS_FOUND: usize = 38;
 const ANSWERED: usize = 20;
 
-fn sample() -> House {
+fn sample() -> Fixture {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/sample");
     let mut files = Vec::new();
     let mut folders = vec![root.clone()];
@@ -64,15 +64,15 @@ fn sample() -> House {
         }
     }
     let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (name.as_str(), text.as_str())).collect();
-    House { docs: super::docs(&files), ..House::builtin() }
+    Fixture { docs: super::docs(&files), ..Fixture::builtin() }
 }
 
 #[tokio::test]
 async fn questions_about_the_sample_site_are_answered_with_facts() {
-    let house = sample();
+    let fixture = sample();
     let (mut found, mut answered, mut missed) = (0, 0, Vec::new());
     for (question, facts) in QUESTIONS {
-        let text = house.ask(question).await.text().replace("\n> ", "\n");
+        let text = fixture.ask(question).await.text().replace("\n> ", "\n");
         let lacking: Vec<&&str> = facts.iter().filter(|fact| !text.contains(**fact)).collect();
         found += facts.len() - lacking.len();
         answered += usize::from(lacking.is_empty());
@@ -87,9 +87,9 @@ async fn questions_about_the_sample_site_are_answered_with_facts() {
 
 #[tokio::test]
 async fn what_the_sample_site_does_not_answer_is_not_answered() {
-    let house = sample();
+    let fixture = sample();
     for question in FOREIGN {
-        let text = house.ask(question).await.text();
+        let text = fixture.ask(question).await.text();
         assert!(text.starts_with("The docs do not answer this."), "{question}\n{text}");
     }
 }

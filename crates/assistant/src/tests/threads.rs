@@ -6,21 +6,21 @@ use std::task::Poll;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use docent_llm::scripted::{Gate, Reply};
+use docent_llm::scripted::{Reply, ReplyGate};
 use docent_types::{CallError, Domain, FixedIds, RefusalKind, StoreError, StreamEvent, ThreadId, Timestamp};
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
-use super::{House, NOW, Told};
+use super::{Fixture, NOW, PromptInput};
 use crate::memory::MemoryThreads;
 use crate::{Ask, Assistant, Export, ExportQuery, Feedback, NewThread, Rating, Thread, Threads, Turn};
 
 const QUESTION: &str = "How often is a failed call retried?";
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-fn message(told: &Told) -> String {
+fn message(told: &PromptInput) -> String {
     let ids = told.each(|event| match event {
         StreamEvent::Start { message_id, .. } => Some(message_id.to_string()),
         _ => None,
@@ -28,8 +28,8 @@ fn message(told: &Told) -> String {
     ids.into_iter().next().expect("a start")
 }
 
-async fn rate(house: &House, thread: ThreadId, message: &str, comment: &str) -> Result<(), RefusalKind> {
-    let rated = house.assistant.rate(&house.domain, thread, message, Rating::Down, Some(comment.to_owned())).await;
+async fn rate(fixture: &Fixture, thread: ThreadId, message: &str, comment: &str) -> Result<(), RefusalKind> {
+    let rated = fixture.assistant.rate(&fixture.domain, thread, message, Rating::Down, Some(comment.to_owned())).await;
     rated.map_err(|error| match error {
         CallError::Refused(refusal) => refusal.kind,
         CallError::Store(error) => panic!("{error}"),
@@ -38,29 +38,29 @@ async fn rate(house: &House, thread: ThreadId, message: &str, comment: &str) -> 
 
 #[tokio::test]
 async fn an_answer_is_rated_by_the_ids_of_its_stream() {
-    let house = House::new();
-    house.model.replies("Five times.");
-    let told = house.ask(QUESTION).await;
+    let fixture = Fixture::new();
+    fixture.model.replies("Five times.");
+    let told = fixture.ask(QUESTION).await;
     let message = message(&told);
-    assert_eq!(rate(&house, told.thread, &message, "Too short.").await, Ok(()));
-    let feedback = house.last_turn().await.feedback.expect("is kept");
+    assert_eq!(rate(&fixture, told.thread, &message, "Too short.").await, Ok(()));
+    let feedback = fixture.last_turn().await.feedback.expect("is kept");
     assert_eq!((feedback.rating, feedback.comment.as_deref(), feedback.at), (Rating::Down, Some("Too short."), NOW));
-    assert_eq!(rate(&house, told.thread, &message, " ").await, Ok(()));
-    assert_eq!(house.last_turn().await.feedback.expect("is kept").comment, None);
-    assert_eq!(rate(&house, told.thread, "another", "x").await, Err(RefusalKind::NotFound));
-    assert_eq!(rate(&house, told.thread, &message, &"x".repeat(4_001)).await, Err(RefusalKind::Invalid));
+    assert_eq!(rate(&fixture, told.thread, &message, " ").await, Ok(()));
+    assert_eq!(fixture.last_turn().await.feedback.expect("is kept").comment, None);
+    assert_eq!(rate(&fixture, told.thread, "another", "x").await, Err(RefusalKind::NotFound));
+    assert_eq!(rate(&fixture, told.thread, &message, &"x".repeat(4_001)).await, Err(RefusalKind::Invalid));
     let other = Domain::parse("other").expect("a name");
-    assert!(house.assistant.rate(&other, told.thread, &message, Rating::Up, None).await.is_err());
+    assert!(fixture.assistant.rate(&other, told.thread, &message, Rating::Up, None).await.is_err());
 }
 
 #[tokio::test]
 async fn conversations_are_exported_with_what_became_of_them() {
-    let house = House::new();
-    house.model.replies("Five times.").replies("As a bearer token.");
-    let first = house.ask(QUESTION).await;
-    house.clock.advance(DAY);
-    house.ask("How is the API key sent to the server?").await;
-    let asked = house.asked().await;
+    let fixture = Fixture::new();
+    fixture.model.replies("Five times.").replies("As a bearer token.");
+    let first = fixture.ask(QUESTION).await;
+    fixture.clock.advance(DAY);
+    fixture.ask("How is the API key sent to the server?").await;
+    let asked = fixture.asked().await;
     assert_eq!(asked.len(), 2);
     let turn = &asked[1].turn;
     assert_eq!((asked[1].thread, turn.asked_at, turn.answered_at), (first.thread, NOW, Some(NOW)));
@@ -70,31 +70,31 @@ async fn conversations_are_exported_with_what_became_of_them() {
 
 #[tokio::test]
 async fn a_thread_that_is_not_there_is_begun_anew_and_a_wrong_key_is_refused() {
-    let house = House::new();
-    house.model.replies("Five times.").replies("As a bearer token.").replies("As often.");
-    let told = house.ask(QUESTION).await;
+    let fixture = Fixture::new();
+    fixture.model.replies("Five times.").replies("As a bearer token.").replies("As often.");
+    let told = fixture.ask(QUESTION).await;
     let ask = |thread, key: Option<&str>| Ask {
         thread: Some(thread),
         thread_key: key.map(str::to_owned),
-        ..house.question("How is the API key sent to the server?")
+        ..fixture.question("How is the API key sent to the server?")
     };
     let unknown = ThreadId::new(uuid::Uuid::from_u128(404));
-    let begun = house.assistant.answer(ask(unknown, Some("any"))).await.expect("begins");
+    let begun = fixture.assistant.answer(ask(unknown, Some("any"))).await.expect("begins");
     assert!(begun.thread != unknown && begun.new_key.is_some());
-    let refused = house.assistant.answer(ask(told.thread, Some("wrong"))).await.expect_err("the key is another");
+    let refused = fixture.assistant.answer(ask(told.thread, Some("wrong"))).await.expect_err("the key is another");
     assert!(matches!(refused, CallError::Refused(refusal) if refusal.kind == RefusalKind::NotFound));
 }
 
 #[tokio::test]
 async fn threads_nobody_touches_are_forgotten() {
-    let house = House::new();
-    house.model.replies("Five times.").replies("As a bearer token.");
-    let old = house.ask(QUESTION).await;
-    house.clock.advance(DAY * 20);
-    let young = house.ask("How is the API key sent to the server?").await;
-    house.clock.advance(DAY * 20);
-    assert_eq!(house.assistant.forget(DAY * 30).await.expect("forgets"), 1);
-    let kept: Vec<ThreadId> = house.asked().await.iter().map(|asked| asked.thread).collect();
+    let fixture = Fixture::new();
+    fixture.model.replies("Five times.").replies("As a bearer token.");
+    let old = fixture.ask(QUESTION).await;
+    fixture.clock.advance(DAY * 20);
+    let young = fixture.ask("How is the API key sent to the server?").await;
+    fixture.clock.advance(DAY * 20);
+    assert_eq!(fixture.assistant.forget(DAY * 30).await.expect("forgets"), 1);
+    let kept: Vec<ThreadId> = fixture.asked().await.iter().map(|asked| asked.thread).collect();
     assert_eq!(kept, [young.thread]);
     assert_ne!(old.thread, young.thread);
 }
@@ -148,13 +148,13 @@ impl Threads for Disk {
     }
 }
 
-/// A house on this disk.
-fn house_on(disk: Disk) -> House {
-    let mut house = House::new();
-    let clock = Arc::new(house.clock.clone());
-    house.assistant =
-        Assistant::new(Arc::new(house.model.clone()), Arc::new(disk), clock, Arc::new(FixedIds::default()));
-    house
+/// A fixture on this disk.
+fn house_on(disk: Disk) -> Fixture {
+    let mut fixture = Fixture::new();
+    let clock = Arc::new(fixture.clock.clone());
+    fixture.assistant =
+        Assistant::new(Arc::new(fixture.model.clone()), Arc::new(disk), clock, Arc::new(FixedIds::default()));
+    fixture
 }
 
 /// All that comes until there is nothing more at this moment.
@@ -169,16 +169,16 @@ async fn heard(events: &mut BoxStream<'static, StreamEvent>) -> Vec<StreamEvent>
 #[tokio::test]
 async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
     let gate = Arc::new(Semaphore::new(0));
-    let house = house_on(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
-    house.model.replies("Five times.").replies("As often as that.");
-    let first = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let fixture = house_on(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
+    fixture.model.replies("Five times.").replies("As often as that.");
+    let first = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     let (thread, mut events) = (first.thread, first.events);
     let told = heard(&mut events).await;
     assert!(matches!(told.last(), Some(StreamEvent::StepFinish { .. })), "{told:?}");
 
     // The thread is known already; whoever goes on with it waits for it to be there.
-    let ask = Ask { thread: Some(thread), ..house.question("And then, after that?") };
-    let mut second = Box::pin(house.assistant.answer(ask));
+    let ask = Ask { thread: Some(thread), ..fixture.question("And then, after that?") };
+    let mut second = Box::pin(fixture.assistant.answer(ask));
     assert!(futures::poll!(&mut second).is_pending());
     gate.close();
     let second = second.await.expect("finds the thread");
@@ -189,76 +189,76 @@ async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
 #[tokio::test(start_paused = true)]
 async fn a_question_is_kept_before_its_answer() {
     let writes = Arc::default();
-    let house = house_on(Disk { writes: Arc::clone(&writes), ..Disk::default() });
-    let gate = Gate::closed();
-    house.model.replies(Reply::text("Five times.").wait(&gate));
-    let reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let fixture = house_on(Disk { writes: Arc::clone(&writes), ..Disk::default() });
+    let gate = ReplyGate::closed();
+    fixture.model.replies(Reply::text("Five times.").wait(&gate));
+    let reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     let mut events = reply.events;
     heard(&mut events).await;
     sleep(Duration::from_millis(100)).await;
-    assert_eq!(house.last_turn().await.answer, None, "the question is there");
+    assert_eq!(fixture.last_turn().await.answer, None, "the question is there");
     gate.open();
     events.collect::<Vec<_>>().await;
-    assert_eq!(house.last_turn().await.answer.as_deref(), Some("Five times."));
+    assert_eq!(fixture.last_turn().await.answer.as_deref(), Some("Five times."));
     assert_eq!(writes.load(Ordering::Relaxed), 2);
 }
 
 #[tokio::test]
 async fn a_question_is_kept_even_when_its_reader_leaves_at_once() {
-    let house = House::new();
-    house.model.replies(Reply::text("Five").wait(&Gate::closed()));
-    let reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let fixture = Fixture::new();
+    fixture.model.replies(Reply::text("Five").wait(&ReplyGate::closed()));
+    let reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     let (thread, mut events) = (reply.thread, reply.events);
     heard(&mut events).await;
     drop(events);
-    house.model.replies("As often as that.");
-    house.ask_on(thread, "And then, after that?").await;
-    assert_eq!(house.asked().await.iter().filter(|asked| asked.thread == thread).count(), 2);
+    fixture.model.replies("As often as that.");
+    fixture.ask_on(thread, "And then, after that?").await;
+    assert_eq!(fixture.asked().await.iter().filter(|asked| asked.thread == thread).count(), 2);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_question_does_not_wait_for_an_answer_that_nobody_reads() {
-    let house = House::new();
-    house.model.replies(Reply::text("Five").wait(&Gate::closed()));
-    let mut reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let fixture = Fixture::new();
+    fixture.model.replies(Reply::text("Five").wait(&ReplyGate::closed()));
+    let mut reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     heard(&mut reply.events).await;
     drop(reply.events);
     let left = Instant::now();
-    let ask = Ask { thread: Some(reply.thread), ..house.question("And then, after that?") };
-    house.assistant.answer(ask).await.expect("finds the thread");
+    let ask = Ask { thread: Some(reply.thread), ..fixture.question("And then, after that?") };
+    fixture.assistant.answer(ask).await.expect("finds the thread");
     assert_eq!(left.elapsed(), Duration::ZERO);
 }
 
 #[tokio::test]
 async fn an_end_that_is_being_kept_is_kept_when_its_reader_leaves() {
     let gate = Arc::new(Semaphore::new(0));
-    let house = house_on(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
-    house.model.replies("Five times.");
-    let mut reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let fixture = house_on(Disk { waits: Some(Arc::clone(&gate)), ..Disk::default() });
+    fixture.model.replies("Five times.");
+    let mut reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     heard(&mut reply.events).await;
     drop(reply.events);
     gate.close();
-    let ask = Ask { thread: Some(reply.thread), ..house.question("And then, after that?") };
-    house.assistant.answer(ask).await.expect("finds the thread");
-    assert_eq!(house.last_turn().await.answer.as_deref(), Some("Five times."));
+    let ask = Ask { thread: Some(reply.thread), ..fixture.question("And then, after that?") };
+    fixture.assistant.answer(ask).await.expect("finds the thread");
+    assert_eq!(fixture.last_turn().await.answer.as_deref(), Some("Five times."));
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_thread_whose_question_is_never_kept_is_not_waited_for_forever() {
-    let house = house_on(Disk { waits: Some(Arc::new(Semaphore::new(0))), ..Disk::default() });
-    house.model.replies("Five times.");
-    let mut reply = house.assistant.answer(house.question(QUESTION)).await.expect("begins");
+    let fixture = house_on(Disk { waits: Some(Arc::new(Semaphore::new(0))), ..Disk::default() });
+    fixture.model.replies("Five times.");
+    let mut reply = fixture.assistant.answer(fixture.question(QUESTION)).await.expect("begins");
     heard(&mut reply.events).await;
-    let ask = Ask { thread: Some(reply.thread), ..house.question(QUESTION) };
-    let begun = house.assistant.answer(ask).await.expect("begins");
+    let ask = Ask { thread: Some(reply.thread), ..fixture.question(QUESTION) };
+    let begun = fixture.assistant.answer(ask).await.expect("begins");
     assert_ne!(begun.thread, reply.thread, "another is begun");
 }
 
 #[tokio::test]
 async fn a_question_that_cannot_be_kept_ends_the_reply_as_an_error() {
-    let house = house_on(Disk { is_full: true, ..Disk::default() });
-    house.model.replies("Five times.");
-    let told = house.ask(QUESTION).await;
+    let fixture = house_on(Disk { is_full: true, ..Disk::default() });
+    fixture.model.replies("Five times.");
+    let told = fixture.ask(QUESTION).await;
     assert_eq!(told.error().as_deref(), Some("The conversation could not be stored. Try again."));
     assert_eq!(told.text(), "Five times.");
 }

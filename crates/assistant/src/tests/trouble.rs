@@ -6,21 +6,21 @@ use docent_llm::ModelErrorKind as Kind;
 use docent_llm::scripted::Reply;
 use tokio::time::Instant;
 
-use super::House;
+use super::Fixture;
 
 const QUESTION: &str = "How often is a failed call retried?";
 
 #[tokio::test(start_paused = true)]
 async fn a_short_disturbance_is_not_noticed() {
-    let house = House::new();
-    house.model.fails(Kind::Overloaded { retry_after: None });
-    house.model.replies(Reply::default().cut(Kind::Interrupted)).replies("Five times.");
+    let fixture = Fixture::new();
+    fixture.model.fails(Kind::Overloaded { retry_after: None });
+    fixture.model.replies(Reply::default().cut(Kind::Interrupted)).replies("Five times.");
     let since = Instant::now();
-    let told = house.ask(QUESTION).await;
+    let told = fixture.ask(QUESTION).await;
     assert_eq!((told.text().as_str(), told.error()), ("Five times.", None));
     assert!(since.elapsed() < Duration::from_secs(2));
-    house.model.fails(Kind::RateLimited { retry_after: Some(Duration::from_secs(2)) }).replies("Five times.");
-    assert_eq!(house.ask(QUESTION).await.text(), "Five times.");
+    fixture.model.fails(Kind::RateLimited { retry_after: Some(Duration::from_secs(2)) }).replies("Five times.");
+    assert_eq!(fixture.ask(QUESTION).await.text(), "Five times.");
 }
 
 #[tokio::test(start_paused = true)]
@@ -33,16 +33,16 @@ async fn a_longer_one_is_told_with_what_to_do() {
         (Kind::Refused, 1, "other words"),
         (Kind::Fatal, 1, "operator"),
     ] {
-        let house = House::new();
+        let fixture = Fixture::new();
         for _ in 0..calls {
-            house.model.fails(kind);
+            fixture.model.fails(kind);
         }
-        house.model.replies("Too late.");
+        fixture.model.replies("Too late.");
         let since = Instant::now();
-        let told = house.ask(QUESTION).await;
+        let told = fixture.ask(QUESTION).await;
         let error = told.error().expect("an error");
         assert!(error.contains(told_so), "{kind:?}: {error}");
-        assert_eq!(house.model.remaining(), 1, "{kind:?}");
+        assert_eq!(fixture.model.remaining(), 1, "{kind:?}");
         assert!(since.elapsed() <= Duration::from_secs(5), "{kind:?}");
         assert_eq!(told.kinds(), ["start", "step", "call", "result", "error"]);
     }
@@ -50,20 +50,20 @@ async fn a_longer_one_is_told_with_what_to_do() {
 
 #[tokio::test]
 async fn what_breaks_off_is_not_an_answer() {
-    let house = House::new();
-    house.model.replies(Reply::text("Five t").cut(Kind::Overloaded { retry_after: None }));
-    let told = house.ask(QUESTION).await;
+    let fixture = Fixture::new();
+    fixture.model.replies(Reply::text("Five t").cut(Kind::Overloaded { retry_after: None }));
+    let told = fixture.ask(QUESTION).await;
     assert_eq!(told.error().as_deref(), Some("The answer broke off. Ask again."));
-    assert_eq!(house.model.requests().len(), 1, "what has left cannot be taken back");
-    assert_eq!(house.last_turn().await.answer, None);
+    assert_eq!(fixture.model.requests().len(), 1, "what has left cannot be taken back");
+    assert_eq!(fixture.last_turn().await.answer, None);
 }
 
 #[tokio::test]
 async fn a_request_that_is_too_long_is_made_shorter_once() {
-    let house = House::new();
-    house.model.fails(Kind::ContextTooLong).replies("Five times.");
-    assert_eq!(house.ask(QUESTION).await.text(), "Five times.");
-    house.model.fails(Kind::ContextTooLong).fails(Kind::ContextTooLong);
-    let error = house.ask(QUESTION).await.error().expect("an error");
+    let fixture = Fixture::new();
+    fixture.model.fails(Kind::ContextTooLong).replies("Five times.");
+    assert_eq!(fixture.ask(QUESTION).await.text(), "Five times.");
+    fixture.model.fails(Kind::ContextTooLong).fails(Kind::ContextTooLong);
+    let error = fixture.ask(QUESTION).await.error().expect("an error");
     assert!(error.contains("too long"), "{error}");
 }

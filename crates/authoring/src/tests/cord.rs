@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use async_trait::async_trait;
 use docent_forge::{Ending, NewRecord, PullRequests, Record, Request, State};
 use docent_jobs::{
-    Claiming, Decide, Entry, EntryBody, Gate, JobQuery, Pruned, Pruning, Row, Store, WriteError, Written,
+    ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
+    WriteOutcome,
 };
 use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
 use tokio_util::sync::CancellationToken;
@@ -99,11 +100,11 @@ impl fmt::Debug for CordedStore {
 
 #[async_trait]
 impl Store for CordedStore {
-    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: Gate) -> Result<Written, WriteError> {
+    async fn create(&self, row: Row, entries: Vec<EntryBody>, gate: WriteGuards) -> Result<WriteOutcome, WriteError> {
         self.cord.write(self.store.create(row, entries, gate)).await
     }
 
-    async fn change(&self, id: JobId, gate: Gate, decide: Decide) -> Result<Written, WriteError> {
+    async fn change(&self, id: JobId, gate: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError> {
         self.cord.write(self.store.change(id, gate, decide)).await
     }
 
@@ -111,7 +112,7 @@ impl Store for CordedStore {
         self.cord.write(self.store.hold(id, now, decide)).await
     }
 
-    async fn claim(&self, claiming: Claiming, decide: Decide) -> Result<Vec<Row>, StoreError> {
+    async fn claim(&self, claiming: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError> {
         let rows = self.cord.read(self.store.claim(claiming, decide)).await;
         // A claim that finds nothing writes nothing.
         if rows.as_ref().is_ok_and(|rows| !rows.is_empty()) {

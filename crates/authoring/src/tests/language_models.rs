@@ -1,8 +1,8 @@
 //! Jobs in the hands of models that cost money, take their time and fail.
 
-use docent_jobs::News;
+use docent_jobs::JobUpdate;
 use docent_llm::ModelErrorKind;
-use docent_llm::scripted::{Gate, Reply, Scripted};
+use docent_llm::scripted::{Reply, ReplyGate, Scripted};
 use docent_types::{FinishReason, JobEvent, TodoStatus};
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ impl World {
 
 #[tokio::test(start_paused = true)]
 async fn the_words_of_a_model_are_heard_as_they_come_and_whole_at_the_end() {
-    let (model, gate) = (Scripted::new(), Gate::closed());
+    let (model, gate) = (Scripted::new(), ReplyGate::closed());
     let call = Reply::text("I will ").wait(&gate).say("look.").call("read", json!({ "path": "setup.md" }));
     model.replies(call.say("Then I write."));
     finishes(&model);
@@ -44,13 +44,13 @@ async fn the_words_of_a_model_are_heard_as_they_come_and_whole_at_the_end() {
     let (mut heard, mut told) = (String::new(), Vec::new());
     while let Some(news) = watch.next().await.expect("reads") {
         match news {
-            News::Live(JobEvent::Delta { at, text }) => {
+            JobUpdate::Live(JobEvent::Delta { at, text }) => {
                 assert_eq!(at, heard.len());
                 heard.push_str(&text);
                 gate.open();
             }
-            News::Live(other) => panic!("{other:?} is not live"),
-            News::Entry(entry) => told.extend(crate::tell(&entry)),
+            JobUpdate::Live(other) => panic!("{other:?} is not live"),
+            JobUpdate::Entry(entry) => told.extend(crate::job_events(&entry)),
         }
     }
     process.drains().await;
@@ -76,7 +76,7 @@ async fn a_plan_is_told_when_it_changes() {
     let ended = world.works_on(&job).await;
     assert_eq!(ended.todos[0].status, TodoStatus::Completed);
     let entries = world.store.entries(job.id, 0, 100).await.expect("reads");
-    let plans = entries.iter().flat_map(crate::tell).filter_map(|event| match event {
+    let plans = entries.iter().flat_map(crate::job_events).filter_map(|event| match event {
         JobEvent::Planned { todos } => Some(todos[0].status),
         _ => None,
     });
@@ -96,7 +96,7 @@ async fn a_reply_that_was_cut_is_asked_for_again_and_nothing_of_it_stays() {
     let requests = model.requests();
     assert_eq!((requests.len(), &requests[0]), (3, &requests[1]), "the very same step is taken again");
     let events: Vec<JobEvent> =
-        world.store.entries(job.id, 0, 100).await.expect("reads").iter().flat_map(crate::tell).collect();
+        world.store.entries(job.id, 0, 100).await.expect("reads").iter().flat_map(crate::job_events).collect();
     let said = events.iter().filter(|event| matches!(event, JobEvent::Said { .. })).count();
     assert_eq!(said, 1, "{events:?}");
     assert!(events.iter().any(|event| matches!(event, JobEvent::Waiting { .. })), "{events:?}");
@@ -174,7 +174,7 @@ async fn a_model_that_finds_every_request_too_long_ends_the_job() {
 async fn a_job_whose_time_is_over_says_what_it_did_and_keeps_it() {
     let model = Scripted::new();
     model.calls("edit", edit());
-    model.replies(Reply::text("Let me think").wait(&Gate::closed()));
+    model.replies(Reply::text("Let me think").wait(&ReplyGate::closed()));
     model.replies("I renamed it in one page, and others are left.");
     let mut world = World::with(Arc::new(model.clone()));
     world.config.limits.minutes = 5;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use docent_forge::{ForgeError, State};
 use docent_llm::ModelErrorKind;
-use docent_llm::scripted::{Gate, Reply, Scripted};
+use docent_llm::scripted::{Reply, ReplyGate, Scripted};
 use docent_types::TodoStatus;
 use serde_json::json;
 
@@ -305,7 +305,7 @@ async fn an_agent_that_gives_up_leaves_nothing_behind() {
 #[tokio::test(start_paused = true)]
 async fn archiving_stops_the_work() {
     let model = Scripted::new();
-    model.replies(Reply::text("Let me think").wait(&Gate::closed()));
+    model.replies(Reply::text("Let me think").wait(&ReplyGate::closed()));
     let world = World::with(Arc::new(model.clone()));
     let job = world.asks(RENAME).await;
     let process = world.starts();

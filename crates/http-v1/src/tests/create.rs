@@ -8,7 +8,7 @@ use http::Method;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use super::house::{House, JOBS, user};
+use super::fixture::{Fixture, JOBS, user};
 
 fn said(text: &str) -> JobEvent {
     JobEvent::Said { text: text.into() }
@@ -23,7 +23,7 @@ fn done(message: &str) -> Outcome {
 }
 
 /// A job that looks, writes and is done.
-fn play(house: &House) {
+fn play(fixture: &Fixture) {
     let call = |id: &str, name: &str| JobEvent::Called {
         id: id.into(),
         name: name.into(),
@@ -37,27 +37,27 @@ fn play(house: &House) {
         status: TodoStatus::Completed,
         priority: TodoPriority::High,
     };
-    house.agent.writes([
+    fixture.agent.writes([
         said("I look at the page.\nThen \"fix\" it."),
         call("call-1", "read"),
         call("call-2", "edit"),
         replied(FinishReason::ToolCalls),
     ]);
-    house.agent.writes([
+    fixture.agent.writes([
         answer("call-1", "# Welcome", false),
         answer("call-2", "The text is not there.", true),
         JobEvent::Planned { todos: vec![todo] },
     ]);
-    house.agent.writes([said("Fixed one link."), replied(FinishReason::Stop)]);
-    house.agent.writes([JobEvent::PullRequest { url: "https://forge.example/acme/pulls/7".into() }]);
-    house.agent.ends(done("Fixed one link."));
+    fixture.agent.writes([said("Fixed one link."), replied(FinishReason::Stop)]);
+    fixture.agent.writes([JobEvent::PullRequest { url: "https://forge.example/acme/pulls/7".into() }]);
+    fixture.agent.ends(done("Fixed one link."));
 }
 
 #[tokio::test]
 async fn a_job_is_told_from_its_first_word_to_its_last() {
-    let house = House::new().await;
-    play(&house);
-    let answer = house.agent(Method::POST, JOBS).json(user("Fix broken links")).await;
+    let fixture = Fixture::new().await;
+    play(&fixture);
+    let answer = fixture.agent(Method::POST, JOBS).json(user("Fix broken links")).await;
     assert_eq!(answer.status, 200);
     for (name, value) in [
         ("content-type", "text/event-stream"),
@@ -120,10 +120,10 @@ async fn a_job_is_told_from_its_first_word_to_its_last() {
 
 #[tokio::test]
 async fn whoever_may_be_an_sdk_gets_a_finish_that_all_of_them_take() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let finish = async |path: &str, body: Value, header: (&str, &str)| {
-        house.agent.ends(done("Done."));
-        let answer = house.agent(Method::POST, path).header(header.0, header.1).json(body).await;
+        fixture.agent.ends(done("Done."));
+        let answer = fixture.agent(Method::POST, path).header(header.0, header.1).json(body).await;
         let finish = answer.frames().pop().unwrap();
         assert_eq!(finish["messageMetadata"]["finishReason"], "stop");
         finish["finishReason"].is_null()
@@ -144,19 +144,19 @@ async fn whoever_may_be_an_sdk_gets_a_finish_that_all_of_them_take() {
 
 #[tokio::test]
 async fn words_are_told_while_they_come_from_the_model() {
-    let house = House::new().await;
-    let mut reading = house.create("Fix broken links").await;
+    let fixture = Fixture::new().await;
+    let mut reading = fixture.create("Fix broken links").await;
     reading.until(r#""status":"active""#).await;
-    house.agent.writes([JobEvent::Planned { todos: Vec::new() }]);
+    fixture.agent.writes([JobEvent::Planned { todos: Vec::new() }]);
     reading.until("data-todos").await;
     let mut at = 0;
     for word in ["One ", "word ", "after "] {
-        house.agent.says(JobEvent::Delta { at, text: word.into() });
+        fixture.agent.says(JobEvent::Delta { at, text: word.into() });
         at += word.len();
         reading.until(&format!(r#""delta":"{word}""#)).await;
     }
-    house.agent.writes([said("One word after another."), replied(FinishReason::Stop)]);
-    house.agent.ends(done(""));
+    fixture.agent.writes([said("One word after another."), replied(FinishReason::Stop)]);
+    fixture.agent.ends(done(""));
     let answer = reading.finish().await;
     let text: String = answer.frames().iter().filter_map(|frame| frame["delta"].as_str().map(str::to_owned)).collect();
     assert_eq!(text, "One word after another.");
@@ -164,16 +164,16 @@ async fn words_are_told_while_they_come_from_the_model() {
 
 #[tokio::test]
 async fn a_client_that_hangs_up_does_not_end_the_job() {
-    let house = House::new().await;
-    let mut reading = house.create("Fix broken links").await;
+    let fixture = Fixture::new().await;
+    let mut reading = fixture.create("Fix broken links").await;
     reading.until("data-status").await;
     let id = reading.session();
     drop(reading);
-    house.agent.writes([said("Fixed."), replied(FinishReason::Stop)]);
-    house.agent.ends(done("Fixed."));
+    fixture.agent.writes([said("Fixed."), replied(FinishReason::Stop)]);
+    fixture.agent.ends(done("Fixed."));
     let session = tokio::time::timeout(Duration::from_secs(20), async {
         loop {
-            let session = house.session(&id).await;
+            let session = fixture.session(&id).await;
             if session["haulted"] == true {
                 return session;
             }
@@ -186,10 +186,10 @@ async fn a_client_that_hangs_up_does_not_end_the_job() {
 
 #[tokio::test]
 async fn a_job_that_fails_is_a_stream_that_ends_well_and_says_so() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let message = "The repository cannot be reached.".to_owned();
-    house.agent.ends(Outcome::Failed { halt: Halt::GitMisconfigured, message: message.clone() });
-    let answer = house.agent(Method::POST, JOBS).json(user("Fix broken links")).await;
+    fixture.agent.ends(Outcome::Failed { halt: Halt::GitMisconfigured, message: message.clone() });
+    let answer = fixture.agent(Method::POST, JOBS).json(user("Fix broken links")).await;
     let frames = answer.frames();
     let status = frames.iter().rfind(|frame| frame["type"] == "data-status").unwrap();
     assert_eq!(
@@ -204,25 +204,25 @@ async fn a_job_that_fails_is_a_stream_that_ends_well_and_says_so() {
 
 #[tokio::test]
 async fn a_stream_of_a_server_that_drains_does_not_look_finished() {
-    let house = House::new().await;
-    let mut reading = house.create("Fix broken links").await;
+    let fixture = Fixture::new().await;
+    let mut reading = fixture.create("Fix broken links").await;
     reading.until("data-status").await;
     let id = reading.session();
-    house.drain.cancel();
+    fixture.drain.cancel();
     let answer = reading.finish().await;
     let last = answer.frames().pop().unwrap();
     assert_eq!(last["type"], "error");
     let told = last["errorText"].as_str().unwrap();
     assert!(told.contains(&format!("GET /v1/agent/acme/job/{id}")), "{told}");
     assert!(!answer.body.contains("[DONE]") && !answer.body.contains("finish"), "{}", answer.body);
-    assert_eq!(house.session(&id).await["haulted"], false);
+    assert_eq!(fixture.session(&id).await["haulted"], false);
 }
 
 #[tokio::test]
 async fn the_same_request_again_tells_the_same_job_again() {
-    let house = House::new().await;
-    let post = async |body: Value| house.agent(Method::POST, JOBS).header("idempotency-key", "k").json(body).await;
-    play(&house);
+    let fixture = Fixture::new().await;
+    let post = async |body: Value| fixture.agent(Method::POST, JOBS).header("idempotency-key", "k").json(body).await;
+    play(&fixture);
     let first = post(user("Fix broken links")).await;
     let again = post(user("Fix broken links")).await;
     assert_eq!((again.status, again.header("x-session-id")), (200, first.header("x-session-id")));
@@ -233,18 +233,18 @@ async fn the_same_request_again_tells_the_same_job_again() {
 
 #[tokio::test(start_paused = true)]
 async fn silence_is_broken_by_a_comment() {
-    let house = House::new().await;
-    let mut reading = house.create("Fix broken links").await;
+    let fixture = Fixture::new().await;
+    let mut reading = fixture.create("Fix broken links").await;
     reading.until(": keep-alive\n\n").await;
 }
 
 #[tokio::test]
 async fn a_job_may_have_a_branch_a_model_and_a_draft_of_its_choice() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let branch = async |mut body: Value, more: Value| {
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        house.agent.ends(done("Done."));
-        let answer = house.agent(Method::POST, JOBS).json(body).await;
+        fixture.agent.ends(done("Done."));
+        let answer = fixture.agent(Method::POST, JOBS).json(body).await;
         assert_eq!(answer.status, 200, "{answer:?}");
         answer.headers["x-branch-name"].as_bytes().to_vec()
     };
@@ -261,7 +261,7 @@ async fn a_job_may_have_a_branch_a_model_and_a_draft_of_its_choice() {
 
 #[tokio::test]
 async fn a_body_that_breaks_a_rule_is_told_where() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let with = |name: &str, value: Value| {
         let mut body = user("Fix");
         body[name] = value;
@@ -290,7 +290,7 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
         (json!([]), "must be a JSON object, not an array"),
         (json!(null), "must be a JSON object, not null"),
     ] {
-        let answer = house.agent(Method::POST, JOBS).json(body.clone()).await;
+        let answer = fixture.agent(Method::POST, JOBS).json(body.clone()).await;
         assert_eq!(answer.status, 400, "{body} {answer:?}");
         assert!(answer.body.contains(place), "{place}: {answer:?}");
     }
@@ -298,11 +298,11 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
 
 #[tokio::test]
 async fn the_101st_job_of_an_hour_is_refused() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for _ in 0..100 {
-        assert_eq!(house.agent(Method::POST, JOBS).open(user("a")).await.response.status(), 200);
+        assert_eq!(fixture.agent(Method::POST, JOBS).open(user("a")).await.response.status(), 200);
     }
-    let refused = house.agent(Method::POST, JOBS).json(user("a")).await;
+    let refused = fixture.agent(Method::POST, JOBS).json(user("a")).await;
     assert_eq!(refused.status, 429);
     for name in ["retry-after", "ratelimit", "ratelimit-policy", "deprecation"] {
         assert!(refused.headers.contains_key(name), "{name}");

@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use super::house::{Answer, House, JOBS};
+use super::fixture::{Answer, Fixture, JOBS};
 
 const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
 
@@ -29,10 +29,10 @@ fn is_deprecated(answer: &Answer, path: &str) -> bool {
 
 #[tokio::test]
 async fn whoever_has_no_good_key_is_told_to_show_one() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let stranger = docent_access::conformance::sample_key("acme", 9).0;
     for (method, path) in doors("acme") {
-        let ask = || house.ask(method.clone(), &path);
+        let ask = || fixture.ask(method.clone(), &path);
         let authorization = |value: &str| ask().header("authorization", value);
         for (why, ask) in [
             ("none", ask()),
@@ -40,7 +40,7 @@ async fn whoever_has_no_good_key_is_told_to_show_one() {
             ("not bearer", authorization("Basic YTpi")),
             ("malformed", authorization("Bearer docent_admin_short")),
             ("unknown", ask().key(&stranger)),
-            ("twice", ask().key(&house.admin).key(&house.admin)),
+            ("twice", ask().key(&fixture.admin).key(&fixture.admin)),
         ] {
             let answer = ask.json(json!({})).await;
             assert_eq!(answer.status, 401, "{why} {path}");
@@ -52,41 +52,41 @@ async fn whoever_has_no_good_key_is_told_to_show_one() {
 
 #[tokio::test]
 async fn a_good_key_at_the_wrong_door_is_forbidden() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for elsewhere in ["other", "nothing", "N%20O", "..", "%2e%2e%2facme"] {
         for (method, path) in doors(elsewhere) {
-            assert_eq!(house.agent(method, &path).json(json!({})).await.status, 403, "{path}");
+            assert_eq!(fixture.agent(method, &path).json(json!({})).await.status, 403, "{path}");
         }
     }
-    let assistant = house.key(KeyKind::Assistant, Scope::Write).await;
+    let assistant = fixture.key(KeyKind::Assistant, Scope::Write).await;
     for (method, path) in doors("acme") {
-        assert_eq!(house.ask(method, &path).key(&assistant).json(json!({})).await.status, 403, "{path}");
+        assert_eq!(fixture.ask(method, &path).key(&assistant).json(json!({})).await.status, 403, "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_key_that_may_only_read_may_only_get() {
-    let house = House::new().await;
-    let key = house.key(KeyKind::Admin, Scope::Read).await;
+    let fixture = Fixture::new().await;
+    let key = fixture.key(KeyKind::Admin, Scope::Read).await;
     for (method, path) in doors("acme") {
-        let answer = house.ask(method.clone(), &path).key(&key).json(json!({})).await;
+        let answer = fixture.ask(method.clone(), &path).key(&key).json(json!({})).await;
         assert_eq!(answer.status != 403, method == Method::GET, "{method} {path}");
     }
 }
 
 #[tokio::test]
 async fn another_method_is_told_which_ones_work() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (method, path) in doors("acme") {
         let allow = if method == Method::GET { "GET, HEAD, OPTIONS" } else { "POST, OPTIONS" };
         for other in [Method::GET, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             if method != other {
-                let answer = house.ask(other.clone(), &path).send().await;
+                let answer = fixture.ask(other.clone(), &path).send().await;
                 assert_eq!((answer.status, answer.header("allow")), (405, Some(allow)), "{other} {path}");
                 assert!(is_deprecated(&answer, &path), "{other} {path}");
             }
         }
-        let options = house.ask(Method::OPTIONS, &path).send().await;
+        let options = fixture.ask(Method::OPTIONS, &path).send().await;
         assert_eq!((options.status, options.header("allow")), (204, Some(allow)), "{path}");
         assert!(is_deprecated(&options, &path), "{path}");
     }
@@ -94,21 +94,21 @@ async fn another_method_is_told_which_ones_work() {
 
 #[tokio::test]
 async fn what_is_not_there_is_not_found() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for id in [JOB, "nonsense", "..%2f..%2fetc%2fpasswd"] {
         let path = format!("{JOBS}/{id}");
-        let answer = house.agent(Method::GET, &path).send().await;
+        let answer = fixture.agent(Method::GET, &path).send().await;
         assert!(answer.status == 404 && is_deprecated(&answer, &path), "{answer:?}");
     }
     for path in ["/", "/v1", "/v1/agent/acme/job/", "/v1/agent/acme/jobs/", "/V1/agent/acme/job", "//v1/agent/acme/job"]
     {
-        assert_eq!(house.agent(Method::GET, path).send().await.status, 404, "{path}");
+        assert_eq!(fixture.agent(Method::GET, path).send().await.status, 404, "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let limit = docent_jobs::LARGEST_REQUEST;
     for (why, body, status) in [
         ("empty", String::new(), 400),
@@ -116,20 +116,20 @@ async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
         ("at the limit", " ".repeat(limit), 400),
         ("over the limit", " ".repeat(limit + 1), 413),
     ] {
-        let answer = house.agent(Method::POST, JOBS).bytes(body).await;
+        let answer = fixture.agent(Method::POST, JOBS).bytes(body).await;
         assert!(answer.status == status && is_deprecated(&answer, JOBS), "{why} {answer:?}");
     }
-    let plain = house.agent(Method::POST, JOBS).header("content-type", "text/plain").bytes("{}").await;
+    let plain = fixture.agent(Method::POST, JOBS).header("content-type", "text/plain").bytes("{}").await;
     assert_eq!(plain.status, 415);
     for key in ["", " ", &"k".repeat(256)] {
-        let answer = house.agent(Method::POST, JOBS).header("idempotency-key", key).json(json!({})).await;
+        let answer = fixture.agent(Method::POST, JOBS).header("idempotency-key", key).json(json!({})).await;
         assert!(answer.status == 400 && answer.body.contains("Idempotency-Key"), "{answer:?}");
     }
 }
 
 #[tokio::test]
 async fn a_server_that_drains_says_so() {
-    let House { api, .. } = House::new().await;
+    let Fixture { api, .. } = Fixture::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
     let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     for (method, path) in doors("acme") {
@@ -179,12 +179,12 @@ fn any_body() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn no_body_whatever_is_a_fault_of_ours() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let house = runtime.block_on(House::new());
+    let fixture = runtime.block_on(Fixture::new());
     let mut runner = TestRunner::new(ProptestConfig::with_cases(256));
     runner
         .run(&any_body(), |body| {
             // What is accepted is a stream that goes on: its head is enough.
-            let request = house.agent(Method::POST, JOBS).header("content-type", "application/json");
+            let request = fixture.agent(Method::POST, JOBS).header("content-type", "application/json");
             let status = runtime.block_on(request.head(body));
             prop_assert!(status < 500, "{status}");
             Ok(())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use docent_access::{KeyKind, Scope};
 use docent_llm::ModelErrorKind;
-use docent_llm::scripted::{Gate, Reply};
+use docent_llm::scripted::{Reply, ReplyGate};
 use docent_types::{Refusal, RefusalKind};
 use docent_web::Request;
 use http::Method;
@@ -14,7 +14,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
 use super::errors::any_json;
-use super::house::{Answer, House, MESSAGE};
+use super::fixture::{Answer, Fixture, MESSAGE};
 
 fn question(text: &str) -> Value {
     json!({"fp": "anonymous", "messages": [{"id": "m1", "role": "user", "content": text}]})
@@ -46,9 +46,9 @@ fn is_deprecated(answer: &Answer) -> bool {
 
 #[tokio::test]
 async fn a_question_is_answered_by_a_data_stream() {
-    let house = House::new().await;
-    house.model.replies("Twice as long.");
-    let answer = house.reader().json(question("How long do retries wait?")).await;
+    let fixture = Fixture::new().await;
+    fixture.model.replies("Twice as long.");
+    let answer = fixture.reader().json(question("How long do retries wait?")).await;
     assert_eq!(answer.status, 200);
     for (name, value) in [
         ("content-type", "text/plain; charset=utf-8"),
@@ -75,34 +75,34 @@ async fn a_question_is_answered_by_a_data_stream() {
 
 #[tokio::test]
 async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for _ in 0..5 {
-        house.model.replies("So.");
+        fixture.model.replies("So.");
     }
-    let first = house.reader().json(question("Retries?")).await;
+    let first = fixture.reader().json(question("Retries?")).await;
     let thread = first.header("x-thread-id").expect("a thread");
-    let named = house.reader().json(with(question("Why?"), &json!({"threadId": thread}))).await;
+    let named = fixture.reader().json(with(question("Why?"), &json!({"threadId": thread}))).await;
     assert_eq!((named.header("x-thread-id"), named.header("x-thread-key")), (Some(thread), None));
     let echoed = json!({"fp": "a", "messages": [
         {"role": "user", "content": "Retries?"},
         {"role": "assistant", "content": "So.", "annotations": [{"threadId": thread}], "parts": [{"type": "step-start"}]},
         {"role": "user", "content": "And then?", "parts": [{"type": "text", "text": "And then?"}]},
     ]});
-    assert_eq!(house.reader().json(echoed.clone()).await.header("x-thread-id"), Some(thread));
-    let anew = house.reader().json(with(echoed, &json!({"threadId": null}))).await;
+    assert_eq!(fixture.reader().json(echoed.clone()).await.header("x-thread-id"), Some(thread));
+    let anew = fixture.reader().json(with(echoed, &json!({"threadId": null}))).await;
     assert!(anew.status == 200 && anew.header("x-thread-id") != Some(thread), "{anew:?}");
-    let made_up = house.reader().json(with(question("Why?"), &json!({"threadId": "made-up"}))).await;
+    let made_up = fixture.reader().json(with(question("Why?"), &json!({"threadId": "made-up"}))).await;
     assert!(made_up.status == 200 && made_up.header("x-thread-key").is_some(), "begun anew: {made_up:?}");
     let wrong = json!({"threadId": thread, "threadKey": "wrong"});
-    let refused = house.reader().json(with(question("Why?"), &wrong)).await;
+    let refused = fixture.reader().json(with(question("Why?"), &wrong)).await;
     assert!(refused.status == 404 && is_deprecated(&refused), "{refused:?}");
 }
 
 #[tokio::test]
 async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
-    let house = House::new().await;
-    house.model.replies(Reply::text("Retries w").cut(ModelErrorKind::Fatal));
-    let answer = house.reader().json(question("Retries?")).await;
+    let fixture = Fixture::new().await;
+    fixture.model.replies(Reply::text("Retries w").cut(ModelErrorKind::Fatal));
+    let answer = fixture.reader().json(question("Retries?")).await;
     assert_eq!(answer.status, 200);
     let (letter, sentence) = lines(&answer).pop().expect("a last line");
     assert!(letter == '3' && sentence.is_string(), "{}", answer.body);
@@ -111,7 +111,7 @@ async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
 
 #[tokio::test]
 async fn a_body_that_breaks_a_rule_is_told_where() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (changes, place) in [
         (json!({"fp": ""}), "fp"),
         (json!({"fp": null}), "fp"),
@@ -125,36 +125,40 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
         (json!({"context": [{"type": "x", "value": "y"}]}), "context[0].type"),
         (json!({"filter": {"groups": "a"}}), "filter.groups"),
     ] {
-        let answer = house.reader().json(with(question("Retries?"), &changes)).await;
+        let answer = fixture.reader().json(with(question("Retries?"), &changes)).await;
         assert!(answer.status == 400 && is_deprecated(&answer), "{changes} {answer:?}");
         assert!(answer.body.contains(place), "{place}: {answer:?}");
     }
     let limit = docent_discovery::LARGEST_BODY;
-    assert_eq!(house.reader().bytes(" ".repeat(limit + 1)).await.status, 413);
-    assert_eq!(house.reader().header("content-type", "text/plain").bytes("{}").await.status, 415);
+    assert_eq!(fixture.reader().bytes(" ".repeat(limit + 1)).await.status, 413);
+    assert_eq!(fixture.reader().header("content-type", "text/plain").bytes("{}").await.status, 415);
 }
 
 #[tokio::test]
 async fn nothing_is_added_to_a_reply_that_was_cut_off() {
-    let house = House::new().await;
-    let get = |path: &str| house.ask(Method::GET, path).key(&house.assistant);
+    let fixture = Fixture::new().await;
+    let get = |path: &str| fixture.ask(Method::GET, path).key(&fixture.assistant);
     let resumed = get(&format!("{MESSAGE}?chatId=chat-1")).send().await;
     assert_eq!((resumed.status, resumed.body.as_str()), (200, ""));
     assert_eq!(resumed.header("x-vercel-ai-data-stream"), Some("v1"));
     assert_eq!(get(MESSAGE).send().await.status, 400);
-    assert_eq!(house.ask(Method::GET, &format!("{MESSAGE}?chatId=c")).send().await.status, 401);
+    assert_eq!(fixture.ask(Method::GET, &format!("{MESSAGE}?chatId=c")).send().await.status, 401);
 }
 
 #[tokio::test]
 async fn who_may_ask_is_decided_by_the_key() {
-    let house = House::new().await;
-    let reading = house.key(KeyKind::Assistant, Scope::Read).await;
+    let fixture = Fixture::new().await;
+    let reading = fixture.key(KeyKind::Assistant, Scope::Read).await;
     for (why, ask, status) in [
-        ("no key", house.ask(Method::POST, MESSAGE), 401),
-        ("an admin key", house.ask(Method::POST, MESSAGE).key(&house.admin), 403),
-        ("a key to read", house.ask(Method::POST, MESSAGE).key(&reading), 403),
-        ("another site", house.ask(Method::POST, "/discovery/v1/assistant/other/message").key(&house.assistant), 403),
-        ("another method", house.ask(Method::PUT, MESSAGE).key(&house.assistant), 405),
+        ("no key", fixture.ask(Method::POST, MESSAGE), 401),
+        ("an admin key", fixture.ask(Method::POST, MESSAGE).key(&fixture.admin), 403),
+        ("a key to read", fixture.ask(Method::POST, MESSAGE).key(&reading), 403),
+        (
+            "another site",
+            fixture.ask(Method::POST, "/discovery/v1/assistant/other/message").key(&fixture.assistant),
+            403,
+        ),
+        ("another method", fixture.ask(Method::PUT, MESSAGE).key(&fixture.assistant), 405),
     ] {
         let answer = ask.json(question("Retries?")).await;
         assert_eq!(answer.status, status, "{why}");
@@ -165,8 +169,8 @@ async fn who_may_ask_is_decided_by_the_key() {
 
 #[tokio::test]
 async fn pages_of_any_origin_may_ask() {
-    let house = House::new().await;
-    let preflight = house.ask(Method::OPTIONS, MESSAGE).header("origin", "https://docs.example.com").send().await;
+    let fixture = Fixture::new().await;
+    let preflight = fixture.ask(Method::OPTIONS, MESSAGE).header("origin", "https://docs.example.com").send().await;
     assert_eq!((preflight.status, preflight.header("access-control-max-age")), (204, Some("86400")));
     for method in ["POST", "GET"] {
         assert!(preflight.header("access-control-allow-methods").is_some_and(|allowed| allowed.contains(method)));
@@ -177,7 +181,7 @@ async fn pages_of_any_origin_may_ask() {
 
 #[tokio::test]
 async fn a_server_that_drains_says_so_to_browsers_too() {
-    let House { api, .. } = House::new().await;
+    let Fixture { api, .. } = Fixture::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
     let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     let request = http::Request::builder().method(Method::POST).uri(MESSAGE).body(Full::default()).unwrap();
@@ -188,21 +192,21 @@ async fn a_server_that_drains_says_so_to_browsers_too() {
 
 #[tokio::test]
 async fn both_versions_share_the_places_for_replies() {
-    let house = House::new().await;
-    let gate = Gate::closed();
+    let fixture = Fixture::new().await;
+    let gate = ReplyGate::closed();
     let mut running = Vec::new();
     for _ in 0..2 {
-        house.model.replies(Reply::text("Retries ").wait(&gate).say("wait."));
-        let mut reading = house.reader().open(question("Retries?")).await;
+        fixture.model.replies(Reply::text("Retries ").wait(&gate).say("wait."));
+        let mut reading = fixture.reader().open(question("Retries?")).await;
         reading.until("0:").await;
         running.push(reading);
     }
-    assert_eq!(house.api.answering.replies.counts().running, 2);
-    let refused = house.reader().json(question("Retries?")).await;
+    assert_eq!(fixture.api.answering.replies.counts().running, 2);
+    let refused = fixture.reader().json(question("Retries?")).await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("2")), "{refused:?}");
     drop(running);
-    assert_eq!(house.api.answering.replies.counts().running, 0, "whoever hangs up leaves its place");
-    assert_eq!(house.api.answering.replies.counts().left, 2);
+    assert_eq!(fixture.api.answering.replies.counts().running, 0, "whoever hangs up leaves its place");
+    assert_eq!(fixture.api.answering.replies.counts().left, 2);
 }
 
 /// A question that is right but for whatever was put where its fields should be.
@@ -245,13 +249,13 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn two_thousand_hostile_questions_are_answered_or_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let house = runtime.block_on(House::new());
+    let fixture = runtime.block_on(Fixture::new());
     let mut runner = TestRunner::new(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(2_000) });
     runner
         .run(&any_bytes(), |body| {
             // A question that goes on from an earlier one asks the model twice: for words to search, then for the reply.
-            house.model.replies("So.").replies("So.");
-            let ask = house.reader().header("content-type", "application/json");
+            fixture.model.replies("So.").replies("So.");
+            let ask = fixture.reader().header("content-type", "application/json");
             let answered =
                 runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), ask.bytes(body)).await });
             let answer = answered.expect("no question hangs");
@@ -260,5 +264,5 @@ fn two_thousand_hostile_questions_are_answered_or_refused() {
             Ok(())
         })
         .unwrap();
-    assert!(house.model.requests().len() > 100, "some of them are questions");
+    assert!(fixture.model.requests().len() > 100, "some of them are questions");
 }

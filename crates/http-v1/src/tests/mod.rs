@@ -2,6 +2,6 @@
 
 mod create;
 mod errors;
-mod house;
+mod fixture;
 mod message;
 mod sessions;

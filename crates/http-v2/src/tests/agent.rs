@@ -6,18 +6,18 @@ use docent_jobs::JobLimits;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::house::House;
+use super::fixture::Fixture;
 
 const JOBS: &str = "/v2/agent/acme/job";
 
-async fn created(house: &House) -> Value {
-    house.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await.json()
+async fn created(fixture: &Fixture) -> Value {
+    fixture.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await.json()
 }
 
 #[tokio::test]
 async fn a_job_is_accepted_and_can_be_looked_up_where_it_says() {
-    let house = House::new().await;
-    let accepted = house.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await;
+    let fixture = Fixture::new().await;
+    let accepted = fixture.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await;
     assert_eq!(accepted.status, 201);
     let job = accepted.json();
     let id = job["id"].as_str().unwrap();
@@ -36,24 +36,24 @@ async fn a_job_is_accepted_and_can_be_looked_up_where_it_says() {
     );
     assert_eq!(accepted.header("ratelimit-policy"), Some(r#""default";q=100;w=3600"#));
     let location = accepted.header("location").unwrap();
-    let found = house.agent(Method::GET, location).send().await;
+    let found = fixture.agent(Method::GET, location).send().await;
     assert_eq!((found.status, found.json()), (200, job));
 }
 
 #[tokio::test]
 async fn a_job_may_have_a_branch_a_model_and_a_draft_of_its_choice() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let wanted =
         json!({"prompt": "Fix broken links", "branch": "docs/links", "model": "opus", "asDraft": true, "x": 1});
-    let job = house.agent(Method::POST, JOBS).json(wanted).await.json();
+    let job = fixture.agent(Method::POST, JOBS).json(wanted).await.json();
     assert_eq!((&job["source"]["ref"], &job["model"]), (&json!("docs/links"), &json!("opus")));
     let nulls = json!({"prompt": "Fix broken links", "branch": null, "model": null, "asDraft": null});
-    assert_eq!(house.agent(Method::POST, JOBS).json(nulls).await.status, 201);
+    assert_eq!(fixture.agent(Method::POST, JOBS).json(nulls).await.status, 201);
 }
 
 #[tokio::test]
 async fn a_body_that_breaks_a_rule_is_told_where() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (body, place) in [
         (json!({}), "prompt"),
         (json!({"prompt": null}), "prompt"),
@@ -71,7 +71,7 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
         (json!(null), "must be a JSON object, not null"),
         (json!("a"), "body"),
     ] {
-        let answer = house.agent(Method::POST, JOBS).json(body.clone()).await;
+        let answer = fixture.agent(Method::POST, JOBS).json(body.clone()).await;
         assert_eq!(answer.status, 400, "{answer:?}");
         assert!(answer.body.contains(place), "{place}: {answer:?}");
     }
@@ -79,32 +79,32 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
 
 #[tokio::test]
 async fn the_101st_job_of_an_hour_is_refused_until_one_falls_out_of_it() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for _ in 0..100 {
-        assert_eq!(house.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await.status, 201);
+        assert_eq!(fixture.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await.status, 201);
     }
-    house.clock.advance(Duration::from_millis(59 * 60 * 1000 + 500));
-    let refused = house.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await;
+    fixture.clock.advance(Duration::from_millis(59 * 60 * 1000 + 500));
+    let refused = fixture.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await;
     assert_eq!(refused.status, 429);
     assert_eq!(refused.header("retry-after"), Some("60"));
     assert_eq!(refused.header("ratelimit"), Some(r#""default";r=0;t=60"#));
     assert_eq!(refused.json()["error"], "The project has used its 100 jobs an hour; try again in 60 seconds.");
     assert_eq!(refused.header("ratelimit-policy"), Some(r#""default";q=100;w=3600"#));
-    house.clock.advance(Duration::from_secs(60));
-    assert_eq!(house.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await.status, 201);
+    fixture.clock.advance(Duration::from_secs(60));
+    assert_eq!(fixture.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await.status, 201);
 }
 
 #[tokio::test]
 async fn one_of_something_is_said_as_one() {
-    let mut house = House::new().await;
-    house.limit_jobs(JobLimits { creates_per_hour: 1, messages_per_hour: 1 });
-    let job = created(&house).await;
-    house.clock.advance(Duration::from_millis(59 * 60 * 1000 + 59_500));
-    let refused = house.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await;
+    let mut fixture = Fixture::new().await;
+    fixture.limit_jobs(JobLimits { creates_per_hour: 1, messages_per_hour: 1 });
+    let job = created(&fixture).await;
+    fixture.clock.advance(Duration::from_millis(59 * 60 * 1000 + 59_500));
+    let refused = fixture.agent(Method::POST, JOBS).json(json!({"prompt": "a"})).await;
     assert_eq!(refused.header("retry-after"), Some("1"));
     assert_eq!(refused.json()["error"], "The project has used its 1 job an hour; try again in 1 second.");
     let path = format!("{JOBS}/{}/message", job["id"].as_str().unwrap());
-    let message = async || house.agent(Method::POST, &path).json(json!({"prompt": "a"})).await;
+    let message = async || fixture.agent(Method::POST, &path).json(json!({"prompt": "a"})).await;
     assert_eq!(message().await.status, 200);
     let refused = message().await;
     assert_eq!(refused.header("retry-after"), Some("3600"));
@@ -113,9 +113,9 @@ async fn one_of_something_is_said_as_one() {
 
 #[tokio::test]
 async fn the_same_key_and_body_are_the_same_job() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let post = async |key: &str, prompt: &str| {
-        house.agent(Method::POST, JOBS).header("idempotency-key", key).json(json!({ "prompt": prompt })).await
+        fixture.agent(Method::POST, JOBS).header("idempotency-key", key).json(json!({ "prompt": prompt })).await
     };
     let first = post("k1", "a").await;
     let again = post("k1", "a").await;
@@ -126,49 +126,49 @@ async fn the_same_key_and_body_are_the_same_job() {
     for bad in ["", " ", &"k".repeat(256)] {
         assert_eq!(post(bad, "a").await.status, 400, "{bad}");
     }
-    let twice = house.agent(Method::POST, JOBS).header("idempotency-key", "a").header("idempotency-key", "b");
+    let twice = fixture.agent(Method::POST, JOBS).header("idempotency-key", "a").header("idempotency-key", "b");
     assert_eq!(twice.json(json!({"prompt": "a"})).await.status, 400);
 }
 
 #[tokio::test]
 async fn a_follow_up_goes_to_its_job() {
-    let house = House::new().await;
-    let job = created(&house).await;
+    let fixture = Fixture::new().await;
+    let job = created(&fixture).await;
     let path = format!("{JOBS}/{}/message", job["id"].as_str().unwrap());
-    let answer = house.agent(Method::POST, &path).json(json!({"prompt": "And titles"})).await;
+    let answer = fixture.agent(Method::POST, &path).json(json!({"prompt": "And titles"})).await;
     assert_eq!((answer.status, &answer.json()["id"]), (200, &job["id"]));
-    assert_eq!(house.agent(Method::POST, &path).json(json!({"prompt": ""})).await.status, 400);
+    assert_eq!(fixture.agent(Method::POST, &path).json(json!({"prompt": ""})).await.status, 400);
     for array in [json!(["And titles"]), json!([])] {
-        assert_eq!(house.agent(Method::POST, &path).json(array).await.status, 400);
+        assert_eq!(fixture.agent(Method::POST, &path).json(array).await.status, 400);
     }
     let keyed = async |prompt: &str| {
-        house.agent(Method::POST, &path).header("idempotency-key", "k").json(json!({ "prompt": prompt })).await.status
+        fixture.agent(Method::POST, &path).header("idempotency-key", "k").json(json!({ "prompt": prompt })).await.status
     };
     assert_eq!((keyed("a").await, keyed("a").await, keyed("b").await), (200, 200, 409));
 }
 
 #[tokio::test]
 async fn an_archived_job_is_put_away_for_good() {
-    let house = House::new().await;
-    let job = created(&house).await;
+    let fixture = Fixture::new().await;
+    let job = created(&fixture).await;
     let path = |verb: &str| format!("{JOBS}/{}/{verb}", job["id"].as_str().unwrap());
     for _ in 0..2 {
-        let answer = house.agent(Method::POST, &path("archive")).send().await;
+        let answer = fixture.agent(Method::POST, &path("archive")).send().await;
         assert_eq!((answer.status, &answer.json()["status"]), (200, &json!("archived")));
         assert_eq!(answer.json()["archivedAt"], "2026-11-18T11:06:40.000Z");
     }
-    let late = house.agent(Method::POST, &path("message")).json(json!({"prompt": "a"})).await;
+    let late = fixture.agent(Method::POST, &path("message")).json(json!({"prompt": "a"})).await;
     assert_eq!(late.status, 409);
 }
 
 #[tokio::test]
 async fn a_job_that_is_not_there_is_not_found() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for id in ["7", "00000000-0000-0000-0000-00000000ffff", "..%2F..%2Fetc", "%00", "%ff"] {
         let path = format!("{JOBS}/{id}");
-        assert_eq!(house.agent(Method::GET, &path).send().await.status, 404, "{id}");
-        let message = house.agent(Method::POST, &format!("{path}/message")).json(json!({"prompt": "a"})).await;
+        assert_eq!(fixture.agent(Method::GET, &path).send().await.status, 404, "{id}");
+        let message = fixture.agent(Method::POST, &format!("{path}/message")).json(json!({"prompt": "a"})).await;
         assert_eq!(message.status, 404, "{id}");
-        assert_eq!(house.agent(Method::POST, &format!("{path}/archive")).send().await.status, 404, "{id}");
+        assert_eq!(fixture.agent(Method::POST, &format!("{path}/archive")).send().await.status, 404, "{id}");
     }
 }

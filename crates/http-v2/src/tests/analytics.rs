@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::house::{Answer, House};
+use super::fixture::{Answer, Fixture};
 
 const ANALYTICS: &str = "/v1/analytics/acme/assistant";
 const MESSAGE: &str = "/discovery/v2/assistant/acme/message";
@@ -15,22 +15,22 @@ fn said(role: &str, text: &str) -> Value {
 }
 
 /// Asks, and a minute goes by.
-async fn asked(house: &House, body: Value, reply: &str) -> Answer {
-    house.model.replies(reply);
-    let answer = house.reader(MESSAGE).json(body).await;
+async fn asked(fixture: &Fixture, body: Value, reply: &str) -> Answer {
+    fixture.model.replies(reply);
+    let answer = fixture.reader(MESSAGE).json(body).await;
     assert_eq!(answer.status, 200, "{answer:?}");
-    house.clock.advance(Duration::from_secs(60));
+    fixture.clock.advance(Duration::from_secs(60));
     answer
 }
 
 /// Begins a conversation; says its id.
-async fn begun(house: &House, question: &str) -> String {
-    let answer = asked(house, json!({"fp": "reader", "messages": [said("user", question)]}), "So.").await;
+async fn begun(fixture: &Fixture, question: &str) -> String {
+    let answer = asked(fixture, json!({"fp": "reader", "messages": [said("user", question)]}), "So.").await;
     answer.header("x-thread-id").expect("a thread").to_owned()
 }
 
-async fn list(house: &House, query: &str) -> Value {
-    let answer = house.agent(Method::GET, &format!("{ANALYTICS}{query}")).send().await;
+async fn list(fixture: &Fixture, query: &str) -> Value {
+    let answer = fixture.agent(Method::GET, &format!("{ANALYTICS}{query}")).send().await;
     assert_eq!((answer.status, answer.header("cache-control")), (200, Some("no-store")), "{query} {answer:?}");
     answer.json()
 }
@@ -42,22 +42,22 @@ fn threads(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
-    let house = House::new().await;
-    assert_eq!(list(&house, "").await, json!({"conversations": [], "nextCursor": null, "hasMore": false}));
+    let fixture = Fixture::new().await;
+    assert_eq!(list(&fixture, "").await, json!({"conversations": [], "nextCursor": null, "hasMore": false}));
     let first = asked(
-        &house,
+        &fixture,
         json!({"fp": "r1", "currentPath": "/guides", "messages": [said("user", "How long do retries wait?")]}),
         "Longer.",
     )
     .await;
     let thread = first.header("x-thread-id").expect("a thread");
     let follow_up = json!({"fp": "r1", "threadId": thread, "messages": [said("user", "What do parrots eat?")]});
-    let second = asked(&house, follow_up, "The docs do not say. <!--docent:unanswered-->").await;
+    let second = asked(&fixture, follow_up, "The docs do not say. <!--docent:unanswered-->").await;
     let message = |answer: &Answer| answer.frames()[0]["messageId"].clone();
     let rated = json!({"threadId": thread, "messageId": message(&first), "rating": "down"});
-    assert_eq!(house.reader("/discovery/v1/assistant/acme/feedback").json(rated).await.status, 204);
+    assert_eq!(fixture.reader("/discovery/v1/assistant/acme/feedback").json(rated).await.status, 204);
 
-    let listed = list(&house, "").await;
+    let listed = list(&fixture, "").await;
     let not_told = listed["conversations"][0]["response"].clone();
     assert!(not_told.as_str().is_some_and(|answer| answer.starts_with("The docs do not say.")), "{listed:#}");
     let unanswered = json!({
@@ -96,23 +96,23 @@ async fn a_conversation_is_shown_with_its_answers_sources_and_ratings() {
         ("/v1/analytics/acme/feedback", page("feedback", json!([answered]))),
         ("/v1/analytics/acme/gaps", page("gaps", json!([unanswered]))),
     ] {
-        assert_eq!(house.agent(Method::GET, path).send().await.json(), expected, "{path}");
+        assert_eq!(fixture.agent(Method::GET, path).send().await.json(), expected, "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_thread_is_shown_message_by_message() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let first =
-        asked(&house, json!({"fp": "r1", "messages": [said("user", "How long do retries wait?")]}), "Longer.").await;
+        asked(&fixture, json!({"fp": "r1", "messages": [said("user", "How long do retries wait?")]}), "Longer.").await;
     let thread = first.header("x-thread-id").expect("a thread");
     asked(
-        &house,
+        &fixture,
         json!({"fp": "r1", "threadId": thread, "messages": [said("user", "How long do calls wait in Python?")]}),
         "Twice.",
     )
     .await;
-    let shown = house.agent(Method::GET, &format!("{ANALYTICS}/threads/{thread}")).send().await;
+    let shown = fixture.agent(Method::GET, &format!("{ANALYTICS}/threads/{thread}")).send().await;
     assert_eq!((shown.status, shown.header("cache-control")), (200, Some("no-store")));
     let shown = shown.json();
     assert_eq!((&shown["threadId"], &shown["createdAt"]), (&json!(thread), &json!("2026-11-18T11:06:40.000Z")));
@@ -131,17 +131,17 @@ async fn a_thread_is_shown_message_by_message() {
     assert_eq!(messages[1]["id"], first.frames()[0]["messageId"]);
     assert_eq!(messages[2]["createdAt"], "2026-11-18T11:07:40.000Z");
     for unknown in ["made-up", "00000000-0000-0000-0000-00000000ffff"] {
-        let answer = house.agent(Method::GET, &format!("{ANALYTICS}/threads/{unknown}")).send().await;
+        let answer = fixture.agent(Method::GET, &format!("{ANALYTICS}/threads/{unknown}")).send().await;
         assert!(answer.status == 404 && answer.json()["error"].is_string(), "{answer:?}");
     }
 }
 
 #[tokio::test]
 async fn what_a_client_says_was_said_before_is_not_shown_as_ours() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let messages = [said("user", "May I?"), said("assistant", "You may do anything."), said("user", "Retries?")];
-    asked(&house, json!({"fp": "r1", "messages": messages}), "They wait.").await;
-    let listed = list(&house, "").await;
+    asked(&fixture, json!({"fp": "r1", "messages": messages}), "They wait.").await;
+    let listed = list(&fixture, "").await;
     let rows = listed["conversations"].as_array().expect("rows");
     let questions: Vec<&Value> = rows.iter().map(|row| &row["query"]).collect();
     assert_eq!(questions, ["Retries?"], "{listed:#}");
@@ -149,17 +149,17 @@ async fn what_a_client_says_was_said_before_is_not_shown_as_ours() {
 
 #[tokio::test]
 async fn pages_neither_repeat_nor_skip_a_conversation_while_others_begin() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let mut begun_so_far = Vec::new();
     for n in 0..5 {
-        begun_so_far.insert(0, begun(&house, &format!("Retries {n}?")).await);
+        begun_so_far.insert(0, begun(&fixture, &format!("Retries {n}?")).await);
     }
     let mut seen: Vec<String> = Vec::new();
     let mut query = "?limit=2&dateFrom=2026-11-18".to_owned();
     loop {
-        let page = list(&house, &query).await;
+        let page = list(&fixture, &query).await;
         seen.extend(threads(&page).into_iter().map(str::to_owned));
-        begun(&house, "And now?").await;
+        begun(&fixture, "And now?").await;
         let Some(cursor) = page["nextCursor"].as_str() else { break };
         query = format!("?limit=2&dateFrom=2026-11-18&cursor={cursor}");
     }
@@ -168,12 +168,12 @@ async fn pages_neither_repeat_nor_skip_a_conversation_while_others_begin() {
 
 #[tokio::test]
 async fn a_time_admits_what_was_asked_in_it() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     // At 11:06:40, at 11:07:40, and on the next day.
-    let first = begun(&house, "Retries?").await;
-    let second = begun(&house, "Backoff?").await;
-    house.clock.advance(Duration::from_secs(24 * 3_600));
-    let third = begun(&house, "Calls?").await;
+    let first = begun(&fixture, "Retries?").await;
+    let second = begun(&fixture, "Backoff?").await;
+    fixture.clock.advance(Duration::from_secs(24 * 3_600));
+    let third = begun(&fixture, "Calls?").await;
     for (query, expected) in [
         ("", vec![&third, &second, &first]),
         ("?dateFrom=&dateTo=&limit=&cursor=", vec![&third, &second, &first]),
@@ -187,17 +187,17 @@ async fn a_time_admits_what_was_asked_in_it() {
         ("?dateFrom=2026-11-18T11:07:40Z&dateTo=2026-11-18T11:07:40Z", vec![]),
         ("?dateFrom=2027-01-01", vec![]),
     ] {
-        assert_eq!(threads(&list(&house, query).await), expected, "{query}");
+        assert_eq!(threads(&list(&fixture, query).await), expected, "{query}");
     }
 }
 
 #[tokio::test]
 async fn a_parameter_that_breaks_a_rule_is_told_which() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for question in ["Retries?", "Backoff?"] {
-        begun(&house, question).await;
+        begun(&fixture, question).await;
     }
-    let cursor = list(&house, "?limit=1").await["nextCursor"].as_str().expect("a second page").to_owned();
+    let cursor = list(&fixture, "?limit=1").await["nextCursor"].as_str().expect("a second page").to_owned();
     let with_other_filters = format!("dateFrom=2026-11-18&cursor={cursor}");
     let cut = format!("cursor={}", &cursor[..cursor.len() - 1]);
     for (query, place) in [
@@ -214,7 +214,7 @@ async fn a_parameter_that_breaks_a_rule_is_told_which() {
         (&cut, "cursor: "),
         (&with_other_filters, "cursor: it is no `nextCursor` of this list with the same `dateFrom` and `dateTo`"),
     ] {
-        let answer = house.agent(Method::GET, &format!("{ANALYTICS}?{query}")).send().await;
+        let answer = fixture.agent(Method::GET, &format!("{ANALYTICS}?{query}")).send().await;
         assert!(answer.status == 400 && answer.body.contains(place), "{query} {answer:?}");
         let body = answer.json();
         assert_eq!(body["details"], json!([{"message": body["error"]}]), "{query}");

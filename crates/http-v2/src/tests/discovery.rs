@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use docent_discovery::Replies;
 use docent_llm::ModelErrorKind;
-use docent_llm::scripted::{Gate, Reply};
+use docent_llm::scripted::{Reply, ReplyGate};
 use docent_types::RandomIds;
-use docent_web::Limits;
+use docent_web::ServerLimits;
 use http::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::house::{Answer, House};
+use super::fixture::{Answer, Fixture};
 
 const MESSAGE: &str = "/discovery/v2/assistant/acme/message";
 
@@ -37,9 +37,9 @@ fn last(answer: &Answer) -> Value {
 
 #[tokio::test]
 async fn a_question_is_answered_by_a_stream() {
-    let house = House::new().await;
-    house.model.replies("Retries wait longer each time.");
-    let answer = house.reader(MESSAGE).json(question("How long do retries wait?")).await;
+    let fixture = Fixture::new().await;
+    fixture.model.replies("Retries wait longer each time.");
+    let answer = fixture.reader(MESSAGE).json(question("How long do retries wait?")).await;
     assert_eq!(answer.status, 200);
     for (name, value) in [
         ("content-type", "text/event-stream"),
@@ -71,22 +71,22 @@ async fn a_question_is_answered_by_a_stream() {
 
 #[tokio::test]
 async fn the_last_frame_says_the_thread_in_the_way_the_reader_takes_it() {
-    let house = House::new().await;
-    let plain = || house.reader(MESSAGE);
+    let fixture = Fixture::new().await;
+    let plain = || fixture.reader(MESSAGE);
     let sdk = with(question("Retries?"), json!({"trigger": "submit-message"}));
-    let current = || house.reader(&format!("{MESSAGE}?sdk=current"));
+    let current = || fixture.reader(&format!("{MESSAGE}?sdk=current"));
     for (why, ask, body, open) in [
         ("plain", plain(), question("Retries?"), true),
         ("sdk that reads it", current().header("user-agent", "ai-sdk/7.0"), sdk.clone(), true),
         ("page that reads it", current().header("origin", "https://docs.example.com"), question("Retries?"), true),
         ("curl", plain().header("user-agent", "curl/8"), question("Retries?"), true),
-        ("other value", house.reader(&format!("{MESSAGE}?sdk=open")), question("Retries?"), true),
+        ("other value", fixture.reader(&format!("{MESSAGE}?sdk=open")), question("Retries?"), true),
         ("trigger", plain(), sdk, false),
         ("sdk agent", plain().header("user-agent", "node ai-sdk/6.0 x"), question("Retries?"), false),
         ("browser", plain().header("origin", "https://docs.example.com"), question("Retries?"), false),
-        ("asked for", house.reader(&format!("{MESSAGE}?sdk=strict")), question("Retries?"), false),
+        ("asked for", fixture.reader(&format!("{MESSAGE}?sdk=strict")), question("Retries?"), false),
     ] {
-        house.model.replies("Yes.");
+        fixture.model.replies("Yes.");
         let answer = ask.json(body).await;
         let thread = answer.header("x-thread-id").unwrap();
         let metadata = json!({"threadId": thread, "finishReason": "stop"});
@@ -101,34 +101,34 @@ async fn the_last_frame_says_the_thread_in_the_way_the_reader_takes_it() {
 
 #[tokio::test]
 async fn a_thread_goes_on_by_its_id_wherever_the_client_sends_it() {
-    let house = House::new().await;
-    house.model.replies("One.").replies("Two.").replies("Three.").replies("Four.");
-    let first = house.reader(MESSAGE).json(question("Retries?")).await;
+    let fixture = Fixture::new().await;
+    fixture.model.replies("One.").replies("Two.").replies("Three.").replies("Four.");
+    let first = fixture.reader(MESSAGE).json(question("Retries?")).await;
     let thread = first.header("x-thread-id").unwrap();
     let key = first.header("x-thread-key").unwrap();
-    let second = house.reader(MESSAGE).json(with(question("Why?"), json!({"threadId": thread}))).await;
+    let second = fixture.reader(MESSAGE).json(with(question("Why?"), json!({"threadId": thread}))).await;
     assert_eq!((second.header("x-thread-id"), second.header("x-thread-key")), (Some(thread), None));
     let echoed = json!({"fp": "a", "messages": [
         {"role": "assistant", "metadata": {"threadId": thread}, "parts": [{"type": "text", "text": "One."}]},
         {"role": "user", "parts": [{"type": "text", "text": "And then?"}]},
     ]});
-    assert_eq!(house.reader(MESSAGE).json(echoed.clone()).await.header("x-thread-id"), Some(thread));
-    let anew = house.reader(MESSAGE).json(with(echoed, json!({"threadId": null}))).await;
+    assert_eq!(fixture.reader(MESSAGE).json(echoed.clone()).await.header("x-thread-id"), Some(thread));
+    let anew = fixture.reader(MESSAGE).json(with(echoed, json!({"threadId": null}))).await;
     assert_ne!(anew.header("x-thread-id"), Some(thread));
-    house.model.replies("Five.");
+    fixture.model.replies("Five.");
     let keyed = async |key: &str| {
         let body = with(question("Why?"), json!({"threadId": thread, "threadKey": key}));
-        house.reader(MESSAGE).json(body).await.status
+        fixture.reader(MESSAGE).json(body).await.status
     };
     assert_eq!((keyed(key).await, keyed("wrong").await), (200, 404));
 }
 
 #[tokio::test]
 async fn a_thread_that_is_not_there_is_begun_anew() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for id in ["made-up", "00000000-0000-0000-0000-00000000ffff"] {
-        house.model.replies("Twice as long.");
-        let answer = house.reader(MESSAGE).json(with(question("Retries?"), json!({"threadId": id}))).await;
+        fixture.model.replies("Twice as long.");
+        let answer = fixture.reader(MESSAGE).json(with(question("Retries?"), json!({"threadId": id}))).await;
         assert_eq!(answer.status, 200, "{id}");
         assert!(answer.header("x-thread-id") != Some(id) && answer.header("x-thread-key").is_some(), "{answer:?}");
     }
@@ -136,7 +136,7 @@ async fn a_thread_that_is_not_there_is_begun_anew() {
 
 #[tokio::test]
 async fn a_body_that_breaks_a_rule_is_told_where() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (changes, place) in [
         (json!({"fp": ""}), "fp"),
         (json!({"messages": []}), "messages"),
@@ -146,7 +146,7 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
         (json!({"context": [{"type": "x", "value": "y"}]}), "context[0].type"),
         (json!({"filter": {"groups": "a"}}), "filter.groups"),
     ] {
-        let answer = house.reader(MESSAGE).json(with(question("Retries?"), changes)).await;
+        let answer = fixture.reader(MESSAGE).json(with(question("Retries?"), changes)).await;
         assert_eq!(answer.status, 400, "{answer:?}");
         assert!(answer.body.contains(place), "{place}: {answer:?}");
     }
@@ -154,9 +154,9 @@ async fn a_body_that_breaks_a_rule_is_told_where() {
 
 #[tokio::test]
 async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
-    let house = House::new().await;
-    house.model.replies(Reply::text("Retries w").cut(ModelErrorKind::Fatal));
-    let answer = house.reader(MESSAGE).json(question("Retries?")).await;
+    let fixture = Fixture::new().await;
+    fixture.model.replies(Reply::text("Retries w").cut(ModelErrorKind::Fatal));
+    let answer = fixture.reader(MESSAGE).json(question("Retries?")).await;
     assert_eq!(answer.status, 200);
     assert_eq!(last(&answer)["type"], "error");
     assert!(!answer.body.contains("[DONE]"));
@@ -164,7 +164,7 @@ async fn a_model_that_fails_in_the_middle_ends_the_reply_as_an_error() {
 
 #[tokio::test]
 async fn an_array_is_no_question() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let message = json!(["m1", "user", [{"type": "text", "text": "Retries?"}], null]);
     let body = json!({"fp": "a", "messages": [message]});
     for (body, place) in [
@@ -172,7 +172,7 @@ async fn an_array_is_no_question() {
         (json!(["a", body["messages"]]), "must be a JSON object"),
         (with(question("Retries?"), json!({"retrievalPageSize": -1})), "expected a whole number from 0 up"),
     ] {
-        let answer = house.reader(MESSAGE).json(body).await;
+        let answer = fixture.reader(MESSAGE).json(body).await;
         assert_eq!(answer.status, 400);
         assert!(answer.body.contains(place), "{answer:?}");
         assert!(!answer.body.contains("struct") && !answer.body.contains("u64"), "{answer:?}");
@@ -181,25 +181,25 @@ async fn an_array_is_no_question() {
 
 #[tokio::test]
 async fn there_is_never_a_reply_to_resume() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for method in [Method::GET, Method::HEAD] {
-        let answer = house.ask(method, &format!("{MESSAGE}/chat-1/stream")).key(&house.assistant).send().await;
+        let answer = fixture.ask(method, &format!("{MESSAGE}/chat-1/stream")).key(&fixture.assistant).send().await;
         assert_eq!((answer.status, answer.body.as_str()), (204, ""));
     }
 }
 
 #[tokio::test]
 async fn hanging_up_cancels_the_model_while_it_thinks() {
-    let house = House::new().await;
-    let thinking = Gate::closed();
-    house.model.replies(Reply::text("Retries ").wait(&thinking).say("wait."));
-    let (model, key) = (house.model.clone(), house.assistant.clone());
+    let fixture = Fixture::new().await;
+    let thinking = ReplyGate::closed();
+    fixture.model.replies(Reply::text("Retries ").wait(&thinking).say("wait."));
+    let (model, key) = (fixture.model.clone(), fixture.assistant.clone());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let mut client = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let server = tokio::spawn(docent_web::serve(
         listener,
-        house.api,
-        Limits::default(),
+        fixture.api,
+        ServerLimits::default(),
         Arc::new(RandomIds),
         std::future::pending(),
     ));
@@ -229,8 +229,8 @@ async fn hanging_up_cancels_the_model_while_it_thinks() {
 
 #[tokio::test]
 async fn a_search_gives_passages() {
-    let house = House::new().await;
-    let search = async |body: Value| house.reader("/discovery/v1/search/acme").json(body).await;
+    let fixture = Fixture::new().await;
+    let search = async |body: Value| fixture.reader("/discovery/v1/search/acme").json(body).await;
     let found = search(json!({"query": "retries"})).await;
     assert_eq!(found.status, 200);
     let first = &found.json()[0];
@@ -264,8 +264,8 @@ async fn a_search_gives_passages() {
 
 #[tokio::test]
 async fn a_page_is_given_whole_or_not_found() {
-    let house = House::new().await;
-    let page = async |path: Value| house.reader("/discovery/v1/page/acme").json(json!({ "path": path })).await;
+    let fixture = Fixture::new().await;
+    let page = async |path: Value| fixture.reader("/discovery/v1/page/acme").json(json!({ "path": path })).await;
     for path in ["guides/retries", "/guides/retries"] {
         let found = page(json!(path)).await;
         assert_eq!((found.status, &found.json()["path"]), (200, &json!("guides/retries")), "{path}");
@@ -279,19 +279,19 @@ async fn a_page_is_given_whole_or_not_found() {
     assert_eq!(page(json!("guides/index")).await.status, 404);
     assert_eq!(page(json!(7)).await.status, 400);
     for body in [json!({}), json!(["guides/retries"])] {
-        assert_eq!(house.reader("/discovery/v1/page/acme").json(body).await.status, 400);
+        assert_eq!(fixture.reader("/discovery/v1/page/acme").json(body).await.status, 400);
     }
 }
 
 #[tokio::test]
 async fn a_reply_is_rated_by_the_ids_it_came_with() {
     const FEEDBACK: &str = "/discovery/v1/assistant/acme/feedback";
-    let house = House::new().await;
-    house.model.replies("Twice as long.");
-    let answer = house.reader(MESSAGE).json(question("How long do retries wait?")).await;
+    let fixture = Fixture::new().await;
+    fixture.model.replies("Twice as long.");
+    let answer = fixture.reader(MESSAGE).json(question("How long do retries wait?")).await;
     let message = answer.frames()[0]["messageId"].clone();
     let rated = json!({"threadId": answer.header("x-thread-id"), "messageId": message, "rating": "up"});
-    let rate = async |changes: Value| house.reader(FEEDBACK).json(with(rated.clone(), changes)).await;
+    let rate = async |changes: Value| fixture.reader(FEEDBACK).json(with(rated.clone(), changes)).await;
     for changes in [json!({}), json!({"rating": "down", "comment": "It is not."}), json!({"comment": null, "x": [1]})] {
         let answer = rate(changes).await;
         assert_eq!((answer.status, answer.body.as_str()), (204, ""));
@@ -316,19 +316,19 @@ async fn a_reply_is_rated_by_the_ids_it_came_with() {
 
 #[tokio::test]
 async fn a_site_that_answers_as_many_questions_as_it_may_refuses_the_next() {
-    let mut house = House::new().await;
-    house.api.answering.replies = Replies::at_once(1);
-    let gate = Gate::closed();
-    house.model.replies(Reply::text("Retries ").wait(&gate).say("wait."));
+    let mut fixture = Fixture::new().await;
+    fixture.api.answering.replies = Replies::at_once(1);
+    let gate = ReplyGate::closed();
+    fixture.model.replies(Reply::text("Retries ").wait(&gate).say("wait."));
     let asked = question("Retries?").to_string();
-    let mut running = house.reader(MESSAGE).header("content-type", "application/json").open(asked).await;
+    let mut running = fixture.reader(MESSAGE).header("content-type", "application/json").open(asked).await;
     running.until("text-delta").await;
-    let refused = house.reader(MESSAGE).json(question("Retries?")).await;
+    let refused = fixture.reader(MESSAGE).json(question("Retries?")).await;
     assert_eq!((refused.status, refused.header("retry-after")), (429, Some("2")), "{refused:?}");
     assert!(refused.header("ratelimit").is_some() && refused.header("ratelimit-policy").is_some(), "{refused:?}");
     gate.open();
     assert!(running.finish().await.body.ends_with("data: [DONE]\n\n"));
-    house.model.replies("Now.");
-    assert_eq!(house.reader(MESSAGE).json(question("Retries?")).await.status, 200);
-    assert_eq!(house.api.answering.replies.counts().finished, 2);
+    fixture.model.replies("Now.");
+    assert_eq!(fixture.reader(MESSAGE).json(question("Retries?")).await.status, 200);
+    assert_eq!(fixture.api.answering.replies.counts().finished, 2);
 }

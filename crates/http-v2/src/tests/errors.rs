@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use serde_json::{Value, json};
 
-use super::house::{Answer, House};
+use super::fixture::{Answer, Fixture};
 
 const JOB: &str = "00000000-0000-0000-0000-00000000ffff";
 
@@ -39,10 +39,10 @@ fn doors(name: &str) -> Vec<(Method, String, KeyKind)> {
 
 #[tokio::test]
 async fn whoever_has_no_good_key_is_told_to_show_one() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let stranger = docent_access::conformance::sample_key("acme", 9).0;
     for (method, path, _) in doors("acme") {
-        let ask = || house.ask(method.clone(), &path);
+        let ask = || fixture.ask(method.clone(), &path);
         let authorization = |value: &str| ask().header("authorization", value);
         for (why, ask) in [
             ("none", ask()),
@@ -51,7 +51,7 @@ async fn whoever_has_no_good_key_is_told_to_show_one() {
             ("malformed", authorization("Bearer docent_admin_short")),
             ("bytes", authorization("Bearer é")),
             ("unknown", ask().key(&stranger)),
-            ("twice", ask().key(&house.admin).key(&house.admin)),
+            ("twice", ask().key(&fixture.admin).key(&fixture.admin)),
         ] {
             let answer = ask.json(json!({})).await;
             assert_eq!(answer.status, 401, "{why} {path}");
@@ -62,49 +62,49 @@ async fn whoever_has_no_good_key_is_told_to_show_one() {
 
 #[tokio::test]
 async fn a_good_key_at_the_wrong_door_is_forbidden() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for elsewhere in ["other", "nothing", "N%20O", "..", "%2e%2e%2facme"] {
         for (method, path, kind) in doors(elsewhere) {
-            let key = if kind == KeyKind::Admin { &house.admin } else { &house.assistant };
-            assert_eq!(house.ask(method, &path).key(key).json(json!({})).await.status, 403, "{path}");
+            let key = if kind == KeyKind::Admin { &fixture.admin } else { &fixture.assistant };
+            assert_eq!(fixture.ask(method, &path).key(key).json(json!({})).await.status, 403, "{path}");
         }
     }
     for (method, path, kind) in doors("acme") {
-        let other_kind = if kind == KeyKind::Admin { &house.assistant } else { &house.admin };
-        assert_eq!(house.ask(method, &path).key(other_kind).json(json!({})).await.status, 403, "{path}");
+        let other_kind = if kind == KeyKind::Admin { &fixture.assistant } else { &fixture.admin };
+        assert_eq!(fixture.ask(method, &path).key(other_kind).json(json!({})).await.status, 403, "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_key_that_may_only_read_may_only_get() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (method, path, kind) in doors("acme") {
-        let key = house.key(kind, Scope::Read).await;
-        let answer = house.ask(method.clone(), &path).key(&key).json(json!({})).await;
+        let key = fixture.key(kind, Scope::Read).await;
+        let answer = fixture.ask(method.clone(), &path).key(&key).json(json!({})).await;
         assert_eq!(answer.status != 403, method == Method::GET, "{method} {path}");
     }
 }
 
 #[tokio::test]
 async fn another_method_is_told_which_ones_work() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (method, path, _) in doors("acme") {
         let allow = if method == Method::GET { "GET, HEAD, OPTIONS" } else { "POST, OPTIONS" };
         for other in [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
             if method == other || (method == Method::GET && other == Method::HEAD) {
                 continue;
             }
-            let answer = house.ask(other.clone(), &path).send().await;
+            let answer = fixture.ask(other.clone(), &path).send().await;
             assert_eq!((answer.status, answer.header("allow")), (405, Some(allow)), "{other} {path}");
         }
-        let options = house.ask(Method::OPTIONS, &path).send().await;
+        let options = fixture.ask(Method::OPTIONS, &path).send().await;
         assert_eq!((options.status, options.header("allow")), (204, Some(allow)), "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_path_that_is_nowhere_is_not_found() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for path in [
         "/",
         "/v2",
@@ -119,22 +119,22 @@ async fn a_path_that_is_nowhere_is_not_found() {
         "//v2/agent/acme/job",
     ] {
         for method in [Method::GET, Method::POST] {
-            assert_eq!(house.agent(method, path).json(json!({})).await.status, 404, "{path}");
+            assert_eq!(fixture.agent(method, path).json(json!({})).await.status, 404, "{path}");
         }
     }
 }
 
 #[tokio::test]
 async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (method, path, kind) in
         doors("acme").into_iter().filter(|(method, path, _)| method == Method::POST && !path.contains(JOB))
     {
         let (key, limit) = match kind {
-            KeyKind::Admin => (&house.admin, 1024 * 1024),
-            KeyKind::Assistant => (&house.assistant, 4 * 1024 * 1024),
+            KeyKind::Admin => (&fixture.admin, 1024 * 1024),
+            KeyKind::Assistant => (&fixture.assistant, 4 * 1024 * 1024),
         };
-        let ask = || house.ask(method.clone(), &path).key(key);
+        let ask = || fixture.ask(method.clone(), &path).key(key);
         for (why, body, status) in [
             ("empty", String::new(), 400),
             ("not JSON", "{\"a\"".to_owned(), 400),
@@ -150,11 +150,11 @@ async fn a_body_that_cannot_be_read_is_refused_by_its_kind() {
 
 #[tokio::test]
 async fn scripts_may_read_everything_under_discovery_and_nothing_else() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let exposed = "X-Thread-Id, X-Thread-Key, X-Request-Id, Retry-After, RateLimit";
     for (method, path, kind) in doors("acme") {
         let shared = kind == KeyKind::Assistant;
-        let from = |method| house.ask(method, &path).header("origin", "https://docs.example.com");
+        let from = |method| fixture.ask(method, &path).header("origin", "https://docs.example.com");
         let denied = from(method.clone()).json(json!({})).await;
         assert_eq!(
             (denied.status, denied.header("access-control-allow-origin")),
@@ -175,15 +175,15 @@ async fn scripts_may_read_everything_under_discovery_and_nothing_else() {
             "{path}"
         );
     }
-    let nowhere = house.ask(Method::GET, "/discovery/nowhere").send().await;
+    let nowhere = fixture.ask(Method::GET, "/discovery/nowhere").send().await;
     assert_eq!(nowhere.header("access-control-allow-origin"), Some("*"));
 }
 
 #[tokio::test]
 async fn search_and_page_say_their_errors_twice() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (_, path, _) in doors("acme") {
-        let told = house.ask(Method::PUT, &path).send().await.json();
+        let told = fixture.ask(Method::PUT, &path).send().await.json();
         let twice = path.contains("/search/") || path.contains("/page/");
         assert_eq!(told.get("message"), twice.then_some(&told["error"]), "{path}");
     }
@@ -191,24 +191,24 @@ async fn search_and_page_say_their_errors_twice() {
 
 #[tokio::test]
 async fn an_expired_key_is_no_key() {
-    let house = House::new().await;
-    house.clock.advance(docent_access::LIFETIME);
-    let answer = house.agent(Method::GET, &format!("/v2/agent/acme/job/{JOB}")).send().await;
+    let fixture = Fixture::new().await;
+    fixture.clock.advance(docent_access::LIFETIME);
+    let answer = fixture.agent(Method::GET, &format!("/v2/agent/acme/job/{JOB}")).send().await;
     assert_eq!(answer.status, 401);
 }
 
 #[tokio::test]
 async fn docs_that_are_still_being_read_are_worth_another_try() {
-    let mut house = House::new().await;
+    let mut fixture = Fixture::new().await;
     let folder = tempfile::tempdir().unwrap();
-    house.api.answering.docs = Arc::new(Indexes::new(folder.path()));
+    fixture.api.answering.docs = Arc::new(Indexes::new(folder.path()));
     let question = json!({"fp": "a", "messages": [{"role": "user", "parts": [{"type": "text", "text": "How?"}]}]});
     for (path, body) in [
         ("v2/assistant/acme/message", question),
         ("v1/search/acme", json!({"query": "how"})),
         ("v1/page/acme", json!({"path": "index"})),
     ] {
-        let answer = house.reader(&format!("/discovery/{path}")).json(body).await;
+        let answer = fixture.reader(&format!("/discovery/{path}")).json(body).await;
         assert_eq!((answer.status, answer.header("retry-after")), (503, Some("5")), "{path}");
         assert_eq!(answer.json()["error"], "The docs of `acme` have not been read yet; try again.", "{path}");
     }
@@ -216,10 +216,10 @@ async fn docs_that_are_still_being_read_are_worth_another_try() {
 
 #[tokio::test]
 async fn a_key_for_some_origins_shares_its_answers_with_them_alone() {
-    let house = House::new().await;
-    let key = house.key_for(&["https://docs.example.com", "https://www.example.com"]).await;
+    let fixture = Fixture::new().await;
+    let key = fixture.key_for(&["https://docs.example.com", "https://www.example.com"]).await;
     for (method, path, _) in doors("acme").into_iter().filter(|(_, _, kind)| *kind == KeyKind::Assistant) {
-        let from = |origin| house.ask(method.clone(), &path).key(&key).header("origin", origin);
+        let from = |origin| fixture.ask(method.clone(), &path).key(&key).header("origin", origin);
         for origin in ["https://docs.example.com", "https://www.example.com"] {
             let answer = from(origin).json(json!({})).await;
             assert_ne!(answer.status, 403, "{path}");
@@ -229,16 +229,16 @@ async fn a_key_for_some_origins_shares_its_answers_with_them_alone() {
         let denied = from("https://evil.example").json(json!({})).await;
         assert_eq!((denied.status, denied.header("access-control-allow-origin")), (403, None), "{path}");
         assert_eq!(denied.header("vary"), Some("origin"), "{path}");
-        let preflight = house.ask(Method::OPTIONS, &path).header("origin", "https://docs.example.com").send().await;
+        let preflight = fixture.ask(Method::OPTIONS, &path).header("origin", "https://docs.example.com").send().await;
         assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, Some("*")), "{path}");
-        let open = house.ask(method.clone(), &path).key(&house.assistant).header("origin", "https://a.example");
+        let open = fixture.ask(method.clone(), &path).key(&fixture.assistant).header("origin", "https://a.example");
         assert_eq!(open.json(json!({})).await.header("access-control-allow-origin"), Some("*"), "{path}");
     }
 }
 
 #[tokio::test]
 async fn a_server_that_drains_says_so_in_the_shape_of_the_path() {
-    let House { api, .. } = House::new().await;
+    let Fixture { api, .. } = Fixture::new().await;
     let draining = Refusal::new(RefusalKind::Unavailable(Duration::from_secs(5)), "the server is draining; come back");
     let busy = move |request: Request| std::future::ready(api.refused(&request, draining.clone()));
     for (method, path, kind) in doors("acme") {
@@ -304,13 +304,13 @@ fn any_json() -> impl Strategy<Value = Value> {
 #[test]
 fn no_body_whatever_is_a_fault_of_ours() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let house = runtime.block_on(House::new());
+    let fixture = runtime.block_on(Fixture::new());
     let mut runner = TestRunner::new(ProptestConfig::with_cases(128));
     runner
         .run(&any_json(), |body| {
             for (method, path, kind) in doors("acme") {
-                let key = if kind == KeyKind::Admin { &house.admin } else { &house.assistant };
-                let answer = runtime.block_on(house.ask(method, &path).key(key).json(body.clone()));
+                let key = if kind == KeyKind::Admin { &fixture.admin } else { &fixture.assistant };
+                let answer = runtime.block_on(fixture.ask(method, &path).key(key).json(body.clone()));
                 prop_assert!(answer.status < 500, "{path} {answer:?}");
             }
             Ok(())
@@ -361,13 +361,13 @@ fn any_bytes() -> impl Strategy<Value = Vec<u8>> {
 #[test]
 fn two_thousand_hostile_questions_are_answered_or_refused() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let house = runtime.block_on(House::new());
+    let fixture = runtime.block_on(Fixture::new());
     let mut runner = TestRunner::new(ProptestConfig { max_shrink_iters: 200, ..ProptestConfig::with_cases(2_000) });
     runner
         .run(&any_bytes(), |body| {
             // A question that goes on from an earlier one asks the model twice: for words to search, then for the reply.
-            house.model.replies("So.").replies("So.");
-            let ask = house.reader("/discovery/v2/assistant/acme/message").header("content-type", "application/json");
+            fixture.model.replies("So.").replies("So.");
+            let ask = fixture.reader("/discovery/v2/assistant/acme/message").header("content-type", "application/json");
             let answered =
                 runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), ask.bytes(body)).await });
             let answer = answered.expect("no question hangs");
@@ -376,5 +376,5 @@ fn two_thousand_hostile_questions_are_answered_or_refused() {
             Ok(())
         })
         .unwrap();
-    assert!(house.model.requests().len() > 100, "some of them are questions");
+    assert!(fixture.model.requests().len() > 100, "some of them are questions");
 }

@@ -8,20 +8,20 @@ use docent_types::{FinishReason, JobEvent, Usage};
 use http::Method;
 use serde_json::{Value, json};
 
-use super::house::{Ask, House};
+use super::fixture::{Ask, Fixture};
 
 const JOBS: &str = "/v2/agent/acme/job";
 
 /// An event as a client has it: the id it is known by, if one came with it, its type and its data.
 type Event = (Option<u64>, String, Value);
 
-async fn created(house: &House) -> String {
-    let job = house.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await.json();
+async fn created(fixture: &Fixture) -> String {
+    let job = fixture.agent(Method::POST, JOBS).json(json!({"prompt": "Fix broken links"})).await.json();
     job["id"].as_str().unwrap().to_owned()
 }
 
-fn events<'a>(house: &'a House, id: &str) -> Ask<'a> {
-    house.agent(Method::GET, &format!("{JOBS}/{id}/events"))
+fn events<'a>(fixture: &'a Fixture, id: &str) -> Ask<'a> {
+    fixture.agent(Method::GET, &format!("{JOBS}/{id}/events"))
 }
 
 fn read(body: &str) -> Vec<Event> {
@@ -55,10 +55,10 @@ fn done() -> Outcome {
 
 #[tokio::test]
 async fn events_come_as_the_job_goes_and_end_with_it() {
-    let house = House::new().await;
-    let agent = Scripted::start(&house.api.jobs);
-    let id = created(&house).await;
-    let mut reading = events(&house, &id).open("").await;
+    let fixture = Fixture::new().await;
+    let agent = Scripted::start(&fixture.api.jobs);
+    let id = created(&fixture).await;
+    let mut reading = events(&fixture, &id).open("").await;
     assert_eq!(reading.response.status(), 200);
     for (name, value) in
         [("content-type", "text/event-stream"), ("cache-control", "no-cache"), ("x-accel-buffering", "no")]
@@ -93,20 +93,20 @@ async fn events_come_as_the_job_goes_and_end_with_it() {
 
 #[tokio::test]
 async fn a_client_goes_on_after_the_last_event_it_has() {
-    let house = House::new().await;
-    let agent = Scripted::start(&house.api.jobs);
-    let id = created(&house).await;
+    let fixture = Fixture::new().await;
+    let agent = Scripted::start(&fixture.api.jobs);
+    let id = created(&fixture).await;
     agent.writes([said("One."), replied()]);
     agent.writes([said("Two."), replied()]);
     agent.ends(done());
-    let all = read(&events(&house, &id).send().await.body);
+    let all = read(&events(&fixture, &id).send().await.body);
     for at in 0..all.len() {
         // What a client keeps is what came up to the last id.
         let Some(last) = all[..=at].iter().rev().find_map(|(id, ..)| *id) else { continue };
         let kept = 1 + all.iter().position(|(id, ..)| *id == Some(last)).unwrap();
         let (number, path) = (last.to_string(), format!("{JOBS}/{id}/events?lastEventId={last}"));
-        let by_header = events(&house, &id).header("last-event-id", &number).send().await;
-        let by_query = house.agent(Method::GET, &path).send().await;
+        let by_header = events(&fixture, &id).header("last-event-id", &number).send().await;
+        let by_query = fixture.agent(Method::GET, &path).send().await;
         assert_eq!(by_header.body, by_query.body);
         assert_eq!([&all[..kept], &read(&by_header.body)].concat(), all, "cut after {at}");
     }
@@ -114,49 +114,49 @@ async fn a_client_goes_on_after_the_last_event_it_has() {
 
 #[tokio::test]
 async fn a_client_that_has_it_all_is_told_not_to_come_back() {
-    let house = House::new().await;
-    let agent = Scripted::start(&house.api.jobs);
-    let id = created(&house).await;
+    let fixture = Fixture::new().await;
+    let agent = Scripted::start(&fixture.api.jobs);
+    let id = created(&fixture).await;
     agent.ends(done());
-    let all = read(&events(&house, &id).send().await.body);
+    let all = read(&events(&fixture, &id).send().await.body);
     let last = all.last().unwrap().0.unwrap().to_string();
-    let again = events(&house, &id).header("last-event-id", &last).send().await;
+    let again = events(&fixture, &id).header("last-event-id", &last).send().await;
     assert_eq!((again.status, again.body.as_str()), (204, ""));
-    house.agent(Method::POST, &format!("{JOBS}/{id}/archive")).send().await;
-    let archived = events(&house, &id).header("last-event-id", &last).send().await;
+    fixture.agent(Method::POST, &format!("{JOBS}/{id}/archive")).send().await;
+    let archived = events(&fixture, &id).header("last-event-id", &last).send().await;
     assert_eq!((archived.status, kinds(&read(&archived.body))), (200, vec!["status"]));
 }
 
 #[tokio::test]
 async fn an_id_that_is_none_of_the_jobs_is_refused() {
-    let house = House::new().await;
-    let id = created(&house).await;
+    let fixture = Fixture::new().await;
+    let id = created(&fixture).await;
     for bad in ["x", "-1", "1.0", "+1", "99999999999999999999", "3", "1 1"] {
-        let by_header = events(&house, &id).header("last-event-id", bad).send().await;
+        let by_header = events(&fixture, &id).header("last-event-id", bad).send().await;
         let path = format!("{JOBS}/{id}/events?lastEventId={}", bad.replace(' ', "%20").replace('+', "%2B"));
-        let by_query = house.agent(Method::GET, &path).send().await;
+        let by_query = fixture.agent(Method::GET, &path).send().await;
         assert_eq!((by_header.status, by_query.status), (400, 400), "{bad}");
     }
-    let reading = events(&house, &id).header("last-event-id", "").open("").await;
+    let reading = events(&fixture, &id).header("last-event-id", "").open("").await;
     assert_eq!(reading.response.status(), 200, "nothing is no id");
 }
 
 #[tokio::test]
 async fn a_server_that_drains_lets_its_listeners_go() {
-    let house = House::new().await;
-    let id = created(&house).await;
-    let mut reading = events(&house, &id).open("").await;
+    let fixture = Fixture::new().await;
+    let id = created(&fixture).await;
+    let mut reading = events(&fixture, &id).open("").await;
     reading.until("event: asked").await;
-    house.drain.cancel();
+    fixture.drain.cancel();
     let answer = reading.finish().await;
     assert_eq!(kinds(&read(&answer.body)), ["status", "asked"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn silence_is_broken_by_a_comment() {
-    let house = House::new().await;
-    let id = created(&house).await;
-    let mut reading = events(&house, &id).open("").await;
+    let fixture = Fixture::new().await;
+    let id = created(&fixture).await;
+    let mut reading = events(&fixture, &id).open("").await;
     let start = tokio::time::Instant::now();
     reading.until(": keep-alive\n\n").await;
     assert!(start.elapsed() <= Duration::from_secs(16));

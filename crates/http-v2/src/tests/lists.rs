@@ -7,17 +7,17 @@ use docent_jobs::scripted::Scripted;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::house::House;
+use super::fixture::Fixture;
 
 const LIST: &str = "/v2/agent/acme/jobs";
 
-async fn created(house: &House) -> Value {
-    house.clock.advance(Duration::from_secs(1));
-    house.agent(Method::POST, "/v2/agent/acme/job").json(json!({"prompt": "Fix broken links"})).await.json()
+async fn created(fixture: &Fixture) -> Value {
+    fixture.clock.advance(Duration::from_secs(1));
+    fixture.agent(Method::POST, "/v2/agent/acme/job").json(json!({"prompt": "Fix broken links"})).await.json()
 }
 
-async fn list(house: &House, query: &str) -> Value {
-    let answer = house.agent(Method::GET, &format!("{LIST}{query}")).send().await;
+async fn list(fixture: &Fixture, query: &str) -> Value {
+    let answer = fixture.agent(Method::GET, &format!("{LIST}{query}")).send().await;
     assert_eq!(answer.status, 200, "{query} {answer:?}");
     answer.json()
 }
@@ -28,33 +28,33 @@ fn ids(list: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn the_newest_come_first_and_twenty_at_a_time() {
-    let house = House::new().await;
-    assert_eq!(list(&house, "").await, json!({"jobs": [], "nextCursor": null}));
+    let fixture = Fixture::new().await;
+    assert_eq!(list(&fixture, "").await, json!({"jobs": [], "nextCursor": null}));
     let mut made = Vec::new();
     for _ in 0..21 {
-        made.insert(0, created(&house).await);
+        made.insert(0, created(&fixture).await);
     }
-    let all = list(&house, "?limit=100").await;
+    let all = list(&fixture, "?limit=100").await;
     assert_eq!(all, json!({"jobs": made, "nextCursor": null}));
-    assert_eq!(list(&house, "?limit=21&status=&cursor=").await, all);
-    let usual = list(&house, "").await;
+    assert_eq!(list(&fixture, "?limit=21&status=&cursor=").await, all);
+    let usual = list(&fixture, "").await;
     assert_eq!(usual["jobs"].as_array().unwrap()[..], made[..20]);
     assert!(usual["nextCursor"].is_string());
 }
 
 #[tokio::test]
 async fn pages_neither_repeat_nor_skip_a_job_while_others_are_made() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     let mut made = Vec::new();
     for _ in 0..7 {
-        made.insert(0, created(&house).await["id"].as_str().unwrap().to_owned());
+        made.insert(0, created(&fixture).await["id"].as_str().unwrap().to_owned());
     }
     let mut seen: Vec<String> = Vec::new();
     let mut query = "?limit=2".to_owned();
     loop {
-        let page = list(&house, &query).await;
+        let page = list(&fixture, &query).await;
         seen.extend(ids(&page).into_iter().map(str::to_owned));
-        created(&house).await;
+        created(&fixture).await;
         let Some(cursor) = page["nextCursor"].as_str() else { break };
         query = format!("?limit=2&cursor={cursor}");
     }
@@ -63,15 +63,15 @@ async fn pages_neither_repeat_nor_skip_a_job_while_others_are_made() {
 
 #[tokio::test]
 async fn a_list_may_be_of_one_status() {
-    let house = House::new().await;
-    let agent = Scripted::start(&house.api.jobs);
+    let fixture = Fixture::new().await;
+    let agent = Scripted::start(&fixture.api.jobs);
     let mut made = Vec::new();
     for _ in 0..3 {
-        made.insert(0, created(&house).await["id"].as_str().unwrap().to_owned());
+        made.insert(0, created(&fixture).await["id"].as_str().unwrap().to_owned());
     }
     agent.ends(Outcome::Completed { message: "Done.".into() });
     let completed = loop {
-        let completed = list(&house, "?status=completed").await;
+        let completed = list(&fixture, "?status=completed").await;
         if !ids(&completed).is_empty() {
             break completed;
         }
@@ -79,19 +79,19 @@ async fn a_list_may_be_of_one_status() {
     };
     // The oldest is worked on first.
     assert_eq!(ids(&completed), [&made[2]]);
-    let active = list(&house, "?status=active&limit=1").await;
+    let active = list(&fixture, "?status=active&limit=1").await;
     assert_eq!(ids(&active), [&made[0]]);
     let cursor = active["nextCursor"].as_str().unwrap();
-    let rest = list(&house, &format!("?status=active&limit=1&cursor={cursor}")).await;
+    let rest = list(&fixture, &format!("?status=active&limit=1&cursor={cursor}")).await;
     assert_eq!((ids(&rest), &rest["nextCursor"]), (vec![made[1].as_str()], &Value::Null));
-    assert_eq!(ids(&list(&house, "?status=archived").await), [""; 0]);
-    let elsewhere = house.agent(Method::GET, &format!("{LIST}?cursor={cursor}")).send().await;
+    assert_eq!(ids(&list(&fixture, "?status=archived").await), [""; 0]);
+    let elsewhere = fixture.agent(Method::GET, &format!("{LIST}?cursor={cursor}")).send().await;
     assert!(elsewhere.status == 400 && elsewhere.body.contains("cursor"), "{elsewhere:?}");
 }
 
 #[tokio::test]
 async fn a_parameter_that_breaks_a_rule_is_told_which() {
-    let house = House::new().await;
+    let fixture = Fixture::new().await;
     for (query, place) in [
         ("status=done", "`active`, `completed`, `archived`, `failed`"),
         ("status=Active", "status"),
@@ -102,7 +102,7 @@ async fn a_parameter_that_breaks_a_rule_is_told_which() {
         ("cursor=%ff", "cursor"),
         ("cursor=00000000-0000-0000-0000-000000000001", "cursor"),
     ] {
-        let answer = house.agent(Method::GET, &format!("{LIST}?{query}")).send().await;
+        let answer = fixture.agent(Method::GET, &format!("{LIST}?{query}")).send().await;
         assert!(answer.status == 400 && answer.body.contains(place), "{query} {answer:?}");
     }
 }

@@ -5,6 +5,6 @@ mod analytics;
 mod discovery;
 mod errors;
 mod events;
-mod house;
+mod fixture;
 mod lists;
 mod waiting;

@@ -1,4 +1,4 @@
-//! Claims and leases: one worker a job, one job a lane.
+//! Claims and leases: one worker a job, one job a concurrency key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::entry::EntryBody;
 use crate::row::Row;
-use crate::state::{self, Outcome, Shown};
+use crate::state::{self, JobProgress, Outcome};
 use crate::store::{Store, WriteError};
 
 pub(super) async fn a_late_write_is_refused(store: Arc<dyn Store>) {
@@ -37,7 +37,7 @@ pub(super) async fn the_oldest_job_is_claimed_first(store: Arc<dyn Store>) {
     let done = claim(&store, NOW).await.expect("a job is due");
     let outcome = Outcome::Completed { message: "done".to_owned() };
     let (token, seen) = (done.last_token, done.last_seq);
-    let finish = move |row: &Row| state::finish(row, token, seen, &outcome, vec![work(1)], Shown::default());
+    let finish = move |row: &Row| state::finish(row, token, seen, &outcome, vec![work(1)], JobProgress::default());
     assert_eq!(change(&store, 1, Arc::new(finish)).await.job.status, JobStatus::Completed);
     let wait = claim(&store, NOW).await.expect("a job is due");
     assert_eq!(wait.id(), id(2));
@@ -74,7 +74,7 @@ pub(super) async fn a_job_is_claimed_once_under_a_race(store: Arc<dyn Store>) {
     assert_eq!(claimed, (1..=20).map(id).collect::<Vec<_>>());
 }
 
-pub(super) async fn a_lane_is_leased_once(store: Arc<dyn Store>) {
+pub(super) async fn a_concurrency_key_is_leased_once(store: Arc<dyn Store>) {
     let on = |n, repository: &str, branch: &str| {
         let source = Source { repository: repository.to_owned(), branch: branch.to_owned() };
         AgentJob { source, ..sample_job(n) }
@@ -85,12 +85,12 @@ pub(super) async fn a_lane_is_leased_once(store: Arc<dyn Store>) {
     let short = after(Duration::from_secs(30));
     let first = claim_for(&store, NOW, "node", short).await.expect("a job is due");
     assert_eq!(first.id(), id(1));
-    assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(3)), "job 2 waits for its lane");
+    assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(3)), "job 2 waits for its key");
     assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(4)));
     assert_eq!(claim(&store, NOW).await, None);
     let token = first.last_token;
     change(&store, 1, Arc::new(move |row: &Row| state::retry(row, token, "busy", after(HOUR)))).await;
-    assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(2)), "the lane is free");
+    assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(2)), "the key is free");
     assert_eq!(claim(&store, after(HOUR - Duration::from_millis(1))).await, None, "held by job 2");
 }
 

@@ -8,8 +8,8 @@ use docent_types::{JobStatus, Timestamp};
 use super::{HOUR, NOW, after, append, change, claim, created, follow_up, hold, id, journal, lease, open, row, work};
 use crate::entry::EntryBody;
 use crate::row::Row;
-use crate::state::{self, Outcome, Shown};
-use crate::store::{Gate, Pruned, Pruning, Store, WriteError};
+use crate::state::{self, JobProgress, Outcome};
+use crate::store::{Pruned, Pruning, Store, WriteError, WriteGuards};
 
 const DAYS: Duration = Duration::from_secs(24 * 3600);
 
@@ -19,9 +19,9 @@ async fn ended(store: &Arc<dyn Store>, n: u128, days: u32) -> Row {
     let token = hold(store, n, lease("node", after(HOUR))).await.last_token;
     change(store, n, append(token, (0..5).map(work).collect())).await;
     let outcome = Outcome::Completed { message: format!("job {n}") };
-    let end = move |row: &Row| state::finish(row, token, row.last_seq, &outcome, Vec::new(), Shown::default());
-    let gate = Gate { now: after(days * DAYS), ..open() };
-    store.change(id(n), gate, Arc::new(end)).await.expect("the change is written");
+    let end = move |row: &Row| state::finish(row, token, row.last_seq, &outcome, Vec::new(), JobProgress::default());
+    let guards = WriteGuards { now: after(days * DAYS), ..open() };
+    store.change(id(n), guards, Arc::new(end)).await.expect("the change is written");
     row(store, n).await
 }
 
@@ -79,9 +79,9 @@ pub(super) async fn what_lives_is_left_alone(store: Arc<dyn Store>) {
     assert_eq!(journal(&store, 2).await.len(), 11);
     // Archived later, it has been over since it ended.
     let done = ended(&store, 3, 1).await;
-    let gate = Gate { now: after(50 * DAYS), ..open() };
+    let guards = WriteGuards { now: after(50 * DAYS), ..open() };
     let archive = Arc::new(|row: &Row| state::archive(row, NOW));
-    store.change(done.id(), gate, archive).await.expect("the change is written");
+    store.change(done.id(), guards, archive).await.expect("the change is written");
     assert_eq!(prune(&store, Some(2), None, 100).await, Pruned { entries: 9, jobs: 0, more: false });
 }
 

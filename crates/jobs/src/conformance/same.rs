@@ -8,8 +8,8 @@ use docent_types::{AgentJob, JobId, JobStatus, ProjectId, Quota, Source, Timesta
 use super::{HOUR, NOW, append, id, lease, sample_job, say, work};
 use crate::memory::MemoryStore;
 use crate::row::Row;
-use crate::state::{self, Outcome, Shown};
-use crate::store::{Claiming, Decide, Gate, JobQuery, Pruning, Store, WriteError, Written};
+use crate::state::{self, JobProgress, Outcome};
+use crate::store::{ClaimRequest, Decide, JobQuery, Pruning, Store, WriteError, WriteGuards, WriteOutcome};
 
 /// Draws of a fixed sequence (xorshift), so that a history that tells them apart tells it again.
 struct Draws(u64);
@@ -53,9 +53,9 @@ pub(super) async fn same_history(store: Arc<dyn Store>, seed: u64, steps: usize)
 }
 
 /// What an answer comes to, without what no two stores say alike.
-fn told(written: Result<Written, WriteError>) -> String {
+fn told(written: Result<WriteOutcome, WriteError>) -> String {
     match written {
-        Ok(Written { job, repeat, standing }) => format!("{job:?} {repeat} {standing:?}"),
+        Ok(WriteOutcome { job, repeat, quota_status }) => format!("{job:?} {repeat} {quota_status:?}"),
         Err(WriteError::Store(_)) => "a failure".to_owned(),
         Err(error) => format!("{error:?}"),
     }
@@ -99,26 +99,26 @@ impl Pair {
             job.created_at = self.now.plus(draws.seconds(60));
         }
         let (row, entries) = state::create(job, say("hello"));
-        let gate = self.gate(draws);
-        let store = told(self.store.create(row.clone(), entries.clone(), gate.clone()).await);
-        alike("create", &store, &told(self.twin.create(row, entries, gate).await))
+        let guards = self.guards(draws);
+        let store = told(self.store.create(row.clone(), entries.clone(), guards.clone()).await);
+        alike("create", &store, &told(self.twin.create(row, entries, guards).await))
     }
 
-    fn gate(&self, draws: &mut Draws) -> Gate {
+    fn guards(&self, draws: &mut Draws) -> WriteGuards {
         // A clock of another process may be behind or ahead by a little.
         let now = self.now.minus(draws.seconds(3)).plus(draws.seconds(3));
         let (bucket, window) = draws.one_of(&[("one", Duration::from_secs(20)), ("two", HOUR)]);
         let limit = draws.one_of(&[0, 2, 5, 8, 1000]);
         let quota = Quota { bucket: bucket.to_owned(), limit, window };
-        Gate { now, quota: (draws.below(3) > 0).then_some(quota), key: None }
+        WriteGuards { now, quota: (draws.below(3) > 0).then_some(quota), key: None }
     }
 
     async fn claim(&mut self, draws: &mut Draws) -> Result<(), String> {
         let (cap_per_project, most) = (draws.one_of(&[0, 1, 2, 3, usize::MAX]), draws.one_of(&[1, 2, 5]));
-        let claiming = Claiming { now: self.now, cap_per_project, most };
+        let request = ClaimRequest { now: self.now, cap_per_project, most };
         let decide = lease("node", self.now.plus(Duration::from_secs(1) + draws.seconds(60)));
-        let store = self.store.claim(claiming, Arc::clone(&decide)).await.expect("the store answers");
-        let twin = self.twin.claim(claiming, decide).await.expect("the twin answers");
+        let store = self.store.claim(request, Arc::clone(&decide)).await.expect("the store answers");
+        let twin = self.twin.claim(request, decide).await.expect("the twin answers");
         alike("claim", &store, &twin)
     }
 
@@ -146,16 +146,18 @@ impl Pair {
             4 => Arc::new(move |row: &Row| state::renew(row, token, later)),
             5 => Arc::new(move |row: &Row| state::release(row, token)),
             6 => Arc::new(state::orphan),
-            _ => Arc::new(move |row: &Row| state::finish(row, token, u64::MAX, &outcome, Vec::new(), Shown::default())),
+            _ => Arc::new(move |row: &Row| {
+                state::finish(row, token, u64::MAX, &outcome, Vec::new(), JobProgress::default())
+            }),
         };
         if draws.below(2) == 0 {
             let told = |row: Result<Row, WriteError>| row.map_err(|error| format!("{error:?}"));
             let store = told(self.store.hold(id, now, Arc::clone(&decide)).await);
             return alike("hold", &store, &told(self.twin.hold(id, now, decide).await));
         }
-        let gate = self.gate(draws);
-        let store = told(self.store.change(id, gate.clone(), Arc::clone(&decide)).await);
-        alike("change", &store, &told(self.twin.change(id, gate, decide).await))
+        let guards = self.guards(draws);
+        let store = told(self.store.change(id, guards.clone(), Arc::clone(&decide)).await);
+        alike("change", &store, &told(self.twin.change(id, guards, decide).await))
     }
 
     async fn prune(&mut self, draws: &mut Draws) -> Result<(), String> {

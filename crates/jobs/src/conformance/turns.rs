@@ -1,4 +1,4 @@
-//! Turns: which project is served next, how much of it at once, and who waits for a lane.
+//! Turns: which project is served next, how much of it at once, and who waits for a concurrency key.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use super::{
     HOUR, NOW, after, append, change, claim, claim_for, create, hold, id, lease, open, refuse, row, sample_job, work,
 };
 use crate::row::Row;
-use crate::state::{self, Outcome, Shown};
-use crate::store::{Claiming, Decide, Store, WriteError};
+use crate::state::{self, JobProgress, Outcome};
+use crate::store::{ClaimRequest, Decide, Store, WriteError};
 
 async fn queue(store: &Arc<dyn Store>, project: &str, jobs: impl IntoIterator<Item = u128>) {
     let project = ProjectId::parse(project).expect("a name");
@@ -21,7 +21,7 @@ async fn queue(store: &Arc<dyn Store>, project: &str, jobs: impl IntoIterator<It
 }
 
 /// Jobs on one branch.
-async fn queue_in_lane(store: &Arc<dyn Store>, jobs: impl IntoIterator<Item = u128>) {
+async fn queue_under_one_key(store: &Arc<dyn Store>, jobs: impl IntoIterator<Item = u128>) {
     let source = Source { repository: "/a".to_owned(), branch: "x".to_owned() };
     for n in jobs {
         let job = AgentJob { source: source.clone(), ..sample_job(n) };
@@ -30,15 +30,15 @@ async fn queue_in_lane(store: &Arc<dyn Store>, jobs: impl IntoIterator<Item = u1
 }
 
 async fn batch(store: &Arc<dyn Store>, cap_per_project: usize, most: usize) -> Vec<u128> {
-    let claiming = Claiming { now: NOW, cap_per_project, most };
-    let rows = store.claim(claiming, lease("node", after(HOUR))).await.expect("the store answers");
+    let request = ClaimRequest { now: NOW, cap_per_project, most };
+    let rows = store.claim(request, lease("node", after(HOUR))).await.expect("the store answers");
     rows.iter().map(|row| row.id().uuid().as_u128()).collect()
 }
 
 fn finish(row: &Row) -> Decide {
     let (token, seen) = (row.last_token, row.last_seq);
     let outcome = Outcome::Completed { message: "done".to_owned() };
-    Arc::new(move |row: &Row| state::finish(row, token, seen, &outcome, Vec::new(), Shown::default()))
+    Arc::new(move |row: &Row| state::finish(row, token, seen, &outcome, Vec::new(), JobProgress::default()))
 }
 
 pub(super) async fn projects_take_turns(store: Arc<dyn Store>) {
@@ -72,7 +72,7 @@ pub(super) async fn a_project_runs_no_more_than_its_cap(store: Arc<dyn Store>) {
     change(&store, 6, finish(&first)).await;
     assert_eq!(batch(&store, 2, 9).await, [8], "a place is free again");
     assert_eq!(batch(&store, 3, 9).await, [3], "with a higher cap");
-    let late = Claiming { now: after(HOUR), cap_per_project: 1, most: 9 };
+    let late = ClaimRequest { now: after(HOUR), cap_per_project: 1, most: 9 };
     let rescued = store.claim(late, lease("node", after(2 * HOUR))).await.expect("the store answers");
     let rescued: Vec<_> = rescued.iter().map(Row::id).collect();
     assert_eq!(rescued, [id(7), id(1)], "leases that ran out do not count");
@@ -91,10 +91,10 @@ pub(super) async fn a_batch_is_like_one_claim_after_another(store: Arc<dyn Store
     assert_eq!((last.last_token, last.last_seq, last.lease.is_some()), (1, 3, true));
 }
 
-pub(super) async fn a_deep_lane_gives_one_at_a_time(store: Arc<dyn Store>) {
-    queue_in_lane(&store, 1..=20).await;
+pub(super) async fn a_deep_concurrency_key_gives_one_at_a_time(store: Arc<dyn Store>) {
+    queue_under_one_key(&store, 1..=20).await;
     queue(&store, "acme", [21, 22]).await;
-    assert_eq!(batch(&store, usize::MAX, 9).await, [1, 21, 22], "the others of the lane wait");
+    assert_eq!(batch(&store, usize::MAX, 9).await, [1, 21, 22], "the others of the key wait");
     for n in 1..=19 {
         let held = row(&store, n).await;
         change(&store, n, finish(&held)).await;
@@ -102,13 +102,13 @@ pub(super) async fn a_deep_lane_gives_one_at_a_time(store: Arc<dyn Store>) {
     }
 }
 
-pub(super) async fn an_older_job_that_waits_lets_a_younger_one_of_its_lane_go_first(store: Arc<dyn Store>) {
-    queue_in_lane(&store, 1..=3).await;
+pub(super) async fn an_older_job_that_waits_lets_a_younger_one_of_its_key_go_first(store: Arc<dyn Store>) {
+    queue_under_one_key(&store, 1..=3).await;
     let first = claim(&store, NOW).await.expect("a job is due");
     assert!(batch(&store, usize::MAX, 9).await.is_empty());
     let (token, soon) = (first.last_token, after(Duration::from_secs(5)));
     change(&store, 1, Arc::new(move |row: &Row| state::retry(row, token, "busy", soon))).await;
-    let second = claim_for(&store, NOW, "node", soon).await.expect("the lane is free");
+    let second = claim_for(&store, NOW, "node", soon).await.expect("the key is free");
     assert_eq!(second.id(), id(2));
     let oldest = claim(&store, soon).await.expect("the lease of the second ran out as the first fell due");
     assert_eq!(oldest.id(), id(1), "the oldest that is due goes first");
@@ -117,8 +117,8 @@ pub(super) async fn an_older_job_that_waits_lets_a_younger_one_of_its_lane_go_fi
     assert_eq!(claim(&store, soon).await.map(|row| row.id()), Some(id(2)));
 }
 
-pub(super) async fn who_waits_for_a_lane_goes_on_when_its_holder_ends_in_any_way(store: Arc<dyn Store>) {
-    queue_in_lane(&store, 1..=7).await;
+pub(super) async fn who_waits_for_a_concurrency_key_goes_on_when_its_holder_ends_in_any_way(store: Arc<dyn Store>) {
+    queue_under_one_key(&store, 1..=7).await;
     let mut holder = claim(&store, NOW).await.expect("a job is due");
     let ends: [fn(&Row) -> Decide; 3] = [
         finish,
@@ -131,14 +131,14 @@ pub(super) async fn who_waits_for_a_lane_goes_on_when_its_holder_ends_in_any_way
     for (n, end) in (2..).zip(ends) {
         assert_eq!(claim(&store, NOW).await, None, "job {n} waits");
         change(&store, n - 1, end(&holder)).await;
-        holder = claim(&store, NOW).await.expect("the lane is free");
+        holder = claim(&store, NOW).await.expect("the key is free");
         assert_eq!(holder.id(), id(n));
     }
-    // Archived while it was next in line, and nobody held the lane.
+    // Archived while it was next in line, and nobody held the concurrency key.
     assert_eq!(claim(&store, NOW).await, None);
     change(&store, 4, finish(&holder)).await;
     change(&store, 5, Arc::new(|row: &Row| state::archive(row, NOW))).await;
-    let sixth = claim_for(&store, NOW, "gone", after(Duration::from_secs(1))).await.expect("the lane is free");
+    let sixth = claim_for(&store, NOW, "gone", after(Duration::from_secs(1))).await.expect("the key is free");
     assert_eq!(sixth.id(), id(6));
     change(&store, 6, Arc::new(|row: &Row| state::archive(row, NOW))).await;
     assert_eq!(claim(&store, NOW).await.map(|row| row.id()), Some(id(7)));

@@ -18,7 +18,7 @@ pub(super) async fn a_job_is_read_back_as_it_was_written(store: Arc<dyn Store>) 
     job.message = Some("Ünï \u{1F980} \"quoted\"".to_owned());
     let (expected, entries) = state::create(job.clone(), say("Fix broken links"));
     let written = store.create(expected.clone(), entries.clone(), open()).await.expect("a job is created");
-    assert_eq!((&*written.job, written.repeat, written.standing), (&job, false, None));
+    assert_eq!((&*written.job, written.repeat, written.quota_status), (&job, false, None));
     assert_eq!(row(&store, 1).await, expected);
     let bodies: Vec<_> = journal(&store, 1).await.into_iter().map(|entry| (entry.at, entry.body)).collect();
     assert_eq!(bodies, entries.into_iter().map(|body| (NOW, body)).collect::<Vec<_>>());

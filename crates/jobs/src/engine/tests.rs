@@ -13,14 +13,14 @@ use super::*;
 use crate::entry::{Entry, EntryBody};
 use crate::jobs::{JobLimits, NewJob, Retention};
 use crate::memory::MemoryStore;
-use crate::watch::News;
+use crate::watch::JobUpdate;
 
 /// Plays what its script says, one line an attempt; waits at the gate when the script says so.
 #[derive(Debug)]
 struct Scripted {
     script: Vec<&'static str>,
     next: AtomicUsize,
-    gate: Semaphore,
+    guards: Semaphore,
     entered: Semaphore,
 }
 
@@ -32,7 +32,7 @@ impl Worker for Scripted {
             EntryBody::Instruction(_) => Some(entry.seq),
             _ => None,
         });
-        handle.heard(newest.unwrap_or_default());
+        handle.acknowledge(newest.unwrap_or_default());
         if !line.starts_with("retry") && line != "panic" {
             handle.record(line, serde_json::json!({}));
             handle.sync().await?;
@@ -43,9 +43,9 @@ impl Worker for Scripted {
             "retry" => return Err(not_today(None)),
             "retry after 90 s" => return Err(not_today(Some(90))),
             "retry after a day" => return Err(not_today(Some(86_400))),
-            "wait" => self.gate.acquire().await.expect("open").forget(),
+            "wait" => self.guards.acquire().await.expect("open").forget(),
             "step" => {
-                self.gate.acquire().await.expect("open").forget();
+                self.guards.acquire().await.expect("open").forget();
                 handle.may_go_on()?;
             }
             _ => {}
@@ -80,7 +80,7 @@ impl World {
         let worker = Arc::new(Scripted {
             script: script.to_vec(),
             next: AtomicUsize::new(0),
-            gate: Semaphore::new(0),
+            guards: Semaphore::new(0),
             entered: Semaphore::new(0),
         });
         let drain = CancellationToken::new();
@@ -150,7 +150,7 @@ async fn an_instruction_that_comes_while_it_works_is_worked_on_before_it_ends() 
     world.entered(1).await;
     let more = vec![Message::text(Role::User, "and that")];
     world.jobs.follow_up(&job.project, job.id, more, None).await.expect("accepted");
-    world.worker.gate.add_permits(1);
+    world.worker.guards.add_permits(1);
     let ended = world.reaches(&job, JobStatus::Completed).await;
     assert_eq!(ended.message.as_deref(), Some("second"));
 }
@@ -173,7 +173,7 @@ async fn draining_gives_the_job_back_between_two_steps() {
     let job = world.submit(None).await;
     world.entered(1).await;
     world.drain.cancel();
-    world.worker.gate.add_permits(1);
+    world.worker.guards.add_permits(1);
     world.engine.await.expect("drained");
     let row = world.jobs.store.row(job.id).await.expect("reads").expect("is there");
     assert_eq!((row.job.status, row.lease, row.attempt.failed), (JobStatus::Active, None, 0));
@@ -226,12 +226,12 @@ async fn who_watches_hears_the_journal_and_what_is_live_to_the_end() {
     world.entered(1).await;
     let mut watch = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
     world.jobs.signals.watchers.live(job.id, u64::MAX, || JobEvent::Delta { at: 0, text: "hm".to_owned() });
-    world.worker.gate.add_permits(1);
+    world.worker.guards.add_permits(1);
     let (mut kinds, mut live) = (Vec::new(), 0);
     while let Some(news) = watch.next().await.expect("reads") {
         match news {
-            News::Live(_) => live += 1,
-            News::Entry(entry) => kinds.push((entry.seq, entry.body)),
+            JobUpdate::Live(_) => live += 1,
+            JobUpdate::Entry(entry) => kinds.push((entry.seq, entry.body)),
         }
     }
     assert_eq!(live, 1);
@@ -267,7 +267,7 @@ async fn whoever_waits_hears_of_the_end_and_is_forgotten_when_it_hangs_up() {
     hangs_up.abort();
     assert!(hangs_up.await.expect_err("it hung up").is_cancelled());
     assert_eq!(watched(), 1, "the other one still waits");
-    world.worker.gate.add_permits(1);
+    world.worker.guards.add_permits(1);
     let ended = stays.await.expect("no panic").expect("is there");
     assert_eq!(ended.status, JobStatus::Completed);
     assert_eq!(watched(), 0);
@@ -286,10 +286,10 @@ async fn two_jobs_never_work_on_one_branch_at_a_time() {
     let second = world.submit(Some("docs")).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(world.worker.entered.available_permits(), 0, "the second waits");
-    world.worker.gate.add_permits(1);
+    world.worker.guards.add_permits(1);
     world.reaches(&first, JobStatus::Completed).await;
     world.entered(1).await;
-    world.worker.gate.add_permits(1);
+    world.worker.guards.add_permits(1);
     world.reaches(&second, JobStatus::Completed).await;
 }
 
@@ -303,7 +303,7 @@ async fn free_places_are_filled_at_once_and_no_more_than_there_are() {
     world.entered(3).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(world.worker.entered.available_permits(), 0, "the others wait for a place");
-    world.worker.gate.add_permits(5);
+    world.worker.guards.add_permits(5);
     for job in &jobs {
         world.reaches(job, JobStatus::Completed).await;
     }
@@ -317,7 +317,7 @@ async fn a_project_has_no_more_places_than_it_is_given() {
     world.entered(1).await;
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(world.worker.entered.available_permits(), 0, "the second waits");
-    world.worker.gate.add_permits(2);
+    world.worker.guards.add_permits(2);
     world.reaches(&first, JobStatus::Completed).await;
     world.reaches(&second, JobStatus::Completed).await;
 }
@@ -334,7 +334,7 @@ async fn who_waits_for_a_job_hears_of_its_end_at_once() {
     let waiting = settled(30);
     tokio::pin!(waiting);
     assert!(futures::poll!(&mut waiting).is_pending());
-    world.worker.gate.add_permits(1);
+    world.worker.guards.add_permits(1);
     assert_eq!(waiting.await.expect("is there").status, JobStatus::Completed);
     assert!(begun.elapsed() < Duration::from_secs(31));
     let ended = tokio::time::Instant::now();
@@ -374,7 +374,7 @@ async fn what_is_over_is_forgotten_when_its_time_has_come() {
     assert_eq!(known.message.as_deref(), Some("done"));
     let mut watch = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
     let told = watch.next().await.expect("reads");
-    assert!(matches!(told, Some(News::Entry(Entry { body: EntryBody::Transition { .. }, .. }))), "{told:?}");
+    assert!(matches!(told, Some(JobUpdate::Entry(Entry { body: EntryBody::Transition { .. }, .. }))), "{told:?}");
     assert_eq!(watch.next().await.expect("reads"), None);
     world.clock.advance(365 * day);
     assert_eq!(world.jobs.prune(keep).await.expect("prunes").jobs, 1);

@@ -9,10 +9,10 @@ use docent_http_client::Client;
 use docent_llm::{Description, Editor, EventStream, Model, ModelError, Request};
 use http::HeaderName;
 
+use crate::call_failure::Peer;
 use crate::endpoint::{Base, Endpoint, EndpointError};
 use crate::exchange::{self, Exchange};
 use crate::input::Ids;
-use crate::trouble::Peer;
 
 const OWN_BASE: &str = "https://api.anthropic.com";
 

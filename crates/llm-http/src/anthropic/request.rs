@@ -5,7 +5,7 @@ use docent_types::ContentPart;
 use serde_json::{Value, json};
 
 use crate::input::{plain, write};
-use crate::transcript::{Turn, system, turns};
+use crate::transcript::{MessageTurn, system, turns};
 
 /// What the cache may be asked for twice: the last two user messages, so that a reply with many calls, which puts more
 /// blocks between two requests than the provider looks back over, is found all the same. With the tools and the system
@@ -43,7 +43,7 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "name": spec.name, "description": spec.description, "input_schema": spec.schema })
 }
 
-fn messages(turns: &[Turn<'_>]) -> Vec<Value> {
+fn messages(turns: &[MessageTurn<'_>]) -> Vec<Value> {
     let mut messages = Vec::new();
     if turns.first().is_none_or(|turn| turn.is_assistant) {
         // A conversation has to begin with the user.

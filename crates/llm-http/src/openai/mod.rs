@@ -14,10 +14,10 @@ use docent_http_client::{Client, Response};
 use docent_llm::{Description, EventStream, Model, ModelError, Request, ToolChoice};
 use http::header::AUTHORIZATION;
 
+use crate::call_failure::Peer;
 use crate::endpoint::{Base, Endpoint, EndpointError};
 use crate::exchange::{self, Exchange, Refusal};
 use crate::input::Ids;
-use crate::trouble::Peer;
 
 const OWN_BASE: &str = "https://api.openai.com/v1";
 const OWN_HOST: &str = "api.openai.com";
@@ -34,7 +34,7 @@ pub struct OpenAi {
     pub(crate) exchange: Exchange,
     endpoint: Endpoint,
     dialect: Dialect,
-    learned: Arc<Learned>,
+    learned: Arc<ServerQuirks>,
 }
 
 /// How a server wants to be spoken to, where that cannot be found out.
@@ -58,7 +58,7 @@ pub enum TokenLimit {
 
 /// What the server's answers have taught.
 #[derive(Debug, Default)]
-struct Learned {
+struct ServerQuirks {
     no_stream_options: AtomicBool,
     other_token_limit: AtomicBool,
 }

@@ -10,7 +10,7 @@ use docent_types::{FinishReason, Usage};
 use serde_json::Value;
 
 use super::calls::{self, Call};
-use super::text_calls::{self, Offered};
+use super::text_calls::{self, KnownTool};
 use crate::decoder::{Broken, Reply};
 use crate::input::Ids;
 
@@ -24,7 +24,7 @@ pub(crate) struct Completion {
     /// Some text has come.
     spoke: bool,
     /// The tools whose calls are looked for in the text, and the text that is held back for that.
-    held: Option<(Vec<Offered>, String)>,
+    held: Option<(Vec<KnownTool>, String)>,
     over: bool,
 }
 
@@ -35,7 +35,7 @@ impl Completion {
 
     /// Takes what the model writes for calls of these tools, where it makes no call in the wire's own way.
     pub(crate) fn reading_calls_in_text(mut self, tools: &[ToolSpec]) -> Self {
-        let tools: Vec<Offered> = tools.iter().map(Offered::of).collect();
+        let tools: Vec<KnownTool> = tools.iter().map(KnownTool::of).collect();
         self.held = (!tools.is_empty()).then(|| (tools, String::new()));
         self
     }

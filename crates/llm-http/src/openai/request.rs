@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::TokenLimit;
 use crate::input::{plain, write};
-use crate::transcript::{Turn, system, turns};
+use crate::transcript::{MessageTurn, system, turns};
 
 /// What a request needs beyond what is asked.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ fn tool(spec: &ToolSpec) -> Value {
     json!({ "type": "function", "function": function })
 }
 
-fn assistant(turn: &Turn<'_>) -> Value {
+fn assistant(turn: &MessageTurn<'_>) -> Value {
     let text = text(turn);
     let calls: Vec<Value> = turn.parts.iter().filter_map(|part| call(part)).collect();
     let content = if text.is_empty() { Value::Null } else { text.into() };
@@ -68,7 +68,7 @@ fn call(part: &ContentPart) -> Option<Value> {
 }
 
 /// A user's turn: a message for each result, then the words.
-fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
+fn user(turn: &MessageTurn<'_>, messages: &mut Vec<Value>) {
     for part in &turn.parts {
         if let ContentPart::ToolResult { call_id, output, is_error } = part {
             // This wire has no mark for a failed call.
@@ -82,7 +82,7 @@ fn user(turn: &Turn<'_>, messages: &mut Vec<Value>) {
     }
 }
 
-fn text(turn: &Turn<'_>) -> String {
+fn text(turn: &MessageTurn<'_>) -> String {
     let texts = turn.parts.iter().filter_map(|part| match part {
         ContentPart::Text { text } => Some(text.as_str()),
         _ => None,

@@ -10,13 +10,13 @@ use serde_json::Value;
 
 /// A tool as a call of it is recognised.
 #[derive(Debug)]
-pub(super) struct Offered {
+pub(super) struct KnownTool {
     name: String,
     members: Vec<String>,
     required: Vec<String>,
 }
 
-impl Offered {
+impl KnownTool {
     pub(super) fn of(tool: &ToolSpec) -> Self {
         let members = tool.schema["properties"].as_object().into_iter().flat_map(|members| members.keys().cloned());
         let required = tool.schema["required"].as_array().into_iter().flatten();
@@ -37,10 +37,10 @@ impl Offered {
 }
 
 /// A call found in a text: its name and its input.
-pub(super) type Found = (String, Value);
+pub(super) type FoundCall = (String, Value);
 
 /// Takes the calls out of a text, and gives what is left of it.
-pub(super) fn extract(text: &str, tools: &[Offered]) -> (String, Vec<Found>) {
+pub(super) fn extract(text: &str, tools: &[KnownTool]) -> (String, Vec<FoundCall>) {
     if let Some(calls) = calls(text, tools) {
         return (String::new(), calls);
     }
@@ -72,7 +72,7 @@ fn next_block(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// The calls that a text is, if it is nothing else.
-fn calls(text: &str, tools: &[Offered]) -> Option<Vec<Found>> {
+fn calls(text: &str, tools: &[KnownTool]) -> Option<Vec<FoundCall>> {
     let objects = match serde_json::from_str(text.trim()).ok()? {
         Value::Array(objects) if !objects.is_empty() => objects,
         object @ Value::Object(_) => vec![object],
@@ -81,7 +81,7 @@ fn calls(text: &str, tools: &[Offered]) -> Option<Vec<Found>> {
     objects.iter().map(|object| named(object, tools).or_else(|| unnamed(object, tools))).collect()
 }
 
-fn named(object: &Value, tools: &[Offered]) -> Option<Found> {
+fn named(object: &Value, tools: &[KnownTool]) -> Option<FoundCall> {
     let function = if object["function"].is_object() { &object["function"] } else { object };
     let name = function["name"].as_str().filter(|name| tools.iter().any(|tool| tool.name == *name))?;
     let given =
@@ -95,7 +95,7 @@ fn named(object: &Value, tools: &[Offered]) -> Option<Found> {
 }
 
 /// The bare input of a tool, when only one of them takes it.
-fn unnamed(object: &Value, tools: &[Offered]) -> Option<Found> {
+fn unnamed(object: &Value, tools: &[KnownTool]) -> Option<FoundCall> {
     let members = object.as_object()?;
     let mut takers = tools.iter().filter(|tool| tool.takes(members));
     match (takers.next(), takers.next()) {
@@ -111,8 +111,8 @@ mod tests {
 
     use super::*;
 
-    fn offered() -> Vec<Offered> {
-        let tool = |name: &str, members: &[&str], required: &[&str]| Offered {
+    fn offered() -> Vec<KnownTool> {
+        let tool = |name: &str, members: &[&str], required: &[&str]| KnownTool {
             name: name.to_owned(),
             members: members.iter().map(|name| (*name).to_owned()).collect(),
             required: required.iter().map(|name| (*name).to_owned()).collect(),

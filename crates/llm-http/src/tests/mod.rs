@@ -9,7 +9,7 @@ mod too_many_calls;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use docent_http_client::{Client, Options, Secret};
+use docent_http_client::{Client, ClientOptions, Secret};
 use docent_llm::{Event, Model, ModelError, Request, ToolChoice, ToolSpec};
 use docent_types::{ContentPart, Message, Role};
 use futures::StreamExt;
@@ -140,7 +140,7 @@ fn endpoint(base: &str) -> Endpoint {
 }
 
 fn client() -> Client {
-    Client::new(Options::default()).expect("a client")
+    Client::new(ClientOptions::default()).expect("a client")
 }
 
 fn anthropic(base: &str) -> Anthropic {

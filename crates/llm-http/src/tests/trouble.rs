@@ -13,28 +13,30 @@ fn peer() -> Peer {
     Peer::new("openai", Base::parse("https://api.example.com/v1", &[]).expect("a base"), &endpoint)
 }
 
-fn sorted(status: u16, body: &Value) -> Trouble {
-    Told::of(body).unwrap_or_default().sort((status > 0).then(|| StatusCode::from_u16(status).expect("a status")))
+fn sorted(status: u16, body: &Value) -> CallFailure {
+    FailureReply::of(body)
+        .unwrap_or_default()
+        .sort((status > 0).then(|| StatusCode::from_u16(status).expect("a status")))
 }
 
 #[test]
 fn a_status_has_its_meaning() {
     for (status, trouble) in [
-        (400, Trouble::Rejected),
-        (401, Trouble::Key),
-        (402, Trouble::Quota),
-        (403, Trouble::Forbidden),
-        (404, Trouble::NoModel),
-        (408, Trouble::Overloaded),
-        (413, Trouble::ContextTooLong),
-        (418, Trouble::Rejected),
-        (422, Trouble::Rejected),
-        (429, Trouble::RateLimited),
-        (500, Trouble::Overloaded),
-        (501, Trouble::Rejected),
-        (503, Trouble::Overloaded),
-        (524, Trouble::Overloaded),
-        (529, Trouble::Overloaded),
+        (400, CallFailure::Rejected),
+        (401, CallFailure::Key),
+        (402, CallFailure::Quota),
+        (403, CallFailure::Forbidden),
+        (404, CallFailure::NoModel),
+        (408, CallFailure::Overloaded),
+        (413, CallFailure::ContextTooLong),
+        (418, CallFailure::Rejected),
+        (422, CallFailure::Rejected),
+        (429, CallFailure::RateLimited),
+        (500, CallFailure::Overloaded),
+        (501, CallFailure::Rejected),
+        (503, CallFailure::Overloaded),
+        (524, CallFailure::Overloaded),
+        (529, CallFailure::Overloaded),
     ] {
         assert_eq!(sorted(status, &Value::Null), trouble, "{status}");
     }
@@ -46,76 +48,77 @@ fn what_servers_tell_is_understood_in_every_shape() {
         (
             529,
             json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
-            Trouble::Overloaded,
+            CallFailure::Overloaded,
         ),
         (
             0,
             json!({ "type": "error", "error": { "type": "overloaded_error", "message": "Overloaded" } }),
-            Trouble::Overloaded,
+            CallFailure::Overloaded,
         ),
-        (0, json!({ "error": { "type": "rate_limit_error" } }), Trouble::RateLimited),
-        (0, json!({ "error": { "message": "Provider returned error", "code": 429 } }), Trouble::RateLimited),
-        (0, json!({ "error": { "message": "boom", "code": "502" } }), Trouble::Overloaded),
-        (0, json!({ "error": "the runner has stopped" }), Trouble::Interrupted),
-        (0, json!({ "error": { "type": "invalid_request_error", "message": "no" } }), Trouble::Rejected),
+        (0, json!({ "error": { "type": "rate_limit_error" } }), CallFailure::RateLimited),
+        (0, json!({ "error": { "message": "Provider returned error", "code": 429 } }), CallFailure::RateLimited),
+        (0, json!({ "error": { "message": "boom", "code": "502" } }), CallFailure::Overloaded),
+        (0, json!({ "error": "the runner has stopped" }), CallFailure::Interrupted),
+        (0, json!({ "error": { "type": "invalid_request_error", "message": "no" } }), CallFailure::Rejected),
         (
             400,
             json!({ "error": { "type": "invalid_request_error", "message": "prompt is too long: 205000 tokens > 200000 maximum" } }),
-            Trouble::ContextTooLong,
+            CallFailure::ContextTooLong,
         ),
-        (400, json!({ "error": { "code": "context_length_exceeded", "message": "…" } }), Trouble::ContextTooLong),
+        (400, json!({ "error": { "code": "context_length_exceeded", "message": "…" } }), CallFailure::ContextTooLong),
         (
             400,
             json!({ "error": { "code": 400, "type": "exceed_context_size_error", "message": "…" } }),
-            Trouble::ContextTooLong,
+            CallFailure::ContextTooLong,
         ),
         (
             400,
             json!({ "object": "error", "message": "This model's maximum context length is 4096 tokens.", "code": 400 }),
-            Trouble::ContextTooLong,
+            CallFailure::ContextTooLong,
         ),
         (
             429,
             json!({ "error": { "code": "rate_limit_exceeded", "message": "Request too large for gpt on tokens per min" } }),
-            Trouble::ContextTooLong,
+            CallFailure::ContextTooLong,
         ),
         (
             400,
             json!({ "error": { "message": "max_tokens is too large: 99999", "param": "max_tokens" } }),
-            Trouble::Rejected,
+            CallFailure::Rejected,
         ),
         (
             429,
             json!({ "error": { "code": "insufficient_quota", "message": "You exceeded your current quota" } }),
-            Trouble::Quota,
+            CallFailure::Quota,
         ),
         (
             400,
             json!({ "error": { "type": "invalid_request_error", "message": "Your credit balance is too low" } }),
-            Trouble::Quota,
+            CallFailure::Quota,
         ),
         (
             400,
             json!({ "error": { "code": "content_filter", "message": "The response was filtered" } }),
-            Trouble::Refused,
+            CallFailure::Refused,
         ),
-        (404, json!({ "error": { "type": "api_error", "message": "model 'x' not found" } }), Trouble::NoModel),
+        (404, json!({ "error": { "type": "api_error", "message": "model 'x' not found" } }), CallFailure::NoModel),
         (
             422,
             json!({ "detail": [{ "loc": ["body", "tools"], "msg": "no tools here", "input": "…" }] }),
-            Trouble::Rejected,
+            CallFailure::Rejected,
         ),
         (
             503,
             json!({ "error": { "code": 503, "message": "Loading model", "type": "unavailable_error" } }),
-            Trouble::Overloaded,
+            CallFailure::Overloaded,
         ),
     ] {
         assert_eq!(sorted(status, &body), trouble, "{status} {body}");
     }
-    assert_eq!(Told::of(&json!({ "choices": [], "error": null })), None);
-    let told =
-        Told::of(&json!({ "detail": [{ "loc": ["body", "stream_options"], "msg": "extra", "input": "my prompt" }] }));
+    assert_eq!(FailureReply::of(&json!({ "choices": [], "error": null })), None);
+    let told = FailureReply::of(
+        &json!({ "detail": [{ "loc": ["body", "stream_options"], "msg": "extra", "input": "my prompt" }] }),
+    );
     let told = told.expect("an error");
     assert!(told.names("stream_options") && !told.names("max_tokens"));
     assert_eq!(told.message, "extra");
@@ -124,17 +127,19 @@ fn what_servers_tell_is_understood_in_every_shape() {
 #[test]
 fn a_sentence_says_what_to_do_and_never_the_key() {
     let peer = peer();
-    let told =
-        Told { message: format!("Bad key sk-0123456789\nor sk-01***89{}", " and so on".repeat(90)), ..Told::default() };
+    let told = FailureReply {
+        message: format!("Bad key sk-0123456789\nor sk-01***89{}", " and so on".repeat(90)),
+        ..FailureReply::default()
+    };
     for (trouble, kind, says) in [
-        (Trouble::Key, ModelErrorKind::Auth, "check MODEL_KEY"),
-        (Trouble::Forbidden, ModelErrorKind::Auth, "what MODEL_KEY may do"),
-        (Trouble::Quota, ModelErrorKind::Auth, "no credit or quota left"),
-        (Trouble::NoModel, ModelErrorKind::Fatal, "https://api.example.com/v1 has no model model-1"),
-        (Trouble::ContextTooLong, ModelErrorKind::ContextTooLong, "too long for openai model-1"),
-        (Trouble::Refused, ModelErrorKind::Refused, "declines"),
-        (Trouble::Interrupted, ModelErrorKind::Interrupted, "broke off"),
-        (Trouble::Rejected, ModelErrorKind::Fatal, "does not accept this request"),
+        (CallFailure::Key, ModelErrorKind::Auth, "check MODEL_KEY"),
+        (CallFailure::Forbidden, ModelErrorKind::Auth, "what MODEL_KEY may do"),
+        (CallFailure::Quota, ModelErrorKind::Auth, "no credit or quota left"),
+        (CallFailure::NoModel, ModelErrorKind::Fatal, "https://api.example.com/v1 has no model model-1"),
+        (CallFailure::ContextTooLong, ModelErrorKind::ContextTooLong, "too long for openai model-1"),
+        (CallFailure::Refused, ModelErrorKind::Refused, "declines"),
+        (CallFailure::Interrupted, ModelErrorKind::Interrupted, "broke off"),
+        (CallFailure::Rejected, ModelErrorKind::Fatal, "does not accept this request"),
     ] {
         let error = peer.error(trouble, None, &told);
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
@@ -144,12 +149,12 @@ fn a_sentence_says_what_to_do_and_never_the_key() {
         assert!(source.chars().count() <= 241 && !source.contains('\n'), "{source}");
     }
     let wait = Duration::from_secs(3);
-    for trouble in [Trouble::RateLimited, Trouble::Overloaded] {
+    for trouble in [CallFailure::RateLimited, CallFailure::Overloaded] {
         assert_eq!(peer.error(trouble, Some(wait), &told).kind.retry(), Retry::After(wait));
     }
     let keyless = Peer { key: None, key_source: None, ..peer };
     assert!(
-        keyless.error(Trouble::Key, None, &told).to_string().contains("there is none"),
+        keyless.error(CallFailure::Key, None, &told).to_string().contains("there is none"),
         "a missing key is told as one"
     );
 }
@@ -158,7 +163,7 @@ proptest! {
     #[test]
     fn any_error_is_sorted_and_told_in_one_short_line(message in "\\PC{0,400}", mark in "[a-z_]{0,12}", status in 400_u16..600) {
         let body = json!({ "error": { "message": format!("{message} sk-0123456789"), "type": mark, "code": status } });
-        let told = Told::of(&body).expect("an error");
+        let told = FailureReply::of(&body).expect("an error");
         let error = peer().error(told.sort(None), None, &told);
         let source = std::error::Error::source(&error).map(ToString::to_string).unwrap_or_default();
         prop_assert!(source.chars().count() <= 241 && !source.contains("0123456789"));

@@ -5,11 +5,11 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::Draft;
+use super::answer_kind::AnswerKind;
 use super::language::{Frame, frame_for};
 use super::quote::{Candidate, quotes};
 use super::suggestions::questions;
 use super::transcript::{answered, said_by};
-use super::wanted::Wanted;
 use super::words::Topic;
 
 /// The tool whose results hold the passages.
@@ -139,7 +139,7 @@ fn answer(question: &str, earlier: &str, result: &SearchResult, frame: &'static 
     let good: Vec<Candidate<'_>> = good.into_iter().map(|(_, candidate)| candidate).collect();
     let mut text = frame.opening.to_owned();
     let mut shown: Vec<&str> = Vec::new();
-    for quote in quotes(&good, &topic, Wanted::by(question), question) {
+    for quote in quotes(&good, &topic, AnswerKind::by(question), question) {
         let passage = good[quote.passage].passage;
         shown.push(&passage.href);
         text.push_str(&format!("\n\n{} {}:\n\n{}", frame.from, link(passage), quoted(&quote.text)));

@@ -7,7 +7,7 @@
 use super::chore::Chore;
 use super::cursor::{Cursor, closing, is_space};
 use super::outline::list_mark;
-use super::rules::{RULES, Read};
+use super::rules::{Parsed, RULES};
 
 /// The instructions the builtin agent reads, as it lists them for people.
 pub const FORMS: [&str; 10] = [
@@ -105,7 +105,7 @@ fn starts_line(cursor: &Cursor<'_>) -> bool {
 }
 
 /// One instruction that ends where a clause may end.
-fn instruction(cursor: Cursor<'_>) -> Option<Read<'_>> {
+fn instruction(cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     RULES.iter().find_map(|rule| rule(cursor))
 }
 

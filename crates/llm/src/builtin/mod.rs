@@ -10,6 +10,7 @@
 //!
 //! It is a pure function of the transcript and keeps nothing between calls.
 
+mod answer_kind;
 mod assistant;
 mod blocks;
 mod chore;
@@ -24,7 +25,6 @@ mod quote;
 mod rules;
 mod suggestions;
 mod transcript;
-mod wanted;
 mod words;
 
 use async_trait::async_trait;

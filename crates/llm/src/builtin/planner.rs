@@ -10,7 +10,7 @@ use super::Draft;
 use super::chore::{Chore, TOOLS};
 use super::grammar::{FORMS, Instruction, read};
 use super::near::meant;
-use super::transcript::{Answered, answered, newest_turn, said_by};
+use super::transcript::{AnsweredCall, answered, newest_turn, said_by};
 
 /// The tool that ends a turn. A request that offers it is the agent's.
 pub(super) const FINISH: &str = "finish";
@@ -25,7 +25,7 @@ const UNREADABLE: usize = 10;
 
 /// The next step of the newest turn.
 pub(super) fn next(messages: &[Message]) -> Draft {
-    let turn = Turn::read(messages);
+    let turn = NewestTurn::read(messages);
     if turn.chores.is_empty() {
         return cannot(&turn.nothing_to_do());
     }
@@ -38,7 +38,7 @@ pub(super) fn next(messages: &[Message]) -> Draft {
 /// What is said when the turn is stopped before its end. The last message is the one that asks for it.
 pub(super) fn farewell(messages: &[Message]) -> Draft {
     let before = messages.split_last().map_or(messages, |(_, before)| before);
-    let turn = Turn::read(before);
+    let turn = NewestTurn::read(before);
     if turn.chores.is_empty() {
         return Draft { text: turn.nothing_to_do(), calls: Vec::new() };
     }
@@ -49,17 +49,17 @@ pub(super) fn farewell(messages: &[Message]) -> Draft {
 }
 
 /// The newest turn: what it was asked, and what was done.
-struct Turn<'a> {
+struct NewestTurn<'a> {
     chores: Vec<Chore>,
     /// Chores that must not be carried out, and why.
     refused: Vec<(Chore, String)>,
     unreadable: Vec<String>,
-    answers: Vec<Answered<'a>>,
+    answers: Vec<AnsweredCall<'a>>,
     /// The answers to chores, in order.
-    done: Vec<Answered<'a>>,
+    done: Vec<AnsweredCall<'a>>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> NewestTurn<'a> {
     fn read(messages: &'a [Message]) -> Self {
         let turn = newest_turn(messages, FINISH);
         let mut texts = said_by(turn, Role::User);
@@ -102,7 +102,7 @@ impl<'a> Turn<'a> {
     }
 
     fn finish(&self) -> Draft {
-        let refusals: Vec<&Answered<'_>> = self.answers.iter().filter(|answer| answer.name == FINISH).collect();
+        let refusals: Vec<&AnsweredCall<'_>> = self.answers.iter().filter(|answer| answer.name == FINISH).collect();
         let mut summary = self.report();
         let mut input = json!({ "outcome": "done", "title": self.title() });
         match refusals.as_slice() {

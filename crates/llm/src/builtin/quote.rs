@@ -6,9 +6,9 @@
 
 use docent_types::Passage;
 
+use super::answer_kind::AnswerKind;
 use super::blocks::{Block, Kind, blocks};
-use super::wanted::Wanted;
-use super::words::{Met, Topic, Weights};
+use super::words::{TermSet, Topic, Weights};
 
 /// The most that is quoted of the best passages, in characters.
 const LONGEST: [usize; 3] = [900, 500, 400];
@@ -54,22 +54,22 @@ pub(super) struct Candidate<'p> {
 
 /// A passage cut to blocks.
 struct Section<'p> {
-    heading: Met,
-    above: Met,
+    heading: TermSet,
+    above: TermSet,
     blocks: Vec<Block<'p>>,
     /// What each block meets itself.
-    met: Vec<Met>,
+    met: Vec<TermSet>,
     /// What the whole counts against others, by its page and by what its heading says.
     share: f32,
 }
 
 /// The quotes that answer, best first. Links become their words, as a target that works on its page need not work in an
 /// answer.
-pub(super) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: Wanted, asked: &str) -> Vec<Quote> {
+pub(super) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: AnswerKind, asked: &str) -> Vec<Quote> {
     let best_page = candidates.iter().map(|candidate| candidate.score).fold(f32::MIN_POSITIVE, f32::max);
     let sections: Vec<Section<'_>> =
         candidates.iter().map(|candidate| Section::of(candidate, topic, best_page, asked)).collect();
-    let texts: Vec<Met> = sections
+    let texts: Vec<TermSet> = sections
         .iter()
         .map(|section| section.met.iter().fold(section.heading | section.above, |all, met| all | met))
         .collect();
@@ -116,7 +116,7 @@ impl<'p> Section<'p> {
         Self { heading: topic.met_by(heading), above, blocks, met, share }
     }
 
-    fn score(&self, at: usize, topic: &Topic, weights: &Weights, wanted: Wanted) -> f32 {
+    fn score(&self, at: usize, topic: &Topic, weights: &Weights, wanted: AnswerKind) -> f32 {
         let block = &self.blocks[at];
         let leads =
             (0..at).rev().take_while(|before| self.blocks[*before].leads()).fold(0, |met, at| met | self.met[at]);
@@ -131,13 +131,15 @@ impl<'p> Section<'p> {
         let units = block.units();
         let together = units.iter().map(|unit| weights.of(topic.met_by(unit))).fold(0.0, f32::max);
         let fits = match wanted {
-            Wanted::Steps => block.kind == Kind::Code || block.is_steps() || self.leads_to_code(at),
-            Wanted::Value => units.iter().any(|unit| has_value(unit) && (units.len() == 1 || topic.met_by(unit) != 0)),
-            Wanted::List => {
+            AnswerKind::Steps => block.kind == Kind::Code || block.is_steps() || self.leads_to_code(at),
+            AnswerKind::Value => {
+                units.iter().any(|unit| has_value(unit) && (units.len() == 1 || topic.met_by(unit) != 0))
+            }
+            AnswerKind::List => {
                 let names_many = block.kind == Kind::Prose && block.text.matches('`').count() >= 6;
                 matches!(block.kind, Kind::List | Kind::Table) || names_many
             }
-            Wanted::Statement => block.kind == Kind::Prose,
+            AnswerKind::Statement => block.kind == Kind::Prose,
         };
         let gain = if fits { GAIN } else { 1.0 };
         let links = if block.kind == Kind::List && is_of_links(&units) { ELSEWHERE } else { 1.0 };
@@ -154,7 +156,7 @@ impl<'p> Section<'p> {
     }
 
     /// The blocks to quote, given what each scores: the best ones with what belongs to them, as far as there is room.
-    fn chosen(&self, scores: &[f32], wanted: Wanted, all: usize) -> Vec<usize> {
+    fn chosen(&self, scores: &[f32], wanted: AnswerKind, all: usize) -> Vec<usize> {
         let mut room = all;
         let size = |blocks: &[Block<'_>]| blocks.iter().map(|block| block.text.chars().count()).sum::<usize>();
         let mut order: Vec<usize> = (0..self.blocks.len()).filter(|at| !self.blocks[*at].leads()).collect();
@@ -169,7 +171,7 @@ impl<'p> Section<'p> {
                 chosen.extend(blocks);
             }
         }
-        let goes_on = GOES_ON[usize::from(wanted != Wanted::Steps)];
+        let goes_on = GOES_ON[usize::from(wanted != AnswerKind::Steps)];
         let mut room = room.saturating_sub(all.saturating_sub(goes_on));
         while let Some(next) = chosen.iter().max().map(|last| last + 1).filter(|next| *next < self.blocks.len()) {
             let size = size(&self.blocks[next..=next]);
@@ -189,14 +191,14 @@ impl<'p> Section<'p> {
     }
 
     /// A block with what leads to it, and what it is explained by.
-    fn with_what_belongs(&self, at: usize, wanted: Wanted) -> std::ops::Range<usize> {
+    fn with_what_belongs(&self, at: usize, wanted: AnswerKind) -> std::ops::Range<usize> {
         let (mut from, mut to) = (at, at + 1);
         while from > 0 && self.blocks[from - 1].leads() {
             from -= 1;
         }
         let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == Kind::Code);
         // Code that stands beside code says the same for another system.
-        while wanted == Wanted::Steps && is_code(to) && to - at < 3 {
+        while wanted == AnswerKind::Steps && is_code(to) && to - at < 3 {
             to += 1;
         }
         if is_code(at) && from == at && at > 0 && self.blocks[at - 1].kind == Kind::Prose {

@@ -9,14 +9,14 @@ use super::outline::outline;
 use super::place::scope;
 
 /// What a rule read: the chores, and where reading goes on.
-pub(super) type Read<'a> = (Vec<Chore>, Cursor<'a>);
+pub(super) type Parsed<'a> = (Vec<Chore>, Cursor<'a>);
 
 /// The rules in the order they are tried.
-pub(super) const RULES: [fn(Cursor<'_>) -> Option<Read<'_>>; 7] =
+pub(super) const RULES: [fn(Cursor<'_>) -> Option<Parsed<'_>>; 7] =
     [replace, move_page, delete_page, fix_links, add_missing, add_page, set_field];
 
 /// `Replace "A" with "B"`, `Rename "A" to "B"`.
-fn replace(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
+fn replace(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     let joints: &[&str] = if cursor.word("replace") {
         &["with", "by"]
     } else if cursor.word("rename") {
@@ -50,7 +50,7 @@ fn kind_of_text(cursor: &mut Cursor<'_>) {
 }
 
 /// `Move page P to Q`, `Rename page P to Q`.
-fn move_page(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
+fn move_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     let moves = cursor.word("move");
     if !moves && !cursor.word("rename") {
         return None;
@@ -70,7 +70,7 @@ fn move_page(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
 }
 
 /// `Delete page P`.
-fn delete_page(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
+fn delete_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     if !cursor.any(&["delete", "remove"]) {
         return None;
     }
@@ -112,7 +112,7 @@ pub(super) fn has_page_ending(text: &str) -> bool {
 }
 
 /// `Fix broken links`.
-fn fix_links(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
+fn fix_links(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     if !cursor.any(&["fix", "repair"]) {
         return None;
     }
@@ -126,7 +126,7 @@ fn fix_links(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
 }
 
 /// `Add missing descriptions`, `Add missing titles`, or both.
-fn add_missing(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
+fn add_missing(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     if !cursor.any(&["add", "fill in"]) {
         return None;
     }
@@ -169,7 +169,7 @@ fn field(cursor: &mut Cursor<'_>) -> Option<Missing> {
 }
 
 /// `Add a page P titled "T"` and the outline below it.
-fn add_page(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
+fn add_page(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     let start = cursor;
     if !cursor.any(&["add", "create"]) {
         return None;
@@ -214,7 +214,7 @@ fn add_page(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
 }
 
 /// `Set FIELD to "V" in PATH-OR-GLOB`. The place is not optional here: a field set on every page is rarely meant.
-fn set_field(mut cursor: Cursor<'_>) -> Option<Read<'_>> {
+fn set_field(mut cursor: Cursor<'_>) -> Option<Parsed<'_>> {
     if !cursor.word("set") {
         return None;
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// A tool call that was answered.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Answered<'a> {
+pub(super) struct AnsweredCall<'a> {
     pub(super) name: &'a str,
     pub(super) input: &'a Value,
     pub(super) output: &'a str,
@@ -22,7 +22,7 @@ pub(super) fn count_calls(messages: &[Message]) -> usize {
 }
 
 /// The answered calls of a transcript in order of their answers.
-pub(super) fn answered(messages: &[Message]) -> Vec<Answered<'_>> {
+pub(super) fn answered(messages: &[Message]) -> Vec<AnsweredCall<'_>> {
     let mut calls: Vec<(&str, &str, &Value)> = Vec::new();
     let mut answers = Vec::new();
     for part in messages.iter().flat_map(|message| &message.parts) {
@@ -30,7 +30,7 @@ pub(super) fn answered(messages: &[Message]) -> Vec<Answered<'_>> {
             ContentPart::ToolCall { id, name, input } => calls.push((id, name, input)),
             ContentPart::ToolResult { call_id, output, is_error } => {
                 if let Some(&(_, name, input)) = calls.iter().rev().find(|(id, _, _)| id == call_id) {
-                    answers.push(Answered { name, input, output, is_error: *is_error });
+                    answers.push(AnsweredCall { name, input, output, is_error: *is_error });
                 }
             }
             ContentPart::Text { .. } => {}

@@ -14,7 +14,7 @@ pub(super) struct Topic {
 }
 
 /// Which terms of a topic a text has, a bit each.
-pub(super) type Met = u32;
+pub(super) type TermSet = u32;
 
 impl Topic {
     /// The terms of a question, without the words every question has. A question of nothing but those keeps them.
@@ -41,7 +41,7 @@ impl Topic {
     }
 
     /// Which of the terms a text has.
-    pub(super) fn met_by(&self, text: &str) -> Met {
+    pub(super) fn met_by(&self, text: &str) -> TermSet {
         let mut met = 0;
         let may_begin = |first: char| self.terms.iter().any(|term| term.starts_with(first));
         each_term(text, may_begin, |found| {
@@ -53,7 +53,7 @@ impl Topic {
     }
 
     /// The part of the terms asked for that were met, 0 to 1.
-    pub(super) fn share(&self, met: Met) -> f32 {
+    pub(super) fn share(&self, met: TermSet) -> f32 {
         let asked = met & u32::MAX.checked_shr(u32::BITS - self.asked as u32).unwrap_or_default();
         if self.asked == 0 { 0.0 } else { asked.count_ones() as f32 / self.asked as f32 }
     }
@@ -65,7 +65,7 @@ impl Topic {
 
     /// What each term tells among these texts: the fewer of them have it, the more. One that none has tells nothing, and
     /// one that only helps less.
-    pub(super) fn weights(&self, texts: &[Met]) -> Weights {
+    pub(super) fn weights(&self, texts: &[TermSet]) -> Weights {
         let mut weights: Vec<f32> = (0..self.terms.len())
             .map(|at| {
                 let having = texts.iter().filter(|met| **met & 1 << at != 0).count();
@@ -89,7 +89,7 @@ const HELPS: f32 = 0.4;
 pub(super) struct Weights(Vec<f32>);
 
 impl Weights {
-    pub(super) fn of(&self, met: Met) -> f32 {
+    pub(super) fn of(&self, met: TermSet) -> f32 {
         self.0.iter().enumerate().filter(|(at, _)| met & 1 << at != 0).map(|(_, weight)| weight).sum()
     }
 }

@@ -4,17 +4,17 @@
 //! works beside a running server and without one, and needs no key. The docs are taken as they are indexed; only a site
 //! that never was is indexed first.
 
-mod paper;
+mod answer_printer;
 
 use std::sync::Arc;
 
-use docent_assistant::{Ask, Said, Threads};
+use docent_assistant::{Ask, ChatMessage, Threads};
 use docent_search::{Filter, Snapshot};
 use docent_types::{CallError, FinishReason, MessageId, Passage, Project, Role, StreamEvent, ThreadId};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
-use self::paper::Paper;
+use self::answer_printer::AnswerPrinter;
 use crate::app::App;
 use crate::cli::AskArgs;
 use crate::failure::Failure;
@@ -41,13 +41,13 @@ pub(crate) async fn run(app: &App, args: &AskArgs, json: bool) -> Result<(), Fai
     if args.question.trim().is_empty() {
         return Err(Failure::usage("give a question, for example `docent ask docs \"How are webhooks retried?\"`"));
     }
-    let mut paper = if json { Paper::blank() } else { Paper::on_stdout() };
+    let mut printer = if json { AnswerPrinter::blank() } else { AnswerPrinter::on_stdout() };
     // Whatever is under way is dropped with its future, a model's call too.
     let done = tokio::select! {
-        done = ask(app, args, &mut paper) => done,
+        done = ask(app, args, &mut printer) => done,
         signal = told() => signal.and_then(|()| Err(Failure::plain("stopped before the answer was whole"))),
     };
-    paper.end_line()?;
+    printer.end_line()?;
     if let Some(value) = done?
         && json
     {
@@ -57,7 +57,7 @@ pub(crate) async fn run(app: &App, args: &AskArgs, json: bool) -> Result<(), Fai
 }
 
 /// The answer as JSON; `None` when whoever was reading it went away.
-async fn ask(app: &App, args: &AskArgs, paper: &mut Paper) -> Result<Option<Value>, Failure> {
+async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<Option<Value>, Failure> {
     let project = index::project_of(app, &args.domain).await?;
     let thread = match &args.thread {
         Some(id) => Some(known_thread(app, &project, id).await?),
@@ -65,9 +65,9 @@ async fn ask(app: &App, args: &AskArgs, paper: &mut Paper) -> Result<Option<Valu
     };
     let docs = docs(app, &project).await?;
     if app.models.named(&app.config.assistant.model)?.describe().is_builtin() {
-        paper.note("builtin, no language model: quotes from the docs");
+        printer.note("builtin, no language model: quotes from the docs");
     }
-    let said = Said { id: None, role: Role::User, text: args.question.trim().to_owned() };
+    let said = ChatMessage { id: None, role: Role::User, text: args.question.trim().to_owned() };
     let reply = app.assistant.answer(Ask {
         project: project.uid,
         domain: project.domain.clone(),
@@ -84,18 +84,18 @@ async fn ask(app: &App, args: &AskArgs, paper: &mut Paper) -> Result<Option<Valu
     let mut reply = reply.await.map_err(refused)?;
     let mut answer = Answer::default();
     while let Some(event) = reply.events.next().await {
-        answer.hear(event, paper)?;
-        if paper.is_unread() {
+        answer.hear(event, printer)?;
+        if printer.is_unread() {
             return Ok(None);
         }
     }
     let end = answer.end.ok_or_else(|| Failure::plain("the answer broke off; ask again"))?;
     if end == FinishReason::Length {
-        paper.note("the answer was cut: the model may not say more at once");
+        printer.note("the answer was cut: the model may not say more at once");
     }
-    paper.sources(&answer.sources)?;
-    paper.suggestions(&answer.suggestions)?;
-    paper.remark(&format!("to go on: docent ask {} --thread {} \"…\"", project.domain, reply.thread));
+    printer.sources(&answer.sources)?;
+    printer.suggestions(&answer.suggestions)?;
+    printer.remark(&format!("to go on: docent ask {} --thread {} \"…\"", project.domain, reply.thread));
     Ok(Some(json!({
         "threadId": reply.thread,
         "messageId": answer.message,
@@ -109,21 +109,21 @@ async fn ask(app: &App, args: &AskArgs, paper: &mut Paper) -> Result<Option<Valu
 
 impl Answer {
     /// Takes up one event and shows what of it is for a reader.
-    fn hear(&mut self, event: StreamEvent, paper: &mut Paper) -> Result<(), Failure> {
+    fn hear(&mut self, event: StreamEvent, printer: &mut AnswerPrinter) -> Result<(), Failure> {
         match event {
             StreamEvent::Start { message_id, .. } => self.message = Some(message_id),
             StreamEvent::ToolCall { input, .. } => {
                 if let Some(query) = input["query"].as_str() {
-                    paper.note(&format!("searching: {query}"));
+                    printer.note(&format!("searching: {query}"));
                 }
             }
             StreamEvent::TextStart { .. } if !self.text.is_empty() => {
                 self.text.push_str("\n\n");
-                paper.words("\n\n")?;
+                printer.words("\n\n")?;
             }
             StreamEvent::TextDelta { text, .. } => {
                 self.text.push_str(&text);
-                paper.words(&text)?;
+                printer.words(&text)?;
             }
             StreamEvent::Source { passage, .. } => self.sources.push(Arc::unwrap_or_clone(passage)),
             StreamEvent::Data { name: "suggestions", value: Value::Array(questions), .. } => {
@@ -131,7 +131,7 @@ impl Answer {
             }
             StreamEvent::Finish { reason, .. } => {
                 self.end = Some(reason);
-                paper.end_line()?;
+                printer.end_line()?;
             }
             StreamEvent::Error { sentence } => return Err(Failure::plain(sentence)),
             StreamEvent::StepStart

@@ -6,7 +6,7 @@ use std::num::{NonZeroU32, NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use docent_agent::Limits;
+use docent_agent::TurnLimits;
 use docent_jobs::Retention;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -16,7 +16,7 @@ use super::names::{self, Names};
 use super::proxies;
 use super::search::SearchKeys;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
-use crate::address::Site;
+use crate::address::BaseUrl;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest that a reply may go on without a reader, in seconds.
@@ -207,9 +207,9 @@ impl Keys {
 
 impl AgentKeys {
     /// The agent's own measure, where nothing is said.
-    fn limits(&self) -> Limits {
-        let usual = Limits::default();
-        Limits {
+    fn limits(&self) -> TurnLimits {
+        let usual = TurnLimits::default();
+        TurnLimits {
             steps: self.max_steps.map_or(usual.steps, NonZeroU32::get),
             tokens: self.max_tokens.map_or(usual.tokens, NonZeroU64::get),
             minutes: self.max_minutes.map_or(usual.minutes, NonZeroU32::get),
@@ -281,7 +281,7 @@ impl GitKeys {
 
 /// Where people reach the server, without a slash at its end.
 fn public_url(given: &str) -> Result<String, ConfigError> {
-    match Site::parse(given) {
+    match BaseUrl::parse(given) {
         Ok(_) => Ok(given.trim_end_matches('/').to_owned()),
         Err(why) => {
             let sentence =

@@ -61,7 +61,7 @@ pub(crate) struct AgentConfig {
     /// Of those, how many may be one project's.
     pub(crate) at_once_per_project: usize,
     /// What one turn of a job may take.
-    pub(crate) limits: docent_agent::Limits,
+    pub(crate) limits: docent_agent::TurnLimits,
     /// Put on each pull request, where the forge has labels.
     pub(crate) labels: Vec<String>,
 }

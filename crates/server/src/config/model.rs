@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::address::{self, Site};
+use crate::address::{self, BaseUrl};
 use docent_http_client::SecretSource;
 
 /// One named model.
@@ -96,12 +96,12 @@ impl TryFrom<String> for Provider {
 
 /// What is wrong with a model: which of its keys, and why.
 #[derive(Debug)]
-pub(super) struct Wrong {
+pub(super) struct ModelConfigError {
     key: &'static str,
     sentence: String,
 }
 
-impl Wrong {
+impl ModelConfigError {
     fn new(key: &'static str, sentence: impl Into<String>) -> Self {
         Self { key, sentence: sentence.into() }
     }
@@ -112,23 +112,23 @@ impl Wrong {
 }
 
 impl ModelKeys {
-    pub(super) fn judge(self) -> Result<ModelConfig, Wrong> {
+    pub(super) fn judge(self) -> Result<ModelConfig, ModelConfigError> {
         match self.provider {
-            None => Err(Wrong::new("provider", format!("is missing; say {PROVIDERS}"))),
+            None => Err(ModelConfigError::new("provider", format!("is missing; say {PROVIDERS}"))),
             Some(Provider::Builtin) => match self.first_given() {
-                Some(key) => Err(Wrong::new(key, "the builtin model takes no such key; leave it out")),
+                Some(key) => Err(ModelConfigError::new(key, "the builtin model takes no such key; leave it out")),
                 None => Ok(ModelConfig::Builtin),
             },
             Some(Provider::Anthropic) => {
                 let openai_only = [("force_tools", self.force_tools), ("text_tool_calls", self.text_tool_calls)];
                 if let Some((key, _)) = openai_only.iter().find(|(_, given)| given.is_some()) {
-                    return Err(Wrong::new(key, "only the provider `openai` has this key; leave it out"));
+                    return Err(ModelConfigError::new(key, "only the provider `openai` has this key; leave it out"));
                 }
                 let endpoint = self.endpoint("claude-sonnet-4-5")?;
                 if endpoint.base_url.is_none() && endpoint.key.is_none() {
                     let sentence = "is missing; name the variable that holds the key, for example \
                                     `api_key_env = \"ANTHROPIC_API_KEY\"`, or a file with `api_key_file`";
-                    return Err(Wrong::new("api_key_env", sentence));
+                    return Err(ModelConfigError::new("api_key_env", sentence));
                 }
                 Ok(ModelConfig::Anthropic(endpoint))
             }
@@ -141,7 +141,7 @@ impl ModelKeys {
                 if endpoint.base_url.is_none() && endpoint.key.is_none() {
                     let sentence = "is missing; name the variable that holds the key, for example \
                                     `api_key_env = \"OPENAI_API_KEY\"`, or give the `base_url` of a server that needs none";
-                    return Err(Wrong::new("api_key_env", sentence));
+                    return Err(ModelConfigError::new("api_key_env", sentence));
                 }
                 Ok(ModelConfig::OpenAi(endpoint, ways))
             }
@@ -165,35 +165,38 @@ impl ModelKeys {
         .find_map(|(key, given)| given.then_some(key))
     }
 
-    fn endpoint(self, example: &str) -> Result<Endpoint, Wrong> {
+    fn endpoint(self, example: &str) -> Result<Endpoint, ModelConfigError> {
         let Some(model) = self.model.filter(|model| !model.trim().is_empty()) else {
             let sentence = format!("is missing; give the provider's name for the model, for example `{example}`");
-            return Err(Wrong::new("model", sentence));
+            return Err(ModelConfigError::new("model", sentence));
         };
         let key = match (self.api_key_env, self.api_key_file) {
             (Some(_), Some(_)) => {
-                return Err(Wrong::new("api_key_file", "stands beside `api_key_env`; leave one of the two out"));
+                return Err(ModelConfigError::new(
+                    "api_key_file",
+                    "stands beside `api_key_env`; leave one of the two out",
+                ));
             }
             (Some(variable), None) if !address::is_variable(&variable) => {
                 // What stands there may well be the key itself, which is not to be shown.
                 let sentence =
                     "is no name of a variable; give the name of the variable that holds the key, not the key";
-                return Err(Wrong::new("api_key_env", sentence));
+                return Err(ModelConfigError::new("api_key_env", sentence));
             }
             (Some(variable), None) => Some(SecretSource::Variable(variable)),
             (None, Some(file)) => Some(SecretSource::File(file)),
             (None, None) => None,
         };
         if let Some(url) = &self.base_url {
-            let site = Site::parse(url).map_err(|why| {
-                Wrong::new(
+            let site = BaseUrl::parse(url).map_err(|why| {
+                ModelConfigError::new(
                     "base_url",
                     format!("{why}; give the address of the server's API, for example `http://127.0.0.1:8000/v1`"),
                 )
             })?;
             if key.is_some() && site.is_in_the_clear() {
                 let sentence = format!("the key is not sent to {} over plain http; use https", site.host());
-                return Err(Wrong::new("base_url", sentence));
+                return Err(ModelConfigError::new("base_url", sentence));
             }
         }
         let (context, reply) = (self.context_tokens, self.max_reply_tokens);
@@ -201,7 +204,7 @@ impl ModelKeys {
             && reply >= context
         {
             let sentence = format!("{reply} leaves no room for the request in `context_tokens`, {context}");
-            return Err(Wrong::new("max_reply_tokens", sentence));
+            return Err(ModelConfigError::new("max_reply_tokens", sentence));
         }
         let idle = self.idle_seconds.map(|seconds| Duration::from_secs(seconds.get()));
         Ok(Endpoint { model, base_url: self.base_url, key, context_tokens: context, max_reply_tokens: reply, idle })

@@ -9,7 +9,7 @@ use docent_http_client::SecretSource;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::address::{self, Site};
+use crate::address::{self, BaseUrl};
 
 /// The longest that a question may wait for its vector, in milliseconds.
 const LONGEST_WAIT: u32 = 10_000;
@@ -128,7 +128,7 @@ impl SearchKeys {
             }
             variable => variable.map(SecretSource::Variable),
         };
-        match Site::parse(&base_url) {
+        match BaseUrl::parse(&base_url) {
             Err(why) => return wrong("base_url", why.to_string()),
             Ok(site) if key.is_some() && site.is_in_the_clear() => {
                 let sentence = format!("the key is not sent to {} over plain http; use https", site.host());

@@ -93,7 +93,7 @@ fn every_key_is_known_to_the_file_and_to_the_environment() {
     assert_eq!(config.assistant.resumable, Duration::ZERO);
     assert_eq!((config.agent.workers, config.agent.at_once_per_project), (2, 1));
     assert_eq!((config.retention.journals, config.retention.jobs), (Some(month * 7 / 30), Some(month)));
-    let docent_agent::Limits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
+    let docent_agent::TurnLimits { steps, tokens, minutes, files, bytes, .. } = config.agent.limits;
     assert_eq!((steps, tokens, minutes, files, bytes), (10, 100_000, 30, 20, 1_000_000));
     assert_eq!(config.github_app.map(|app| app.id).as_deref(), Some("12345"));
     let ModelConfig::OpenAi(sonnet, ways) = &config.models["sonnet"] else { panic!("{:?}", config.models) };

@@ -3,8 +3,8 @@
 //! It makes a real bare git repository from the sample site, starts the real server on a free port, and then is its
 //! own client over HTTP: one agent job, one question.
 
-mod paper;
 mod sample;
+mod streamed_text;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use crate::client::Client;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::keys;
-use crate::serve::{self, Running};
+use crate::serve::{self, RunningServer};
 
 const PROJECT: &str = "larkspur";
 const INSTRUCTION: &str = "Replace \"dead-letter queue\" with \"holding queue\"";
@@ -40,7 +40,7 @@ pub(crate) async fn run(args: &DemoArgs, mut config: Config, keep: bool) -> Resu
     match tour {
         Ok(()) if args.exit => running.stop().await,
         Ok(()) => {
-            paper::note("The server stays up. Press Ctrl-C to stop it.");
+            streamed_text::note("The server stays up. Press Ctrl-C to stop it.");
             running.until_told().await
         }
         Err(failure) => {
@@ -57,18 +57,18 @@ fn temporary_folder() -> Result<tempfile::TempDir, Failure> {
         .map_err(|error| Failure::new("could not make a temporary folder for the demo", error))
 }
 
-async fn tour(running: &Running, repository: &Path, pages: usize) -> Result<(), Failure> {
+async fn tour(running: &RunningServer, repository: &Path, pages: usize) -> Result<(), Failure> {
     let app = running.app();
     let (admin, assistant) = set_up(app, repository).await?;
     let url = running.url();
-    paper::title("Docent demo");
-    paper::fact("Docs", &format!("{pages} pages of a sample site in a real git repository"));
-    paper::fact("Repository", &repository.display().to_string());
-    paper::fact("Server", url);
+    streamed_text::title("Docent demo");
+    streamed_text::fact("Docs", &format!("{pages} pages of a sample site in a real git repository"));
+    streamed_text::fact("Repository", &repository.display().to_string());
+    streamed_text::fact("Server", url);
     let model = app.agent_model()?;
-    paper::fact("Model", &model.to_string());
+    streamed_text::fact("Model", &model.to_string());
     if model.is_builtin() {
-        paper::note("              (no model is configured: docs chores and quotes from the docs, all local)");
+        streamed_text::note("              (no model is configured: docs chores and quotes from the docs, all local)");
     }
     let client = Client::new(running.address());
     job(app, &client, &admin).await?;
@@ -90,19 +90,19 @@ async fn set_up(app: &App, repository: &Path) -> Result<(String, String), Failur
 }
 
 async fn job(app: &App, client: &Client, key: &str) -> Result<(), Failure> {
-    paper::title("1  An instruction becomes a pull request");
-    paper::said(INSTRUCTION);
+    streamed_text::title("1  An instruction becomes a pull request");
+    streamed_text::said(INSTRUCTION);
     let path = format!("/v2/agent/{PROJECT}/job");
     let began = Instant::now();
     let (status, mut job) = client.json("POST", &path, key, Some(&json!({ "prompt": INSTRUCTION }))).await?;
-    paper::request("POST", &path, status);
+    streamed_text::request("POST", &path, status);
     // Answered as soon as the job has ended.
     let path = format!("{path}/{}?wait=20", text(&job, "id"));
     let mut seen = String::new();
     loop {
         let now = text(&job, "status").to_owned();
         if now != seen {
-            paper::state(&now, &format!("{:.2} s", began.elapsed().as_secs_f64()));
+            streamed_text::state(&now, &format!("{:.2} s", began.elapsed().as_secs_f64()));
             seen = now;
         }
         if seen != "active" {
@@ -118,13 +118,13 @@ async fn job(app: &App, client: &Client, key: &str) -> Result<(), Failure> {
     }
     let Some(link) = job["prLink"].as_str() else {
         // The pull request of an earlier tour on this data folder was merged.
-        paper::note(text(&job, "message"));
+        streamed_text::note(text(&job, "message"));
         return Ok(());
     };
     show_change(app, link).await?;
-    paper::note(text(&job, "message"));
-    paper::blank();
-    paper::link("Pull request", link);
+    streamed_text::note(text(&job, "message"));
+    streamed_text::blank();
+    streamed_text::link("Pull request", link);
     Ok(())
 }
 
@@ -141,20 +141,23 @@ async fn show_change(app: &App, link: &str) -> Result<(), Failure> {
         added += file.additions;
         removed += file.deletions;
     }
-    paper::blank();
-    paper::note(&format!("{} → {}: {} files, +{added} −{removed}", record.head, record.base, diff.files_in_all));
-    paper::blank();
-    paper::diff(files, link);
+    streamed_text::blank();
+    streamed_text::note(&format!(
+        "{} → {}: {} files, +{added} −{removed}",
+        record.head, record.base, diff.files_in_all
+    ));
+    streamed_text::blank();
+    streamed_text::diff(files, link);
     Ok(())
 }
 
 async fn question(client: &Client, key: &str) -> Result<(), Failure> {
-    paper::title("2  A question becomes an answer from the docs");
-    paper::said(QUESTION);
+    streamed_text::title("2  A question becomes an answer from the docs");
+    streamed_text::said(QUESTION);
     let path = format!("/discovery/v2/assistant/{PROJECT}/message");
     let message = json!({ "id": "demo-1", "role": "user", "parts": [{ "type": "text", "text": QUESTION }] });
     let body = json!({ "fp": "anonymous", "messages": [message] });
-    let mut streamed = paper::Streamed::default();
+    let mut streamed = streamed_text::StreamedText::default();
     let mut sources: Vec<(String, String)> = Vec::new();
     let mut trouble = None;
     client
@@ -173,7 +176,7 @@ async fn question(client: &Client, key: &str) -> Result<(), Failure> {
         return Err(Failure::plain("the assistant found no source for the demo's question"));
     }
     for (title, url) in sources {
-        paper::fact("Source", &format!("{title}  {url}"));
+        streamed_text::fact("Source", &format!("{title}  {url}"));
     }
     Ok(())
 }
@@ -183,8 +186,8 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 }
 
 fn next(url: &str, admin: &str, assistant: &str) {
-    paper::title("3  Try it yourself");
-    paper::note(&format!(
+    streamed_text::title("3  Try it yourself");
+    streamed_text::note(&format!(
         "ADMIN={admin}\nASSISTANT={assistant}\n\n\
          curl -s {url}/v2/agent/{PROJECT}/job -H \"Authorization: Bearer $ADMIN\" \\\n\
          \x20    --json '{{\"prompt\": \"Fix broken links\"}}'\n\n\
@@ -196,5 +199,5 @@ fn next(url: &str, admin: &str, assistant: &str) {
          curl -s {url}/discovery/v1/search/{PROJECT} -H \"Authorization: Bearer $ASSISTANT\" \\\n\
          \x20    --json '{{\"query\": \"idempotency key\"}}'"
     ));
-    paper::blank();
+    streamed_text::blank();
 }

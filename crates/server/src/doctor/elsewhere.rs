@@ -202,7 +202,7 @@ fn skipped(app: &App, project: &Project) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use docent_http_client::{Client, Options};
+    use docent_http_client::{Client, ClientOptions};
     use tokio::net::TcpListener;
 
     use super::*;
@@ -221,7 +221,7 @@ mod tests {
             idle: None,
         };
         let config = ModelConfig::OpenAi(endpoint, OpenAiWays::default());
-        let client = Client::new(Options::default()).expect("a client");
+        let client = Client::new(ClientOptions::default()).expect("a client");
         let silent = Configured::new("sonnet", &config, &client).expect("a model");
         let Finding::Bad { what, fix } = model("sonnet", &silent).await else { panic!("it is well") };
         assert!(what.contains("`sonnet`"), "{what}");

@@ -8,7 +8,7 @@ use docent_types::{
     BranchName, Domain, ForgeKind, IdError, Project, ProjectId, ProjectSettings, ProjectUid, SignatureError, Timestamp,
 };
 
-use crate::address::{Site, is_variable};
+use crate::address::{BaseUrl, is_variable};
 use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
 use crate::failure::Failure;
 
@@ -135,7 +135,7 @@ fn keeps_its_token(project: &Project) -> Result<(), Failure> {
     }
     let forge = project.base_url.as_deref().filter(|_| project.forge != ForgeKind::Local);
     for (option, url) in [("--repo", Some(project.repository.as_str())), ("--base-url", forge)] {
-        let open = url.and_then(|url| Site::parse(url).ok()).filter(Site::is_in_the_clear);
+        let open = url.and_then(|url| BaseUrl::parse(url).ok()).filter(BaseUrl::is_in_the_clear);
         if let Some(site) = open {
             let host = site.host();
             return Err(Failure::usage(format!("{option}: a token is not sent to {host} over plain http; use https")));
@@ -164,7 +164,7 @@ pub(crate) fn docs_root(given: &str) -> Result<String, Failure> {
 }
 
 fn base_url(given: &str) -> Result<String, Failure> {
-    match Site::parse(given) {
+    match BaseUrl::parse(given) {
         Ok(_) => Ok(given.to_owned()),
         Err(why) => Err(Failure::usage(format!("--base-url: {why}; give one like `https://git.example.com/api/v4`"))),
     }

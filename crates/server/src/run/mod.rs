@@ -13,8 +13,8 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use docent_authoring::tell;
-use docent_jobs::{Engine, EngineConfig, JobError, NewJob, News, Watch};
+use docent_authoring::job_events;
+use docent_jobs::{Engine, EngineConfig, JobError, JobUpdate, NewJob, Watch};
 use docent_types::{
     AgentJob, BranchName, Domain, ForgeKind, JobStatus, Message, Project, ProjectId, ProjectSettings, ProjectUid, Role,
 };
@@ -198,8 +198,8 @@ async fn carry_out(
 async fn follow(watch: &mut Watch) -> Result<(), Failure> {
     let mut progress = progress::Progress::on_a_terminal();
     while let Some(news) = watch.next().await? {
-        if let News::Entry(entry) = news {
-            tell(&entry).iter().for_each(|event| progress.hear(event));
+        if let JobUpdate::Entry(entry) = news {
+            job_events(&entry).iter().for_each(|event| progress.hear(event));
         }
     }
     Ok(())

@@ -19,8 +19,8 @@ async fn beside(store: &SqliteStore) -> u64 {
 
 #[tokio::test]
 async fn a_short_beginning_is_in_the_row_and_a_long_one_beside_it_and_both_are_read_alike() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     for (words, rows) in [(10, 0), (1000, 1)] {
         let (row, entries) = asked(words);
         let (id, before) = (row.id(), beside(&store).await);
@@ -28,7 +28,7 @@ async fn a_short_beginning_is_in_the_row_and_a_long_one_beside_it_and_both_are_r
         assert_eq!(beside(&store).await - before, rows);
         append(&store, &claim(&store, 1).await.remove(0), 1).await.expect("the entry is written");
         // Another process knows nothing of it, and reads.
-        let other = house.open();
+        let other = database.open();
         let read = other.entries(id, 0, 9).await.expect("reads");
         assert_eq!(read.iter().map(|entry| entry.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
         assert_eq!(
@@ -46,8 +46,8 @@ async fn a_short_beginning_is_in_the_row_and_a_long_one_beside_it_and_both_are_r
 
 #[tokio::test]
 async fn a_beginning_is_pruned_entry_by_entry() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let (row, entries) = asked(10);
     let id = row.id();
     store.create(row, entries, open_gate()).await.expect("a job is created");
@@ -56,7 +56,7 @@ async fn a_beginning_is_pruned_entry_by_entry() {
     let pruning = Pruning { now: late, journals_before: Some(late), jobs_before: None, limit: 1 };
     for left in [vec![2, 3], vec![3], vec![3]] {
         store.prune(pruning).await.expect("prunes");
-        let read = house.open().entries(id, 0, 9).await.expect("reads");
+        let read = database.open().entries(id, 0, 9).await.expect("reads");
         assert_eq!(read.iter().map(|entry| entry.seq).collect::<Vec<_>>(), left);
         assert_eq!(store.sizes().await.expect("measures").entries, left.len() as u64);
     }

@@ -7,8 +7,8 @@ use crate::{BackupError, Existing};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_copy_is_one_moment_of_a_store_that_is_written_to() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     let stop = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let writer = tokio::spawn({
@@ -22,7 +22,7 @@ async fn a_copy_is_one_moment_of_a_store_that_is_written_to() {
             n
         }
     });
-    let copy = house.path.with_file_name("copy.db");
+    let copy = database.path.with_file_name("copy.db");
     let made = store.backup(&copy, Existing::Refuse).await.expect("is copied");
     stop.store(true, std::sync::atomic::Ordering::SeqCst);
     let last = writer.await.expect("no panic");
@@ -53,9 +53,9 @@ async fn which_are_there(store: &SqliteStore, last: u128) -> Vec<bool> {
 
 #[tokio::test]
 async fn a_copy_replaces_only_what_it_is_told_to() {
-    let house = House::new();
-    let store = house.open();
-    let copy = house.path.with_file_name("copy.db");
+    let database = TemporaryDatabase::new();
+    let store = database.open();
+    let copy = database.path.with_file_name("copy.db");
     std::fs::write(&copy, "something dear").expect("writes");
     let refused = store.backup(&copy, Existing::Refuse).await.expect_err("there is something");
     assert!(matches!(&refused, BackupError::Exists { path } if *path == copy), "{refused}");
@@ -65,16 +65,16 @@ async fn a_copy_replaces_only_what_it_is_told_to() {
     store.backup(&copy, Existing::Replace).await.expect("is copied again");
     SqliteStore::open(&copy).expect("is a database like any");
     assert!(!copy.with_extension("db.tmp").exists());
-    let nowhere = house.path.with_file_name("no such folder").join("deeper").join("copy.db");
-    std::fs::write(house.path.with_file_name("no such folder"), "a file").expect("writes");
+    let nowhere = database.path.with_file_name("no such folder").join("deeper").join("copy.db");
+    std::fs::write(database.path.with_file_name("no such folder"), "a file").expect("writes");
     let failed = store.backup(&nowhere, Existing::Refuse).await.expect_err("there is no such folder");
     assert!(matches!(failed, BackupError::Write { .. }));
 }
 
 #[tokio::test]
 async fn what_is_pruned_is_given_back() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     for n in 1..=20 {
         let job = AgentJob { message: Some("x".repeat(200_000)), ..sample_job(n) };
         create(&store, job, open_gate()).await.expect("a job is created");
@@ -91,7 +91,7 @@ async fn what_is_pruned_is_given_back() {
     while store.prune(pruning).await.expect("prunes").more {}
     store.close().await.expect("closes");
     drop(store);
-    let after = house.open().sizes().await.expect("measures");
+    let after = database.open().sizes().await.expect("measures");
     assert_eq!((after.jobs, after.entries), (0, 0));
     assert!(after.file_bytes < before.file_bytes.max(before.log_bytes) / 2, "{after:?} after {before:?}");
     assert!(after.free_bytes <= 256 * 4096, "{after:?}");

@@ -14,8 +14,8 @@ fn long_job(n: u128) -> AgentJob {
 
 #[tokio::test]
 async fn a_full_disk_refuses_what_does_not_fit_and_nothing_else() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), limited_gate()).await.expect("a job is created");
     on_the_writer(&store, "PRAGMA max_page_count = 60").await;
     let full = create(&store, long_job(2), limited_gate()).await.expect_err("it does not fit");
@@ -23,14 +23,14 @@ async fn a_full_disk_refuses_what_does_not_fit_and_nothing_else() {
     assert!(whole(&full).starts_with("could not create the job: database or disk is full"), "{}", whole(&full));
     assert_eq!(store.row(sample_job(2).id).await.expect("the store answers"), None);
     let small = create(&store, sample_job(2), limited_gate()).await.expect("a small one fits");
-    assert_eq!(small.standing.expect("counted").remaining, 98, "what failed used no quota");
+    assert_eq!(small.quota_status.expect("counted").remaining, 98, "what failed used no quota");
     store.check().await.expect("sound");
 }
 
 #[tokio::test]
 async fn a_full_disk_is_told_to_all_whose_work_it_undid() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     on_the_writer(&store, "PRAGMA max_page_count = 60").await;
     let release = hold_the_writer(&store).await;
     let tries: Vec<_> = [sample_job(1), long_job(2), sample_job(3)]
@@ -54,8 +54,8 @@ async fn a_full_disk_is_told_to_all_whose_work_it_undid() {
 
 #[tokio::test]
 async fn a_database_that_cannot_be_written_says_so() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     on_the_writer(&store, "PRAGMA query_only = ON").await;
     let refused = create(&store, sample_job(2), open_gate()).await.expect_err("is read-only");
@@ -70,9 +70,9 @@ async fn a_database_that_cannot_be_written_says_so() {
 
 #[tokio::test]
 async fn being_ready_is_to_have_written() {
-    let house = House::new();
-    let store = house.open();
-    let log = house.path.with_extension("db-wal");
+    let database = TemporaryDatabase::new();
+    let store = database.open();
+    let log = database.path.with_extension("db-wal");
     let length = || std::fs::metadata(&log).expect("a log").len();
     let before = length();
     store.ready().await.expect("ready");
@@ -81,8 +81,8 @@ async fn being_ready_is_to_have_written() {
 
 #[tokio::test]
 async fn a_commit_that_fails_fails_for_all() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let release = hold_the_writer(&store).await;
     let break_the_commit = |connection: &rusqlite::Connection| {
         connection.execute_batch("PRAGMA defer_foreign_keys = ON")?;
@@ -111,8 +111,8 @@ fn no_row() -> Row {
 
 #[tokio::test]
 async fn a_refused_command_does_not_undo_its_neighbours() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     let release = hold_the_writer(&store).await;
     let tries: Vec<_> = [2, 1, 3, 1, 4]
@@ -136,8 +136,8 @@ async fn a_refused_command_does_not_undo_its_neighbours() {
 
 #[tokio::test]
 async fn a_write_that_fails_half_way_is_undone_with_its_group() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     on_the_writer(&store, "ALTER TABLE entries RENAME TO elsewhere").await;
     let release = hold_the_writer(&store).await;
     let (beside, torn) = (Arc::clone(&store), Arc::clone(&store));
@@ -164,8 +164,8 @@ async fn a_write_that_fails_half_way_is_undone_with_its_group() {
 
 #[tokio::test]
 async fn a_write_that_fails_half_way_and_alone_leaves_nothing() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let half = |connection: &rusqlite::Connection| {
         connection.execute_batch("INSERT INTO queues VALUES ('half', 0, 0)")?;
         Err::<(), _>(Abort::<StoreError>::from(connection.execute_batch("INSERT INTO nowhere VALUES (1)").unwrap_err()))
@@ -182,8 +182,8 @@ async fn a_write_that_fails_half_way_and_alone_leaves_nothing() {
 
 #[tokio::test]
 async fn a_decision_that_panics_harms_nobody_else() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     let panics = Arc::new(|_: &Row| panic!("a fault in a rule"));
     let told = store.change(sample_job(1).id, open_gate(), panics).await.expect_err("it panicked");
@@ -193,19 +193,19 @@ async fn a_decision_that_panics_harms_nobody_else() {
 
 #[tokio::test]
 async fn a_row_that_cannot_be_read_is_an_error_not_an_absence() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     on_the_writer(&store, "UPDATE jobs SET body = '{\"job\":'").await;
-    let other = house.open();
+    let other = database.open();
     let told = whole(&other.row(sample_job(1).id).await.expect_err("it is damaged"));
     assert!(told.starts_with("could not read the job: EOF while parsing"), "{told}");
 }
 
 #[tokio::test]
 async fn a_caller_that_goes_away_leaves_its_write_behind() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let release = hold_the_writer(&store).await;
     let gone = tokio::spawn({
         let store = Arc::clone(&store);

@@ -14,32 +14,32 @@ async fn told(store: &SqliteStore) -> u64 {
 
 #[tokio::test]
 async fn a_row_that_was_written_here_is_known() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     told(&store).await;
-    let known = store.seen().job(sample_job(1).id).expect("known").row.clone();
+    let known = store.changes().job(sample_job(1).id).expect("known").row.clone();
     let read = store.read("read", |connection| {
         Ok(connection.query_row("SELECT body FROM jobs", [], |row| row.get::<_, String>(0))?)
     });
     let read: Row = serde_json::from_str(&read.await.expect("reads")).expect("a row");
     assert_eq!(known, read);
     let row = claim(&store, 1).await.remove(0);
-    assert_eq!(store.seen().job(row.id()).expect("known").row, row, "each write is known");
+    assert_eq!(store.changes().job(row.id()).expect("known").row, row, "each write is known");
     append(&store, &row, 1).await.expect("the entry is written");
     assert_eq!(store.row(row.id()).await.expect("the store answers").expect("there").last_seq, 4);
     let refused = append(&store, &Row { last_token: 0, ..row.clone() }, 1).await;
     assert!(refused.is_err());
-    assert_eq!(store.seen().job(row.id()).expect("known").row.last_seq, 4, "what was refused is not");
+    assert_eq!(store.changes().job(row.id()).expect("known").row.last_seq, 4, "what was refused is not");
 }
 
 #[tokio::test]
 async fn what_others_write_is_noticed_and_then_read() {
-    let house = House::new();
-    let (server, other) = (house.open(), house.open());
+    let database = TemporaryDatabase::new();
+    let (server, other) = (database.open(), database.open());
     create(&server, sample_job(1), open_gate()).await.expect("a job is created");
     let before = told(&server).await;
-    assert!(server.seen().job(sample_job(1).id).is_some());
+    assert!(server.changes().job(sample_job(1).id).is_some());
     let archive = Arc::new(|row: &Row| state::archive(row, NOW));
     other.change(sample_job(1).id, open_gate(), archive).await.expect("the change is written");
     let written = std::time::Instant::now();
@@ -57,8 +57,8 @@ async fn what_others_write_is_noticed_and_then_read() {
 #[tokio::test]
 async fn a_key_that_another_process_revokes_is_refused_soon() {
     use docent_access::{Access, AccessError, Credentials, Scope};
-    let house = House::new();
-    let (server, tool) = (house.open(), house.open());
+    let database = TemporaryDatabase::new();
+    let (server, tool) = (database.open(), database.open());
     let project = docent_access::conformance::sample_project("acme");
     tool.add(project).await.expect("the project is added");
     let (key, record) = docent_access::conformance::sample_key("acme", 1);
@@ -87,25 +87,25 @@ async fn a_key_that_another_process_revokes_is_refused_soon() {
 
 #[tokio::test]
 async fn only_so_much_is_known() {
-    let seen = crate::seen::Seen::new();
+    let changes = crate::change_tracker::ChangeTracker::new();
     let job = |job: AgentJob| {
         let (row, _) = state::create(job, Instruction { messages: Vec::new() });
-        Arc::new(crate::desk::Job { n: 1, row, journal: None })
+        Arc::new(crate::write_connection::Job { n: 1, row, journal: None })
     };
     for n in 1..=10_000 {
-        seen.wrote(&[job(sample_job(n))]);
+        changes.wrote(&[job(sample_job(n))]);
     }
-    let known = (1..=10_000).filter(|n| seen.job(sample_job(*n).id).is_some()).count();
+    let known = (1..=10_000).filter(|n| changes.job(sample_job(*n).id).is_some()).count();
     assert_eq!(known, 4096);
-    assert!(seen.job(sample_job(10_000).id).is_some(), "the newest are");
-    seen.wrote(&[job(AgentJob { message: Some("x".repeat(100_000)), ..sample_job(10_000) })]);
-    assert!(seen.job(sample_job(10_000).id).is_none(), "what is long is read");
+    assert!(changes.job(sample_job(10_000).id).is_some(), "the newest are");
+    changes.wrote(&[job(AgentJob { message: Some("x".repeat(100_000)), ..sample_job(10_000) })]);
+    assert!(changes.job(sample_job(10_000).id).is_none(), "what is long is read");
 }
 
 #[tokio::test]
 async fn reads_do_not_wait_for_the_writer() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     let release = hold_the_writer(&store).await;
     // Longer than what was looked at before is relied on.

@@ -83,7 +83,8 @@ async fn child_works_until_it_is_killed() {
             }
             append(&store, &row, 1).await.expect("the entry is written");
             let outcome = state::Outcome::Completed { message: "done".to_owned() };
-            let finish = move |row: &Row| state::finish(row, token, u64::MAX, &outcome, Vec::new(), Shown::default());
+            let finish =
+                move |row: &Row| state::finish(row, token, u64::MAX, &outcome, Vec::new(), JobProgress::default());
             store.change(row.id(), open_gate(), Arc::new(finish)).await.expect("the job is finished");
             println!("finished {n}");
         }
@@ -93,10 +94,10 @@ async fn child_works_until_it_is_killed() {
 
 #[tokio::test]
 async fn whatever_was_going_on_a_kill_leaves_whole_and_in_order() {
-    let house = House::new();
+    let database = TemporaryDatabase::new();
     for round in 0..5 {
         let first = 1_000_000 * (round + 1);
-        let mut child = child("child_works_until_it_is_killed", &house.path, first);
+        let mut child = child("child_works_until_it_is_killed", &database.path, first);
         let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
         let mut said = lines.map_while(Result::ok).filter_map(|line| {
             let (word, number) = line.split_once(' ')?;
@@ -106,7 +107,7 @@ async fn whatever_was_going_on_a_kill_leaves_whole_and_in_order() {
         child.kill().expect("is killed");
         heard.extend(said);
         child.wait().expect("ends");
-        let store = house.open();
+        let store = database.open();
         store.check().await.expect("sound");
         for (word, n) in &heard {
             let row = store.row(sample_job(*n).id).await.expect("the store answers").expect("there");
@@ -142,16 +143,16 @@ async fn child_tries_150_creations() {
 
 #[tokio::test]
 async fn what_was_acknowledged_survives_a_kill() {
-    let house = House::new();
+    let database = TemporaryDatabase::new();
     for round in 0..5 {
         let first = 1_000_000 * (round + 1);
-        let mut child = child("child_writes_until_it_is_killed", &house.path, first);
+        let mut child = child("child_writes_until_it_is_killed", &database.path, first);
         let mut numbers = numbers(&mut child);
         let mut acknowledged: Vec<u128> = numbers.by_ref().take(20 + 13 * round as usize).collect();
         child.kill().expect("is killed");
         acknowledged.extend(numbers);
         child.wait().expect("ends");
-        let store = house.open();
+        let store = database.open();
         store.check().await.expect("sound");
         for n in acknowledged {
             let row = store.row(sample_job(n).id).await.expect("the store answers").expect("acknowledged, so there");
@@ -163,9 +164,9 @@ async fn what_was_acknowledged_survives_a_kill() {
 
 #[tokio::test]
 async fn three_processes_share_one_quota() {
-    let house = House::new();
-    let mut children = [1000, 2000].map(|first| child("child_tries_150_creations", &house.path, first));
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let mut children = [1000, 2000].map(|first| child("child_tries_150_creations", &database.path, first));
+    let store = database.open();
     let mut accepted = 0;
     for n in 1..=150 {
         accepted += usize::from(create(&store, sample_job(n), limited_gate()).await.is_ok());

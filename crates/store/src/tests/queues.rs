@@ -3,7 +3,7 @@
 use super::*;
 use crate::queue;
 
-/// Many jobs that wait, put there without asking anybody: half of them in lanes of their own, half in one.
+/// Many jobs that wait, put there without asking anybody: half of them in concurrency keys of their own, half in one.
 async fn fill(store: &SqliteStore, jobs: u32) {
     let (row, _) = state::create(sample_job(1), Instruction { messages: Vec::new() });
     let body = serde_json::to_string(&row).expect("is JSON");
@@ -29,8 +29,8 @@ async fn fill(store: &SqliteStore, jobs: u32) {
 
 #[tokio::test]
 async fn every_question_of_a_claim_is_answered_by_an_index() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     fill(&store, 1000).await;
     let plans = store.read("explain", |connection| {
         // Statistics could hide what a fresh database would do, so there are none.
@@ -56,7 +56,7 @@ async fn passed_over(jobs: u32) -> usize {
     let folder = tempfile::tempdir().expect("a folder");
     let store = Arc::new(SqliteStore::open(folder.path().join("docent.db")).expect("opens"));
     fill(&store, jobs).await;
-    // The first finds the lane that many are in; each after it has nothing of that left to do.
+    // The first finds the concurrency key that many are in; each after it has nothing of that left to do.
     let mut rows = claim(&store, 8).await;
     let begun = store.writes();
     rows.extend(claim(&store, 8).await);

@@ -4,7 +4,7 @@ use docent_types::{JobStatus, Source};
 
 use super::*;
 
-/// A job on a branch of its own, as most are: nobody has to look who else is in its lane.
+/// A job on a branch of its own, as most are: nobody has to look who else is in its concurrency key.
 fn own(n: u128) -> AgentJob {
     let job = sample_job(n);
     let branch = format!("docent/{}", job.id);
@@ -33,15 +33,15 @@ async fn make(store: &Arc<SqliteStore>, jobs: impl IntoIterator<Item = AgentJob>
 
 #[tokio::test]
 async fn as_many_jobs_as_are_made_at_once_are_there() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let mut all = 0;
     for count in [1, 7, 8, 9, 41, 33] {
         // Also in another order than that of their ids.
         let ids = (all + 1..=all + count).rev();
         all += count;
         assert_eq!(make(&store, ids.map(own)).await, vec![true; usize::try_from(count).expect("few")]);
-        let other = house.open();
+        let other = database.open();
         for n in 1..=all {
             let id = own(n).id;
             let row = other.row(id).await.expect("the store answers").expect("the job is there");
@@ -57,22 +57,22 @@ async fn as_many_jobs_as_are_made_at_once_are_there() {
 
 #[tokio::test]
 async fn an_id_is_given_to_one_job_alone() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     assert_eq!(make(&store, [3, 1, 3, 2].map(own)).await, [true, true, false, true]);
     // Known, and not known any more.
-    for store in [store, house.open()] {
+    for store in [store, database.open()] {
         assert_eq!(make(&store, [2, 1].map(own)).await, [false, false]);
     }
-    let store = house.open();
+    let store = database.open();
     assert_eq!(make(&store, [2, 5, 4].map(own)).await, [false, true, true]);
-    assert_eq!(make(&house.open(), [4, 6].map(own)).await, [false, true]);
+    assert_eq!(make(&database.open(), [4, 6].map(own)).await, [false, true]);
 }
 
 #[tokio::test]
 async fn what_is_asked_of_a_job_in_the_transaction_that_makes_it_finds_it() {
-    let house = House::new();
-    let store = house.open();
+    let database = TemporaryDatabase::new();
+    let store = database.open();
     let release = hold_the_writer(&store).await;
     let making = |job| {
         let store = Arc::clone(&store);
@@ -98,7 +98,7 @@ async fn what_is_asked_of_a_job_in_the_transaction_that_makes_it_finds_it() {
     assert_eq!(archived.await.expect("no panic").expect("archives").job.status, JobStatus::Archived);
     let claimed: Vec<_> = claimed.await.expect("no panic").iter().map(Row::id).collect();
     assert_eq!(claimed, [own(2).id]);
-    let other = house.open();
+    let other = database.open();
     let row = other.row(own(1).id).await.expect("the store answers").expect("the job is there");
     assert_eq!((row.job.status, row.last_seq), (JobStatus::Archived, 3));
 }

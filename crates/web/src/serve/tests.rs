@@ -29,7 +29,7 @@ struct Site {
 }
 
 impl Site {
-    async fn start(limits: Limits) -> Self {
+    async fn start(limits: ServerLimits) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let (sender, seen) = mpsc::unbounded_channel();
@@ -173,7 +173,7 @@ async fn read_until(socket: &mut TcpStream, end: &str) -> String {
 
 #[tokio::test]
 async fn two_requests_in_one_write_get_two_answers_in_order() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     let answer = site
         .exchange(concat!(
             "GET /hello HTTP/1.1\r\nHost: a\r\nX-Request-Id: one\r\n\r\n",
@@ -188,7 +188,7 @@ async fn two_requests_in_one_write_get_two_answers_in_order() {
 
 #[tokio::test]
 async fn head_is_get_without_the_body() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     let answer = site.exchange("HEAD /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("content-length: 5\r\n"), "{answer}");
     assert!(answer.ends_with("\r\n\r\n"), "{answer}");
@@ -196,7 +196,7 @@ async fn head_is_get_without_the_body() {
 
 #[tokio::test]
 async fn what_is_not_http_is_refused_and_hurts_nobody_else() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     for bytes in [
         "\r\n\r\n\r\nrubbish\r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",
@@ -217,7 +217,7 @@ async fn what_is_not_http_is_refused_and_hurts_nobody_else() {
 #[test]
 fn arbitrary_bytes_hurt_nobody() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let site = runtime.block_on(Site::start(Limits::default()));
+    let site = runtime.block_on(Site::start(ServerLimits::default()));
     let garbled =
         ("(GET|POST|PRI \\*|OPTIONS)? ?(/json|/hello|/%[0-9a-z]{2}|\\PC{0,20}) ?(HTTP/[12].[01])?", any::<Vec<u8>>());
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig::with_cases(64));
@@ -240,7 +240,7 @@ fn arbitrary_bytes_hurt_nobody() {
 
 #[tokio::test(start_paused = true)]
 async fn a_head_that_does_not_come_closes_the_connection() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     for begun in ["", "P", "PRI * HTTP/2.0\r\n", "GET /hello HTTP/1.1\r\nHost: a\r\nA:"] {
         let start = Instant::now();
         site.exchange(begun).await;
@@ -251,7 +251,7 @@ async fn a_head_that_does_not_come_closes_the_connection() {
 
 #[tokio::test]
 async fn an_answer_that_would_go_on_hears_that_the_server_stops() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     socket.write_all(b"GET /until-told HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     site.sees("begun").await;
@@ -261,7 +261,7 @@ async fn an_answer_that_would_go_on_hears_that_the_server_stops() {
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_connection_is_closed_and_a_running_one_is_not() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let mut idle = site.connect().await;
     idle.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     read_until(&mut idle, "hello").await;
@@ -276,7 +276,7 @@ async fn an_idle_connection_is_closed_and_a_running_one_is_not() {
 
 #[tokio::test(start_paused = true)]
 async fn a_connection_behind_a_long_stream_has_all_its_time_for_the_next_request() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     socket.write_all(b"GET /slow HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     read_until(&mut socket, "0\r\n\r\n").await;
@@ -288,7 +288,7 @@ async fn a_connection_behind_a_long_stream_has_all_its_time_for_the_next_request
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_refused_even_while_it_is_sent() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     let megabytes = "x".repeat(5_000_000);
     let announced = format!("POST /json HTTP/1.1\r\nHost: a\r\nContent-Length: 5000000\r\n\r\n{megabytes}");
     let chunked = format!(
@@ -304,7 +304,7 @@ async fn a_body_over_the_limit_is_refused_even_while_it_is_sent() {
 
 #[tokio::test]
 async fn a_client_that_asks_first_is_told_no_before_it_sends() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     let head = "POST /json HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: ";
     let mut socket = site.connect().await;
     socket.write_all(format!("{head}2\r\n\r\n").as_bytes()).await.unwrap();
@@ -317,7 +317,7 @@ async fn a_client_that_asks_first_is_told_no_before_it_sends() {
 
 #[tokio::test]
 async fn a_client_gone_in_the_middle_of_its_body_is_nobodys_trouble() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     for head in ["Content-Length: 100", "Transfer-Encoding: chunked"] {
         let mut socket = site.connect().await;
         socket.write_all(format!("POST /json HTTP/1.1\r\nHost: a\r\n{head}\r\n\r\n5\r\n{{").as_bytes()).await.unwrap();
@@ -328,14 +328,14 @@ async fn a_client_gone_in_the_middle_of_its_body_is_nobodys_trouble() {
 
 #[tokio::test(start_paused = true)]
 async fn a_body_that_does_not_come_is_a_408() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     let answer = site.exchange("POST /json HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n{").await;
     assert!(answer.starts_with("HTTP/1.1 408") && answer.contains("within 60 seconds"), "{answer}");
 }
 
 #[tokio::test]
 async fn hanging_up_drops_a_silent_stream() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     socket.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     let head = read_until(&mut socket, "first").await;
@@ -347,7 +347,7 @@ async fn hanging_up_drops_a_silent_stream() {
 
 #[tokio::test]
 async fn hanging_up_drops_work_that_has_no_answer_yet() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     for request in
         ["GET /wait HTTP/1.1\r\nHost: a\r\n\r\n", "POST /wait HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}"]
     {
@@ -361,7 +361,7 @@ async fn hanging_up_drops_work_that_has_no_answer_yet() {
 
 #[tokio::test]
 async fn over_http_2_one_stream_can_be_given_up_and_the_next_begun() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let io = TokioIo::new(site.connect().await);
     let (mut sender, connection) = hyper::client::conn::http2::handshake(TokioExecutor::new(), io).await.unwrap();
     tokio::spawn(connection);
@@ -378,7 +378,7 @@ async fn over_http_2_one_stream_can_be_given_up_and_the_next_begun() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_stops_reading_is_let_go() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     socket.write_all(b"GET /flood HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     site.sees("begun").await;
@@ -390,7 +390,7 @@ async fn a_client_that_stops_reading_is_let_go() {
 
 #[tokio::test]
 async fn a_connection_goes_on_behind_a_stream_with_what_was_sent_meanwhile() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     let count = "POST /count HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}";
     socket.write_all(format!("{count}{count}GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").as_bytes()).await.unwrap();
@@ -409,7 +409,7 @@ async fn a_connection_goes_on_behind_a_stream_with_what_was_sent_meanwhile() {
 
 #[tokio::test]
 async fn a_stream_says_about_itself_what_any_answer_does() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     for (version, ends) in [("1.1", "0\r\n\r\n"), ("1.0", "abc")] {
         let request =
             format!("GET /count HTTP/{version}\r\nHost: a\r\nConnection: close\r\nX-Request-Id: mine\r\n\r\n");
@@ -428,7 +428,7 @@ async fn a_stream_says_about_itself_what_any_answer_does() {
 
 #[tokio::test]
 async fn a_stream_is_not_drawn_ahead_of_a_client_that_does_not_read() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     socket.write_all(b"GET /drawn HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     site.sees("begun").await;
@@ -446,7 +446,7 @@ async fn a_stream_is_not_drawn_ahead_of_a_client_that_does_not_read() {
 
 #[tokio::test]
 async fn told_to_stop_it_ends_a_connection_behind_its_stream() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     socket.write_all(b"GET /until-told-streaming HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     read_until(&mut socket, "first").await;
@@ -456,7 +456,7 @@ async fn told_to_stop_it_ends_a_connection_behind_its_stream() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_reads_slowly_gets_all_of_it() {
-    let site = Site::start(Limits::default()).await;
+    let site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     socket.write_all(b"GET /large HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").await.unwrap();
     let mut piece = vec![0; 1_000_000];
@@ -470,7 +470,7 @@ async fn a_client_that_reads_slowly_gets_all_of_it() {
 
 #[tokio::test]
 async fn connections_beyond_the_bound_wait_their_turn() {
-    let site = Site::start(Limits { connections: 1, ..Limits::default() }).await;
+    let site = Site::start(ServerLimits { connections: 1, ..ServerLimits::default() }).await;
     let mut first = site.connect().await;
     first.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     read_until(&mut first, "hello").await;
@@ -484,7 +484,7 @@ async fn connections_beyond_the_bound_wait_their_turn() {
 
 #[tokio::test]
 async fn told_to_stop_it_finishes_what_runs() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let mut idle = site.connect().await;
     idle.write_all(b"GET /hello HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     read_until(&mut idle, "hello").await;
@@ -506,7 +506,7 @@ async fn told_to_stop_it_finishes_what_runs() {
 
 #[tokio::test(start_paused = true)]
 async fn told_to_stop_it_cuts_what_does_not_end() {
-    let mut site = Site::start(Limits::default()).await;
+    let mut site = Site::start(ServerLimits::default()).await;
     let mut socket = site.connect().await;
     socket.write_all(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     read_until(&mut socket, "first").await;

@@ -1,0 +1,176 @@
+//! How a turn goes: what it has used up, and whether it gets anywhere.
+
+use std::collections::HashMap;
+
+use docent_types::{ContentPart, FinishReason, Message, Usage};
+use serde_json::Value;
+
+use crate::tools::{FINISH, is_handed_back};
+use crate::transcript::{Entry, ToolResult};
+use crate::turn_settings::TurnLimits;
+
+/// How often the same calls are answered in the same way before the model is told, and before the turn is ended. Two
+/// rounds that take turns count as one.
+const TOLD: usize = 3;
+const ENDED: usize = 5;
+/// How many replies in a row may be cut off before they call anything.
+const CUT_OFF: usize = 3;
+
+/// The course of a turn so far: everything since somebody last spoke.
+#[derive(Debug, Default)]
+pub(crate) struct TurnHistory<'a> {
+    replies: u32,
+    tokens: u64,
+    /// Calls with their answers, the newest two rounds.
+    last: Option<Round<'a>>,
+    before_last: Option<Round<'a>>,
+    /// How many rounds at the end are the same, and how many are the same as the one before the one before.
+    same: usize,
+    taking_turns: usize,
+    /// Replies at the end without a call, and those of them that were cut off.
+    silent: usize,
+    cut: usize,
+    /// How often `finish` handed problems back.
+    handed_back: usize,
+    /// Why the turn has to end, and what came since.
+    pub(crate) trouble: Option<ForcedEnd<'a>>,
+}
+
+/// A turn that has to end.
+#[derive(Debug)]
+pub(crate) struct ForcedEnd<'a> {
+    /// Goes on from "the agent was stopped before it finished: ".
+    pub(crate) why: String,
+    /// What the model said since.
+    pub(crate) words: Vec<&'a Message>,
+    /// Whether there is no time for more words either.
+    pub(crate) is_urgent: bool,
+}
+
+/// The calls of a reply and how they were answered.
+#[derive(Debug, PartialEq)]
+struct Round<'a> {
+    calls: Vec<(&'a str, &'a Value)>,
+    answers: Vec<&'a str>,
+}
+
+impl<'a> TurnHistory<'a> {
+    pub(crate) fn of(turn: &'a [Entry], limits: &TurnLimits) -> Self {
+        let mut history = Self::default();
+        let mut reply: Option<&Message> = None;
+        for entry in turn {
+            if let Some(trouble) = &mut history.trouble {
+                trouble.go_on(entry);
+                continue;
+            }
+            match entry {
+                Entry::Replied { message, reason, usage } => {
+                    reply = Some(message);
+                    history.replies = history.replies.saturating_add(1);
+                    history.spend(*usage);
+                    history.hear(message, *reason);
+                }
+                Entry::Results { results } => {
+                    if let Some(message) = reply.take() {
+                        history.close(message, results);
+                    }
+                }
+                Entry::Compacted { usage, .. } => history.spend(*usage),
+                Entry::Said { .. } | Entry::TooLong | Entry::Expired { .. } => {}
+            }
+            let trouble = match entry {
+                Entry::Expired { why } => Some(why.clone()),
+                _ => history.why_to_stop(limits).map(str::to_owned),
+            };
+            history.trouble = trouble.map(|why| ForcedEnd { why, words: Vec::new(), is_urgent: false });
+        }
+        history
+    }
+
+    fn spend(&mut self, usage: Usage) {
+        let again = usage.cached_input_tokens.min(usage.input_tokens);
+        let read = (usage.input_tokens - again).saturating_add(again / 10);
+        self.tokens = self.tokens.saturating_add(read).saturating_add(usage.output_tokens);
+    }
+
+    fn hear(&mut self, message: &Message, reason: FinishReason) {
+        let calls = message.parts.iter().any(|part| matches!(part, ContentPart::ToolCall { .. }));
+        self.silent = if calls { 0 } else { self.silent + 1 };
+        self.cut = if !calls && reason == FinishReason::Length { self.cut + 1 } else { 0 };
+        if !calls {
+            (self.last, self.before_last) = (None, None);
+            (self.same, self.taking_turns) = (0, 0);
+        }
+    }
+
+    /// A round is complete.
+    fn close(&mut self, message: &'a Message, results: &'a [ToolResult]) {
+        let mut round = Round { calls: Vec::new(), answers: Vec::new() };
+        let answers: HashMap<&str, &ToolResult> =
+            results.iter().map(|result| (result.call_id.as_str(), result)).collect();
+        for part in &message.parts {
+            let ContentPart::ToolCall { id, name, input } = part else { continue };
+            let Some(result) = answers.get(id.as_str()) else { continue };
+            self.handed_back += usize::from(name == FINISH && is_handed_back(result));
+            round.calls.push((name, input));
+            round.answers.push(&result.output);
+        }
+        if round.calls.is_empty() {
+            return;
+        }
+        let round = Some(round);
+        self.same = if self.last == round { self.same + 1 } else { 1 };
+        self.taking_turns = if self.before_last == round && self.last != round { self.taking_turns + 1 } else { 0 };
+        self.before_last = std::mem::replace(&mut self.last, round);
+    }
+
+    /// How often the model has done the same by now.
+    fn circles(&self) -> usize {
+        // The first two rounds of several that take turns have nothing before them to be the same as.
+        let pairs = if self.taking_turns > 0 { (self.taking_turns + 2) / 2 } else { 0 };
+        self.same.max(pairs)
+    }
+
+    fn why_to_stop(&self, limits: &TurnLimits) -> Option<&'static str> {
+        if self.circles() >= ENDED {
+            Some("it did the same over and over")
+        } else if self.cut >= CUT_OFF {
+            Some("its replies were cut off before they got anywhere")
+        } else if self.replies >= limits.steps {
+            Some("it used up its steps")
+        } else if self.tokens >= limits.tokens {
+            Some("it used up its tokens")
+        } else {
+            None
+        }
+    }
+
+    /// Whether the model is to be told that it goes in circles.
+    pub(crate) fn goes_in_circles(&self) -> bool {
+        self.circles() >= TOLD
+    }
+
+    /// How many replies at the end made no call.
+    pub(crate) fn silence(&self) -> usize {
+        self.silent
+    }
+
+    /// How often `finish` handed problems back.
+    pub(crate) fn handed_back(&self) -> usize {
+        self.handed_back
+    }
+}
+
+impl<'a> ForcedEnd<'a> {
+    fn go_on(&mut self, entry: &'a Entry) {
+        match entry {
+            Entry::Replied { message, .. } => self.words.push(message),
+            Entry::Expired { .. } => self.is_urgent = true,
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "turn_history_tests.rs"]
+mod tests;

@@ -1,0 +1,304 @@
+//! Where tools work: the files, behind the rules.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use docent_refactor::{Change, Refactored};
+use docent_site::{Site, SiteData, Tree};
+
+use crate::docs_search::DocsSearch;
+use crate::files::Files;
+use crate::parsed_call::{Answer, Patterns};
+use crate::turn_settings::TurnLimits;
+use crate::writable::Writable;
+
+/// What a tool may know besides the files and its input. The same through all of a job, so that a replay gives the
+/// same files.
+#[derive(Clone, Default)]
+pub struct ToolContext {
+    pub limits: TurnLimits,
+    /// The folder of the docs inside the repository, `""` for the whole of it. Paths that name it are understood.
+    pub docs_root: String,
+    /// Repositories that may be read and not changed, by name: `@name/path` names a file of one.
+    pub context: BTreeMap<String, Arc<dyn Tree + Send + Sync>>,
+    /// Globs, relative to the docs root, of what may be changed besides documents.
+    pub allow_paths: Vec<String>,
+    /// The search over the published docs, if there is one.
+    pub search: Option<Arc<dyn DocsSearch>>,
+}
+
+impl fmt::Debug for ToolContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ToolContext")
+            .field("limits", &self.limits)
+            .field("docs_root", &self.docs_root)
+            .field("context", &self.context.keys())
+            .field("allow_paths", &self.allow_paths)
+            .field("search", &self.search.is_some())
+            .finish()
+    }
+}
+
+/// The most a tool says, in bytes.
+const LONGEST: usize = 30_000;
+
+pub(crate) struct Workbench<'a> {
+    pub(crate) files: &'a mut dyn Files,
+    pub(crate) context: &'a ToolContext,
+}
+
+/// A tree to look at, and what of it is meant.
+pub(crate) struct TreeView<'a> {
+    pub(crate) tree: &'a (dyn Tree + Sync),
+    /// What stands before its paths when they are shown: `@name/`, or nothing for the docs.
+    pub(crate) prefix: String,
+    /// As the refactors know paths. Empty for everything.
+    pub(crate) patterns: Vec<String>,
+}
+
+/// A file of a context repository.
+struct ContextFile<'a> {
+    name: &'a str,
+    tree: &'a (dyn Tree + Send + Sync),
+    path: String,
+}
+
+impl Workbench<'_> {
+    /// A path of the docs to work on, as the files know it, from one as a model writes it.
+    pub(crate) fn path(&self, written: &str) -> Result<String, String> {
+        match self.aside(written) {
+            Some(ContextFile { name, path, .. }) => Err(format!(
+                "`@{name}/{path}` belongs to the repository `{name}`, which can be read and not changed; only files of \
+                 the docs can"
+            )),
+            None => Ok(self.inside(written)),
+        }
+    }
+
+    /// A path of the docs from one that may name the docs root.
+    fn inside(&self, written: &str) -> String {
+        let path = plain(written);
+        let root = self.context.docs_root.trim_matches('/');
+        if path == "." || (path.trim_end_matches('/') == root && !self.has_below(root)) {
+            return String::new();
+        }
+        match path.strip_prefix(root).and_then(|rest| rest.strip_prefix('/')) {
+            Some(inside) if !root.is_empty() && !self.has(path) => inside.to_owned(),
+            _ => path.to_owned(),
+        }
+    }
+
+    fn aside(&self, written: &str) -> Option<ContextFile<'_>> {
+        let rest = plain(written).strip_prefix('@')?;
+        let (name, path) = rest.split_once('/').unwrap_or((rest, ""));
+        let (name, tree) = self.context.context.get_key_value(name)?;
+        Some(ContextFile { name, tree: tree.as_ref(), path: plain(path).to_owned() })
+    }
+
+    /// Where patterns are to be looked for: the docs, or one context repository.
+    pub(crate) fn place(&self, written: &Patterns) -> Result<TreeView<'_>, String> {
+        let asides: Vec<ContextFile<'_>> = written.0.iter().filter_map(|pattern| self.aside(pattern)).collect();
+        let Some(first) = asides.first() else {
+            let patterns = written.0.iter().map(|pattern| self.inside(pattern)).collect();
+            return Ok(TreeView { tree: &*self.files, prefix: String::new(), patterns });
+        };
+        if asides.len() < written.0.len() || asides.iter().any(|aside| aside.name != first.name) {
+            return Err("look into one repository at a time".to_owned());
+        }
+        let (tree, prefix) = (first.tree, format!("@{}/", first.name));
+        // The repository by its name alone is all of it.
+        let whole = asides.iter().any(|aside| aside.path.is_empty());
+        let patterns = if whole { Vec::new() } else { asides.into_iter().map(|aside| aside.path).collect() };
+        Ok(TreeView { tree, prefix, patterns })
+    }
+
+    /// The patterns of an `in`, as the refactors know paths.
+    pub(crate) fn patterns(&self, written: &Patterns) -> Result<Vec<String>, String> {
+        written.0.iter().map(|pattern| self.path(pattern)).collect()
+    }
+
+    pub(crate) fn search(&self) -> Option<&dyn DocsSearch> {
+        self.context.search.as_deref()
+    }
+
+    fn has(&self, path: &str) -> bool {
+        self.files.read(path).is_some()
+    }
+
+    /// A file of the docs. Of what is outside of the docs root, a model sees the site's navigation alone.
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        let is_seen = !path.starts_with("../") || SiteData::of(path).is_some();
+        is_seen.then(|| self.files.read(path)).flatten()
+    }
+
+    fn has_below(&self, folder: &str) -> bool {
+        holds(self.tree(), folder)
+    }
+
+    /// Whether a path names the docs root.
+    pub(crate) fn is_root(&self, written: &str) -> bool {
+        self.aside(written).is_none() && self.inside(written).is_empty()
+    }
+
+    /// Whether a path names a folder, and no file.
+    pub(crate) fn is_folder(&self, written: &str) -> bool {
+        match self.aside(written) {
+            Some(ContextFile { tree, path, .. }) => path.is_empty() || holds(tree, path.trim_end_matches('/')),
+            None => self.is_root(written) || self.has_below(self.inside(written).trim_end_matches('/')),
+        }
+    }
+
+    /// A file's bytes, or a sentence that helps to find the right one. The path is as a model writes it, that of a
+    /// context repository too; the one given back is the one to show.
+    pub(crate) fn open(&self, written: &str) -> Result<(String, Vec<u8>), String> {
+        match self.aside(written) {
+            Some(ContextFile { name, tree, path }) => match tree.read(&path) {
+                Some(bytes) => Ok((format!("@{name}/{path}"), bytes)),
+                None => Err(self.no_such_file(&format!("@{name}/{path}"))),
+            },
+            None => {
+                let path = self.inside(written);
+                match self.read(&path) {
+                    Some(bytes) => Ok((path, bytes)),
+                    None => Err(self.no_such_file(&path)),
+                }
+            }
+        }
+    }
+
+    fn no_such_file(&self, path: &str) -> String {
+        if self.is_folder(path) {
+            return format!("`{path}` is a folder; `list` shows what is in it");
+        }
+        if path.starts_with('@') && self.aside(path).is_none() {
+            let names: Vec<String> = self.context.context.keys().map(|name| format!("`@{name}`")).collect();
+            let there = if names.is_empty() {
+                "there is none beside the docs".to_owned()
+            } else {
+                format!("there is {}", names.join(", "))
+            };
+            return format!("there is no file `{path}`, and no repository of that name: {there}");
+        }
+        match Site::read(self.tree()).page_named(path) {
+            Some(page) => format!("there is no file `{path}`; the page is `{page}`"),
+            None => format!("there is no file `{path}`; `list` shows what there is"),
+        }
+    }
+
+    /// A file of the docs that is to be worked on: its path and its bytes.
+    pub(crate) fn bytes(&self, written: &str) -> Result<(String, Vec<u8>), String> {
+        let path = self.path(written)?;
+        match self.read(&path) {
+            Some(bytes) => Ok((path, bytes)),
+            None => Err(self.no_such_file(&path)),
+        }
+    }
+
+    /// A text file of the docs that is to be worked on: its path and its text.
+    pub(crate) fn text(&self, written: &str) -> Result<(String, String), String> {
+        let (path, bytes) = self.bytes(written)?;
+        match String::from_utf8(bytes) {
+            Ok(text) if !text.contains('\0') => Ok((path, text)),
+            _ => Err(format!("`{path}` is no text file")),
+        }
+    }
+
+    pub(crate) fn tree(&self) -> &dyn Tree {
+        &*self.files
+    }
+
+    pub(crate) fn write(&mut self, path: &str, bytes: Vec<u8>) -> Result<(), String> {
+        self.make(&[Change::Create { path: path.to_owned(), bytes }])
+    }
+
+    /// Makes all of these changes or, when one of them is refused, none.
+    pub(crate) fn make(&mut self, changes: &[Change]) -> Result<(), String> {
+        let tree = self.tree();
+        let written: Vec<(&str, Option<Vec<u8>>)> =
+            changes.iter().map(|change| (change.path(), change.bytes_after(tree))).collect();
+        let writable = Writable::new(self.files.base(), &self.context.allow_paths);
+        written.iter().try_for_each(|(path, bytes)| writable.check(path, bytes.as_deref()))?;
+        self.within_budget(&written)?;
+        let written = written.into_iter().map(|(path, bytes)| (path.to_owned(), bytes)).collect();
+        self.files.change(written).map_err(|refused| refused.to_string())
+    }
+
+    fn within_budget(&self, written: &[(&str, Option<Vec<u8>>)]) -> Result<(), String> {
+        let TurnLimits { files, bytes, .. } = self.context.limits;
+        let changed = self.files.changed();
+        let mut all: BTreeSet<&str> = changed.iter().map(String::as_str).collect();
+        all.extend(written.iter().map(|(path, _)| *path));
+        if all.len() > files {
+            let count = all.len();
+            return Err(format!(
+                "this would bring the changed files to {count}, and a job may change {files}; narrow it to some pages"
+            ));
+        }
+        let others = changed.iter().filter(|path| !written.iter().any(|(other, _)| other == path));
+        let size: usize = others.filter_map(|path| self.files.read(path)).map(|bytes| bytes.len()).sum::<usize>()
+            + written.iter().filter_map(|(_, bytes)| bytes.as_ref()).map(Vec::len).sum::<usize>();
+        if size > bytes {
+            return Err(format!(
+                "this would bring the changed files to {size} bytes, and a job may change {bytes}; narrow it to some pages"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Makes the changes of a refactor and tells of it.
+    pub(crate) fn carry_out(&mut self, refactored: Result<Refactored, impl std::fmt::Display>) -> Answer {
+        let refactored = refactored.map_err(|why| why.to_string())?;
+        self.make(&refactored.changes)?;
+        Ok(told(&refactored))
+    }
+}
+
+/// A path as a model writes it, without what does not matter.
+fn plain(written: &str) -> &str {
+    written.trim().trim_start_matches("./").trim_start_matches('/')
+}
+
+fn holds(tree: &dyn Tree, folder: &str) -> bool {
+    let folder = format!("{folder}/");
+    tree.paths().iter().any(|path| path.starts_with(&folder))
+}
+
+/// How many lines of details are told.
+const DETAILS: usize = 20;
+
+/// A refactor as a tool's answer.
+fn told(refactored: &Refactored) -> String {
+    let list = |lines: &[String]| {
+        let mut list: Vec<String> = lines.iter().take(DETAILS).map(|line| format!("- {line}")).collect();
+        if lines.len() > DETAILS {
+            list.push(format!("- … and {} more", lines.len() - DETAILS));
+        }
+        list.join("\n")
+    };
+    let mut text = refactored.summary.clone();
+    match refactored.details.is_empty() {
+        true => text.push('.'),
+        false => text.push_str(&format!(":\n\n{}", list(&refactored.details))),
+    }
+    if !refactored.left.is_empty() {
+        text.push_str(&format!("\n\nLeft:\n\n{}", list(&refactored.left)));
+    }
+    text
+}
+
+/// A long text cut at a line.
+pub(crate) fn cut(mut text: String) -> String {
+    if text.len() <= LONGEST {
+        return text;
+    }
+    let mut end = LONGEST;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let end = text[..end].rfind('\n').unwrap_or(end);
+    let left = text[end..].lines().count();
+    text.truncate(end);
+    text.push_str(&format!("\n… {left} more lines; ask for less at a time"));
+    text
+}

@@ -1,0 +1,134 @@
+//! The text of a reply on its way to the reader, and what the model has noted beside it.
+
+use std::sync::Arc;
+
+use docent_types::StreamEvent;
+
+use crate::link_filter::{LinkFilter, leads_nowhere};
+use crate::prompt::{SUGGESTIONS, Step, UNANSWERED};
+use crate::targets::Targets;
+
+/// How many questions are suggested, and how long each may be, in characters.
+const SUGGESTED: usize = 3;
+const LONGEST_SUGGESTION: usize = 200;
+
+/// The text of a reply on its way to the reader.
+pub(crate) struct ReplyText {
+    filter: LinkFilter,
+    /// The id of the text that is open, and how many there were.
+    open: Option<Arc<str>>,
+    texts: usize,
+    /// All that was told.
+    answer: String,
+    /// Where in it this step's text begins.
+    step: usize,
+}
+
+impl Default for ReplyText {
+    fn default() -> Self {
+        Self { filter: LinkFilter::new(), open: None, texts: 0, answer: String::new(), step: 0 }
+    }
+}
+
+impl ReplyText {
+    /// What of the model's next words may leave now.
+    pub(crate) fn take(&mut self, words: String, targets: &Targets) -> TextEvents {
+        let text = self.filter.push(words, &|destination| targets.judge(destination));
+        self.say(text)
+    }
+
+    /// All that was told, as it is kept.
+    pub(crate) fn answer(&self) -> String {
+        self.answer.trim_end().to_owned()
+    }
+
+    /// Where the links that were told lead to, in order.
+    pub(crate) fn links(&self) -> &[String] {
+        self.filter.links()
+    }
+
+    /// Whether there was a word yet.
+    pub(crate) fn has_spoken(&self) -> bool {
+        !self.answer.trim().is_empty()
+    }
+
+    /// Words of our own, or words that may leave.
+    pub(crate) fn say(&mut self, text: String) -> TextEvents {
+        let mut words = TextEvents::default();
+        if !text.is_empty() {
+            let id = match &self.open {
+                Some(open) => Arc::clone(open),
+                None => {
+                    let id = self.open();
+                    words.start = Some(Arc::clone(&id));
+                    id
+                }
+            };
+            self.answer.push_str(&text);
+            words.delta = Some((id, text));
+        }
+        words
+    }
+
+    fn open(&mut self) -> Arc<str> {
+        if !self.answer.is_empty() {
+            self.answer.push_str("\n\n");
+            self.step = self.answer.len();
+        }
+        self.texts += 1;
+        let id: Arc<str> = format!("text-{}", self.texts).into();
+        self.open = Some(Arc::clone(&id));
+        id
+    }
+
+    /// Ends the text that is open, and hands what was said since the last one to the step.
+    pub(crate) fn close(&mut self, targets: &Targets, step: &mut Step) -> TextEvents {
+        let rest = self.filter.finish(&|destination| targets.judge(destination));
+        let mut words = self.say(rest);
+        words.end = self.open.take();
+        if words.end.is_some() {
+            step.said.push_str(self.answer[self.step..].trim_end());
+        }
+        words
+    }
+
+    fn notes(&self, name: &'static str) -> impl Iterator<Item = &str> {
+        self.filter.notes().iter().filter_map(move |note| note.trim().strip_prefix(name))
+    }
+
+    /// Whether the model has noted that the docs hold no answer.
+    pub(crate) fn says_unanswered(&self) -> bool {
+        self.notes(UNANSWERED).next().is_some()
+    }
+
+    /// The questions the model has noted to ask next.
+    pub(crate) fn suggestions(&self) -> Option<Vec<String>> {
+        let lines = self.notes(SUGGESTIONS).last()?.lines();
+        let lines = lines.map(|line| line.trim().trim_start_matches(['-', '*', ' ']).to_owned());
+        let lines =
+            lines.filter(|line| (1..=LONGEST_SUGGESTION).contains(&line.chars().count()) && leads_nowhere(line));
+        Some(lines.take(SUGGESTED).collect::<Vec<_>>()).filter(|lines| !lines.is_empty())
+    }
+}
+
+/// The events of a piece of text.
+#[derive(Debug, Default)]
+pub(crate) struct TextEvents {
+    start: Option<Arc<str>>,
+    delta: Option<(Arc<str>, String)>,
+    end: Option<Arc<str>>,
+}
+
+impl Iterator for TextEvents {
+    type Item = StreamEvent;
+
+    fn next(&mut self) -> Option<StreamEvent> {
+        if let Some(id) = self.start.take() {
+            return Some(StreamEvent::TextStart { id });
+        }
+        if let Some((id, text)) = self.delta.take() {
+            return Some(StreamEvent::TextDelta { id, text });
+        }
+        self.end.take().map(|id| StreamEvent::TextEnd { id })
+    }
+}

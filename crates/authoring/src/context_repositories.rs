@@ -1,0 +1,129 @@
+//! What a turn may read beside the docs: other repositories, and what the docs' owners ask of agents.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_agent::Guidance;
+use docent_site::Tree;
+use docent_types::Project;
+use docent_workspace::{Base, CommitId, GitError, Mirror};
+use futures::future::join_all;
+
+use crate::docs::inside;
+use crate::repositories::Repositories;
+use crate::stop::told;
+
+/// Trees by name.
+pub(crate) type Trees = BTreeMap<String, Arc<dyn Tree + Send + Sync>>;
+
+/// How long a job waits for a repository that it could do without.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// The most of all files of guidance together, in bytes, and how many are looked at.
+const ALL_GUIDANCE: usize = 96 << 10;
+const MOST_GUIDANCE: usize = 24;
+
+/// The most of one file of guidance that is used, in bytes.
+const GUIDANCE: usize = 32 << 10;
+
+/// The repositories beside a project's own, as they are now: the commit of each by name, or why there is none.
+pub(crate) async fn look_beside(
+    repositories: &Repositories,
+    project: &Project,
+) -> (BTreeMap<String, String>, BTreeMap<String, String>) {
+    let looks = project.context.iter().map(async |(name, url)| {
+        let found = match tokio::time::timeout(PATIENCE, repositories.fetch_beside(project, url)).await {
+            Ok(Ok(mirror)) => repositories.does(move || tip(&mirror)).await.map_err(|error| told(&error)),
+            Ok(Err(error)) => Err(told(&error)),
+            Err(_) => Err(format!("it took longer than {} s", PATIENCE.as_secs())),
+        };
+        (name.clone(), found)
+    });
+    let (mut commits, mut missing) = (BTreeMap::new(), BTreeMap::new());
+    for (name, found) in join_all(looks).await {
+        match found {
+            Ok(commit) => drop(commits.insert(name, commit.to_string())),
+            Err(why) => drop(missing.insert(name, why)),
+        }
+    }
+    (commits, missing)
+}
+
+/// The newest commit of the branch that a repository calls its default.
+fn tip(mirror: &Mirror) -> Result<CommitId, GitError> {
+    let name = mirror.default_branch().unwrap_or_else(|| "main".to_owned());
+    mirror.branch(&name)
+}
+
+/// The repositories beside a project's own at these commits. One that cannot be read any more is left out: what the
+/// agent read of it is in the transcript.
+pub(crate) async fn open_beside(
+    repositories: &Repositories,
+    project: &Project,
+    commits: &BTreeMap<String, String>,
+) -> Trees {
+    let opens = commits.iter().map(async |(name, commit)| {
+        let (url, commit) = (project.context.get(name)?, commit.parse().ok()?);
+        let known = repositories.known_beside(url);
+        let base = match known.and_then(|mirror| mirror.base(commit).ok()) {
+            Some(base) => base,
+            None => {
+                let fetched = tokio::time::timeout(PATIENCE, repositories.fetch_beside(project, url)).await;
+                fetched.ok()?.ok()?.base(commit).ok()?
+            }
+        };
+        Some((name.clone(), Arc::new(ContextRepository(base)) as Arc<dyn Tree + Send + Sync>))
+    });
+    join_all(opens).await.into_iter().flatten().collect()
+}
+
+/// A repository at one commit. Nothing of it is kept here: what is asked for is read from the mirror.
+struct ContextRepository(Base);
+
+impl Tree for ContextRepository {
+    fn paths(&self) -> Vec<String> {
+        let files = self.0.files("").unwrap_or_default();
+        files.iter().filter(|file| file.mode.is_file()).map(|file| file.path.clone()).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        self.0.read(path).ok().flatten()
+    }
+}
+
+/// What the owners of the docs ask of agents, at one commit: `AGENTS.md` and `CLAUDE.md` of the repository and of the docs, those
+/// of `.mintlify` and `.docent`, and the `AGENTS.md` of folders of the docs, in this order. The same text twice counts once.
+///
+/// # Errors
+/// The mirror failed. A file that cannot be read as one is no guidance.
+pub(crate) fn guidance(base: &Base, docs_root: &str) -> Result<Vec<Guidance>, GitError> {
+    const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+    let mut paths: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    paths.extend(NAMES.iter().map(|name| inside(name, docs_root)));
+    paths.push(".mintlify/AGENTS.md".to_owned());
+    paths.push(inside(".mintlify/AGENTS.md", docs_root));
+    paths.push(".docent/AGENTS.md".to_owned());
+    let listed = base.files(docs_root)?;
+    let nested = listed.iter().filter(|file| file.mode.is_file() && file.path.ends_with("/AGENTS.md"));
+    paths.extend(nested.map(|file| file.path.clone()));
+    let mut seen = HashSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
+    paths.truncate(MOST_GUIDANCE);
+    let (mut found, mut left) = (Vec::new(), ALL_GUIDANCE);
+    for path in paths {
+        let bytes = match base.read(&path) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) | Err(GitError::Path { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let text = String::from_utf8_lossy(&bytes[..bytes.len().min(GUIDANCE).min(left)]);
+        // A character that was cut in two is the last, and gone with that.
+        let text = text.trim_end_matches('\u{fffd}').trim();
+        if !text.is_empty() && !found.iter().any(|known: &Guidance| known.text == text) {
+            left -= text.len().min(left);
+            found.push(Guidance { path, text: text.to_owned() });
+        }
+    }
+    Ok(found)
+}

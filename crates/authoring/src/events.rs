@@ -1,0 +1,207 @@
+//! A job's journal as anyone may hear of it.
+
+use docent_jobs::{Entry, EntryBody, Instruction, LiveEvents};
+use docent_llm::Event;
+use docent_types::{ContentPart, JobEvent, Message, Role};
+use serde::Deserialize;
+
+use crate::record::Record;
+
+/// What a journal entry tells, in order: nothing, for what is of no use to anybody but the next process.
+///
+/// A function of the entry alone, so a listener who comes late, or comes back, hears the same.
+pub fn job_events(entry: &Entry) -> Vec<JobEvent> {
+    match &entry.body {
+        EntryBody::Instruction(instruction) => asked(instruction),
+        EntryBody::Transition { to, halt, message } => {
+            vec![JobEvent::Status { status: *to, halt: *halt, message: message.clone() }]
+        }
+        EntryBody::Retry { why, not_before } => vec![JobEvent::Waiting { why: why.clone(), until: *not_before }],
+        // What a newer version wrote and this one cannot read is told by nobody.
+        EntryBody::Work { data, .. } => Record::deserialize(data).map(did).unwrap_or_default(),
+        EntryBody::Leased { .. } => Vec::new(),
+    }
+}
+
+/// What the user said; where only the system speaks, that is what is asked.
+fn asked(instruction: &Instruction) -> Vec<JobEvent> {
+    let by = |role: Role| {
+        let messages = instruction.messages.iter().filter(move |message| message.role == role);
+        messages.map(|message| JobEvent::Asked { text: message.plain_text() })
+    };
+    let users: Vec<JobEvent> = by(Role::User).collect();
+    if users.is_empty() { by(Role::System).collect() } else { users }
+}
+
+fn did(record: Record) -> Vec<JobEvent> {
+    match record {
+        Record::Replied { message, reason, usage } => {
+            let text = words(&message);
+            let said = (!text.trim().is_empty()).then_some(JobEvent::Said { text });
+            let called = message.parts.into_iter().filter_map(|part| match part {
+                ContentPart::ToolCall { id, name, input } => Some(JobEvent::Called { id, name, input }),
+                _ => None,
+            });
+            said.into_iter().chain(called).chain([JobEvent::Replied { reason, usage }]).collect()
+        }
+        Record::Ran { results, todos, .. } => {
+            let answered = results.into_iter().map(|result| JobEvent::Answered {
+                id: result.call_id,
+                output: result.output,
+                is_error: result.is_error,
+            });
+            answered.chain(todos.map(|todos| JobEvent::Planned { todos })).collect()
+        }
+        Record::Restarted { why } => vec![JobEvent::StartedOver { why }],
+        Record::Pushed { commit, .. } => vec![JobEvent::Pushed { commit }],
+        Record::PullRequest { url, .. } => vec![JobEvent::PullRequest { url }],
+        Record::Heard { .. }
+        | Record::Prepared { .. }
+        | Record::Compacted { .. }
+        | Record::TooLong
+        | Record::Expired { .. }
+        | Record::Committed { .. }
+        | Record::Deleted
+        | Record::Unchanged { .. }
+        | Record::Included
+        | Record::Ended { .. }
+        | Record::Dropped { .. } => Vec::new(),
+    }
+}
+
+/// The words of a reply as they come, each with the place it has in what the journal will hold of the whole.
+pub(crate) struct LiveText {
+    live_events: LiveEvents,
+    at: usize,
+    /// A tool call came since the last word.
+    is_interrupted: bool,
+}
+
+impl LiveText {
+    pub(crate) fn new(live_events: LiveEvents) -> Self {
+        Self { live_events, at: 0, is_interrupted: false }
+    }
+
+    pub(crate) fn receive(&mut self, event: &Event) {
+        match event {
+            Event::TextDelta(delta) if !delta.is_empty() => {
+                let before = if self.is_interrupted && self.at > 0 { BREAK } else { "" };
+                let at = self.at;
+                self.live_events.send(|| JobEvent::Delta { at, text: format!("{before}{delta}") });
+                self.at += before.len() + delta.len();
+                self.is_interrupted = false;
+            }
+            Event::ToolCall { .. } => self.is_interrupted = true,
+            Event::TextDelta(_) | Event::Done { .. } => {}
+        }
+    }
+}
+
+/// What stands between two texts of one reply that a tool call came between.
+const BREAK: &str = "\n\n";
+
+/// The words of a reply.
+fn words(message: &Message) -> String {
+    let texts = message.parts.iter().filter_map(|part| match part {
+        ContentPart::Text { text } if !text.is_empty() => Some(text.as_str()),
+        _ => None,
+    });
+    texts.collect::<Vec<_>>().join(BREAK)
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_agent::ToolResult;
+    use docent_types::{FinishReason, Halt, JobStatus, Timestamp, Todo, TodoPriority, TodoStatus, Usage};
+    use serde_json::json;
+
+    use super::*;
+    use crate::record::TurnSummary;
+
+    fn told(body: EntryBody) -> Vec<JobEvent> {
+        job_events(&Entry { seq: 1, at: Timestamp::default(), body })
+    }
+
+    fn done(record: &Record) -> Vec<JobEvent> {
+        let data = serde_json::to_value(record).expect("records are JSON");
+        told(EntryBody::Work { kind: record.kind().to_owned(), data })
+    }
+
+    fn instructed(messages: &[(Role, &str)]) -> Vec<JobEvent> {
+        let messages = messages.iter().map(|(role, text)| Message::text(*role, *text)).collect();
+        told(EntryBody::Instruction(Instruction { messages }))
+    }
+
+    #[test]
+    fn a_reply_is_told_as_its_words_its_calls_and_its_end() {
+        let text = |text: &str| ContentPart::Text { text: text.into() };
+        let call = ContentPart::ToolCall { id: "1".into(), name: "read".into(), input: json!({ "path": "a.md" }) };
+        let parts = vec![text("I look."), call, text("Then I write.")];
+        let (reason, usage) = (FinishReason::ToolCalls, Usage::of(3, 4));
+        let message = Message { role: Role::Assistant, parts };
+        assert_eq!(
+            done(&Record::Replied { message, reason, usage }),
+            [
+                JobEvent::Said { text: "I look.\n\nThen I write.".into() },
+                JobEvent::Called { id: "1".into(), name: "read".into(), input: json!({ "path": "a.md" }) },
+                JobEvent::Replied { reason, usage },
+            ]
+        );
+        let silent = Message { role: Role::Assistant, parts: vec![text(" \n")] };
+        let events = done(&Record::Replied { message: silent, reason, usage });
+        assert_eq!(events, [JobEvent::Replied { reason, usage }]);
+    }
+
+    #[test]
+    fn the_answers_of_the_tools_are_told_and_the_plan_when_it_changed() {
+        let result = ToolResult { call_id: "1".into(), output: "no such file".into(), is_error: true };
+        let answered = JobEvent::Answered { id: "1".into(), output: "no such file".into(), is_error: true };
+        let todo =
+            |status| Todo { id: "1".into(), content: "Rename it".into(), status, priority: TodoPriority::Medium };
+        let todos = vec![todo(TodoStatus::Pending)];
+        let ran = |todos| Record::Ran { results: vec![result.clone()], digest: "d".into(), todos };
+        assert_eq!(done(&ran(None)), std::slice::from_ref(&answered));
+        assert_eq!(done(&ran(Some(todos.clone()))), [answered.clone(), JobEvent::Planned { todos }]);
+        // As it was written before plans were in the journal.
+        let data = json!({ "did": "ran", "results": [result], "digest": "d" });
+        assert_eq!(told(EntryBody::Work { kind: "ran".into(), data }), [answered]);
+    }
+
+    #[test]
+    fn what_was_asked_is_what_users_said_or_else_the_system() {
+        let asked = |text: &str| JobEvent::Asked { text: text.into() };
+        let both = instructed(&[(Role::System, "Be brief."), (Role::User, "Do it."), (Role::Assistant, "Like so.")]);
+        assert_eq!(both, [asked("Do it.")]);
+        assert_eq!(instructed(&[(Role::System, "Do it.")]), [asked("Do it.")]);
+    }
+
+    #[test]
+    fn what_shows_outside_and_what_becomes_of_the_job_is_told() {
+        let at = Timestamp::from_millis(7);
+        let transition =
+            EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: Some("No.".into()) };
+        let status =
+            JobEvent::Status { status: JobStatus::Failed, halt: Some(Halt::Error), message: Some("No.".into()) };
+        assert_eq!(told(transition), [status]);
+        let retry = EntryBody::Retry { why: "busy".into(), not_before: at };
+        assert_eq!(told(retry), [JobEvent::Waiting { why: "busy".into(), until: at }]);
+        let over = done(&Record::Restarted { why: "it moved".into() });
+        assert_eq!(over, [JobEvent::StartedOver { why: "it moved".into() }]);
+        let part = TurnSummary {
+            asked: String::new(),
+            title: String::new(),
+            summary: String::new(),
+            problems: None,
+            doubts: Vec::new(),
+        };
+        let pushed = done(&Record::Pushed { commit: "c".into(), part });
+        assert_eq!(pushed, [JobEvent::Pushed { commit: "c".into() }]);
+    }
+
+    #[test]
+    fn what_only_the_next_process_needs_is_not_told() {
+        let leased = EntryBody::Leased { token: 1, holder: "here".into(), rescued: false };
+        let newer = EntryBody::Work { kind: "sang".into(), data: json!({ "did": "sang" }) };
+        assert_eq!((told(leased), told(newer), done(&Record::Ended { failed: None })), (vec![], vec![], vec![]));
+    }
+}

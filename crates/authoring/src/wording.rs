@@ -1,0 +1,179 @@
+//! The words of commits and pull requests.
+
+use std::collections::BTreeMap;
+
+use docent_agent::secrets;
+use docent_types::JobId;
+
+use crate::escape;
+use crate::record::TurnSummary;
+
+/// The longest first line of a commit, and title of a pull request, in characters.
+const TITLE: usize = 72;
+/// How much of an instruction is quoted, and of a summary told, in characters.
+const ASKED: usize = 4_000;
+const SUMMARY: usize = 20_000;
+/// About the longest description of a pull request, in bytes: the turns that would make it longer are left out, the
+/// oldest first. Forges take a little more.
+const BODY: usize = 48_000;
+/// How many problems are listed.
+const PROBLEMS: usize = 20;
+
+/// A title on one line, cut at a word.
+pub(crate) fn title(given: &str) -> String {
+    let line = given.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Update the docs");
+    let line = escape::title(&line.split_whitespace().collect::<Vec<_>>().join(" "));
+    if line.chars().count() <= TITLE {
+        return line;
+    }
+    let cut: String = line.chars().take(TITLE - 1).collect();
+    let kept = cut.rsplit_once(' ').map_or(cut.as_str(), |(kept, _)| kept);
+    format!("{}…", kept.trim_end_matches([',', ';', ':', '.']))
+}
+
+/// The commit's message, without its trailers.
+pub(crate) fn commit_message(title_given: &str, summary: &str) -> String {
+    format!("{}\n\n{}", title(title_given), escape::plain(summary.trim()))
+}
+
+/// What a turn's words seem to give away: they are about to stand in a commit and a pull request.
+pub(crate) fn secret_in(part: &TurnSummary) -> Option<&'static str> {
+    secret_in_text([part.asked.as_str(), &part.title, &part.summary].join("\n"))
+}
+
+/// What a text seems to give away.
+pub(crate) fn secret_in_text(text: String) -> Option<&'static str> {
+    const WORDS: &str = "words";
+    let after = BTreeMap::from([(WORDS.to_owned(), text.into_bytes())]);
+    let found = secrets(&BTreeMap::new(), &after, &[WORDS.to_owned()]);
+    found.first().map(|secret| secret.looks_like)
+}
+
+/// What the checks found, as it is told: a line each, and how many more there are.
+pub(crate) fn problems(found: &[impl ToString]) -> Vec<String> {
+    let mut lines: Vec<String> = found.iter().take(PROBLEMS).map(ToString::to_string).collect();
+    if found.len() > PROBLEMS {
+        lines.push(format!("… and {} more", found.len() - PROBLEMS));
+    }
+    lines
+}
+
+/// The pull request's description: turn by turn what was asked and what was done, what the checks say of the newest, and
+/// by whom.
+pub(crate) fn pull_request_body(parts: &[&TurnSummary], job: JobId) -> String {
+    let mut told: Vec<String> = Vec::new();
+    let mut length = 0;
+    for part in parts.iter().rev() {
+        let text = told_part(part);
+        length += text.len();
+        if length > BODY && !told.is_empty() {
+            told.push("What was done before that is in the commits.\n\n".to_owned());
+            break;
+        }
+        told.push(text);
+    }
+    told.reverse();
+    let checked = parts.last().map(|part| told_checks(part)).unwrap_or_default();
+    format!("{}{checked}Made by Docent, job {job}.\n", told.concat())
+}
+
+fn told_part(part: &TurnSummary) -> String {
+    let asked = escape::plain(&cut(&part.asked, ASKED));
+    let asked: Vec<String> = asked.lines().map(|line| format!("> {line}").trim_end().to_owned()).collect();
+    let summary = escape::markdown(&cut(part.summary.trim(), SUMMARY));
+    let paragraphs = [asked.join("\n"), summary];
+    paragraphs.iter().filter(|text| !text.is_empty()).map(|text| format!("{text}\n\n")).collect()
+}
+
+fn told_checks(part: &TurnSummary) -> String {
+    let Some(problems) = &part.problems else { return String::new() };
+    let listed = |lines: &[String]| {
+        let lines: Vec<String> = lines.iter().map(|line| format!("- {}\n", escape::plain(line))).collect();
+        format!("{}\n", lines.concat())
+    };
+    match (part.doubts.is_empty(), problems.is_empty()) {
+        (true, true) => "Checked: links, navigation and front matter.\n\n".to_owned(),
+        (true, false) => {
+            format!("Checked: links, navigation and front matter. New problems are left:\n\n{}", listed(problems))
+        }
+        (false, true) => format!("Not everything could be checked:\n\n{}", listed(&part.doubts)),
+        (false, false) => format!(
+            "Not everything could be checked:\n\n{}New problems are left:\n\n{}",
+            listed(&part.doubts),
+            listed(problems)
+        ),
+    }
+}
+
+/// A text of at most so many characters.
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{} …", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(asked: &str, summary: &str, problems: Option<&[&str]>) -> TurnSummary {
+        let problems = problems.map(|lines| lines.iter().map(|line| (*line).to_owned()).collect());
+        let [asked, title, summary] = [asked, "", summary].map(str::to_owned);
+        TurnSummary { asked, title, summary, problems, doubts: Vec::new() }
+    }
+
+    fn job() -> JobId {
+        JobId::new(uuid::Uuid::from_u128(7))
+    }
+
+    #[test]
+    fn a_pull_request_tells_turn_by_turn_what_was_asked_and_what_was_done() {
+        let parts = [part("Do this.\n\nAnd that.", "Did both.\n", Some(&["old"])), part("", "Did more.", None)];
+        assert_eq!(
+            pull_request_body(&parts.each_ref(), job()),
+            format!("> Do this.\n>\n> And that.\n\nDid both.\n\nDid more.\n\nMade by Docent, job {}.\n", job())
+        );
+    }
+
+    #[test]
+    fn a_pull_request_says_what_the_checks_left_and_which_job_made_it() {
+        let made = format!("Made by Docent, job {}.\n", job());
+        let fine = part("Do.", "Did.", Some(&[]));
+        assert_eq!(
+            pull_request_body(&[&fine], job()),
+            format!("> Do.\n\nDid.\n\nChecked: links, navigation and front matter.\n\n{made}")
+        );
+        let broken = part("Do.", "Did.", Some(&["a.md:1 is broken"]));
+        assert!(pull_request_body(&[&broken], job()).contains("are left:\n\n- a.md:1 is broken\n\nMade by"));
+        let unsure = TurnSummary { doubts: vec!["2 links are not understood".into()], ..fine };
+        let body = pull_request_body(&[&unsure], job());
+        assert!(body.contains("could be checked:\n\n- 2 links are not understood\n\nMade by"), "{body}");
+        assert!(!body.contains("Checked"), "{body}");
+    }
+
+    #[test]
+    fn a_pull_request_of_many_turns_keeps_the_newest() {
+        let parts: Vec<TurnSummary> =
+            (0..40).map(|turn| part("Go on.", &format!("{turn}: {}", "x".repeat(3_000)), None)).collect();
+        let body = pull_request_body(&parts.iter().collect::<Vec<_>>(), job());
+        assert!(body.len() < 60_000 && body.contains("39: x") && !body.contains("\n0: x"), "{} bytes", body.len());
+        assert!(body.starts_with("What was done before that"));
+    }
+
+    #[test]
+    fn a_long_instruction_is_quoted_in_part() {
+        let asked = pull_request_body(&[&part(&"ü".repeat(100_000), "Did.", None)], job());
+        assert!(asked.chars().count() < 5_000 && asked.contains("ü …\n"), "{}", asked.len());
+    }
+
+    #[test]
+    fn a_title_is_one_short_line() {
+        assert_eq!(title("\n  Rename   things \nmore"), "Rename things");
+        assert_eq!(title(" \n "), "Update the docs");
+        let long = title(&"word ".repeat(40));
+        assert!(long.chars().count() <= TITLE && long.ends_with("word…"), "{long}");
+        assert!(title(&"@ü ".repeat(200)).chars().count() <= TITLE);
+        assert_eq!(title("Thank @ann"), "Thank @\u{2060}ann");
+    }
+}

@@ -1,0 +1,77 @@
+//! Which chats have said that they resume.
+
+use std::hash::{BuildHasher, RandomState};
+use std::num::NonZeroUsize;
+use std::time::Duration;
+
+use lru::LruCache;
+use tokio::time::Instant;
+
+use crate::chat::Chat;
+
+/// How long a chat's word holds after it was last heard of.
+const HOLDS: Duration = Duration::from_secs(60 * 60);
+/// How many chats are remembered.
+const MOST: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
+
+/// The chats that asked for a running reply of theirs. Two that are taken for one only cost a reply that is kept longer,
+/// so 64 bits of each are enough.
+#[derive(Debug)]
+pub(crate) struct ResumingChats {
+    hasher: RandomState,
+    heard: LruCache<u64, Instant>,
+}
+
+impl Default for ResumingChats {
+    fn default() -> Self {
+        Self { hasher: RandomState::new(), heard: LruCache::new(MOST) }
+    }
+}
+
+impl ResumingChats {
+    pub(crate) fn declare(&mut self, chat: &Chat, now: Instant) {
+        self.heard.put(self.hasher.hash_one(chat), now);
+    }
+
+    /// A chat was heard of in another way: what it said before holds longer.
+    pub(crate) fn refresh(&mut self, chat: &Chat, now: Instant) {
+        if self.knows(chat, now) {
+            self.declare(chat, now);
+        }
+    }
+
+    pub(crate) fn knows(&self, chat: &Chat, now: Instant) -> bool {
+        self.heard.peek(&self.hasher.hash_one(chat)).is_some_and(|then| now.duration_since(*then) < HOLDS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chat::tests::{HERE, chat_from};
+
+    fn chat(id: &str) -> Chat {
+        chat_from(id, HERE)
+    }
+
+    #[test]
+    fn a_word_holds_for_an_hour_from_when_the_chat_was_last_heard_of() {
+        let (mut declared, start) = (ResumingChats::default(), Instant::now());
+        declared.declare(&chat("a"), start);
+        declared.refresh(&chat("a"), start + HOLDS / 2);
+        declared.refresh(&chat("b"), start);
+        assert!(declared.knows(&chat("a"), start + HOLDS));
+        assert!(!declared.knows(&chat("a"), start + HOLDS / 2 + HOLDS));
+        assert!(!declared.knows(&chat("b"), start), "it never said so");
+    }
+
+    #[test]
+    fn the_oldest_words_are_forgotten_first() {
+        let (mut declared, start) = (ResumingChats::default(), Instant::now());
+        declared.declare(&chat("old"), start);
+        for number in 0..MOST.get() {
+            declared.declare(&chat(&number.to_string()), start);
+        }
+        assert!(declared.knows(&chat("0"), start) && !declared.knows(&chat("old"), start));
+    }
+}

@@ -1,0 +1,184 @@
+//! What a forge's refusal means: who must do what, or when to ask again.
+
+use std::time::{Duration, SystemTime};
+
+use docent_forge::ForgeError;
+use docent_http_client::retry_after;
+use docent_types::Timestamp;
+use http::StatusCode;
+use http::header::LOCATION;
+use serde_json::Value;
+
+use crate::address::{Address, Host};
+use crate::cause::Cause;
+use crate::reply::ForgeReply;
+use crate::title::cut;
+use crate::token::TokenSource;
+
+/// So much of a forge's own words is passed on.
+const WORDS: usize = 300;
+
+/// What GitHub wants a caller to wait that went too fast, when it does not say.
+const SLOW_DOWN: Duration = Duration::from_secs(60);
+
+/// What a reply is judged by.
+pub(crate) struct ReplyContext<'a> {
+    pub(crate) address: &'a Address,
+    pub(crate) tokens: &'a TokenSource,
+    pub(crate) now: Timestamp,
+}
+
+impl ReplyContext<'_> {
+    /// What a reply means that is no success.
+    pub(crate) fn sort(&self, reply: &ForgeReply) -> ForgeError {
+        self.passing(reply).unwrap_or_else(|| ForgeError::Refused { sentence: self.sentence(reply) })
+    }
+
+    /// Trouble that passes on its own.
+    pub(crate) fn passing(&self, reply: &ForgeReply) -> Option<ForgeError> {
+        let forge = self.address.authority().to_owned();
+        if let Some(wait) = self.limited(reply) {
+            return Some(ForgeError::Unavailable { retry_after: Some(wait), source: Cause::Limited { forge }.into() });
+        }
+        // A fresh installation token takes a moment to be known everywhere; the next attempt comes with another.
+        let unknown_yet = reply.status == StatusCode::UNAUTHORIZED && matches!(self.tokens, TokenSource::App(_));
+        let passing = reply.status.is_server_error() || reply.status == StatusCode::REQUEST_TIMEOUT || unknown_yet;
+        passing.then(|| ForgeError::Unavailable {
+            retry_after: retry_after(&reply.headers, self.system_time()),
+            source: Cause::Status { forge, status: reply.status, words: after_colon(reply) }.into(),
+        })
+    }
+
+    /// How long to wait, when we asked too often.
+    fn limited(&self, reply: &ForgeReply) -> Option<Duration> {
+        let told = retry_after(&reply.headers, self.system_time());
+        let number = |name: &str| reply.headers.get(name)?.to_str().ok()?.trim().parse::<i64>().ok();
+        let until = |name: &str| {
+            let reset = Timestamp::from_millis(number(name)?.saturating_mul(1000));
+            Some(reset.since(self.now) + Duration::from_secs(1))
+        };
+        match reply.status {
+            StatusCode::TOO_MANY_REQUESTS => {
+                let reset = || until("x-ratelimit-reset").or_else(|| until("ratelimit-reset"));
+                Some(told.or_else(reset).unwrap_or(SLOW_DOWN))
+            }
+            StatusCode::FORBIDDEN if self.address.host == Host::Github => {
+                if number("x-ratelimit-remaining") == Some(0) {
+                    return Some(told.or_else(|| until("x-ratelimit-reset")).unwrap_or(SLOW_DOWN));
+                }
+                let too_fast = told.is_some() || mentions(reply, &["secondary rate limit", "abuse detection"]);
+                too_fast.then(|| told.unwrap_or(SLOW_DOWN))
+            }
+            _ => None,
+        }
+    }
+
+    fn system_time(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + self.now.since(Timestamp::from_millis(0))
+    }
+
+    /// Who must mend what.
+    fn sentence(&self, reply: &ForgeReply) -> String {
+        let (forge, tokens, repository) = (self.address.authority(), self.tokens, self.address);
+        match reply.status {
+            StatusCode::UNAUTHORIZED if matches!(tokens, TokenSource::None) => {
+                format!("{forge} asks for a token: name the environment variable that holds one in the project")
+            }
+            StatusCode::UNAUTHORIZED => format!(
+                "{tokens} is not accepted by {forge}: it is wrong, revoked or expired; put a valid one in its place"
+            ),
+            StatusCode::FORBIDDEN => self.forbidden(reply),
+            StatusCode::NOT_FOUND => format!(
+                "{forge} has no repository {repository}, or {tokens} may not see it: correct the repository's address or \
+                 give the token access to it"
+            ),
+            StatusCode::LOCKED => self.archived(),
+            status if status.is_redirection() => {
+                let location = reply.headers.get(LOCATION).and_then(|to| to.to_str().ok()).unwrap_or("another address");
+                let location = cut(location.split(['?', '#']).next().unwrap_or_default(), WORDS);
+                format!(
+                    "{forge} sends us to {location} for {repository}: correct the repository's address or the base URL"
+                )
+            }
+            status => format!("{forge} refused with {status}{}", after_colon(reply)),
+        }
+    }
+
+    fn forbidden(&self, reply: &ForgeReply) -> String {
+        let (forge, tokens, repository) = (self.address.authority(), self.tokens, self.address);
+        if let Some(sso) = reply.headers.get("x-github-sso") {
+            let page = sso.to_str().ok().and_then(|value| value.split_once("url=")).map(|(_, url)| url);
+            let page = page.and_then(|url| url.split(['?', ';']).next()).unwrap_or("the organisation's page");
+            return format!(
+                "{tokens} is not authorised for single sign-on of the owner of {repository}: authorise it at {page}"
+            );
+        }
+        if mentions(reply, &["was archived", "is archived"]) {
+            return self.archived();
+        }
+        let grant = match (self.address.host, tokens) {
+            (Host::Github, TokenSource::App(_)) => {
+                "grant the App the repository permissions Contents: read and write and Pull requests: read and write, \
+                 and accept them in the settings of its installation"
+            }
+            (Host::Github, _) => {
+                "grant it the repository permissions Contents: read and write and Pull requests: read and write \
+                 (a classic token: the scope `repo`)"
+            }
+            (Host::Gitlab, _) => {
+                "give it the scope `api` and at least the role Developer in the project, where merge requests must be on"
+            }
+            (Host::Gitea, _) => {
+                "give it the permission read and write for repositories, and its user write access to this one"
+            }
+        };
+        format!("{forge} does not let {tokens} do this in {repository}: {grant}{}", in_its_words(reply))
+    }
+
+    fn archived(&self) -> String {
+        format!("{} is archived, so nothing can change there: unarchive it, or remove the project", self.address)
+    }
+}
+
+/// Whether the forge's own words hold one of these, for what it tells apart in no other way.
+pub(crate) fn mentions(reply: &ForgeReply, phrases: &[&str]) -> bool {
+    let words = words(reply).to_lowercase();
+    phrases.iter().any(|phrase| words.contains(phrase))
+}
+
+fn after_colon(reply: &ForgeReply) -> String {
+    let words = words(reply);
+    if words.is_empty() { words } else { format!(": {}", cut(&words, WORDS)) }
+}
+
+fn in_its_words(reply: &ForgeReply) -> String {
+    let words = words(reply);
+    if words.is_empty() { words } else { format!(" (it says: {})", cut(&words, WORDS)) }
+}
+
+/// What the forge says itself, on one line; empty when that is nothing for people.
+fn words(reply: &ForgeReply) -> String {
+    let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else { return String::new() };
+    let mut said = Vec::new();
+    for key in ["message", "error", "error_description", "errors"] {
+        gather(&body[key], None, &mut said);
+    }
+    let line = said.join("; ");
+    let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    line.trim_end_matches('.').chars().filter(|c| !c.is_control()).collect()
+}
+
+/// The texts in a message, which may be one text, a list, or lists by the field they are about.
+fn gather(value: &Value, about: Option<&str>, said: &mut Vec<String>) {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => {
+            said.push(about.map_or_else(|| text.clone(), |about| format!("{about} {text}")));
+        }
+        Value::Array(values) => values.iter().for_each(|value| gather(value, about, said)),
+        Value::Object(fields) => match fields.get("message") {
+            Some(message) => gather(message, about, said),
+            None => fields.iter().for_each(|(name, value)| gather(value, Some(name), said)),
+        },
+        _ => {}
+    }
+}

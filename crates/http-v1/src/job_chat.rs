@@ -1,0 +1,294 @@
+//! What happens to a job, as the reply of a chat: a machine from job events to stream events.
+//!
+//! ```text
+//!   Start  (StepStart  text*  ToolCall*  ToolResult*  StepFinish)*  Finish          one step for each reply of the model
+//!          └── Data anywhere between: status, todos, pull request ──┘
+//! ```
+//!
+//! A step is open from the first word or call of a reply until all its calls are answered. Words are told as they come
+//! from the model, and what the journal says later is only told as far as it is new. Whatever is left open when
+//! something else happens is closed first, so what comes out is always in order.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use docent_types::{AgentJob, FinishReason, Halt, JobEvent, JobStatus, MessageId, StreamEvent, ToolOutput, Usage};
+use serde_json::{Value, json};
+
+use crate::session::hault_reason;
+
+/// How much of a tool's output is told, in characters.
+const LONGEST_OUTPUT: usize = 2_000;
+
+/// One job told to one client.
+#[derive(Debug)]
+pub(crate) struct JobChat {
+    message: MessageId,
+    session: String,
+    branch: String,
+    step: Option<Step>,
+    /// The words of the newest reply.
+    said: String,
+    /// Whether the newest status says something that is over once the job goes on.
+    passing: bool,
+    steps: usize,
+    texts: usize,
+    calls: HashSet<String>,
+    usage: Usage,
+    reason: FinishReason,
+}
+
+/// A reply of the model and what comes of its calls.
+#[derive(Debug, Default)]
+struct Step {
+    text: Option<Text>,
+    calls: Vec<Call>,
+    /// Set when the reply is over.
+    replied: Option<(FinishReason, Usage)>,
+}
+
+/// A text that is being told.
+#[derive(Debug)]
+struct Text {
+    id: Arc<str>,
+    told: String,
+}
+
+/// A call that is not answered yet.
+#[derive(Debug)]
+struct Call {
+    id: String,
+    /// The id it is told under: models use theirs again.
+    told_as: String,
+}
+
+impl JobChat {
+    pub(crate) fn new(job: &AgentJob) -> Self {
+        Self {
+            // The same job is the same message, however often it is told.
+            message: MessageId::new(job.id.uuid()),
+            session: job.id.to_string(),
+            branch: job.source.branch.clone(),
+            step: None,
+            said: String::new(),
+            passing: false,
+            steps: 0,
+            texts: 0,
+            calls: HashSet::new(),
+            usage: Usage::default(),
+            reason: FinishReason::Other,
+        }
+    }
+
+    /// What comes before everything.
+    pub(crate) fn begin(&self) -> StreamEvent {
+        StreamEvent::Start { message_id: self.message, thread_id: None }
+    }
+
+    /// What one event makes known.
+    pub(crate) fn events_of(&mut self, event: JobEvent) -> Vec<StreamEvent> {
+        let mut out = Vec::new();
+        let is_about = matches!(
+            event,
+            JobEvent::Status { .. } | JobEvent::Asked { .. } | JobEvent::StartedOver { .. } | JobEvent::Waiting { .. }
+        );
+        if !is_about && std::mem::take(&mut self.passing) {
+            out.push(self.status(JobStatus::Active, &json!({})));
+        }
+        match event {
+            JobEvent::Status { status, halt, message } => self.stands(status, halt, message.as_deref(), &mut out),
+            JobEvent::Delta { at, text } => self.hears(at, &text, &mut out),
+            JobEvent::Said { text } => self.says(text, &mut out),
+            JobEvent::Called { id, name, input } => self.calls(id, name, input, &mut out),
+            JobEvent::Replied { reason, usage } => self.replied(reason, usage, &mut out),
+            JobEvent::Answered { id, output, is_error } => self.answered(&id, output, is_error, &mut out),
+            JobEvent::Planned { todos } => out.push(data("todos", json!({ "todos": todos }))),
+            JobEvent::PullRequest { url } => out.push(data("pull-request", json!({ "url": url }))),
+            JobEvent::StartedOver { why } => {
+                self.close("Thrown away: the turn starts over.", &mut out);
+                out.push(self.status(JobStatus::Active, &json!({ "startedOver": why })));
+                self.passing = true;
+            }
+            JobEvent::Waiting { why, until } => {
+                out.push(self.status(JobStatus::Active, &json!({ "waiting": { "why": why, "until": until } })));
+                self.passing = true;
+            }
+            JobEvent::Asked { .. } | JobEvent::Pushed { .. } => {}
+        }
+        out
+    }
+
+    /// What comes after everything.
+    pub(crate) fn end(&mut self) -> Vec<StreamEvent> {
+        let mut out = Vec::new();
+        self.close("Not answered: the job ended.", &mut out);
+        if self.steps == 0 {
+            // A reply has a step, if an empty one.
+            self.open(&mut out);
+            self.close("", &mut out);
+        }
+        out.push(StreamEvent::Finish { reason: self.reason, usage: self.usage, thread_id: None });
+        out
+    }
+
+    fn stands(&mut self, status: JobStatus, halt: Option<Halt>, message: Option<&str>, out: &mut Vec<StreamEvent>) {
+        self.passing = false;
+        if status == JobStatus::Active {
+            self.said.clear();
+            out.push(self.status(status, &json!({})));
+            return;
+        }
+        self.close("Not answered: the job ended.", out);
+        let halt = halt.unwrap_or(Halt::Error);
+        self.reason = if halt == Halt::Completed { FinishReason::Stop } else { FinishReason::Error };
+        out.push(self.status(status, &json!({ "haultReason": hault_reason(halt) })));
+        // Agents often end with the words that are the message.
+        if let Some(message) = message.filter(|message| !self.said.contains(message.trim())) {
+            self.says(message.to_owned(), out);
+            self.close("", out);
+        }
+    }
+
+    fn hears(&mut self, at: usize, text: &str, out: &mut Vec<StreamEvent>) {
+        if text.is_empty() {
+            return;
+        }
+        let step = self.reply(out);
+        match &mut step.text {
+            Some(open) if open.told.len() == at => {
+                open.told.push_str(text);
+                out.push(StreamEvent::TextDelta { id: Arc::clone(&open.id), text: text.to_owned() });
+            }
+            // The reply comes anew, or this is its beginning.
+            _ if at == 0 => {
+                self.end_text(out);
+                self.begin_text(text.to_owned(), out);
+            }
+            // Something was missed. All of it comes with the journal.
+            _ => {}
+        }
+    }
+
+    fn says(&mut self, text: String, out: &mut Vec<StreamEvent>) {
+        self.said.clone_from(&text);
+        let step = self.reply(out);
+        let rest =
+            step.text.as_ref().and_then(|open| Some((Arc::clone(&open.id), text.strip_prefix(&open.told)?.to_owned())));
+        if let Some((id, rest)) = rest {
+            if !rest.is_empty() {
+                out.push(StreamEvent::TextDelta { id, text: rest });
+            }
+        } else {
+            self.end_text(out);
+            self.begin_text(text, out);
+        }
+        self.end_text(out);
+    }
+
+    fn calls(&mut self, id: String, name: String, input: Value, out: &mut Vec<StreamEvent>) {
+        self.reply(out);
+        self.end_text(out);
+        let mut told_as = id.clone();
+        for count in 2_u32.. {
+            if self.calls.insert(told_as.clone()) {
+                break;
+            }
+            told_as = format!("{id}-{count}");
+        }
+        self.reply(out).calls.push(Call { id, told_as: told_as.clone() });
+        out.push(StreamEvent::ToolCall { id: told_as, name, input });
+    }
+
+    fn replied(&mut self, reason: FinishReason, usage: Usage, out: &mut Vec<StreamEvent>) {
+        self.usage += usage;
+        self.end_text(out);
+        if let Some(step) = &mut self.step {
+            step.replied = Some((reason, usage));
+            self.close_if_done(out);
+        }
+    }
+
+    fn answered(&mut self, id: &str, output: String, is_error: bool, out: &mut Vec<StreamEvent>) {
+        let Some(step) = &mut self.step else { return };
+        let Some(place) = step.calls.iter().position(|call| call.id == id) else { return };
+        let call = step.calls.remove(place);
+        let output = shortened(output);
+        let output = if is_error { ToolOutput::Error(output) } else { ToolOutput::Json(output.into()) };
+        out.push(StreamEvent::ToolResult { id: call.told_as, output });
+        self.close_if_done(out);
+    }
+
+    /// The step of the reply that is coming in; the one before is closed.
+    fn reply(&mut self, out: &mut Vec<StreamEvent>) -> &mut Step {
+        if self.step.as_ref().is_some_and(|step| step.replied.is_some()) {
+            self.close("Not answered: the agent went on without it.", out);
+        }
+        self.open(out)
+    }
+
+    fn open(&mut self, out: &mut Vec<StreamEvent>) -> &mut Step {
+        self.step.get_or_insert_with(|| {
+            self.steps += 1;
+            out.push(StreamEvent::StepStart);
+            Step::default()
+        })
+    }
+
+    fn close_if_done(&mut self, out: &mut Vec<StreamEvent>) {
+        if self.step.as_ref().is_some_and(|step| step.replied.is_some() && step.calls.is_empty()) {
+            self.close("", out);
+        }
+    }
+
+    /// Closes the step, if one is open, whatever it waits for.
+    fn close(&mut self, unanswered: &str, out: &mut Vec<StreamEvent>) {
+        self.end_text(out);
+        let Some(step) = self.step.take() else { return };
+        let left = step.calls.into_iter();
+        out.extend(left.map(|call| StreamEvent::ToolResult {
+            id: call.told_as,
+            output: ToolOutput::Error(unanswered.to_owned()),
+        }));
+        let (reason, usage) = step.replied.unwrap_or((FinishReason::Other, Usage::default()));
+        out.push(StreamEvent::StepFinish { reason, usage });
+    }
+
+    fn begin_text(&mut self, text: String, out: &mut Vec<StreamEvent>) {
+        self.texts += 1;
+        let id: Arc<str> = format!("text-{}", self.texts).into();
+        out.push(StreamEvent::TextStart { id: Arc::clone(&id) });
+        out.push(StreamEvent::TextDelta { id: Arc::clone(&id), text: text.clone() });
+        self.open(out).text = Some(Text { id, told: text });
+    }
+
+    fn end_text(&mut self, out: &mut Vec<StreamEvent>) {
+        if let Some(text) = self.step.as_mut().and_then(|step| step.text.take()) {
+            out.push(StreamEvent::TextEnd { id: text.id });
+        }
+    }
+
+    /// Where the job stands, and `more` about it.
+    fn status(&self, status: JobStatus, more: &Value) -> StreamEvent {
+        let mut value = json!({ "sessionId": self.session, "status": status.as_str(), "branch": self.branch });
+        for (name, more) in more.as_object().into_iter().flatten() {
+            value[name] = more.clone();
+        }
+        data("status", value)
+    }
+}
+
+/// Data that takes the place of what was last told under this name.
+fn data(name: &'static str, value: Value) -> StreamEvent {
+    StreamEvent::Data { name, id: Some(name.to_owned()), value }
+}
+
+fn shortened(mut output: String) -> String {
+    if let Some((end, _)) = output.char_indices().nth(LONGEST_OUTPUT) {
+        output.truncate(end);
+        output.push('…');
+    }
+    output
+}
+
+#[cfg(test)]
+mod tests;

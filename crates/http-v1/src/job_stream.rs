@@ -1,0 +1,97 @@
+//! Hears of a job and tells it on, for as long as there is something to hear.
+
+use std::pin::pin;
+
+use docent_access::KeyEnd;
+use docent_jobs::{Entry, JobUpdate, Watch};
+use docent_types::{AgentJob, JobEvent, StreamEvent};
+use docent_web::Draining;
+use futures::future::{Either, select};
+use futures::stream::{self, Stream};
+
+use crate::job_chat::JobChat;
+
+type EventsOf = fn(&Entry) -> Vec<JobEvent>;
+
+struct JobStream {
+    watch: Watch,
+    job_chat: JobChat,
+    events_of: EventsOf,
+    draining: Draining,
+    key_end: KeyEnd,
+    /// What a client that is left in the middle is told to do.
+    go_on: String,
+    place: StreamState,
+}
+
+#[derive(Clone, Copy)]
+enum StreamState {
+    Beginning,
+    Middle,
+    End,
+}
+
+/// The job told from its beginning, in bunches of events that belong together. Nothing is read of the job before it is
+/// asked for, so a slow client costs no memory; and the job does not notice whether anybody listens.
+///
+/// It ends with `Finish` when the job does. When the server drains, its store fails or the key is no longer good it ends with
+/// `Error`: the job goes on, so nothing may look as if it had come to its end.
+pub(crate) fn listening(
+    watch: Watch,
+    job: &AgentJob,
+    events_of: EventsOf,
+    draining: Draining,
+    key_end: KeyEnd,
+) -> impl Stream<Item = Vec<StreamEvent>> + Send + use<> {
+    let go_on = format!("The job goes on: poll GET /v1/agent/{}/job/{} until `haulted` is true.", job.project, job.id);
+    let job_chat = JobChat::new(job);
+    let listening = JobStream { watch, job_chat, events_of, draining, key_end, go_on, place: StreamState::Beginning };
+    stream::unfold(listening, |mut listening| async { Some((listening.next().await?, listening)) })
+}
+
+impl JobStream {
+    async fn next(&mut self) -> Option<Vec<StreamEvent>> {
+        match self.place {
+            StreamState::Beginning => {
+                self.place = StreamState::Middle;
+                Some(vec![self.job_chat.begin()])
+            }
+            StreamState::Middle => Some(self.hear().await),
+            StreamState::End => None,
+        }
+    }
+
+    async fn hear(&mut self) -> Vec<StreamEvent> {
+        let heard = {
+            let (drains, ends) = (pin!(self.draining.told()), pin!(self.key_end.told()));
+            match select(select(drains, ends), pin!(self.watch.next())).await {
+                Either::Left((Either::Left(_), _)) => Err("The server is going down."),
+                Either::Left((Either::Right(_), _)) => Err("The API key is no longer good."),
+                Either::Right((heard, _)) => Ok(heard),
+            }
+        };
+        let heard = match heard {
+            Ok(heard) => heard,
+            Err(why) => return self.leave(why),
+        };
+        match heard {
+            Ok(Some(JobUpdate::Entry(entry))) => {
+                (self.events_of)(&entry).into_iter().flat_map(|event| self.job_chat.events_of(event)).collect()
+            }
+            Ok(Some(JobUpdate::Live(event))) => self.job_chat.events_of(event),
+            Ok(None) => {
+                self.place = StreamState::End;
+                self.job_chat.end()
+            }
+            Err(error) => {
+                tracing::error!(error = &error as &dyn std::error::Error, "could not read on in a job's journal");
+                self.leave("The stream broke off.")
+            }
+        }
+    }
+
+    fn leave(&mut self, why: &str) -> Vec<StreamEvent> {
+        self.place = StreamState::End;
+        vec![StreamEvent::Error { sentence: format!("{why} {}", self.go_on) }]
+    }
+}

@@ -1,0 +1,242 @@
+//! What went wrong, sorted by what to do about it and put into a sentence.
+//!
+//! Servers tell trouble in three ways at once: a status, a mark (`type` or `code`) and a message for people. A mark that can
+//! mean one thing only is believed first, then the few phrases by which everybody tells that a context is too long or an
+//! account empty, then the status, and, where there is none because the reply had begun, the other marks.
+
+use std::time::Duration;
+
+use docent_http_client::Secret;
+use docent_llm::{ModelError, ModelErrorKind};
+use http::StatusCode;
+use serde_json::Value;
+
+use crate::endpoint::{Base, Endpoint};
+
+/// Whom we ask, as errors name them.
+#[derive(Debug, Clone)]
+pub(crate) struct Peer {
+    pub(crate) provider: &'static str,
+    pub(crate) base: Base,
+    pub(crate) model: String,
+    key: Option<Secret>,
+    key_source: Option<String>,
+}
+
+/// What went wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CallFailure {
+    RateLimited,
+    Overloaded,
+    ContextTooLong,
+    Refused,
+    /// The key is missing or wrong.
+    Key,
+    /// The key is right and may not do this.
+    Forbidden,
+    /// The account has no credit.
+    Quota,
+    NoModel,
+    Interrupted,
+    /// The server finds fault with the request.
+    Rejected,
+}
+
+/// What a server told of its trouble.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct FailureReply {
+    message: String,
+    marks: Vec<String>,
+    /// A status where it is part of the text, as in a stream.
+    status: Option<u16>,
+    /// The fields of the request that it finds fault with.
+    fields: Vec<String>,
+}
+
+impl FailureReply {
+    /// Reads an error in any of the shapes that servers give it; `None` when this is none.
+    pub(crate) fn of(body: &Value) -> Option<Self> {
+        let error = ["error", "detail"].iter().map(|name| &body[*name]).find(|error| !error.is_null());
+        let error = match error {
+            Some(error) => error,
+            None if body["object"] == "error" => body,
+            None => return None,
+        };
+        let texts = |name: &str| error[name].as_str().or_else(|| body[name].as_str());
+        let code = &error["code"];
+        let status = code.as_u64().or_else(|| code.as_str()?.parse().ok()).and_then(|code| u16::try_from(code).ok());
+        // A list of faults repeats what was sent beside its words, so only those and the places are taken.
+        let faults = error.as_array().map(Vec::as_slice).unwrap_or_default();
+        let places = faults.iter().flat_map(|fault| fault["loc"].as_array().into_iter().flatten());
+        let fields = places.chain([&error["param"]]).filter_map(Value::as_str).map(str::to_owned).collect();
+        let message = error.as_str().or_else(|| texts("message")).or_else(|| faults.first()?["msg"].as_str());
+        Some(Self {
+            message: message.unwrap_or_default().to_owned(),
+            marks: ["type", "code"].iter().filter_map(|name| error[*name].as_str()).map(str::to_lowercase).collect(),
+            status: status.filter(|status| (400..600).contains(status)),
+            fields,
+        })
+    }
+
+    /// Whether the server finds fault with this field of the request.
+    pub(crate) fn names(&self, field: &str) -> bool {
+        self.message.contains(field) || self.fields.iter().any(|own| own == field)
+    }
+
+    /// What it means, with the status of the answer where it was the answer.
+    pub(crate) fn sort(&self, status: Option<StatusCode>) -> CallFailure {
+        let status = status.map(|status| status.as_u16()).or(self.status);
+        let marked = |table: &[(&str, CallFailure)]| {
+            table.iter().find(|(mark, _)| self.marks.iter().any(|own| own == mark)).map(|(_, trouble)| *trouble)
+        };
+        marked(&PLAIN_MARKS)
+            .or_else(|| self.phrased())
+            .or_else(|| status.map(of_status))
+            .or_else(|| marked(&OTHER_MARKS))
+            .unwrap_or(CallFailure::Interrupted)
+    }
+
+    fn phrased(&self) -> Option<CallFailure> {
+        let message = self.message.to_lowercase();
+        PHRASES.iter().find(|(phrase, _)| message.contains(phrase)).map(|(_, trouble)| *trouble)
+    }
+}
+
+/// Marks that mean one thing, whatever the status.
+const PLAIN_MARKS: [(&str, CallFailure); 12] = [
+    ("context_length_exceeded", CallFailure::ContextTooLong),
+    ("exceed_context_size_error", CallFailure::ContextTooLong),
+    ("context_window_exceeded", CallFailure::ContextTooLong),
+    ("request_too_large", CallFailure::ContextTooLong),
+    ("insufficient_quota", CallFailure::Quota),
+    ("insufficient_credits", CallFailure::Quota),
+    ("billing_error", CallFailure::Quota),
+    ("billing_hard_limit_reached", CallFailure::Quota),
+    ("content_filter", CallFailure::Refused),
+    ("content_policy_violation", CallFailure::Refused),
+    ("invalid_api_key", CallFailure::Key),
+    ("model_not_found", CallFailure::NoModel),
+];
+
+/// Marks that repeat the status and count where there is none.
+const OTHER_MARKS: [(&str, CallFailure); 12] = [
+    ("authentication_error", CallFailure::Key),
+    ("permission_error", CallFailure::Forbidden),
+    ("rate_limit_error", CallFailure::RateLimited),
+    ("rate_limit_exceeded", CallFailure::RateLimited),
+    ("overloaded_error", CallFailure::Overloaded),
+    ("api_error", CallFailure::Overloaded),
+    ("timeout_error", CallFailure::Overloaded),
+    ("server_error", CallFailure::Overloaded),
+    ("internal_server_error", CallFailure::Overloaded),
+    ("unavailable_error", CallFailure::Overloaded),
+    ("not_found_error", CallFailure::NoModel),
+    ("invalid_request_error", CallFailure::Rejected),
+];
+
+const PHRASES: [(&str, CallFailure); 14] = [
+    ("prompt is too long", CallFailure::ContextTooLong),
+    ("input is too long", CallFailure::ContextTooLong),
+    ("context length", CallFailure::ContextTooLong),
+    ("context window", CallFailure::ContextTooLong),
+    ("context limit", CallFailure::ContextTooLong),
+    ("context size", CallFailure::ContextTooLong),
+    ("maximum context", CallFailure::ContextTooLong),
+    ("reduce the length", CallFailure::ContextTooLong),
+    // More than a minute's tokens in one request: it will not fit in the next minute either.
+    ("request too large", CallFailure::ContextTooLong),
+    ("credit balance", CallFailure::Quota),
+    ("insufficient credit", CallFailure::Quota),
+    ("exceeded your current quota", CallFailure::Quota),
+    ("content management policy", CallFailure::Refused),
+    ("usage policies", CallFailure::Refused),
+];
+
+fn of_status(status: u16) -> CallFailure {
+    match status {
+        401 => CallFailure::Key,
+        402 => CallFailure::Quota,
+        403 => CallFailure::Forbidden,
+        404 => CallFailure::NoModel,
+        408 | 409 | 425 | 500 | 502..=599 => CallFailure::Overloaded,
+        413 => CallFailure::ContextTooLong,
+        429 => CallFailure::RateLimited,
+        _ => CallFailure::Rejected,
+    }
+}
+
+impl Peer {
+    pub(crate) fn new(provider: &'static str, base: Base, endpoint: &Endpoint) -> Self {
+        let Endpoint { key, key_source, model, .. } = endpoint.clone();
+        Self { provider, base, model, key, key_source }
+    }
+
+    /// The error that tells of a trouble, with the server's own words as its source.
+    pub(crate) fn error(&self, trouble: CallFailure, wait: Option<Duration>, told: &FailureReply) -> ModelError {
+        let error = ModelError::new(kind(trouble, wait), self.sentence(trouble));
+        // What is said about a key may hold a part of it.
+        let words = if trouble == CallFailure::Key { String::new() } else { self.presentable(&told.message) };
+        if words.is_empty() { error } else { error.because(words) }
+    }
+
+    /// An error of a trouble that no server told.
+    pub(crate) fn own(&self, kind: ModelErrorKind, sentence: &str) -> ModelError {
+        let Self { provider, model, base, .. } = self;
+        ModelError::new(kind, format!("{provider} {model} at {base}: {sentence}"))
+    }
+
+    fn sentence(&self, trouble: CallFailure) -> String {
+        let Self { provider, model, base, .. } = self;
+        let source = self.key_source.as_deref().unwrap_or("the configured key");
+        match trouble {
+            CallFailure::RateLimited => format!("{base} limits how often {provider} {model} may be asked"),
+            CallFailure::Overloaded => format!("{provider} {model} at {base} is overloaded or broken for the moment"),
+            CallFailure::ContextTooLong => format!("the transcript is too long for {provider} {model}"),
+            CallFailure::Refused => format!("{provider} {model} declines to answer this"),
+            CallFailure::Key if self.key.is_none() => {
+                let source = self.key_source.as_deref().unwrap_or("`api_key_env`");
+                format!("{base} wants a key and there is none for {provider} {model}: set {source}")
+            }
+            CallFailure::Key => format!("{base} does not accept the key for {provider} {model}: check {source}"),
+            CallFailure::Forbidden => {
+                format!("{base} does not let this key use {provider} {model}: check what {source} may do")
+            }
+            CallFailure::Quota => {
+                format!(
+                    "the account at {base} has no credit or quota left for {provider} {model}: add some, or use another model"
+                )
+            }
+            CallFailure::NoModel => format!("{base} has no model {model}: check `model` and `base_url`"),
+            CallFailure::Interrupted => format!("the reply of {provider} {model} at {base} broke off"),
+            CallFailure::Rejected => format!("{base} does not accept this request for {provider} {model}"),
+        }
+    }
+
+    /// A server's text, fit for a log: one line, not long, without the key or what may be a part of it.
+    pub(crate) fn presentable(&self, text: &str) -> String {
+        const LONGEST: usize = 240;
+        let scrubbed = self.key.as_ref().map_or_else(|| text.to_owned(), |key| key.scrub(text));
+        let words = scrubbed.split_whitespace().map(|word| if word.contains("**") { "…" } else { word });
+        let line: String = words.collect::<Vec<_>>().join(" ").chars().filter(|c| !c.is_control()).collect();
+        match line.char_indices().nth(LONGEST) {
+            Some((end, _)) => format!("{}…", &line[..end]),
+            None => line,
+        }
+    }
+}
+
+fn kind(trouble: CallFailure, wait: Option<Duration>) -> ModelErrorKind {
+    match trouble {
+        CallFailure::RateLimited => ModelErrorKind::RateLimited { retry_after: wait },
+        CallFailure::Overloaded => ModelErrorKind::Overloaded { retry_after: wait },
+        CallFailure::ContextTooLong => ModelErrorKind::ContextTooLong,
+        CallFailure::Refused => ModelErrorKind::Refused,
+        CallFailure::Key | CallFailure::Forbidden | CallFailure::Quota => ModelErrorKind::Auth,
+        CallFailure::Interrupted => ModelErrorKind::Interrupted,
+        CallFailure::NoModel | CallFailure::Rejected => ModelErrorKind::Fatal,
+    }
+}
+
+#[cfg(test)]
+#[path = "tests/trouble.rs"]
+mod tests;

@@ -1,0 +1,149 @@
+//! What kind of answer a question wants, going by how it is put.
+
+/// The kind of answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AnswerKind {
+    /// How to do something: steps, code.
+    Steps,
+    /// One value: a number, a name, a default.
+    Value,
+    /// All there are.
+    List,
+    /// Whatever it says.
+    Statement,
+}
+
+/// Ways to ask for a value. Those that begin like a question for steps come first.
+const VALUE: &[&str] = &[
+    "how many",
+    "how much",
+    "how long",
+    "how large",
+    "how big",
+    "how often",
+    "how fast",
+    "how far",
+    "default",
+    "limit",
+    "maximum",
+    "minimum",
+    "at most",
+    "which version",
+    "which port",
+    "what version",
+    "what port",
+    "status code",
+    "prefix",
+    "threshold",
+    "wie viele",
+    "wie lange",
+    "wie groß",
+    "standardwert",
+    "höchstens",
+    "combien",
+    "cuántos",
+    "cuánto",
+    "quantos",
+    "quanti",
+    "hoeveel",
+    "сколько",
+    "по умолчанию",
+    "デフォルト",
+    "默认",
+    "기본값",
+];
+const STEPS: &[&str] = &[
+    "how do",
+    "how can",
+    "how to",
+    "how should",
+    "how would",
+    "how does",
+    "wie ",
+    "comment ",
+    "cómo ",
+    "como ",
+    "come ",
+    "hoe ",
+    "как ",
+    "方法",
+    "如何",
+    "怎么",
+    "어떻게",
+];
+const LIST: &[&str] = &[
+    "which ",
+    "what kinds",
+    "what types",
+    "what are the",
+    "what are my",
+    "list of",
+    "list all",
+    "welche ",
+    "quels ",
+    "quelles ",
+    "cuáles ",
+    "quais ",
+    "quali ",
+    "какие ",
+    "一覧",
+    "哪些",
+];
+/// What follows `what` or `which` where a list is wanted is in the plural; these only look so.
+const NO_PLURAL: &[&str] = &["does", "happens", "was", "is", "has", "status", "process", "address", "means"];
+
+impl AnswerKind {
+    pub(super) fn by(question: &str) -> Self {
+        let question = question.to_lowercase();
+        let holds = |ways: &[&str]| ways.iter().any(|way| question.contains(way));
+        let begins = |ways: &[&str]| {
+            ways.iter().any(|way| if way.is_ascii() { question.starts_with(way) } else { question.contains(way) })
+        };
+        if holds(VALUE) {
+            Self::Value
+        } else if begins(STEPS) || question.contains("how do") {
+            Self::Steps
+        } else if (begins(LIST) && !question.starts_with("which ")) || asks_for_several(&question) {
+            Self::List
+        } else {
+            Self::Statement
+        }
+    }
+}
+
+/// `which routers are there`, `what roles can …`.
+fn asks_for_several(question: &str) -> bool {
+    let mut words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let asks = words.next().is_some_and(|word| ["which", "what"].contains(&word));
+    asks && words
+        .take(3)
+        .take_while(|word| !["is", "does", "do", "can", "did", "should", "to", "are"].contains(word))
+        .any(|word| word.len() > 3 && word.ends_with('s') && !word.ends_with("ss") && !NO_PLURAL.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_says_what_it_wants() {
+        for (question, wanted) in [
+            ("How do I rotate a key?", AnswerKind::Steps),
+            ("In which file, and how do I set it?", AnswerKind::Steps),
+            ("Wie kann ich einen Schlüssel erneuern?", AnswerKind::Steps),
+            ("How many retries are there?", AnswerKind::Value),
+            ("What is the default timeout?", AnswerKind::Value),
+            ("What is the maximum size of a payload?", AnswerKind::Value),
+            ("Wie viele Versuche gibt es?", AnswerKind::Value),
+            ("Which event types are there?", AnswerKind::List),
+            ("What roles can a member have?", AnswerKind::List),
+            ("What are the limits?", AnswerKind::Value),
+            ("Welche Rollen gibt es?", AnswerKind::List),
+            ("What happens when a job fails?", AnswerKind::Statement),
+            ("Can I use it with Vite?", AnswerKind::Statement),
+            ("", AnswerKind::Statement),
+        ] {
+            assert_eq!(AnswerKind::by(question), wanted, "{question}");
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The right to write, among the processes that share a database: one at a time, in the order of asking.
+//!
+//! SQLite's own waiting is polling: beside a process that commits one group after another, another would find the lock
+//! free only by luck. So a writer first takes this lock, an advisory lock on a file beside the database, then SQLite's
+//! write lock, then releases it. While one commits, the next waits at SQLite's lock with this one held, and
+//! the first must queue behind it.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::error::NotCommitted;
+
+/// How long a writer waits for another process before it gives up.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+const PAUSE: Duration = Duration::from_millis(1);
+
+#[derive(Debug)]
+pub(crate) struct ProcessLock(File);
+
+impl ProcessLock {
+    /// The lock of this database: the lock file has its name with `-turn` at the end.
+    pub(crate) fn of(database: &Path) -> std::io::Result<Self> {
+        let mut name = database.as_os_str().to_owned();
+        name.push("-turn");
+        OpenOptions::new().create(true).append(true).open(name).map(Self)
+    }
+
+    /// Does `work` with the lock held.
+    pub(crate) fn hold<T>(&self, work: impl FnOnce() -> T) -> Result<T, NotCommitted> {
+        let begun = Instant::now();
+        loop {
+            match self.0.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) => return Err(NotCommitted::Busy),
+                Err(TryLockError::Error(error)) => return Err(NotCommitted::ProcessLock(Arc::new(error))),
+            }
+        }
+        let done = work();
+        self.0.unlock().map_err(|error| NotCommitted::ProcessLock(Arc::new(error)))?;
+        Ok(done)
+    }
+}
+
+/// SQLite's busy handler: looks again every millisecond, until it has looked for [`PATIENCE`].
+pub(crate) fn look_again(times: i32) -> bool {
+    std::thread::sleep(PAUSE);
+    Duration::from_millis(u64::try_from(times).unwrap_or(0)) < PATIENCE
+}

@@ -1,0 +1,52 @@
+//! Where a job stands, as one number: what each means is said beside the column in the fourth script of the schema.
+
+use docent_jobs::Row;
+use docent_types::{JobStatus, Timestamp};
+use rusqlite::ToSql;
+use rusqlite::types::ToSqlOutput;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum QueueState {
+    Ready = 0,
+    Behind = 1,
+    Later = 2,
+    Leased = 3,
+    Completed = 4,
+    Failed = 5,
+    Archived = 6,
+}
+
+impl QueueState {
+    /// Where a job belongs, as far as its row says. One that is ready may turn out to be behind.
+    pub(crate) fn of(row: &Row, now: Timestamp) -> Self {
+        match (row.job.status, &row.lease) {
+            (JobStatus::Completed, _) => Self::Completed,
+            (JobStatus::Failed, _) => Self::Failed,
+            (JobStatus::Archived, _) => Self::Archived,
+            (JobStatus::Active, Some(_)) => Self::Leased,
+            (JobStatus::Active, None) if row.attempt.not_before > now => Self::Later,
+            (JobStatus::Active, None) => Self::Ready,
+        }
+    }
+
+    /// The places of jobs of this status.
+    pub(crate) const fn all_of(status: JobStatus) -> &'static [Self] {
+        match status {
+            JobStatus::Active => &[Self::Ready, Self::Behind, Self::Later, Self::Leased],
+            JobStatus::Completed => &[Self::Completed],
+            JobStatus::Failed => &[Self::Failed],
+            JobStatus::Archived => &[Self::Archived],
+        }
+    }
+
+    /// The status of jobs in the place with this number, if there is one.
+    pub(crate) fn status(number: i64) -> Option<JobStatus> {
+        JobStatus::ALL.into_iter().find(|status| Self::all_of(*status).iter().any(|place| *place as i64 == number))
+    }
+}
+
+impl ToSql for QueueState {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok((*self as i64).into())
+    }
+}

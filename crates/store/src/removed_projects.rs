@@ -1,0 +1,55 @@
+//! What belongs to a project by its name, when the project leaves that name.
+//!
+//! Jobs, pull requests and conversations outlive a removed project, and a later project of the same id or domain is another
+//! one. So they go over to the uid of the project that they belong to, which is nobody's id or domain, in the transaction
+//! that removes it. Quotas and idempotency keys are forgotten.
+
+use docent_types::{BoxError, Domain, JobId, Project};
+use rusqlite::Connection;
+use uuid::Uuid;
+
+use crate::write_connection::WriteConnection;
+
+/// Says which jobs were touched.
+pub(crate) fn put_away(connection: &WriteConnection, project: &Project) -> Result<Vec<JobId>, BoxError> {
+    let (id, uid) = (project.id.as_str(), project.uid.to_string());
+    // Every place there is, so that the index on place and project serves.
+    const OF_PROJECT: &str = "place IN (0, 1, 2, 3, 4, 5, 6) AND project = ?1";
+    let mut select = connection.prepare(&format!("SELECT id FROM jobs WHERE {OF_PROJECT}"))?;
+    let jobs = select.query_map([id], |row| Ok(JobId::new(Uuid::from_bytes(row.get(0)?))))?;
+    let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
+    jobs.iter().for_each(|job| connection.forget_job(*job));
+    let put_away = [
+        &format!(
+            "UPDATE jobs SET project = ?2, body = json_set(body, '$.job.project', ?2, '$.job.domain', ?2)
+             WHERE {OF_PROJECT}"
+        ),
+        "UPDATE queues SET project = ?2 WHERE project = ?1",
+        "UPDATE pulls SET project = ?2, body = json_set(body, '$.project', ?2) WHERE project = ?1",
+    ];
+    for statement in put_away {
+        connection.execute(statement, [id, &uid])?;
+    }
+    // Buckets and scopes end with the id, after a colon.
+    for (table, column) in [("uses", "bucket"), ("answers", "scope")] {
+        let of_project = format!("DELETE FROM {table} WHERE substr({column}, instr({column}, ':') + 1) = ?1");
+        connection.execute(&of_project, [id])?;
+    }
+    connection.rests(id);
+    for table in ["threads", "turns"] {
+        connection
+            .execute(&format!("UPDATE {table} SET domain = ?2 WHERE domain = ?1"), [project.domain.as_str(), &uid])?;
+    }
+    Ok(jobs)
+}
+
+/// The conversations of a project stay with it when its domain changes.
+pub(crate) fn move_threads(connection: &Connection, from: &Domain, to: &Domain) -> rusqlite::Result<()> {
+    if from != to {
+        for table in ["threads", "turns"] {
+            let sql = format!("UPDATE {table} SET domain = ?2 WHERE domain = ?1");
+            connection.execute(&sql, [from.as_str(), to.as_str()])?;
+        }
+    }
+    Ok(())
+}

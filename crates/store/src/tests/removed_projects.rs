@@ -1,0 +1,107 @@
+//! What is left of a project that was removed, when another one takes its name.
+
+use docent_access::conformance::sample_project;
+use docent_assistant::{ExportQuery, NewThread, QuestionFilter, ThreadKey, Threads, Turn};
+use docent_forge::{NewRecord, PullRequests, Request};
+use docent_jobs::JobQuery;
+use docent_types::{Domain, Project, ProjectUid, ThreadId};
+use uuid::Uuid;
+
+use super::*;
+
+const THREAD: ThreadId = ThreadId::new(Uuid::from_u128(7));
+
+fn key() -> WriteGuards {
+    let scope = "agent-jobs:acme".to_owned();
+    let key = IdempotencyKey { scope, key: "again".to_owned(), fingerprint: [1; 32], keep: Duration::from_secs(3600) };
+    WriteGuards { key: Some(key), ..limited_gate() }
+}
+
+/// A project with a job, a pull request and a conversation.
+async fn project_with_a_past(store: &SqliteStore) -> Project {
+    let project = Project { domain: Domain::parse("acme-docs").expect("a name"), ..sample_project("acme") };
+    store.add(project.clone()).await.expect("the project is added");
+    create(store, sample_job(1), key()).await.expect("a job is created");
+    let request = Request {
+        title: "Fix links".to_owned(),
+        body: String::new(),
+        head: "docent/1".to_owned(),
+        base: "main".to_owned(),
+        draft: false,
+        labels: Vec::new(),
+    };
+    let pull = NewRecord { id: Uuid::from_u128(5), project: project.id.clone(), request, created_at: NOW };
+    store.open(pull).await.expect("the pull request is opened");
+    let thread = NewThread {
+        id: THREAD,
+        domain: project.domain.clone(),
+        fp: "ann".to_owned(),
+        key: ThreadKey([0; 32]),
+        created_at: NOW,
+        turns: vec![Turn { answer_id: "a1".to_owned(), asked_at: NOW, ..Turn::default() }],
+    };
+    store.begin(thread).await.expect("the thread is begun");
+    project
+}
+
+async fn found(store: &SqliteStore, project: &Project) -> (usize, usize, usize) {
+    let jobs = JobQuery { project: project.id.clone(), status: None, after: None, skip: 0, limit: 10 };
+    let jobs = Store::list(store, jobs).await.expect("the store answers");
+    let pulls = PullRequests::list(store, &project.id, 10).await.expect("the store answers");
+    let query = ExportQuery {
+        domain: project.domain.clone(),
+        which: QuestionFilter::All,
+        from: None,
+        to: None,
+        after: None,
+        limit: 10,
+        most_bytes: 1000,
+    };
+    let threads = store.export(query).await.expect("the store answers");
+    (jobs.len(), pulls.len(), threads.turns.len())
+}
+
+#[tokio::test]
+async fn a_later_project_of_the_same_name_finds_nothing_of_the_first() {
+    let database = TemporaryDatabase::new();
+    // The command line removes it beside the server, which knows the job.
+    for (server, command_line) in [(database.open(), database.open())] {
+        let first = project_with_a_past(&server).await;
+        assert_eq!(found(&server, &first).await, (1, 1, 1));
+        command_line.remove(&first.id, NOW).await.expect("the project is removed");
+        let second = Project { uid: ProjectUid::new(Uuid::from_u128(2)), ..first.clone() };
+        command_line.add(second.clone()).await.expect("the name is free");
+        assert_eq!(found(&server, &second).await, (0, 0, 0));
+        assert!(server.thread(&second.domain, THREAD, 0).await.expect("the store answers").is_none());
+        let made = create(&server, sample_job(2), key()).await.expect("a job is created");
+        assert!(!made.repeat, "the idempotency keys of the first are not those of the second");
+        let quota_status = made.quota_status.expect("it counts");
+        assert_eq!(quota_status.remaining, 99, "what the first used does not count");
+        let left = server.row(sample_job(1).id).await.expect("the store answers").expect("it is kept");
+        assert_eq!(left.job.project.as_str(), first.uid.to_string());
+        let rows = claim(&server, 2).await;
+        let owners: Vec<_> = rows.iter().map(|row| row.job.project.to_string()).collect();
+        assert!(owners.contains(&first.uid.to_string()) && owners.contains(&"acme".to_owned()), "{owners:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_process_that_removes_a_project_knows_its_jobs_under_the_uid_too() {
+    let store = TemporaryDatabase::new();
+    let store = store.open();
+    let first = project_with_a_past(&store).await;
+    store.remove(&first.id, NOW).await.expect("the project is removed");
+    let left = store.row(sample_job(1).id).await.expect("the store answers").expect("it is kept");
+    assert_eq!(left.job.project.as_str(), first.uid.to_string());
+    assert!(store.at_hand(sample_job(1).id).is_none_or(|job| job.project.as_str() != "acme"));
+}
+
+#[tokio::test]
+async fn the_conversations_of_a_project_go_with_it_to_another_domain() {
+    let database = TemporaryDatabase::new();
+    let store = database.open();
+    let project = project_with_a_past(&store).await;
+    let moved = Project { domain: Domain::parse("elsewhere").expect("a name"), ..project.clone() };
+    store.replace(moved.clone()).await.expect("changes");
+    assert_eq!((found(&store, &moved).await, found(&store, &project).await), ((1, 1, 1), (1, 1, 0)));
+}
