@@ -78,7 +78,7 @@ async fn a_call_that_makes_no_sense_is_answered_and_shown_to_nobody() {
     assert_eq!(told.queries().len(), 1);
     assert_eq!(told.text(), "Five times.");
     let transcript = fixture.told(1);
-    assert!(transcript.contains("call-1 failed: The told must be an object with a `query`"), "{transcript}");
+    assert!(transcript.contains("call-1 failed: The input must be an object with a `query`"), "{transcript}");
     assert!(transcript.contains("call-2 failed: There is no tool `rm`"), "{transcript}");
 }
 
