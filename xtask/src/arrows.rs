@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::cycles;
 use crate::workspace::{Package, Workspace, short};
+use crate::{cycles, symbols};
 
 const PAGE: &str = "docs/ARCHITECTURE.md";
 
@@ -19,6 +19,7 @@ pub(crate) fn disagreements(workspace: &Workspace) -> Result<Vec<String>, String
     let mut faults = arrow_faults(&drawn, &workspace.packages);
     faults.extend(home_faults(&homes, &workspace.packages));
     faults.extend(cycles::faults(&workspace.root.join("crates"))?);
+    faults.extend(symbols::faults(workspace)?);
     Ok(faults)
 }
 

@@ -9,6 +9,7 @@ mod sim;
 mod site;
 mod suites;
 mod summary;
+mod symbols;
 mod test;
 mod tools;
 mod workspace;

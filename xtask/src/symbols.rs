@@ -1,0 +1,158 @@
+//! Symbols: what the pages of the project name exists, and no type name stands for many things.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+use crate::workspace::Workspace;
+
+/// Crate-visible types that may share a name. An associated type of a trait is one of them.
+const SAME_NAME: usize = 8;
+
+/// Definitions of a crate that a page can name: items, modules and variants.
+static DEFINED: LazyLock<Regex> = LazyLock::new(|| {
+    regex(r"(?m)\b(?:fn|struct|enum|trait|type|mod|const|static)\s+([A-Za-z_]\w*)|^\s+([A-Z]\w*)\s*(?:[,({=]|$)")
+});
+/// A type that others of its crate can name.
+static TYPE: LazyLock<Regex> =
+    LazyLock::new(|| regex(r"(?m)^ *pub(?:\([a-z]+\))? (?:struct|enum|trait|type) ([A-Z]\w*)"));
+/// What stands between backquotes on one line.
+static CODE: LazyLock<Regex> = LazyLock::new(|| regex("`([^`\n]+)`"));
+/// `Type::item`, `module::Type`, `docent_crate::item`, with or without arguments.
+static PATH: LazyLock<Regex> = LazyLock::new(|| regex(r"^[A-Za-z_]\w*(?:::[A-Za-z_]\w*)+"));
+
+fn regex(pattern: &str) -> Regex {
+    Regex::new(pattern).expect("a valid pattern")
+}
+
+/// Every symbol and file of ours that a page names and that does not exist, and every type name that is used too often.
+pub(crate) fn faults(workspace: &Workspace) -> Result<Vec<String>, String> {
+    let crates = crates(&workspace.root)?;
+    let symbols = crates.iter().map(|(name, files)| (name.as_str(), defined(files))).collect();
+    let mut faults = Vec::new();
+    for page in pages(&workspace.root)? {
+        let text = workspace.read_file(&page)?;
+        let unknown = CODE
+            .captures_iter(&text)
+            .map(|code| code[1].to_owned())
+            .filter(|code| is_missing_symbol(code, &symbols) || is_missing_file(code, &workspace.root));
+        faults.extend(unknown.map(|code| format!("{page} names `{code}`, which does not exist")));
+    }
+    faults.extend(common_names(&crates));
+    Ok(faults)
+}
+
+/// The code of each crate by its name as code names it (`docent_site`), by file.
+type Crates = BTreeMap<String, BTreeMap<String, String>>;
+
+fn crates(root: &Path) -> Result<Crates, String> {
+    let mut crates = Crates::new();
+    for path in files(root, "*.rs")? {
+        let Some((name, file)) = path.strip_prefix("crates/").and_then(|path| path.split_once('/')) else { continue };
+        if !file.starts_with("src/") || file.contains("test") {
+            continue;
+        }
+        let text =
+            std::fs::read_to_string(root.join(&path)).map_err(|error| format!("could not read {path}: {error}"))?;
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().to_owned();
+        crates.entry(format!("docent_{}", name.replace('-', "_"))).or_default().insert(path, text);
+    }
+    Ok(crates)
+}
+
+/// The project's own pages. What the tests have as sites of others is not among them.
+fn pages(root: &Path) -> Result<Vec<String>, String> {
+    let mut pages = files(root, "*.md")?;
+    // A list of changes names what is gone, too.
+    pages.retain(|page| !page.starts_with("tests/sites/") && page != "CHANGELOG.md");
+    Ok(pages)
+}
+
+fn files(root: &Path, pattern: &str) -> Result<Vec<String>, String> {
+    let output = std::process::Command::new("git")
+        .args(["ls-files", "-z", "--", pattern])
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("could not run git: {error}"))?;
+    let listed = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(listed.split('\0').filter(|path| !path.is_empty() && root.join(path).is_file()).map(str::to_owned).collect())
+}
+
+/// What is defined in each crate.
+type Symbols<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+
+fn defined(files: &BTreeMap<String, String>) -> BTreeSet<&str> {
+    let found = files.values().flat_map(|text| DEFINED.captures_iter(text));
+    found.filter_map(|found| found.get(1).or(found.get(2))).map(|name| name.as_str()).collect()
+}
+
+/// Whether this is a path that begins with something of ours and goes on with something we do not have.
+fn is_missing_symbol(code: &str, symbols: &Symbols<'_>) -> bool {
+    let Some(path) = PATH.find(code) else { return false };
+    let mut parts = path.as_str().split("::");
+    let first = parts.next().unwrap_or_default();
+    if first.starts_with("docent_") {
+        return symbols.get(first).is_none_or(|defined| parts.any(|part| !defined.contains(part)));
+    }
+    let is_defined = |part: &str| symbols.values().any(|defined| defined.contains(part));
+    // Anything else is a path of others, such as `std::fs`.
+    let is_ours = is_defined(first) || symbols.contains_key(format!("docent_{first}").as_str());
+    is_ours && parts.any(|part| !is_defined(part))
+}
+
+fn is_missing_file(code: &str, root: &Path) -> bool {
+    let of_ours =
+        ["crates/", "xtask/", "tests/", "sim/", "fuzz/", "docs/"].iter().any(|folder| code.starts_with(folder));
+    of_ours && !code.contains(['*', ' ', '{', '<']) && !root.join(code).exists()
+}
+
+/// Names that more crate-visible types have than is good for somebody who reads one of them.
+fn common_names(crates: &Crates) -> Vec<String> {
+    let mut places: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (path, text) in crates.values().flatten() {
+        for name in TYPE.captures_iter(text).filter_map(|found| found.get(1)) {
+            places.entry(name.as_str()).or_default().push(path);
+        }
+    }
+    let common = places.into_iter().filter(|(_, places)| places.len() > SAME_NAME);
+    common.map(|(name, places)| format!("`{name}` is {} types: {}", places.len(), places.join(", "))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> Crates {
+        let file = |path: &str, text: &str| BTreeMap::from([(path.to_owned(), text.to_owned())]);
+        let (site, index) = (
+            "pub struct Site;\nimpl Site { pub fn read() {} }\npub enum Kind {\n    Page,\n}\n",
+            "pub(crate) enum Kind {}\npub mod disk {\n    pub type Kind = u8;\n}\n",
+        );
+        Crates::from([
+            ("docent_site".to_owned(), file("site.rs", site)),
+            ("docent_search".to_owned(), file("search.rs", index)),
+        ])
+    }
+
+    #[test]
+    fn a_page_names_what_exists() {
+        let crates = sample();
+        let symbols = crates.iter().map(|(name, files)| (name.as_str(), defined(files))).collect();
+        for there in ["Site::read", "Site::read(tree)", "Kind::Page", "docent_site::Site", "std::fs", "read", "a: b"] {
+            assert!(!is_missing_symbol(there, &symbols), "{there}");
+        }
+        for missing in ["Site::write", "docent_site::Disk", "docent_sight::Site", "Kind::Draft"] {
+            assert!(is_missing_symbol(missing, &symbols), "{missing}");
+        }
+    }
+
+    #[test]
+    fn a_name_of_many_types_is_told() {
+        let many: String = (0..=SAME_NAME).map(|_| "pub struct Place;\n").collect();
+        let files = BTreeMap::from([("a.rs".to_owned(), many), ("b.rs".to_owned(), "pub struct Site;\n".to_owned())]);
+        let faults = common_names(&Crates::from([("docent_site".to_owned(), files)])).join("\n");
+        assert!(faults.contains("`Place` is ") && !faults.contains("Site"), "{faults}");
+    }
+}
