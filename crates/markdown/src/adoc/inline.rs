@@ -364,8 +364,11 @@ impl<'t> Reading<'t, '_, '_> {
             return self
                 .skip_to(end + if is_entry && self.text[end..self.range.end].starts_with("]]]") { 3 } else { 2 });
         }
-        let length = rest.bytes().take(200).take_while(|byte| *byte != b']' && *byte != b'\n').count();
-        let Some(behind) = rest.get(length + 1..).filter(|behind| behind.starts_with(['#', '*', '_', '`', '^', '~']))
+        // Attributes end on their line, within 200 bytes.
+        let end = rest.bytes().take(201).position(|byte| matches!(byte, b']' | b'\n'));
+        let Some((length, behind)) = end
+            .and_then(|length| Some((length, rest[length..].strip_prefix(']')?)))
+            .filter(|(_, behind)| behind.starts_with(['#', '*', '_', '`', '^', '~']))
         else {
             return false;
         };

@@ -208,6 +208,14 @@ fn check(page: &Page, text: &str) {
     }
 }
 
+#[test]
+fn attributes_that_do_not_end_are_text() {
+    let long = format!("[{}ȺȺ#words#", "c".repeat(198));
+    check(&parse("a.adoc", long.as_bytes()), &long);
+    let page = parse("a.adoc", b"[.red\n#words#");
+    assert!(page.ids.is_empty(), "{:?}", page.ids);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
