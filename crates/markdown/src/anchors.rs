@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
+use crate::anchors_components::made_anchor;
 use crate::anchors_kramdown;
 use crate::anchors_mintlify::MintlifyAnchors;
-use crate::parse_components::made_anchor;
+
 use crate::parse_tags::Tag;
 
 /// The anchor of a heading's words as GitHub makes it: lower case, spaces to hyphens, punctuation gone. Not yet made unique.
@@ -433,7 +434,7 @@ impl Anchors {
     pub(crate) fn for_component(&mut self, tag: &Tag, text: &str) -> Option<String> {
         match self.style {
             AnchorStyle::Mintlify => self.mintlify.for_component(tag, text),
-            _ => made_anchor(tag, text),
+            _ => made_anchor(tag, text, slug),
         }
     }
 }

@@ -21,7 +21,6 @@ use crate::page::Format;
 use crate::page::Page;
 use crate::parse::mdx_constructs;
 use crate::parse::parse_as;
-use crate::parse::text_of;
 use crate::parse_lines::Lines;
 use crate::parse_lines::each_line;
 use crate::parse_marks;
@@ -29,6 +28,7 @@ use crate::parse_tags::Dialect;
 use crate::parse_tags::Tag;
 use crate::site_paths::folder;
 use crate::site_paths::joined;
+use crate::text::text_of;
 
 pub use markup::runs_script;
 

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::page::Problem;
 use crate::parse_lines::Lines;
+use crate::problem::Problem;
 use crate::{front_matter_toml, front_matter_yaml};
 
 /// The front matter of a page. Values are text as the author wrote it: `no` stays `no`, `012` stays `012`.

@@ -11,6 +11,7 @@
 
 mod adoc;
 mod anchors;
+mod anchors_components;
 mod anchors_kramdown;
 mod anchors_mintlify;
 mod code;
@@ -35,9 +36,11 @@ mod parse_mdx;
 mod parse_script;
 mod parse_tags;
 mod parse_templates;
+mod problem;
 mod rst;
 mod sections;
 mod site_paths;
+mod text;
 
 pub use adoc::{AdocAttributes, adoc_header};
 pub use anchors::{AnchorStyle, Anchors, slug};
@@ -48,14 +51,16 @@ pub use front_matter::{Field, FieldValue, FrontMatter, Syntax};
 pub use front_matter::{end as front_matter_end, read as read_front_matter};
 pub use lines_from::{Composed, Fence, FenceLine};
 pub use notebook::{NO_NOTEBOOK, Notebook};
-pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Problem, Section};
-pub use parse::{MOST_PROBLEMS, is_no_text, parse, parse_adoc, parse_as, text_of};
+pub use page::{CodeBlock, Format, Heading, Link, LinkKind, Page, Section};
+pub use parse::{parse, parse_adoc, parse_as};
 pub use parse_lines::{Lines, each_line, line_end, line_of};
 pub use parse_script::token_end;
 pub use parse_tags::{Dialect, Tag, TagKind, scan_tag};
+pub use problem::{MOST_PROBLEMS, Problem};
 pub use rst::{rst_id, rst_labels};
 pub use sections::code_span_end;
 pub use site_paths::{
     folder, is_agents_file, is_for_editors, is_markdown, is_markdown_page, is_markup, is_page, is_partial, joined,
     site_path, slugged, stem,
 };
+pub use text::{is_no_text, text_of};

@@ -12,9 +12,11 @@ use serde_json::value::RawValue;
 
 use crate::anchors::AnchorStyle;
 use crate::lines_from::{Fence, FenceLine};
-use crate::page::{Format, Page, Problem};
-use crate::parse::{parse_as, text_of};
+use crate::page::{Format, Page};
+use crate::parse::parse_as;
 use crate::parse_lines::Lines;
+use crate::problem::Problem;
+use crate::text::text_of;
 
 /// More cells than anybody would write.
 const MOST_CELLS: usize = 20_000;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::front_matter::FrontMatter;
+use crate::problem::Problem;
 use crate::site_paths::{is_partial, site_path, slugged};
 
 /// The language a page is written in.
@@ -168,13 +169,4 @@ pub struct CodeBlock {
     /// The file name or title the fence's info gives, if any.
     pub file: Option<String>,
     pub text: String,
-}
-
-/// Something on a page that could not be read as it was meant.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// Counted from 1.
-    pub line: usize,
-    /// What is wrong, in a sentence for the author.
-    pub message: String,
 }

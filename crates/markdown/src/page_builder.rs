@@ -3,8 +3,9 @@
 use std::ops::Range;
 
 use crate::front_matter::FrontMatter;
-use crate::page::{CodeBlock, Format, Heading, Link, Page, Problem, Section};
-use crate::parse::text_of;
+use crate::page::{CodeBlock, Format, Heading, Link, Page, Section};
+use crate::problem::Problem;
+use crate::text::text_of;
 
 /// What has been read so far.
 pub(crate) struct PageBuilder<'t> {

@@ -15,7 +15,7 @@ use crate::parse_destination::{definition_destination, inline_destination};
 use crate::parse_html::{Piece, pieces};
 use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
-use crate::sections::{cleaned, code_block};
+use crate::sections::{Source, cleaned, code_block};
 
 /// A tag further into its line than this does not begin it, whatever is before it.
 const DEEPEST_INDENT: usize = 1_000;
@@ -37,23 +37,6 @@ pub(crate) struct Blocks {
     pub(crate) code: Vec<Range<usize>>,
     /// Where the first heading stands that was one too many.
     pub(crate) unread: Option<usize>,
-}
-
-/// The text in its two forms, and what was taken out of it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Source<'t> {
-    /// As the file has it.
-    pub(crate) text: &'t str,
-    /// As the parser saw it; same length.
-    pub(crate) parsed: &'t str,
-    /// Where the body begins.
-    pub(crate) body: usize,
-    /// JSX tags in order; none in plain Markdown, where tags come as events.
-    pub(crate) tags: &'t [Tag],
-    /// The words of expressions that are one plain string, in order.
-    pub(crate) literals: &'t [Range<usize>],
-    /// What was blanked, in order.
-    pub(crate) taken: &'t [Range<usize>],
 }
 
 /// Reads the events of a page.

@@ -7,11 +7,10 @@
 
 use std::ops::Range;
 
-use crate::page::Problem;
-use crate::parse::MOST_PROBLEMS;
 use crate::parse_lines::{Lines, line_end};
 use crate::parse_script::{LONGEST_EXPRESSION, expression_end, module_end, paragraph_end};
 use crate::parse_tags::{Dialect, LONGEST_TAG, Tag, TagKind, literal, scan_tag};
+use crate::problem::{MOST_PROBLEMS, Problem};
 
 /// Stands for a hidden `{`, `<` or first letter of a line that must not read as a module statement.
 pub(crate) const HIDDEN: u8 = 0x1a;

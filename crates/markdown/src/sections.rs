@@ -5,10 +5,26 @@ use std::ops::Range;
 
 use crate::lines_from::{Fence, FenceLine};
 use crate::page::CodeBlock;
-use crate::parse_blocks::Source;
 use crate::parse_html::{Ends, is_silent};
 use crate::parse_lines::{has_three, line_end};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
+
+/// The text in its two forms, and what was taken out of it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'t> {
+    /// As the file has it.
+    pub(crate) text: &'t str,
+    /// As the parser saw it; same length.
+    pub(crate) parsed: &'t str,
+    /// Where the body begins.
+    pub(crate) body: usize,
+    /// JSX tags in order; none in plain Markdown, where tags come as events.
+    pub(crate) tags: &'t [Tag],
+    /// The words of expressions that are one plain string, in order.
+    pub(crate) literals: &'t [Range<usize>],
+    /// What was blanked, in order.
+    pub(crate) taken: &'t [Range<usize>],
+}
 
 /// A code block by the info of its fence and its text.
 pub(crate) fn code_block(info: &str, text: String) -> CodeBlock {

@@ -36,7 +36,7 @@ use crate::anchors::AnchorStyle;
 use crate::front_matter::FrontMatter;
 use crate::page::{Format, Link, Page};
 use crate::page_builder::{Line, PageBuilder, problems_of};
-use crate::parse::text_of;
+use crate::text::text_of;
 
 /// Reads one page. Never fails and never panics.
 pub(crate) fn parse(path: &str, bytes: &[u8], anchors: AnchorStyle, given: &AdocAttributes) -> Page {

@@ -17,7 +17,7 @@ use inline::{Destination, Inline, Reference, normal};
 use crate::anchors::{AnchorStyle, Anchors};
 use crate::page::{Format, Link, LinkKind, Page};
 use crate::page_builder::{Line, PageBuilder, dedented, problems_of};
-use crate::parse::text_of;
+use crate::text::text_of;
 
 /// Punctuation that titles may be underlined with.
 const ADORNMENTS: &str = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~";

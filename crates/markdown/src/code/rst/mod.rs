@@ -20,9 +20,9 @@ use super::{Code, Found, runs_script};
 use crate::anchors::AnchorStyle;
 use crate::page::Format;
 use crate::parse::parse_as;
-use crate::parse::text_of;
 use crate::parse_lines::Lines;
 use crate::site_paths::{folder, joined};
+use crate::text::text_of;
 
 macro_rules! regex {
     ($name:ident, $pattern:expr) => {

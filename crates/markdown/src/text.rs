@@ -1,0 +1,30 @@
+//! A file's bytes as text.
+
+use std::borrow::Cow;
+
+/// A file's bytes as text of the very same length: a byte that is no UTF-8 becomes `?`, so that every span of a
+/// [`Page`] is also a range of the bytes.
+pub fn text_of(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => {
+            let mut text = String::with_capacity(bytes.len());
+            for chunk in bytes.utf8_chunks() {
+                text.push_str(chunk.valid());
+                text.extend(chunk.invalid().iter().map(|_| '?'));
+            }
+            Cow::Owned(text)
+        }
+    }
+}
+
+/// Whether bytes are mostly no UTF-8, or text in another encoding: what is left of it would be no words.
+pub fn is_no_text(bytes: &[u8]) -> bool {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return true;
+    }
+    let looked = &bytes[..bytes.len().min(64 << 10)];
+    let nulls = looked.iter().filter(|byte| **byte == 0).count();
+    let invalid: usize = looked.utf8_chunks().map(|chunk| chunk.invalid().len()).sum();
+    nulls + invalid > looked.len() / 8
+}
