@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::front_matter::FrontMatter;
 use crate::problem::Problem;
-use crate::site_paths::{is_partial, site_path, slugged};
+use crate::site_paths::{site_path, slugged};
 
 /// The language a page is written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -88,11 +88,6 @@ impl Page {
             Some(slug) => slugged(&self.path, slug),
             None => site_path(&self.path),
         }
-    }
-
-    /// Whether readers are meant to find this page: no piece of others, no draft, not hidden, not kept from search.
-    pub fn is_listed(&self) -> bool {
-        !is_partial(&self.path) && !self.front_matter.hides()
     }
 }
 
