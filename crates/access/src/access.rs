@@ -17,12 +17,12 @@ use crate::ports::{Keys, Projects};
 use crate::record::{KeyRecord, Scope};
 use crate::throttle::Throttle;
 
-/// Why a caller did not get in.
+/// Why a caller was not admitted.
 #[derive(Debug, Error)]
 pub enum AccessError {
     #[error(transparent)]
     Denied(#[from] Denial),
-    /// Allowed, but too often.
+    /// Allowed, but over the rate limit.
     #[error("the assistant was asked too often")]
     Limited(QuotaStatus),
     #[error(transparent)]
@@ -46,17 +46,17 @@ impl From<AccessError> for CallError {
     }
 }
 
-/// A caller that was let in, and where.
+/// An admitted caller and its project.
 #[derive(Debug, Clone)]
 pub struct Principal {
-    /// What is known of the key that was shown.
+    /// The record of the presented key.
     pub key: Arc<KeyRecord>,
     pub project: Arc<Project>,
     ends: Arc<KeyEnds>,
 }
 
 impl Principal {
-    /// Tells when the key is no longer good: for answers that take their time.
+    /// Signals when the key stops being valid, for long-running answers.
     pub fn key_end(&self) -> KeyEnd {
         self.ends.of(self.key.hash)
     }
@@ -90,7 +90,7 @@ impl AssistantLimits {
     }
 }
 
-/// Lets callers in.
+/// Admits callers.
 #[derive(Debug, Clone)]
 pub struct Access {
     limits: AssistantLimits,
@@ -116,8 +116,8 @@ impl Access {
         self
     }
 
-    /// Lets a caller with an admin key in to a project. `project` is what the path says, whatever that is: what is no
-    /// name, or names nothing, is answered like a project of somebody else.
+    /// Admits a caller with an admin key to a project. `project` is the raw path segment: an invalid or unknown name is
+    /// answered like somebody else's project.
     pub async fn agent(
         &self,
         credentials: &Credentials<'_>,
@@ -127,8 +127,8 @@ impl Access {
         self.enter(credentials, KeyKind::Admin, need, Destination::Project(project)).await
     }
 
-    /// Lets a caller with an assistant key in to the project of a domain, which the path says in the same way, as often
-    /// as the limits allow.
+    /// Admits a caller with an assistant key to the project of a domain, within the rate limits. `domain` is the raw path
+    /// segment.
     pub async fn assistant(
         &self,
         credentials: &Credentials<'_>,
@@ -148,16 +148,16 @@ impl Access {
         need: Scope,
         place: Destination<'_>,
     ) -> Result<Principal, AccessError> {
-        // Who shows nothing that could be a key costs no look into the store.
+        // Without a well-formed key the store is not read.
         let shown = credentials.key()?;
         let (key, project) = self.known.both(self.known.stamp(), &shown, place).await?;
         let action = Action { kind, need, project: project.as_ref().map(|project| &project.id) };
         let now = self.clock.now();
         admit(key.as_deref(), &shown, credentials, &action, now)?;
-        // Who was admitted has both.
+        // An admitted caller has both.
         let (key, project) = key.zip(project).ok_or(Denial::OtherProject { need: kind })?;
         if self.last_use.is_news(&key.hash, now) {
-            // Seldom, and larger. Whoever is let in is let in without it too.
+            // Rare. A failure here must not refuse an admitted caller.
             let _ = Box::pin(self.known.used(&key, now)).await;
         }
         Ok(Principal { key, project, ends: Arc::clone(&self.ends) })

@@ -1,4 +1,4 @@
-//! What was read of keys and projects, kept in memory for as long as the storage says that nothing has changed.
+//! A cache of keys and projects, valid for as long as the storage reports no change.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -11,10 +11,10 @@ use crate::key::KeyHash;
 use crate::ports::{Keys, Projects};
 use crate::record::KeyRecord;
 
-/// Things kept of one kind; as many again that were found not to be there.
+/// Entries of one kind; as many again for lookups that found nothing.
 const MOST: usize = 4096;
 
-/// Keys and projects, read once.
+/// Cached keys and projects.
 #[derive(Debug)]
 pub(crate) struct AccessCache {
     keys: Arc<dyn Keys>,
@@ -22,30 +22,30 @@ pub(crate) struct AccessCache {
     pages: RwLock<Pages>,
 }
 
-/// When something is read: what the storage said of changes right before, if it could.
+/// The storage's change number right before a read, if it was available.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd)]
 pub(crate) struct ReadVersion(Option<u64>);
 
-/// Where a caller wants to go, as the path says it. It may be no name at all.
+/// The project or domain a path names. It may be invalid.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Destination<'a> {
     Project(&'a str),
     Domain(&'a str),
 }
 
-/// What there is of a key and of a project.
+/// A key's record and a project, each if it exists.
 type Both = (Option<Arc<KeyRecord>>, Option<Arc<Project>>);
 
 #[derive(Debug, Default)]
 struct Pages {
     stamp: ReadVersion,
-    // What it is looked up by is a digest already, so a hash that strangers could not foresee need not be a slow one.
+    // The lookup key is a digest already, so a fast hash with a random seed is enough against chosen collisions.
     keys: Page<KeyHash, KeyRecord, foldhash::fast::RandomState>,
     by_id: Page<ProjectId, Project>,
     by_domain: Page<Domain, Project>,
 }
 
-/// Strangers can ask for whatever is not there, so that what is not there must not crowd out what is.
+/// Anybody can ask for names that do not exist, so misses are cached apart from hits and cannot evict them.
 #[derive(Debug)]
 struct Page<K, V, S = RandomState> {
     there: HashMap<K, Arc<V>, S>,
@@ -59,7 +59,7 @@ impl<K, V, S: Default> Default for Page<K, V, S> {
 }
 
 impl<K: Eq + Hash, V, S: BuildHasher> Page<K, V, S> {
-    /// `None` when nothing is known.
+    /// `None` when it is not cached.
     fn get<Q: Eq + Hash + ?Sized>(&self, key: &Q) -> Option<Option<Arc<V>>>
     where
         K: Borrow<Q>,
@@ -71,7 +71,7 @@ impl<K: Eq + Hash, V, S: BuildHasher> Page<K, V, S> {
     }
 
     fn keep(&mut self, key: K, found: Option<&Arc<V>>) {
-        // A page that is full is begun anew: rare, and cheaper than to keep an order.
+        // A full map is cleared: rare, and cheaper than tracking the order of use.
         match found {
             Some(found) => {
                 if self.there.len() >= MOST {
@@ -94,17 +94,17 @@ impl AccessCache {
         Self { keys, projects, pages: RwLock::default() }
     }
 
-    /// Keeps when a key was last used.
+    /// Stores when a key was last used.
     pub(crate) async fn used(&self, key: &KeyRecord, at: Timestamp) -> Result<(), StoreError> {
         self.keys.used(&key.id, at).await
     }
 
-    /// From here on nothing that changes is missed by who reads with this stamp, or has kept something with it.
+    /// A stamp taken before a read: a later change makes entries with this stamp invalid.
     pub(crate) fn stamp(&self) -> ReadVersion {
         ReadVersion(self.keys.changes())
     }
 
-    /// A key and the project of a place, with one look.
+    /// A key and the project a path names, with one lookup.
     pub(crate) async fn both(
         &self,
         stamp: ReadVersion,
@@ -120,7 +120,7 @@ impl AccessCache {
         });
         match known {
             Some(known) => Ok(known),
-            // Seldom, and larger.
+            // Rare.
             None => Box::pin(self.looked_up(stamp, hash, place)).await,
         }
     }
@@ -143,7 +143,7 @@ impl AccessCache {
         Ok(found)
     }
 
-    /// `id` may be no name at all.
+    /// `id` may be invalid.
     async fn project(&self, stamp: ReadVersion, id: &str) -> Result<Option<Arc<Project>>, StoreError> {
         if let Some(known) = self.get(stamp, |pages| pages.by_id.get(id)) {
             return Ok(known);
@@ -154,7 +154,7 @@ impl AccessCache {
         Ok(found)
     }
 
-    /// `domain` may be no name at all.
+    /// `domain` may be invalid.
     async fn domain(&self, stamp: ReadVersion, domain: &str) -> Result<Option<Arc<Project>>, StoreError> {
         if let Some(known) = self.get(stamp, |pages| pages.by_domain.get(domain)) {
             return Ok(known);
@@ -176,7 +176,7 @@ impl AccessCache {
             return;
         }
         let mut pages = self.pages.write().unwrap_or_else(PoisonError::into_inner);
-        // Numbers only grow: whoever read earlier does not undo what was read later.
+        // Change numbers only grow: an earlier read does not overwrite a later one.
         if pages.stamp < stamp {
             *pages = Pages { stamp, ..Pages::default() };
         }

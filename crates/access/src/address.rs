@@ -15,7 +15,7 @@ pub struct AddressRange {
     bits: u8,
 }
 
-/// Why a text is no range of addresses.
+/// Why a text is not a range of addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
     "`{given}` is not an address range: write an address such as `203.0.113.9`, or a network such as `10.0.0.0/8` or `2001:db8::/32`"
@@ -25,7 +25,7 @@ pub struct AddressRangeError {
 }
 
 impl AddressRange {
-    /// What counts as one caller: an IPv4 address, or the IPv6 network of 64 bits that one subscriber is given.
+    /// The unit of rate limits: an IPv4 address, or the /64 network that one IPv6 subscriber is given.
     pub fn of_caller(address: IpAddr) -> Self {
         let network = address.to_canonical();
         let bits = if network.is_ipv4() { 32 } else { 64 };

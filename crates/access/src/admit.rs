@@ -1,4 +1,4 @@
-//! The one decision: may whoever shows these credentials do this?
+//! The admission decision: may a caller with these credentials do this?
 
 use std::net::IpAddr;
 
@@ -9,7 +9,7 @@ use crate::key::{KeyHash, KeyKind};
 use crate::origin::Origin;
 use crate::record::{Grant, KeyRecord, Scope};
 
-/// What a caller shows.
+/// What a caller presents.
 #[derive(Clone, Copy, Default)]
 pub struct Credentials<'a> {
     /// The bytes of the `Authorization` header.
@@ -21,8 +21,8 @@ pub struct Credentials<'a> {
 }
 
 impl<'a> Credentials<'a> {
-    /// What a request shows, from all of its `Authorization` and `Origin` headers. One that came twice is no credential
-    /// at all: proxies disagree on which one counts.
+    /// The credentials of a request, from all of its `Authorization` and `Origin` headers. A repeated header is invalid:
+    /// proxies disagree on which one counts.
     pub fn shown(
         authorization: impl IntoIterator<Item = &'a [u8]>,
         origin: impl IntoIterator<Item = &'a [u8]>,
@@ -35,7 +35,7 @@ impl<'a> Credentials<'a> {
 fn once<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Option<&'a [u8]> {
     let mut values = values.into_iter();
     let value = values.next()?;
-    // Two are shown as what neither a key nor an origin can be.
+    // A repeated header becomes a value that is neither a key nor an origin.
     Some(if values.next().is_some() { b"twice" } else { value })
 }
 
@@ -55,7 +55,7 @@ pub struct Action<'a> {
     pub project: Option<&'a ProjectId>,
 }
 
-/// Why a caller was not let in. The sentence says what to do about it.
+/// Why a caller was not admitted. The sentence says what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Denial {
     #[error("no API key was given: send the header `Authorization: Bearer <API_KEY>`")]
@@ -89,7 +89,7 @@ pub enum Denial {
 }
 
 impl Denial {
-    /// Whether the caller is nobody we know, or somebody who may not.
+    /// Whether the caller is unauthenticated (401) or not permitted (403).
     pub const fn kind(&self) -> RefusalKind {
         match self {
             Self::NoKey | Self::NotBearer | Self::Malformed | Self::Unknown | Self::Revoked | Self::Expired { .. } => {
@@ -131,7 +131,7 @@ impl Credentials<'_> {
     }
 }
 
-/// Whether a key is good at all, and what for.
+/// Whether a key is valid, and for what.
 pub(crate) fn judge<'a>(record: Option<&'a KeyRecord>, key: &KeyHash, now: Timestamp) -> Result<&'a Grant, Denial> {
     let record = record.filter(|record| record.hash == *key).ok_or(Denial::Unknown)?;
     let grant = &record.grant;
@@ -144,8 +144,8 @@ pub(crate) fn judge<'a>(record: Option<&'a KeyRecord>, key: &KeyHash, now: Times
     }
 }
 
-/// Decides. `key` is the hash of [what the credentials hold](Credentials::key) and `record` what is known of it; first
-/// whether the key is good at all, then whether it is good for this.
+/// Decides. `key` is the hash of [the presented key](Credentials::key) and `record` its record. First whether the key is
+/// valid, then whether it permits this.
 pub fn admit(
     record: Option<&KeyRecord>,
     key: &KeyHash,

@@ -1,4 +1,4 @@
-//! What every implementation of [`Keys`] and [`Projects`] must pass: one story a function, each on an empty store.
+//! What every implementation of [`Keys`] and [`Projects`] must pass: one test a function, each on an empty store.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -14,7 +14,7 @@ use crate::record::{Grant, KeyId, KeyRecord, Scope, mint};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
-/// Tells every story, each on a store that `make` gives. Panics at the first promise that is not kept.
+/// Runs every test, each on a store that `make` gives. Panics at the first broken promise.
 pub async fn run<S, F, Made>(make: F)
 where
     S: Keys + Projects,
@@ -74,7 +74,7 @@ async fn add<S: Projects>(store: &S, name: &str) -> Project {
     project
 }
 
-/// What the storage says of changes, as soon as it can.
+/// The storage's change number, as soon as it is available.
 async fn told<S: Keys + Projects>(store: &S) -> u64 {
     loop {
         if let Some(told) = store.changes() {

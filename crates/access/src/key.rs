@@ -10,7 +10,7 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 pub(crate) const RANDOM: usize = 32;
 const CHECK: usize = 6;
 
-/// What a key is good for.
+/// What a key permits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeyKind {
@@ -45,7 +45,7 @@ impl fmt::Display for KeyKind {
     }
 }
 
-/// An API key: the secret. It shows itself only through [`Key::expose`].
+/// An API key: the secret. It is readable only through [`Key::expose`].
 #[derive(Clone)]
 pub struct Key {
     kind: KeyKind,
@@ -53,7 +53,7 @@ pub struct Key {
 }
 
 impl Key {
-    /// Reads a key whose form and check characters are right; whether anybody knows it is another question.
+    /// Parses a key with a valid form and check characters. It may still be unknown.
     pub fn parse(text: &str) -> Option<Self> {
         Some(Self { kind: kind_of(text.as_bytes())?, text: text.to_owned() })
     }
@@ -71,7 +71,7 @@ impl Key {
         self.kind
     }
 
-    /// The key in full: to be shown once to the one who asked for it, and nowhere else.
+    /// The key in full, to be shown once to the person who created it.
     pub fn expose(&self) -> &str {
         &self.text
     }
@@ -91,7 +91,7 @@ impl fmt::Debug for Key {
 fn kind_of(text: &[u8]) -> Option<KeyKind> {
     let kind = KeyKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix().as_bytes()))?;
     let rest = &text[kind.prefix().len()..];
-    // All are looked at, whatever the first is: that is done many at a time.
+    // Checking all of them without a branch is vectorised.
     let fit = rest.iter().fold(true, |fit, byte| fit & byte.is_ascii_alphanumeric());
     if rest.len() != RANDOM + CHECK || !fit {
         return None;
@@ -119,7 +119,7 @@ impl KeyHash {
         Self(bytes)
     }
 
-    /// The hash of the key with this text, if its form and check characters are right. The key itself is kept nowhere.
+    /// The hash of the key with this text, if its form and check characters are right. The key itself is not stored.
     pub fn of(text: &[u8]) -> Option<Self> {
         kind_of(text).map(|_| Self::digest(text))
     }
@@ -140,7 +140,7 @@ impl KeyHash {
 
 impl std::hash::Hash for KeyHash {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        // Each bit of it is as good as any other.
+        // Every bit of a digest is equally random.
         self.words().take(1).for_each(|word| state.write_u64(word));
     }
 }

@@ -1,8 +1,7 @@
-//! The moment a key stops being good, for whoever goes on using it for a while: streams, and requests that wait.
+//! The moment a key stops being valid, for streams and waiting requests.
 //!
-//! A key is judged when a request comes. An answer that goes on for minutes or hours would outlive the key; so it is told.
-//! One task looks after each key that somebody waits on, and only for as long as somebody does. It asks the storage nothing
-//! as long as that says that nothing has changed.
+//! A key is checked when a request arrives. An answer may last for hours and would outlive the key, so it is notified. One
+//! task watches each key that has a waiter, for as long as it has one. It reads the storage only after a change.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,27 +17,27 @@ use crate::access_cache::AccessCache;
 use crate::admit::{Denial, judge};
 use crate::key::KeyHash;
 
-/// How often a key is looked at. With the time it takes a storage to notice another process this is well under a second.
+/// How often a key is checked. With the 200 ms until a storage notices another process this is well under a second.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// Tells when one key is no longer good.
+/// Signals when one key stops being valid.
 #[derive(Debug, Clone)]
 pub struct KeyEnd(watch::Receiver<Option<Denial>>);
 
 impl KeyEnd {
-    /// Waits until the key was revoked or has expired; gives which.
+    /// Waits until the key is revoked or expires; returns which.
     pub async fn told(&mut self) -> Denial {
         match self.0.wait_for(Option::is_some).await.map(|denial| denial.clone()) {
             Ok(Some(denial)) => denial,
-            // Nobody looks any more, as when the runtime shuts down.
+            // The watching task is gone: the runtime shuts down.
             Ok(None) | Err(_) => std::future::pending().await,
         }
     }
 
-    /// Waits for `work`, but no longer than the key is good.
+    /// Waits for `work`, but no longer than the key is valid.
     ///
     /// # Errors
-    /// Why the key is no longer good; `work` is dropped then.
+    /// Why the key is no longer valid; `work` is dropped then.
     pub async fn unless_told<T>(&mut self, work: impl Future<Output = T>) -> Result<T, Denial> {
         tokio::select! {
             biased;
@@ -48,7 +47,7 @@ impl KeyEnd {
     }
 }
 
-/// The keys that somebody waits on.
+/// The keys that have waiters.
 pub(crate) struct KeyEnds {
     known: Arc<AccessCache>,
     clock: Arc<dyn Clock>,
@@ -60,7 +59,7 @@ impl KeyEnds {
         Self { known, clock, watched: Mutex::default() }
     }
 
-    /// Begins to look after a key, if nobody does yet. Must be called on a runtime.
+    /// Watches a key, if that is not done yet. Must be called on a runtime.
     pub(crate) fn of(self: &Arc<Self>, key: KeyHash) -> KeyEnd {
         match self.watched().entry(key) {
             Entry::Occupied(known) => KeyEnd(known.get().subscribe()),
@@ -84,7 +83,7 @@ impl KeyEnds {
                     return;
                 }
                 Ok(None) => {}
-                // Whoever has come in stays until it is known that they must not.
+                // When the storage cannot be read, an admitted caller stays admitted.
                 Err(error) => tracing::warn!(error = &error as &dyn std::error::Error, "could not look a key up"),
             }
             if let Entry::Occupied(sender) = self.watched().entry(key)

@@ -1,4 +1,4 @@
-//! When each key was last let in: told to the storage once a minute a key, not with each request.
+//! When each key was last used: stored at most once a minute for each key.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -8,17 +8,17 @@ use docent_types::Timestamp;
 
 use crate::key::KeyHash;
 
-/// How far behind the storage may be.
+/// Minimum interval between two writes for one key.
 const EVERY: Duration = Duration::from_secs(60);
-/// Keys that are remembered.
+/// Keys in memory.
 const MOST: usize = 4096;
 
-/// The uses that the storage was told of.
+/// The last stored use of each key.
 #[derive(Debug, Default)]
 pub(crate) struct LastUse(Mutex<HashMap<KeyHash, Timestamp>>);
 
 impl LastUse {
-    /// Whether the storage is to be told of this use. It counts as told from here on.
+    /// Whether this use is to be stored. It counts as stored from here on.
     pub(crate) fn is_news(&self, key: &KeyHash, now: Timestamp) -> bool {
         let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if told.get(key).is_some_and(|told| now < told.plus(EVERY)) {

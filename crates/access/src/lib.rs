@@ -1,18 +1,18 @@
-//! Who are you, may you, and how often?
+//! Authentication, authorisation and rate limits.
 //!
-//! A caller shows a [`Key`]; what is known of it is a [`KeyRecord`]; whether it may do what it asks is one pure
-//! decision, [`admit`], which says yes or why not, with a [`Denial`]. [`Access`] looks up what the decision needs, keeps it
-//! while the storage says that nothing has changed, and gives a [`Principal`] to whoever is let in. This crate refuses to
+//! A caller presents a [`Key`]; its stored form is a [`KeyRecord`]; [`admit`] is one pure decision whether it permits the
+//! request, or a [`Denial`] with the reason. [`Access`] looks up what the decision needs, caches it until the storage reports a
+//! change, and returns a [`Principal`] for an admitted caller. This crate refuses to
 //! know HTTP (it reads the bytes of two header values and an address) and jobs.
 //!
 //! A key is `docent_admin_` or `docent_assistant_`, 32 random base62 characters, and 6 base62 characters of the CRC-32
-//! of all that precedes them, so that a mistyped key is told from an unknown one without asking anybody. Only the
+//! of all that precedes them, so that a mistyped key can be told from an unknown one offline. Only the
 //! key's SHA-256 is ever stored.
 //!
-//! - [`KeyEnd`] tells whoever goes on for a while when the key is no longer good.
-//! - [`Proxies`] says who asks when a proxy connects.
+//! - [`KeyEnd`] ends streams and waiting requests when their key stops being valid.
+//! - [`Proxies`] finds the client's address behind trusted proxies.
 //! - [`Throttle`] counts, in memory, what need not be exact across processes.
-//! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] is their twin for tests and
+//! - [`Keys`] and [`Projects`] are the ports to storage; [`memory::MemoryAccess`] implements them for tests and
 //!   [`conformance`] what every implementation must pass.
 
 mod access;

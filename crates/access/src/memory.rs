@@ -1,4 +1,4 @@
-//! The twin of the ports in memory, for tests and for trying things out.
+//! The ports implemented in memory, for tests and experiments.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

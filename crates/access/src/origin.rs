@@ -11,7 +11,7 @@ use thiserror::Error;
 #[serde(try_from = "String", into = "String")]
 pub struct Origin(String);
 
-/// Why a text is no origin.
+/// Why a text is not an origin.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("`{given}` is not an origin: write scheme, host and, if need be, port, such as `https://docs.example.com`")]
 pub struct OriginError {

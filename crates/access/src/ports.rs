@@ -9,11 +9,11 @@ use thiserror::Error;
 use crate::key::KeyHash;
 use crate::record::{KeyId, KeyRecord};
 
-/// Storage of what is known of keys. Writes return when they would survive the loss of power; what one process writes
-/// the next read of every other process sees.
+/// Storage of key records. Writes return when they would survive a loss of power; the next read of every other process
+/// sees them.
 #[async_trait]
 pub trait Keys: Send + Sync + fmt::Debug + 'static {
-    /// Adds a key. The project must exist and the key must be new; otherwise an error says which was not so.
+    /// Adds a key. The project must exist and the key must be new; otherwise an error says which condition failed.
     async fn insert(&self, record: KeyRecord) -> Result<(), StoreError>;
 
     async fn by_hash(&self, hash: &KeyHash) -> Result<Option<KeyRecord>, StoreError>;
@@ -25,12 +25,12 @@ pub trait Keys: Send + Sync + fmt::Debug + 'static {
     /// keeps the moment of the first time.
     async fn revoke(&self, id: &KeyId, now: Timestamp) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// Keeps when a key was last used. Nobody waits for the disk, and [`changes`](Self::changes) does not move.
+    /// Stores when a key was last used. It does not wait for the disk, and [`changes`](Self::changes) does not move.
     async fn used(&self, id: &KeyId, at: Timestamp) -> Result<(), StoreError>;
 
     /// A number that moves when a key or a project may have changed: with each write through this storage before it
-    /// returns, and within 200 milliseconds when another process has written. `None` when that cannot be told at the moment:
-    /// what was read before is then no good. Answers at once.
+    /// returns, and within 200 milliseconds when another process has written. `None` when that is unknown at the moment:
+    /// cached values are then invalid. Does not block.
     fn changes(&self) -> Option<u64>;
 }
 
@@ -51,12 +51,11 @@ pub trait Projects: Send + Sync + fmt::Debug + 'static {
     /// Adds a project whose id and domain nobody has.
     async fn add(&self, project: Project) -> Result<(), AddError>;
 
-    /// Puts this in the place of the project of the same id and uid and gives what was there, or `None` when there is none
-    /// such. Its keys stay.
+    /// Replaces the project of the same id and uid and returns the old one, or `None` when there is none. Its keys stay.
     async fn replace(&self, project: Project) -> Result<Option<Project>, AddError>;
 
-    /// Removes a project and gives it, or `None` when there is none. Its keys are revoked with it: they are no good for
-    /// a later project of the same name.
+    /// Removes a project and returns it, or `None` when there is none. Its keys are revoked with it, and do not work for a
+    /// later project of the same name.
     async fn remove(&self, id: &ProjectId, now: Timestamp) -> Result<Option<Project>, StoreError>;
 
     /// All projects, by id.

@@ -1,13 +1,12 @@
-//! Who asks, when it is a proxy that connects.
+//! The client's address behind trusted proxies.
 //!
-//! A proxy says in a header for whom it asks, and so may anybody else. So the header is believed only as far as it was
-//! written by a proxy that is trusted: each appends the address it was called from, the last one stands last, and the
-//! first address from the end that is no trusted proxy's is the caller's.
+//! A proxy names its client in a header, which anybody can forge. So the header counts only as far as trusted proxies wrote
+//! it: each appends the address it was called from, so the last address that is not a trusted proxy's is the client's.
 //!
 //! ```text
 //! caller 198.51.100.7 ─▶ proxy 10.0.0.2 ─▶ proxy 10.0.0.1 ─▶ us
 //! X-Forwarded-For: 192.0.2.66, 198.51.100.7, 10.0.0.2
-//!                  └ the caller's word, and nobody's else
+//!                  └ written by the caller, not trusted
 //! ```
 
 use std::net::{IpAddr, SocketAddr};
@@ -19,19 +18,19 @@ use crate::address::AddressRange;
 /// The proxies in front of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proxies {
-    /// Where they connect from. Nobody else is believed.
+    /// The addresses they connect from.
     pub trusted: Vec<AddressRange>,
-    /// The header by which they say who asks, in lower case. It holds addresses with commas between them, or one.
+    /// The header that names the client, in lower case. It holds addresses with commas between them, or one.
     pub header: String,
 }
 
 impl Proxies {
-    /// Who asks: `peer`, or, when that is a trusted proxy, whoever it asks for. `values` are those of [`Self::header`], in
-    /// order. A proxy that says nothing asks for itself.
+    /// The client's address: `peer`, or, when that is a trusted proxy, the address in the header. `values` are those of
+    /// [`Self::header`], in order. Without the header the client is the proxy itself.
     ///
     /// # Errors
-    /// A trusted proxy says who asks, and it is no address: to take the proxy's own in its place would count all its callers as
-    /// one, and let them in wherever the proxy may.
+    /// A trusted proxy's value is not an address. Taking the proxy's own instead would count all its clients as one, and admit
+    /// them wherever the proxy is admitted.
     pub fn client<'a>(&self, peer: IpAddr, values: impl IntoIterator<Item = &'a [u8]>) -> Result<IpAddr, Refusal> {
         let peer = peer.to_canonical();
         if !self.trusts(peer) {

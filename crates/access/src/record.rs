@@ -1,4 +1,4 @@
-//! What is known of a key, and how one is made.
+//! The stored record of a key, and how one is created.
 
 use std::fmt;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::address::AddressRange;
 use crate::key::{Key, KeyHash, KeyKind, RANDOM};
 use crate::origin::Origin;
 
-/// How long a key lives unless told otherwise: 90 days.
+/// Default lifetime of a key: 90 days.
 pub const LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
 
 /// What a key may do. Writing includes reading.
@@ -18,7 +18,7 @@ pub const LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
     Read,
-    /// Everything: what a key may do when nobody said less.
+    /// Everything, the default.
     #[default]
     Write,
 }
@@ -34,13 +34,13 @@ impl Scope {
     }
 }
 
-/// What a key is called where the key itself must not be shown: `key_` and 16 hexadecimal digits of its hash.
+/// The public id of a key: `key_` and 16 hexadecimal digits of its hash.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct KeyId(String);
 
 impl KeyId {
-    /// Takes any text: an id nobody gave names no key.
+    /// Takes any text: an unknown id names no key.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }

@@ -101,7 +101,7 @@ impl Gitea {
         Ok(None)
     }
 
-    /// The one that stands in the way of opening another.
+    /// The open pull request that prevents another.
     async fn there(&self, request: &Request) -> Result<PullRequest, ForgeError> {
         let same = |pull: &Pull| pull.is_from(&request.head) && pull.base.branch == request.base;
         let mut found = self.newest("open", same).await?;
@@ -169,7 +169,7 @@ impl Forge for Gitea {
         let reply = self.0.ask(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await?;
         match reply.status {
             StatusCode::CONFLICT => self.there(request).await,
-            // One status for a branch and for a repository that is not there.
+            // A missing branch and a missing repository have the same status.
             StatusCode::NOT_FOUND | StatusCode::UNPROCESSABLE_ENTITY => {
                 let _: Repository = self.0.asks(ForgeCall::get(self.path(""))).await?;
                 if !self.has_branch(&request.head).await? {

@@ -18,7 +18,7 @@ use crate::token::TokenSource;
 /// GitHub takes 65,536 characters.
 const BODY: usize = 65_000;
 
-/// So many pull requests are looked at: forks may have branches of the same name.
+/// Maximum number of pull requests that are read: forks may have branches of the same name.
 const PAGE: usize = 50;
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ enum OpenAttempt {
     Made,
     /// There is an open one from the same branch already.
     There,
-    /// This repository's plan knows no drafts.
+    /// This repository's plan has no drafts.
     NoDrafts,
     NoChanges,
     HeadMissing,
@@ -84,7 +84,7 @@ impl OpenAttempt {
             status if status.is_success() => Self::Made,
             StatusCode::UNPROCESSABLE_ENTITY if names(reply, "head") => Self::HeadMissing,
             StatusCode::UNPROCESSABLE_ENTITY if names(reply, "base") => Self::BaseMissing,
-            // The rest GitHub tells in words alone.
+            // GitHub reports the rest only in its message.
             StatusCode::UNPROCESSABLE_ENTITY if mentions(reply, &["pull request already exists"]) => Self::There,
             StatusCode::UNPROCESSABLE_ENTITY if mentions(reply, &["no commits between"]) => Self::NoChanges,
             StatusCode::UNPROCESSABLE_ENTITY
@@ -117,7 +117,7 @@ impl Github {
         let reply = self.0.ask(ForgeCall::get(self.path(&format!("/pulls?head={by_head}&{list}")))).await?;
         let mut pulls: Vec<Pull> = readable(self.0.read(&reply)?);
         if reply.moved && pulls.is_empty() {
-            // The filter wants the owner's name, and that may be what has changed.
+            // The filter needs the owner's name, which may have changed.
             pulls = readable(self.0.asks(ForgeCall::get(self.path(&format!("/pulls?{list}")))).await?);
         }
         pulls.retain(|pull| pull.is_from(head));
@@ -135,7 +135,7 @@ impl Github {
         self.0.ask(ForgeCall::new(Method::POST, self.path("/pulls"), body)).await
     }
 
-    /// The one that stands in the way of opening another.
+    /// The open pull request that prevents another.
     async fn there(&self, request: &Request) -> Result<PullRequest, ForgeError> {
         let pulls = self.of_branch(&request.head, "open").await?;
         let same = pulls.into_iter().find(|pull| pull.base.branch == request.base);
@@ -218,7 +218,7 @@ impl Checked for Github {
             return Err(self.0.refused("is archived: unarchive it, or remove the project"));
         }
         if matches!(tokens, TokenSource::App(_)) {
-            // Its token was made with the permissions that we need, or not at all.
+            // A token is only issued with the permissions we need.
             return Ok(format!("{tokens} may push and open pull requests in {name} at {forge}"));
         }
         if !seen.permissions.as_ref().is_some_and(|permissions| permissions.push) {

@@ -16,7 +16,7 @@ use crate::token::TokenSource;
 /// GitLab takes 1,048,576 characters.
 const BODY: usize = 1_000_000;
 
-/// So many merge requests are looked at: forks may have branches of the same name.
+/// Maximum number of merge requests that are read: forks may have branches of the same name.
 const PAGE: usize = 50;
 
 /// The level of the role Developer.
@@ -71,7 +71,7 @@ impl Gitlab {
         Ok(newest.map(MergeRequest::told))
     }
 
-    /// The one that stands in the way of opening another.
+    /// The open merge request that prevents another.
     async fn there(&self, request: &Request) -> Result<PullRequest, ForgeError> {
         let filter = format!("state=opened&target_branch={}", escaped(&request.base));
         let Some(found) = self.newest(&request.head, &filter).await? else {
@@ -111,7 +111,7 @@ impl Forge for Gitlab {
         let reply = self.0.ask(ForgeCall::new(Method::POST, self.path("/merge_requests"), body)).await?;
         match reply.status {
             StatusCode::CONFLICT => self.there(request).await,
-            // What is wrong is told in words that change between releases: so look.
+            // The message changes between releases, so look the reason up.
             StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY => {
                 if !self.has_branch(&request.head).await? {
                     return Err(ForgeError::HeadMissing { head: request.head.clone() });
@@ -159,7 +159,7 @@ struct OwnToken {
 }
 
 impl Project {
-    /// The level of the role, when GitLab tells it: it does not for the groups above the project's own.
+    /// The level of the role, if GitLab returns it: it does not for groups above the project's own.
     fn level(&self) -> Option<u32> {
         let permissions = self.permissions.as_ref()?;
         let both = [&permissions.project_access, &permissions.group_access];
@@ -185,7 +185,7 @@ impl Checked for Gitlab {
         if level.is_some_and(|level| level < DEVELOPER) {
             return Err(self.0.refused(&format!("lets {tokens} do too little: give it at least the role Developer")));
         }
-        // Only access tokens can be asked about themselves.
+        // Only access tokens can be introspected.
         let own = self.0.ask(ForgeCall::get("/personal_access_tokens/self")).await?;
         if let Ok(OwnToken { scopes }) = self.0.read(&own)
             && !scopes.iter().any(|scope| scope == "api")

@@ -20,7 +20,7 @@ use crate::token::TokenSource;
 pub struct HttpForge(Box<dyn Checked>);
 
 impl HttpForge {
-    /// No request is made yet. The clock tells how long a limit lasts.
+    /// Makes no request yet. The clock is used for rate limits.
     pub fn new(client: Client, address: Address, tokens: TokenSource, clock: Arc<dyn Clock>) -> Self {
         let host = address.host;
         let api = ForgeApi { client, address, tokens, clock };
@@ -31,11 +31,11 @@ impl HttpForge {
         })
     }
 
-    /// Whether pull requests can be opened here, as far as the forge tells without opening one. Says what was found, in
-    /// one sentence.
+    /// Whether pull requests can be opened here, as far as can be checked without opening one. Returns the result as one
+    /// sentence.
     ///
     /// # Errors
-    /// `Refused` with what has to be mended; `Unavailable` when the forge could not be asked.
+    /// `Refused` with what to fix; `Unavailable` when the forge could not be reached.
     pub async fn check(&self) -> Result<String, ForgeError> {
         self.0.check().await
     }

@@ -4,8 +4,8 @@
 //! [`Address`] says where the repository's API is and what it is called there; it follows from the address git uses. A
 //! [`TokenSource`] gives the token, from a variable, a file or a [`GithubApp`], to the API and to git alike.
 //!
-//! Nothing is tried again here: errors are sorted into what passes (with the time to wait, when the forge says one) and
-//! what somebody must mend (with a sentence that says what). A redirect is followed once, to the same host.
+//! Nothing is retried here: errors are sorted into transient ones (with the time to wait, if the forge gives one) and ones
+//! that somebody must fix (with a sentence that says what). A redirect is followed once, to the same host.
 //!
 //! Whether a pull request is a draft is said when it is opened. Afterwards that is for people to change: GitHub's REST
 //! interface cannot, and an update must not undo what a person did.

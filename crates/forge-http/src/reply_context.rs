@@ -1,4 +1,4 @@
-//! What a forge's refusal means: who must do what, or when to ask again.
+//! What a forge's refusal means: who must do what, or when to retry.
 
 use std::time::{Duration, SystemTime};
 
@@ -15,13 +15,13 @@ use crate::reply::ForgeReply;
 use crate::title::cut;
 use crate::token::TokenSource;
 
-/// So much of a forge's own words is passed on.
+/// Maximum length of the forge's own message that is passed on.
 const WORDS: usize = 300;
 
-/// What GitHub wants a caller to wait that went too fast, when it does not say.
+/// GitHub's documented wait after a secondary rate limit, when the answer has none.
 const SLOW_DOWN: Duration = Duration::from_secs(60);
 
-/// What a reply is judged by.
+/// What is needed to interpret a reply.
 pub(crate) struct ReplyContext<'a> {
     pub(crate) address: &'a Address,
     pub(crate) tokens: &'a TokenSource,
@@ -29,12 +29,12 @@ pub(crate) struct ReplyContext<'a> {
 }
 
 impl ReplyContext<'_> {
-    /// What a reply means that is no success.
+    /// What an unsuccessful reply means.
     pub(crate) fn sort(&self, reply: &ForgeReply) -> ForgeError {
         self.passing(reply).unwrap_or_else(|| ForgeError::Refused { sentence: self.sentence(reply) })
     }
 
-    /// Trouble that passes on its own.
+    /// A transient failure.
     pub(crate) fn passing(&self, reply: &ForgeReply) -> Option<ForgeError> {
         let forge = self.address.authority().to_owned();
         if let Some(wait) = self.limited(reply) {
@@ -49,7 +49,7 @@ impl ReplyContext<'_> {
         })
     }
 
-    /// How long to wait, when we asked too often.
+    /// How long to wait after a rate limit.
     fn limited(&self, reply: &ForgeReply) -> Option<Duration> {
         let told = retry_after(&reply.headers, self.system_time());
         let number = |name: &str| reply.headers.get(name)?.to_str().ok()?.trim().parse::<i64>().ok();
@@ -77,7 +77,7 @@ impl ReplyContext<'_> {
         SystemTime::UNIX_EPOCH + self.now.since(Timestamp::from_millis(0))
     }
 
-    /// Who must mend what.
+    /// Who must fix what.
     fn sentence(&self, reply: &ForgeReply) -> String {
         let (forge, tokens, repository) = (self.address.authority(), self.tokens, self.address);
         match reply.status {
@@ -140,7 +140,7 @@ impl ReplyContext<'_> {
     }
 }
 
-/// Whether the forge's own words hold one of these, for what it tells apart in no other way.
+/// Whether the forge's message contains one of these, for cases that nothing else distinguishes.
 pub(crate) fn mentions(reply: &ForgeReply, phrases: &[&str]) -> bool {
     let words = words(reply).to_lowercase();
     phrases.iter().any(|phrase| words.contains(phrase))
@@ -156,7 +156,7 @@ fn in_its_words(reply: &ForgeReply) -> String {
     if words.is_empty() { words } else { format!(" (it says: {})", cut(&words, WORDS)) }
 }
 
-/// What the forge says itself, on one line; empty when that is nothing for people.
+/// The forge's own message on one line; empty when it is not meant for people.
 fn words(reply: &ForgeReply) -> String {
     let Ok(body) = serde_json::from_slice::<Value>(&reply.body) else { return String::new() };
     let mut said = Vec::new();

@@ -5,7 +5,7 @@ pub(crate) const GITLAB: &[&str] = &["Draft:", "[Draft]", "(Draft)"];
 /// By which Gitea and Forgejo know one, unless they are configured otherwise.
 pub(crate) const GITEA: &[&str] = &["WIP:", "[WIP]"];
 
-/// As long as every forge takes it.
+/// The length that every forge accepts.
 const LIMIT: usize = 255;
 
 /// The title on one line and not too long.
@@ -37,7 +37,7 @@ fn after_mark<'a>(title: &'a str, marks: &[&str]) -> Option<&'a str> {
     marks.iter().find(starts).map(|mark| title[mark.len()..].trim_start())
 }
 
-/// At most so many characters, with a sign where something was cut.
+/// At most this many characters, with an ellipsis where something was cut.
 pub(crate) fn cut(text: &str, limit: usize) -> String {
     if text.chars().count() <= limit {
         return text.to_owned();

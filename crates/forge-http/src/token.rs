@@ -22,12 +22,12 @@ pub enum TokenSource {
 }
 
 impl TokenSource {
-    /// The token to use now, good for at least some minutes. `None` only when none is configured.
+    /// The token to use now, valid for at least some minutes. `None` only when none is configured.
     ///
     /// For git over HTTP it is the password of [`Host::git_user`](crate::Host::git_user).
     ///
     /// # Errors
-    /// `Refused` when somebody has to mend something first; `Unavailable` when GitHub gives no installation token now.
+    /// `Refused` when somebody has to fix something first; `Unavailable` when GitHub issues no installation token now.
     pub async fn token(&self, address: &Address) -> Result<Option<Secret>, ForgeError> {
         match self {
             Self::None => Ok(None),
@@ -37,15 +37,15 @@ impl TokenSource {
         }
     }
 
-    /// The token that is kept there, as it is now.
+    /// The current token.
     ///
     /// # Errors
-    /// `Refused` when there is none, or what is there is no token.
+    /// `Refused` when there is none, or it is not a token.
     pub fn read(source: &SecretSource) -> Result<Secret, ForgeError> {
         source.read().map_err(|error| refuse(&error))
     }
 
-    /// The token was not accepted: what is kept of it is of no use.
+    /// The token was refused: drop the cached one.
     pub(crate) fn forget(&self, address: &Address) {
         if let Self::App(app) = self {
             app.forget(address);
@@ -53,7 +53,7 @@ impl TokenSource {
     }
 }
 
-/// Somebody has to mend where a secret is kept.
+/// The configured source of a secret is missing or invalid.
 pub(crate) fn refuse(error: &SecretSourceError) -> ForgeError {
     let sentence = match error.source() {
         Some(why) => format!("{error}: {why}"),
@@ -62,7 +62,7 @@ pub(crate) fn refuse(error: &SecretSourceError) -> ForgeError {
     ForgeError::Refused { sentence }
 }
 
-/// As a sentence speaks of it.
+/// The source as named in error sentences.
 impl fmt::Display for TokenSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,8 +1,8 @@
 //! What went wrong, sorted by what to do about it and put into a sentence.
 //!
-//! Servers tell trouble in three ways at once: a status, a mark (`type` or `code`) and a message for people. A mark that can
-//! mean one thing only is believed first, then the few phrases by which everybody tells that a context is too long or an
-//! account empty, then the status, and, where there is none because the reply had begun, the other marks.
+//! Servers report errors in three ways at once: a status, a code (`type` or `code`) and a message for people. An unambiguous
+//! code counts first, then the few common phrases for a context that is too long or an account without credit, then the
+//! status, and, where there is none because the reply had begun, the other codes.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::endpoint::{Base, Endpoint};
 
-/// Whom we ask, as errors name them.
+/// The server's name in error sentences.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
     pub(crate) provider: &'static str,
@@ -38,18 +38,18 @@ pub(crate) enum CallFailure {
     Quota,
     NoModel,
     Interrupted,
-    /// The server finds fault with the request.
+    /// The server rejects the request.
     Rejected,
 }
 
-/// What a server told of its trouble.
+/// The error a server reported.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct FailureReply {
     message: String,
     marks: Vec<String>,
     /// A status where it is part of the text, as in a stream.
     status: Option<u16>,
-    /// The fields of the request that it finds fault with.
+    /// The fields of the request that it rejects.
     fields: Vec<String>,
 }
 
@@ -78,7 +78,7 @@ impl FailureReply {
         })
     }
 
-    /// Whether the server finds fault with this field of the request.
+    /// Whether the server rejects this field of the request.
     pub(crate) fn names(&self, field: &str) -> bool {
         self.message.contains(field) || self.fields.iter().any(|own| own == field)
     }
@@ -102,7 +102,7 @@ impl FailureReply {
     }
 }
 
-/// Marks that mean one thing, whatever the status.
+/// Codes that mean one thing, whatever the status.
 const PLAIN_MARKS: [(&str, CallFailure); 12] = [
     ("context_length_exceeded", CallFailure::ContextTooLong),
     ("exceed_context_size_error", CallFailure::ContextTooLong),
@@ -118,7 +118,7 @@ const PLAIN_MARKS: [(&str, CallFailure); 12] = [
     ("model_not_found", CallFailure::NoModel),
 ];
 
-/// Marks that repeat the status and count where there is none.
+/// Codes that repeat the status and count where there is none.
 const OTHER_MARKS: [(&str, CallFailure); 12] = [
     ("authentication_error", CallFailure::Key),
     ("permission_error", CallFailure::Forbidden),
@@ -171,15 +171,15 @@ impl Peer {
         Self { provider, base, model, key, key_source }
     }
 
-    /// The error that tells of a trouble, with the server's own words as its source.
+    /// The error for a failure, with the server's message as its source.
     pub(crate) fn error(&self, trouble: CallFailure, wait: Option<Duration>, told: &FailureReply) -> ModelError {
         let error = ModelError::new(kind(trouble, wait), self.sentence(trouble));
-        // What is said about a key may hold a part of it.
+        // Messages about a key may contain a part of it.
         let words = if trouble == CallFailure::Key { String::new() } else { self.presentable(&told.message) };
         if words.is_empty() { error } else { error.because(words) }
     }
 
-    /// An error of a trouble that no server told.
+    /// An error that no server reported.
     pub(crate) fn own(&self, kind: ModelErrorKind, sentence: &str) -> ModelError {
         let Self { provider, model, base, .. } = self;
         ModelError::new(kind, format!("{provider} {model} at {base}: {sentence}"))

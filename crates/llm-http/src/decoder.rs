@@ -1,4 +1,4 @@
-//! Bytes to events, however they are cut: a machine without IO.
+//! Bytes to events, in chunks of any size; without IO.
 //!
 //! ```text
 //!  bytes ─▶ frames (sse) ─▶ JSON ─▶ one wire's reply ─▶ events
@@ -17,7 +17,7 @@ use crate::sse::{Frame, Reader, TooLong};
 /// The most bytes of a reply.
 const REPLY_LIMIT: usize = 32 << 20;
 
-/// One reply in the words of one wire.
+/// One reply in one wire format.
 pub(crate) trait Reply: Send + Unpin + 'static {
     /// Reads the JSON of one frame, and adds the events that are complete with it.
     fn read(&mut self, frame: &Value, events: &mut Vec<Event>) -> Result<(), Broken>;

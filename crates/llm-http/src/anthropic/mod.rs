@@ -31,7 +31,7 @@ pub struct Anthropic {
 
 impl Anthropic {
     /// # Errors
-    /// The endpoint's `base_url` is none.
+    /// The endpoint's `base_url` is not a base URL.
     pub fn new(client: Client, endpoint: Endpoint) -> Result<Self, EndpointError> {
         let base = endpoint.base_url.as_deref().unwrap_or(OWN_BASE);
         let base = Base::parse(base, &["/v1/messages", "/v1"])?;
@@ -41,8 +41,7 @@ impl Anthropic {
         Ok(Self { exchange: Exchange { client, peer, idle: endpoint.idle, headers }, endpoint })
     }
 
-    /// Asks the server whether it knows the model and accepts the key, as cheaply as it can be asked. Gives a sentence for
-    /// people.
+    /// Checks with a cheap request that the server knows the model and accepts the key. Returns a sentence for people.
     pub async fn check(&self) -> Result<String, ModelError> {
         self.exchange.check("/v1/models?limit=1000", self).await
     }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::decoder::{Broken, Reply};
 use crate::input::{self, Ids};
 
-/// A message on its way.
+/// A message being streamed.
 #[derive(Debug, Default)]
 pub(crate) struct Message {
     ids: Ids,
