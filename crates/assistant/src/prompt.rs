@@ -302,7 +302,7 @@ fn output(call: &AnsweredCall, never_mentioned: &[String], room: usize) -> Strin
     };
     let mut length = 16 + never_mentioned.len();
     for passage in passages {
-        let result = passage.to_json();
+        let Ok(result) = serde_json::to_string(&**passage) else { continue };
         length += result.len() + 1;
         if length > room {
             break;

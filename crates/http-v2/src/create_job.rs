@@ -1,7 +1,7 @@
 //! `POST /v2/agent/{projectId}/job`: accept a job. It runs on when this has answered.
 
 use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, wanted_branch};
-use docent_types::{ID_LENGTH, Project};
+use docent_types::Project;
 use docent_web::{HttpError, Request, Response, rate_limit, respond};
 use http::header::LOCATION;
 use http::{HeaderValue, StatusCode};
@@ -33,7 +33,7 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, project: &Proje
     let written = api.jobs.submit(new, key).await?;
     let mut response = respond::json(StatusCode::CREATED, &JobBody::from(&*written.job));
     let headers = response.headers_mut();
-    let location = ["/v2/agent/", project.id.as_str(), "/job/", written.job.id.written(&mut [0; ID_LENGTH])].concat();
+    let location = format!("/v2/agent/{}/job/{}", project.id, written.job.id);
     if let Ok(location) = HeaderValue::try_from(location) {
         headers.insert(LOCATION, location);
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use docent_types::{AgentJob, ID_LENGTH, JobId, Timestamp};
+use docent_types::{AgentJob, JobId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The right to work on a job until a moment. The token grows with every lease of the job, so a write that carries an
@@ -29,7 +29,7 @@ const OWN: &str = "docent/";
 
 /// The branch of a job that asks for none.
 pub(crate) fn own_branch(id: JobId) -> String {
-    [OWN, id.written(&mut [0; ID_LENGTH])].concat()
+    format!("{OWN}{id}")
 }
 
 /// The job that a branch is named after, as one is whose job asks for none. A name alone: there need not be such a job.
@@ -87,8 +87,7 @@ impl Row {
 
     /// Whether the job's branch is named after the job.
     pub fn has_own_branch(&self) -> bool {
-        let name = self.job.source.branch.strip_prefix(OWN);
-        name.is_some_and(|name| name == self.id().written(&mut [0; ID_LENGTH]))
+        named_after(&self.job.source.branch) == Some(self.id())
     }
 
     /// Two rows with the same concurrency key are never leased at the same time: one branch of one repository. A job stays in its

@@ -8,14 +8,11 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
+use time::macros::format_description;
 use uuid::Uuid;
-
-use crate::random;
 
 /// The last moment of the year 9999, beyond which RFC 3339 cannot write.
 const LAST: i64 = 253_402_300_799_999;
-/// Bytes of a moment as text.
-const LENGTH: usize = "0000-00-00T00:00:00.000Z".len();
 
 /// A moment, in whole milliseconds since the Unix epoch. Shown as RFC 3339 UTC with milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -59,39 +56,18 @@ impl Timestamp {
 }
 
 impl Timestamp {
-    /// As text, if its year has four digits. Written on every answer that shows a job, so digit by digit: a description of the
-    /// format costs several times as much to follow.
-    fn written(self, text: &mut [u8; LENGTH]) -> Option<&str> {
-        let moment = OffsetDateTime::from_unix_timestamp(self.0.div_euclid(1000)).ok()?;
-        let year = u32::try_from(moment.year()).ok().filter(|year| *year < 10_000)?;
-        let millis = u32::try_from(self.0.rem_euclid(1000)).ok()?;
-        *text = *b"0000-00-00T00:00:00.000Z";
-        for (begin, number) in [
-            (0, year / 100),
-            (2, year % 100),
-            (5, u8::from(moment.month()).into()),
-            (8, moment.day().into()),
-            (11, moment.hour().into()),
-            (14, moment.minute().into()),
-            (17, moment.second().into()),
-            (21, millis % 100),
-        ] {
-            [text[begin], text[begin + 1]] = two_digits(number);
-        }
-        [_, text[20]] = two_digits(millis / 100);
-        std::str::from_utf8(text).ok()
+    /// As text, if its year has four digits.
+    fn text(self) -> Option<String> {
+        let format = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+        let moment = OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000).ok()?;
+        moment.format(format).ok().filter(|_| (0..10_000).contains(&moment.year()))
     }
 }
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.written(&mut [0; LENGTH]).ok_or(fmt::Error)?)
+        f.write_str(&self.text().ok_or(fmt::Error)?)
     }
-}
-
-/// A number below 100.
-fn two_digits(number: u32) -> [u8; 2] {
-    [number / 10, number % 10].map(|digit| b'0' + digit as u8)
 }
 
 impl fmt::Debug for Timestamp {
@@ -102,9 +78,8 @@ impl fmt::Debug for Timestamp {
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = [0; LENGTH];
-        let text = self.written(&mut text).ok_or_else(|| serde::ser::Error::custom("a year that cannot be written"))?;
-        serializer.serialize_str(text)
+        let text = self.text().ok_or_else(|| serde::ser::Error::custom("a year that cannot be written"))?;
+        serializer.serialize_str(&text)
     }
 }
 
@@ -167,14 +142,15 @@ impl Ids for RandomIds {
     fn ordered(&self, now: Timestamp) -> Uuid {
         static LAST: AtomicU64 = AtomicU64::new(0);
         let (millis, count) = turn(&LAST, u64::try_from(now.millis()).unwrap_or(0));
-        let random = random_bytes();
-        let mut random = random.first_chunk().copied().unwrap_or_default();
+        let mut random = [0; 10];
         random[..2].copy_from_slice(&count.to_be_bytes());
+        // In the second half of a random id nothing but chance.
+        random[2..].copy_from_slice(&Uuid::new_v4().as_u64_pair().1.to_be_bytes());
         uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid()
     }
 
     fn unguessable(&self) -> Uuid {
-        uuid::Builder::from_random_bytes(random_bytes()).into_uuid()
+        Uuid::new_v4()
     }
 }
 
@@ -193,11 +169,6 @@ fn turn(last: &AtomicU64, millis: u64) -> (u64, u16) {
     let before = last.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(after(last)));
     let this = after(before.unwrap_or_else(|last| last));
     (this >> BITS, u16::try_from(this & ((1 << BITS) - 1)).unwrap_or(0))
-}
-
-/// Where there is no randomness, `new_v4` is who says so.
-fn random_bytes() -> [u8; random::ID] {
-    random::bytes().unwrap_or_else(|| Uuid::new_v4().into_bytes())
 }
 
 /// Ids that count up from one: for tests, where the same run must give the same bytes. Clones share the count.
@@ -234,6 +205,8 @@ mod tests {
         assert_eq!(Timestamp::parse("2026-11-18T12:06:40.007+01:00"), Some(moment));
         assert_eq!(Timestamp::parse("yesterday"), None);
         assert_eq!(moment.plus(Duration::MAX).to_string(), "9999-12-31T23:59:59.999Z");
+        let before_all_years = moment.minus(Duration::MAX);
+        assert!(serde_json::to_string(&before_all_years).is_err(), "RFC 3339 has no form for it");
     }
 
     proptest! {

@@ -92,9 +92,6 @@ name! {
     Domain
 }
 
-/// How long the text of an id is, in bytes.
-pub const ID_LENGTH: usize = uuid::fmt::Hyphenated::LENGTH;
-
 macro_rules! id {
     ($(#[$doc:meta])* $type:ident) => {
         $(#[$doc])*
@@ -116,17 +113,12 @@ macro_rules! id {
 
             /// Reads the hyphenated form; anything else is no id of ours.
             pub fn parse(text: &str) -> Option<Self> {
-                if text.len() != ID_LENGTH { return None; }
+                if text.len() != uuid::fmt::Hyphenated::LENGTH { return None; }
                 Uuid::try_parse(text).ok().map(Self)
             }
 
             pub const fn uuid(self) -> Uuid {
                 self.0
-            }
-
-            /// As text, the hyphenated form, written where there is room.
-            pub fn written(self, room: &mut [u8; ID_LENGTH]) -> &str {
-                self.0.as_hyphenated().encode_lower(room)
             }
         }
 

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::json_text::json_text;
-
 /// A passage of a docs page: what a search result shows and an answer cites.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Passage {
@@ -67,35 +65,6 @@ impl Passage {
             None => shown,
         }
     }
-
-    /// As JSON: what its serializer writes, in one go.
-    pub fn to_json(&self) -> String {
-        let mut out = String::with_capacity(self.content.len() + self.content.len() / 16 + 512);
-        let text = |name: &str, text: &str, out: &mut String| {
-            out.push_str(name);
-            out.push('"');
-            json_text(text, |piece| out.push_str(piece));
-            out.push('"');
-        };
-        text("{\"path\":", &self.path, &mut out);
-        text(",\"href\":", &self.href, &mut out);
-        text(",\"title\":", &self.title, &mut out);
-        out.push_str(",\"headings\":[");
-        for (at, heading) in self.headings.iter().enumerate() {
-            text(if at > 0 { "," } else { "" }, heading, &mut out);
-        }
-        text("],\"content\":", &self.content, &mut out);
-        out.push_str(",\"score\":");
-        // A number fails at nothing, and one that is none becomes `null`.
-        out.push_str(&serde_json::to_string(&self.score).unwrap_or_default());
-        for (name, known) in [(",\"version\":", &self.version), (",\"language\":", &self.language)] {
-            if let Some(known) = known {
-                text(name, known, &mut out);
-            }
-        }
-        out.push('}');
-        out
-    }
 }
 
 #[cfg(test)]
@@ -139,18 +108,6 @@ mod tests {
             let headings: Vec<&str> = headings.iter().map(String::as_str).collect();
             let shown = passage(&title, &headings, &content).under_headings();
             prop_assert!(shown.chars().count() <= LONGEST_PASSAGE);
-        }
-
-        #[test]
-        fn as_json_it_is_what_its_serializer_writes(
-            texts in proptest::array::uniform4("(\\PC|[\"\n]){0,12}"),
-            headings in proptest::collection::vec("\\PC{0,6}", 0..4),
-            score in proptest::num::f32::ANY,
-            known in proptest::array::uniform2(proptest::option::of("[a-z]{0,3}")),
-        ) {
-            let ([path, href, title, content], [version, language]) = (texts, known);
-            let passage = Passage { path, href, title, headings, content, score, version, language };
-            prop_assert_eq!(passage.to_json(), serde_json::to_string(&passage).unwrap());
         }
     }
 }

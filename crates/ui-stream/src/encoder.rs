@@ -1,7 +1,7 @@
 //! What a protocol is to whoever sends it.
 
 use bytes::{BufMut, BytesMut};
-use docent_types::{StreamEvent, json_text};
+use docent_types::StreamEvent;
 use serde::Serialize;
 
 /// Writes one reply in one protocol. Make a new one for every reply.
@@ -26,14 +26,6 @@ pub(crate) fn json<T: Serialize + ?Sized>(value: &T, out: &mut BytesMut) {
     // strings or a serialiser of its own that refuses.
     let written = serde_json::to_writer(out.writer(), value);
     debug_assert!(written.is_ok(), "a frame always serialises");
-}
-
-/// Writes a string as JSON.
-pub(crate) fn string(text: &str, out: &mut BytesMut) {
-    out.reserve(text.len() + 2);
-    out.put_u8(b'"');
-    json_text(text, |piece| out.put_slice(piece.as_bytes()));
-    out.put_u8(b'"');
 }
 
 /// JSON has no NaN; it would become the `null` that clients refuse.

@@ -15,8 +15,6 @@
 //! frames carry exactly the fields named here, and everything of our own goes under `messageMetadata` and
 //! `providerMetadata`, which every release lets through.
 
-use std::sync::Arc;
-
 use bytes::BytesMut;
 use docent_types::{FinishReason, Passage, StreamEvent, ThreadId, ToolOutput};
 use http::HeaderMap;
@@ -24,7 +22,7 @@ use http::header::{ORIGIN, USER_AGENT};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::encoder::{Encoder, finite, json, string};
+use crate::encoder::{Encoder, finite, json};
 
 /// How much the last frame says at its top level.
 ///
@@ -81,8 +79,6 @@ impl Encoder for UiMessageStream {
             return;
         }
         match event {
-            StreamEvent::TextDelta { id, text } => text_delta(id, text, out),
-            StreamEvent::ToolResult { id, output: ToolOutput::Passages(passages) } => found(id, passages, out),
             StreamEvent::KeepAlive => out.extend_from_slice(Self::KEEP_ALIVE),
             StreamEvent::Finish { reason, thread_id, .. } => {
                 frame(&self.finish_chunk(*reason, *thread_id), out);
@@ -135,7 +131,11 @@ fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
             Chunk::ToolOutputError { tool_call_id: id, error_text: sentence }
         }
         StreamEvent::ToolResult { id, output: ToolOutput::Json(value) } => {
-            Chunk::ToolOutputAvailable { tool_call_id: id, output: value }
+            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Json(value) }
+        }
+        StreamEvent::ToolResult { id, output: ToolOutput::Passages(passages) } => {
+            let results = passages.iter().map(|passage| Found::of(passage)).collect();
+            Chunk::ToolOutputAvailable { tool_call_id: id, output: Output::Found { kind: "search", results } }
         }
         StreamEvent::Source { id, passage } => Chunk::SourceUrl {
             source_id: id,
@@ -146,50 +146,13 @@ fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
             },
         },
         StreamEvent::TextStart { id } => Chunk::TextStart { id },
+        StreamEvent::TextDelta { id, text } => Chunk::TextDelta { id, delta: text },
         StreamEvent::TextEnd { id } => Chunk::TextEnd { id },
         StreamEvent::StepFinish { .. } => Chunk::FinishStep,
-        StreamEvent::TextDelta { .. }
-        | StreamEvent::ToolResult { output: ToolOutput::Passages(_), .. }
-        | StreamEvent::Data { .. }
-        | StreamEvent::Finish { .. }
-        | StreamEvent::Error { .. }
-        | StreamEvent::KeepAlive => return None,
-    })
-}
-
-/// The frame a reply is made of, hundreds of times: written from a template, without going through a serialiser for
-/// anything but the two strings.
-fn text_delta(id: &str, text: &str, out: &mut BytesMut) {
-    // The template is 44 bytes; most text needs no escapes, and the buffer grows when it does.
-    out.reserve(48 + id.len() + text.len());
-    out.extend_from_slice(b"data: {\"type\":\"text-delta\",\"id\":");
-    string(id, out);
-    out.extend_from_slice(b",\"delta\":");
-    string(text, out);
-    out.extend_from_slice(b"}\n\n");
-}
-
-/// What a search found: most of what a reply is in bytes, and written like its text.
-fn found(id: &str, passages: &[Arc<Passage>], out: &mut BytesMut) {
-    out.reserve(passages.iter().map(|passage| passage.content.len() * 17 / 16 + 512).sum());
-    let text = |name: &[u8], text: &str, out: &mut BytesMut| {
-        out.extend_from_slice(name);
-        string(text, out);
-    };
-    text(b"data: {\"type\":\"tool-output-available\",\"toolCallId\":", id, out);
-    out.extend_from_slice(b",\"output\":{\"type\":\"search\",\"results\":[");
-    for (at, passage) in passages.iter().enumerate() {
-        text(if at > 0 { b",{\"content\":" } else { b"{\"content\":" }, &passage.under_headings(), out);
-        text(b",\"path\":", &passage.path, out);
-        text(b",\"metadata\":{\"title\":", &passage.title, out);
-        text(b",\"href\":", &passage.href, out);
-        if let Some(score) = finite(passage.score) {
-            out.extend_from_slice(b",\"score\":");
-            json(&score, out);
+        StreamEvent::Data { .. } | StreamEvent::Finish { .. } | StreamEvent::Error { .. } | StreamEvent::KeepAlive => {
+            return None;
         }
-        out.extend_from_slice(b"}}");
-    }
-    out.extend_from_slice(b"]}}\n\n");
+    })
 }
 
 fn frame<T: Serialize>(chunk: &T, out: &mut BytesMut) {
@@ -214,7 +177,7 @@ enum Chunk<'a> {
     },
     ToolOutputAvailable {
         tool_call_id: &'a str,
-        output: &'a Value,
+        output: Output<'a>,
     },
     ToolOutputError {
         tool_call_id: &'a str,
@@ -230,6 +193,10 @@ enum Chunk<'a> {
     TextStart {
         id: &'a str,
     },
+    TextDelta {
+        id: &'a str,
+        delta: &'a str,
+    },
     TextEnd {
         id: &'a str,
     },
@@ -244,6 +211,41 @@ enum Chunk<'a> {
     Error {
         error_text: &'a str,
     },
+}
+
+/// What a tool gave back.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Output<'a> {
+    Json(&'a Value),
+    Found {
+        #[serde(rename = "type")]
+        kind: &'static str,
+        results: Vec<Found<'a>>,
+    },
+}
+
+/// A passage that a search found.
+#[derive(Serialize)]
+struct Found<'a> {
+    content: String,
+    path: &'a str,
+    metadata: FoundMetadata<'a>,
+}
+
+#[derive(Serialize)]
+struct FoundMetadata<'a> {
+    title: &'a str,
+    href: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    score: Option<f32>,
+}
+
+impl<'a> Found<'a> {
+    fn of(passage: &'a Passage) -> Self {
+        let Passage { path, href, title, score, .. } = passage;
+        Self { content: passage.under_headings(), path, metadata: FoundMetadata { title, href, score: finite(*score) } }
+    }
 }
 
 #[derive(Serialize)]

@@ -11,35 +11,13 @@ const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy"
 /// Says where the caller stands: `RateLimit: "default";r=0;t=12` and `RateLimit-Policy: "default";q=100;w=3600`.
 pub fn rate_limit(headers: &mut HeaderMap, quota_status: &QuotaStatus) {
     let QuotaStatus { limit, window, remaining, retry_after } = quota_status;
-    let left = [("\"default\";r=", (*remaining).into()), (";t=", whole_seconds(*retry_after))];
-    let policy = [("\"default\";q=", (*limit).into()), (";w=", whole_seconds(*window))];
-    for (name, parts) in [(RATE_LIMIT, left), (RATE_LIMIT_POLICY, policy)] {
-        if let Some(value) = written(parts) {
+    let left = format!(r#""default";r={remaining};t={}"#, whole_seconds(*retry_after));
+    let policy = format!(r#""default";q={limit};w={}"#, whole_seconds(*window));
+    for (name, value) in [(RATE_LIMIT, left), (RATE_LIMIT_POLICY, policy)] {
+        if let Ok(value) = HeaderValue::try_from(value) {
             headers.insert(name, value);
         }
     }
-}
-
-/// Words, each with the number behind it. From the end to the beginning, as it is the last digit that is known first.
-fn written(parts: [(&str, u64); 2]) -> Option<HeaderValue> {
-    /// More than there can be.
-    const ROOM: usize = 72;
-    let mut text = [0; ROOM];
-    let mut begin = ROOM;
-    for (word, mut number) in parts.into_iter().rev() {
-        loop {
-            begin -= 1;
-            text[begin] = b'0' + u8::try_from(number % 10).unwrap_or(0);
-            number /= 10;
-            if number == 0 {
-                break;
-            }
-        }
-        let end = begin;
-        begin -= word.len();
-        text[begin..end].copy_from_slice(word.as_bytes());
-    }
-    HeaderValue::from_bytes(&text[begin..]).ok()
 }
 
 /// Rounded up: a client that waits this long never comes too early.

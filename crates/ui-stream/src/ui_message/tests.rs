@@ -1,3 +1,5 @@
+use std::sync::Arc;
+
 use docent_types::{MessageId, Usage};
 use insta::assert_snapshot;
 use proptest::prelude::*;
