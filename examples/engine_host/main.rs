@@ -25,10 +25,10 @@ use std::time::{Duration, Instant};
 
 use docent_access::{Access, Grant, KeyKind, Keys, Projects, mint, system_randomness};
 use docent_assistant::Assistant;
+use docent_builtin::Builtin;
 use docent_discovery::{Answering, Replies};
 use docent_http_v2::Api;
 use docent_jobs::{Engine, EngineConfig, JobLimits, JobQuery, Jobs, ModelNames, NewJob};
-use docent_llm::builtin::Builtin;
 use docent_search::Indexes;
 use docent_store::SqliteStore;
 use docent_types::{

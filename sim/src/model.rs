@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_authoring::record::Record;
-use docent_llm::builtin::Builtin;
+use docent_builtin::Builtin;
 use docent_llm::{Description, Event, EventStream, Model, ModelError, ModelErrorKind, Request};
 use docent_types::{ContentPart, FinishReason, Role, Usage};
 use futures::{StreamExt, stream};

@@ -1,5 +1,5 @@
+use docent_builtin::Builtin;
 use docent_llm::Model;
-use docent_llm::builtin::Builtin;
 use docent_llm::scripted::{Reply as Script, Scripted};
 use docent_types::{ContentPart, FinishReason, Role, Usage};
 use serde_json::json;

@@ -253,13 +253,13 @@ fn every_tool_is_described_and_its_schema_is_an_object() {
             assert!(spec.schema["properties"].get(required.as_str().expect("a name")).is_some(), "{}", spec.name);
         }
     }
-    let chores = docent_llm::builtin::read(
+    let chores = docent_builtin::read(
         "Replace \"a\" with \"b\" in x/**. Move page a to b. Delete page a. Fix broken links. Add missing titles and \
          descriptions. Set a to \"b\" in c.md. Add a page x titled \"y\"",
     );
     assert_eq!(chores.len(), 8);
     for chore in chores {
-        let docent_llm::builtin::Instruction::Chore(chore) = chore else { panic!("{chore:?}") };
+        let docent_builtin::Instruction::Chore(chore) = chore else { panic!("{chore:?}") };
         let (name, input) = chore.call();
         let answer = answer(&mut docs(), name, input);
         assert!(!answer.output.contains("the input is not"), "{name}: {}", answer.output);

@@ -188,7 +188,7 @@ async fn the_builtin_model_says_what_it_did_and_what_is_left_when_it_is_stopped(
     let prompt = "Rename \"Acme\" to \"Zenith\". Fix broken links. Add missing descriptions.";
     let mut transcript = Transcript::of_prompt(prompt);
     let settings = limited(TurnLimits { steps: 1, ..TurnLimits::default() });
-    let (done, _) = run(&docent_llm::builtin::Builtin, &mut transcript, &docs(), &settings).await;
+    let (done, _) = run(&docent_builtin::Builtin, &mut transcript, &docs(), &settings).await;
     assert_eq!(done.outcome, Outcome::Stopped);
     assert!(done.summary.contains("used up its steps.\n\n- Replaced “Acme” with “Zenith”"), "{}", done.summary);
     assert!(

@@ -9,8 +9,8 @@ mod trouble;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use docent_builtin::Builtin;
 use docent_llm::Model;
-use docent_llm::builtin::Builtin;
 use docent_llm::scripted::Scripted;
 use docent_search::{Filter, Index, Snapshot, Source, SourceFile};
 use docent_types::{

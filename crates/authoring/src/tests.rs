@@ -19,12 +19,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
+use docent_builtin::Builtin;
 use docent_forge::memory::MemoryPullRequests;
 use docent_forge::{Forge, ForgeError, LocalForge, PullRequest, PullRequests, Record as PullRecord, Request};
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::{Engine, EngineConfig, JobLimits, Jobs, NewJob, Store};
 use docent_llm::Model;
-use docent_llm::builtin::Builtin;
 use docent_types::{
     AgentJob, BranchName, Clock, Domain, FixedIds, ForgeKind, Halt, Ids, JobStatus, ManualClock, Message, Project,
     ProjectId, ProjectSettings, ProjectUid, Role, StoreError, Timestamp,

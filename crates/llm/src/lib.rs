@@ -4,18 +4,12 @@
 //! [`Event::Done`]. Dropping the stream cancels the call. What goes wrong is a [`ModelError`], whose
 //! [`ModelErrorKind`] says what a caller can do about it.
 //!
-//! Two models live here, because they need nothing from outside:
-//!
-//! - [`builtin::Builtin`], the honest local model: it quotes passages for the assistant and carries out documented
-//!   docs chores for the agent, and says so when that is not enough;
-//! - [`scripted::Scripted`], which plays a script in tests.
-//!
-//! This crate refuses to know vendors: their wire formats and clients are adapters elsewhere.
+//! [`scripted::Scripted`] plays a script in tests. This crate refuses to know any other model: wire formats and clients
+//! of vendors are adapters elsewhere, and so is the model that needs no service.
 
-pub mod builtin;
 mod error;
 mod model;
 pub mod scripted;
 
 pub use error::{ModelError, ModelErrorKind, Retry};
-pub use model::{Description, Editor, Event, EventStream, MOST_CALLS, Model, Request, ToolChoice, ToolSpec};
+pub use model::{BUILTIN, Description, Editor, Event, EventStream, MOST_CALLS, Model, Request, ToolChoice, ToolSpec};

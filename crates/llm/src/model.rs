@@ -27,6 +27,10 @@ pub trait Model: Send + Sync + fmt::Debug {
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError>;
 }
 
+/// The provider of the model that needs no service, in [`Description::provider`] and in configurations. No other model may
+/// be called so.
+pub const BUILTIN: &str = "builtin";
+
 /// What a model is, as far as its callers have to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
@@ -60,7 +64,7 @@ impl Description {
 
     /// Whether this is the model that needs no configuration, and that people should be told about.
     pub fn is_builtin(&self) -> bool {
-        self.provider == crate::builtin::PROVIDER
+        self.provider == BUILTIN
     }
 }
 

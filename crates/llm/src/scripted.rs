@@ -244,7 +244,7 @@ impl From<String> for Reply {
 }
 
 /// Cuts a text into words, each with the white space after it; put together they are the text again.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(char::is_whitespace)
 }
 

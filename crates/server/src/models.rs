@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use docent_builtin::Builtin;
 use docent_http_client::{Client, ClientOptions, Secret};
-use docent_llm::builtin::Builtin;
 use docent_llm::{Description, EventStream, Model, ModelError, ModelErrorKind, Request};
 use docent_llm_http::{Anthropic, Dialect, Endpoint, EndpointError, OpenAi};
 use tracing::{info, warn};

@@ -70,10 +70,10 @@ async fn hourly<F: Future<Output = ()>>(forget: impl Fn() -> F, drain: Cancellat
 mod tests {
     use docent_assistant::memory::MemoryThreads;
     use docent_assistant::{NewThread, ThreadKey, Threads};
+    use docent_builtin::Builtin;
     use docent_jobs::memory::MemoryStore;
     use docent_jobs::scripted::Scripted;
     use docent_jobs::{JobLimits, NewJob, Outcome};
-    use docent_llm::builtin::Builtin;
     use docent_types::{
         AgentJob, Domain, FixedIds, ForgeKind, Ids, ManualClock, Message, Project, ProjectId, ProjectSettings,
         ProjectUid, Role, ThreadId, Timestamp,

@@ -88,7 +88,7 @@ impl TryFrom<String> for Provider {
         match name.as_str() {
             "anthropic" => Ok(Self::Anthropic),
             "openai" => Ok(Self::OpenAi),
-            docent_llm::builtin::PROVIDER => Ok(Self::Builtin),
+            docent_llm::BUILTIN => Ok(Self::Builtin),
             _ => Err(format!("there is no provider `{name}`; say {PROVIDERS}")),
         }
     }

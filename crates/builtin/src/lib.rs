@@ -8,7 +8,8 @@
 //!   with links, inside a short fixed frame, and says so when the docs do not answer. Where the system prompt asks for
 //!   notes in comments, that the docs do not answer or what to ask next, it writes them as any model would.
 //!
-//! It is a pure function of the transcript and keeps nothing between calls.
+//! It is a pure function of the transcript and keeps nothing between calls. This crate refuses to know who runs the
+//! agent and the assistant, and where the passages come from.
 
 mod answer_kind;
 mod assistant;
@@ -28,19 +29,13 @@ mod transcript;
 mod words;
 
 use async_trait::async_trait;
+use docent_llm::{BUILTIN, Description, Event, EventStream, Model, ModelError, Request, ToolChoice};
 use docent_types::{FinishReason, Usage};
 use futures::{StreamExt, stream};
 use serde_json::Value;
 
-use crate::error::ModelError;
-use crate::model::{Description, Event, EventStream, Model, Request, ToolChoice};
-use crate::scripted::words;
-
 pub use chore::{Chore, OutlineItem, Scope};
 pub use grammar::{FORMS, Instruction, read};
-
-/// What the builtin model calls its provider, in [`Description::provider`] and in the configuration.
-pub const PROVIDER: &str = "builtin";
 
 /// The builtin model.
 #[derive(Debug, Clone, Copy, Default)]
@@ -56,7 +51,7 @@ struct Draft {
 #[async_trait]
 impl Model for Builtin {
     fn describe(&self) -> Description {
-        Description { context_tokens: u32::MAX, costs: false, ..Description::new(PROVIDER, PROVIDER) }
+        Description { context_tokens: u32::MAX, costs: false, ..Description::new(BUILTIN, BUILTIN) }
     }
 
     async fn stream(&self, request: Request) -> Result<EventStream, ModelError> {
@@ -88,6 +83,11 @@ fn play(draft: Draft, request: &Request) -> EventStream {
     }
     events.push(Event::Done { reason, usage });
     stream::iter(events.into_iter().map(Ok)).boxed()
+}
+
+/// Each with the white space after it.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split_inclusive(char::is_whitespace)
 }
 
 /// About how many tokens a text would be to a language model: its words.

@@ -1,9 +1,9 @@
+use docent_llm::ToolSpec;
 use docent_types::{ContentPart, Message, Role};
 use futures::StreamExt;
 use serde_json::json;
 
 use super::*;
-use crate::model::ToolSpec;
 
 fn agent_request(messages: Vec<Message>) -> Request {
     let finish = ToolSpec { name: "finish".into(), description: String::new(), schema: json!({}) };

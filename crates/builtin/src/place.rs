@@ -1,12 +1,12 @@
 //! Where an instruction applies: everywhere, or to the pages it names.
 
-use super::chore::Scope;
-use super::cursor::{Cursor, closing};
-use super::rules::has_page_ending;
+use crate::chore::Scope;
+use crate::cursor::{Cursor, closing};
+use crate::rules::has_page_ending;
 
 /// `everywhere`, `in all pages`, `in P, Q and R`; `None` when there is nothing of the kind. `more` are words that may
 /// stand in the place of `in`.
-pub(super) fn scope(cursor: &mut Cursor<'_>, more: &[&str]) -> Option<Scope> {
+pub(crate) fn scope(cursor: &mut Cursor<'_>, more: &[&str]) -> Option<Scope> {
     let mut found = None;
     loop {
         let mut next = *cursor;

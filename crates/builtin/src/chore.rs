@@ -104,7 +104,7 @@ impl Chore {
 }
 
 /// The tools that chores call.
-pub(super) const TOOLS: [&str; 8] = [
+pub(crate) const TOOLS: [&str; 8] = [
     "replace_text",
     "move_page",
     "delete_page",

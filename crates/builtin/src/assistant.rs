@@ -4,16 +4,16 @@ use docent_types::{Message, Passage, Role};
 use serde::Deserialize;
 use serde_json::json;
 
-use super::Draft;
-use super::answer_kind::AnswerKind;
-use super::language::{Frame, frame_for};
-use super::quote::{Candidate, quotes};
-use super::suggestions::questions;
-use super::transcript::{answered, said_by};
-use super::words::Topic;
+use crate::Draft;
+use crate::answer_kind::AnswerKind;
+use crate::language::{Frame, frame_for};
+use crate::quote::{Candidate, quotes};
+use crate::suggestions::questions;
+use crate::transcript::{answered, said_by};
+use crate::words::Topic;
 
 /// The tool whose results hold the passages.
-pub(super) const SEARCH: &str = "search";
+pub(crate) const SEARCH: &str = "search";
 
 /// What a passage has to be to answer: its page has to answer more likely than not, as the search thinks, and it has to
 /// hold half of what the question is about itself. Of two words one is not enough.
@@ -31,7 +31,7 @@ const SUGGESTIONS: &str = "docent:suggestions";
 
 /// The notes that the caller asks for.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Notes {
+pub(crate) struct Notes {
     /// That the docs hold no answer.
     unanswered: bool,
     /// What to ask next.
@@ -39,7 +39,7 @@ pub(super) struct Notes {
 }
 
 impl Notes {
-    pub(super) fn asked_for(system: &str) -> Self {
+    pub(crate) fn asked_for(system: &str) -> Self {
         Self { unanswered: system.contains(UNANSWERED), suggestions: system.contains(SUGGESTIONS) }
     }
 }
@@ -54,7 +54,7 @@ struct SearchResult {
 }
 
 /// The answer to the newest question; a search first, when there is none yet and one is offered.
-pub(super) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draft {
+pub(crate) fn next(messages: &[Message], may_search: bool, notes: Notes) -> Draft {
     let question = said_by(messages, Role::User).pop().unwrap_or_default();
     // What was searched for is the question itself, without what the caller put around it.
     let found = search(messages, may_search);

@@ -1,36 +1,36 @@
 //! The frame around quotes, in the asker's language.
 
-use super::words::is_unspaced;
+use crate::words::is_unspaced;
 
 /// The few fixed sentences of the assistant.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Frame {
+pub(crate) struct Frame {
     /// Before the quotes.
-    pub(super) opening: &'static str,
+    pub(crate) opening: &'static str,
     /// Before the link of one quote; the link follows.
-    pub(super) from: &'static str,
+    pub(crate) from: &'static str,
     /// Before links to pages that are not quoted.
-    pub(super) more: &'static str,
+    pub(crate) more: &'static str,
     /// When the docs hold no answer.
-    pub(super) nothing: &'static str,
+    pub(crate) nothing: &'static str,
     /// Around the words that the docs never mention, each between the quotation marks; after `nothing`.
-    pub(super) unmentioned: (&'static str, &'static str),
-    pub(super) quotation: (&'static str, &'static str),
+    pub(crate) unmentioned: (&'static str, &'static str),
+    pub(crate) quotation: (&'static str, &'static str),
     /// When the docs hold no answer but something near; links follow.
-    pub(super) nearest: &'static str,
+    pub(crate) nearest: &'static str,
     /// When nothing was asked.
-    pub(super) unasked: &'static str,
+    pub(crate) unasked: &'static str,
     /// Around what a question to ask next is about. Of these words none says anything about a topic.
-    pub(super) about: (&'static str, &'static str),
+    pub(crate) about: (&'static str, &'static str),
     /// How a heading begins that says how to do something, in lower case; empty where none is told by its beginning.
-    pub(super) how: &'static str,
+    pub(crate) how: &'static str,
     /// What makes a question of such a heading, before it and after it.
-    pub(super) asking: (&'static str, &'static str),
+    pub(crate) asking: (&'static str, &'static str),
 }
 
 /// All there are.
 #[cfg(test)]
-pub(super) const FRAMES: [&Frame; 11] =
+pub(crate) const FRAMES: [&Frame; 11] =
     [&ENGLISH, &GERMAN, &FRENCH, &SPANISH, &PORTUGUESE, &ITALIAN, &DUTCH, &RUSSIAN, &JAPANESE, &CHINESE, &KOREAN];
 
 const ENGLISH: Frame = Frame {
@@ -242,7 +242,7 @@ const TELLING: [(&Frame, &[&str]); 7] = [
 ];
 
 /// The frame for a question: by its script, else by its commonest words, else English.
-pub(super) fn frame_for(question: &str) -> &'static Frame {
+pub(crate) fn frame_for(question: &str) -> &'static Frame {
     let count = |is: fn(char) -> bool| question.chars().filter(|c| is(*c)).count();
     let letters = count(char::is_alphabetic).max(1);
     let most = |part: usize| part * 4 >= letters;

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use super::chore::{Chore, Scope};
-use super::cursor::Cursor;
-use super::grammar::ended;
-use super::outline::outline;
-use super::place::scope;
+use crate::chore::{Chore, Scope};
+use crate::cursor::Cursor;
+use crate::grammar::ended;
+use crate::outline::outline;
+use crate::place::scope;
 
 /// What a rule read: the chores, and where reading goes on.
-pub(super) type Parsed<'a> = (Vec<Chore>, Cursor<'a>);
+pub(crate) type Parsed<'a> = (Vec<Chore>, Cursor<'a>);
 
 /// The rules in the order they are tried.
-pub(super) const RULES: [fn(Cursor<'_>) -> Option<Parsed<'_>>; 7] =
+pub(crate) const RULES: [fn(Cursor<'_>) -> Option<Parsed<'_>>; 7] =
     [replace, move_page, delete_page, fix_links, add_missing, add_page, set_field];
 
 /// `Replace "A" with "B"`, `Rename "A" to "B"`.
@@ -103,11 +103,11 @@ fn names_page(cursor: &mut Cursor<'_>) -> bool {
     true
 }
 
-pub(super) fn is_path(text: &str) -> bool {
+pub(crate) fn is_path(text: &str) -> bool {
     text.contains('/') || has_page_ending(text)
 }
 
-pub(super) fn has_page_ending(text: &str) -> bool {
+pub(crate) fn has_page_ending(text: &str) -> bool {
     [".md", ".mdx", ".markdown", ".rst"].iter().any(|ending| text.to_ascii_lowercase().ends_with(ending))
 }
 

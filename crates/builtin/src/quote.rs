@@ -6,9 +6,9 @@
 
 use docent_types::Passage;
 
-use super::answer_kind::AnswerKind;
-use super::blocks::{Block, Kind, blocks};
-use super::words::{TermSet, Topic, Weights};
+use crate::answer_kind::AnswerKind;
+use crate::blocks::{Block, Kind, blocks};
+use crate::words::{TermSet, Topic, Weights};
 
 /// The most that is quoted of the best passages, in characters.
 const LONGEST: [usize; 3] = [900, 500, 400];
@@ -38,18 +38,18 @@ const OUTDATED: f32 = 0.5;
 
 /// A quote, and which of the passages it is from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Quote {
-    pub(super) passage: usize,
-    pub(super) text: String,
+pub(crate) struct Quote {
+    pub(crate) passage: usize,
+    pub(crate) text: String,
 }
 
 /// A passage that may be quoted, with what its page scored.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Candidate<'p> {
-    pub(super) passage: &'p Passage,
-    pub(super) score: f32,
+pub(crate) struct Candidate<'p> {
+    pub(crate) passage: &'p Passage,
+    pub(crate) score: f32,
     /// How many pages came out better.
-    pub(super) rank: usize,
+    pub(crate) rank: usize,
 }
 
 /// A passage cut to blocks.
@@ -65,7 +65,7 @@ struct Section<'p> {
 
 /// The quotes that answer, best first. Links become their words, as a target that works on its page need not work in an
 /// answer.
-pub(super) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: AnswerKind, asked: &str) -> Vec<Quote> {
+pub(crate) fn quotes(candidates: &[Candidate<'_>], topic: &Topic, wanted: AnswerKind, asked: &str) -> Vec<Quote> {
     let best_page = candidates.iter().map(|candidate| candidate.score).fold(f32::MIN_POSITIVE, f32::max);
     let sections: Vec<Section<'_>> =
         candidates.iter().map(|candidate| Section::of(candidate, topic, best_page, asked)).collect();

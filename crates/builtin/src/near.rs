@@ -6,11 +6,11 @@
 
 use serde_json::Value;
 
-use super::chore::{Chore, Scope};
-use super::cursor::{Cursor, closing, is_space};
-use super::grammar::{CONDITIONS, Instruction, read};
-use super::place::scope;
-use super::rules::is_path;
+use crate::chore::{Chore, Scope};
+use crate::cursor::{Cursor, closing, is_space};
+use crate::grammar::{CONDITIONS, Instruction, read};
+use crate::place::scope;
+use crate::rules::is_path;
 
 /// The longest text that is looked at, in characters.
 const LONGEST: usize = 1_000;
@@ -92,7 +92,7 @@ impl Token {
 }
 
 /// The instructions that were probably meant, in their plainest spelling and as code.
-pub(super) fn meant(text: &str) -> Option<String> {
+pub(crate) fn meant(text: &str) -> Option<String> {
     if text.chars().nth(LONGEST).is_some() {
         return None;
     }

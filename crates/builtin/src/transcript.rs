@@ -5,15 +5,15 @@ use serde_json::Value;
 
 /// A tool call that was answered.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct AnsweredCall<'a> {
-    pub(super) name: &'a str,
-    pub(super) input: &'a Value,
-    pub(super) output: &'a str,
-    pub(super) is_error: bool,
+pub(crate) struct AnsweredCall<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) input: &'a Value,
+    pub(crate) output: &'a str,
+    pub(crate) is_error: bool,
 }
 
 /// How many tool calls the transcript holds.
-pub(super) fn count_calls(messages: &[Message]) -> usize {
+pub(crate) fn count_calls(messages: &[Message]) -> usize {
     messages
         .iter()
         .flat_map(|message| &message.parts)
@@ -22,7 +22,7 @@ pub(super) fn count_calls(messages: &[Message]) -> usize {
 }
 
 /// The answered calls of a transcript in order of their answers.
-pub(super) fn answered(messages: &[Message]) -> Vec<AnsweredCall<'_>> {
+pub(crate) fn answered(messages: &[Message]) -> Vec<AnsweredCall<'_>> {
     let mut calls: Vec<(&str, &str, &Value)> = Vec::new();
     let mut answers = Vec::new();
     for part in messages.iter().flat_map(|message| &message.parts) {
@@ -41,7 +41,7 @@ pub(super) fn answered(messages: &[Message]) -> Vec<AnsweredCall<'_>> {
 
 /// The messages after the last one that ended a turn: the answer to an accepted `finish`, or words of the assistant
 /// without a call.
-pub(super) fn newest_turn<'a>(messages: &'a [Message], finish: &str) -> &'a [Message] {
+pub(crate) fn newest_turn<'a>(messages: &'a [Message], finish: &str) -> &'a [Message] {
     let ends_turn = |index: usize| {
         let message = &messages[index];
         match message.role {
@@ -57,7 +57,7 @@ pub(super) fn newest_turn<'a>(messages: &'a [Message], finish: &str) -> &'a [Mes
 }
 
 /// The words of everyone with this role, one text a message, empty ones left out.
-pub(super) fn said_by(messages: &[Message], role: Role) -> Vec<String> {
+pub(crate) fn said_by(messages: &[Message], role: Role) -> Vec<String> {
     let texts = messages.iter().filter(|message| message.role == role).map(Message::plain_text);
     texts.filter(|text| !text.trim().is_empty()).collect()
 }

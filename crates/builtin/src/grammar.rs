@@ -4,10 +4,10 @@
 //! What is not is left out to the end of its sentence and told. Nothing is guessed: an instruction with a condition
 //! (`… except in code`) is left as a whole, because the part that could be read is not what was asked.
 
-use super::chore::Chore;
-use super::cursor::{Cursor, closing, is_space};
-use super::outline::list_mark;
-use super::rules::{Parsed, RULES};
+use crate::chore::Chore;
+use crate::cursor::{Cursor, closing, is_space};
+use crate::outline::list_mark;
+use crate::rules::{Parsed, RULES};
 
 /// The instructions the builtin agent reads, as it lists them for people.
 pub const FORMS: [&str; 10] = [
@@ -110,7 +110,7 @@ fn instruction(cursor: Cursor<'_>) -> Option<Parsed<'_>> {
 }
 
 /// The end of a clause: the end of the prompt, the line or the sentence, or a joint to something that is no condition.
-pub(super) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
+pub(crate) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
     let mut polite = cursor;
     polite.mark(',');
     if polite.any(&["please", "thanks", "thank you", "for me"]) {
@@ -139,7 +139,7 @@ pub(super) fn ended(mut cursor: Cursor<'_>) -> Option<Cursor<'_>> {
 }
 
 /// Words that make a clause something other than it begins like.
-pub(super) const CONDITIONS: [&str; 25] = [
+pub(crate) const CONDITIONS: [&str; 25] = [
     "but",
     "except",
     "excluding",

@@ -6,14 +6,14 @@
 use docent_types::{Message, Role};
 use serde_json::{Value, json};
 
-use super::Draft;
-use super::chore::{Chore, TOOLS};
-use super::grammar::{FORMS, Instruction, read};
-use super::near::meant;
-use super::transcript::{AnsweredCall, answered, newest_turn, said_by};
+use crate::Draft;
+use crate::chore::{Chore, TOOLS};
+use crate::grammar::{FORMS, Instruction, read};
+use crate::near::meant;
+use crate::transcript::{AnsweredCall, answered, newest_turn, said_by};
 
 /// The tool that ends a turn. A request that offers it is the agent's.
-pub(super) const FINISH: &str = "finish";
+pub(crate) const FINISH: &str = "finish";
 const TODO_WRITE: &str = "todo_write";
 
 /// The longest title, in characters: what fits in a commit's first line.
@@ -24,7 +24,7 @@ const TODOS: usize = 100;
 const UNREADABLE: usize = 10;
 
 /// The next step of the newest turn.
-pub(super) fn next(messages: &[Message]) -> Draft {
+pub(crate) fn next(messages: &[Message]) -> Draft {
     let turn = NewestTurn::read(messages);
     if turn.chores.is_empty() {
         return cannot(&turn.nothing_to_do());
@@ -36,7 +36,7 @@ pub(super) fn next(messages: &[Message]) -> Draft {
 }
 
 /// What is said when the turn is stopped before its end. The last message is the one that asks for it.
-pub(super) fn farewell(messages: &[Message]) -> Draft {
+pub(crate) fn farewell(messages: &[Message]) -> Draft {
     let before = messages.split_last().map_or(messages, |(_, before)| before);
     let turn = NewestTurn::read(before);
     if turn.chores.is_empty() {

@@ -8,48 +8,48 @@ const LONGEST_QUOTE: usize = 1_000;
 const CLOSINGS: usize = 8;
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Cursor<'a> {
-    pub(super) text: &'a str,
-    pub(super) at: usize,
+pub(crate) struct Cursor<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) at: usize,
 }
 
 impl<'a> Cursor<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         Self { text, at: 0 }
     }
 
-    pub(super) fn rest(&self) -> &'a str {
+    pub(crate) fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
 
-    pub(super) fn peek(&self) -> Option<char> {
+    pub(crate) fn peek(&self) -> Option<char> {
         self.rest().chars().next()
     }
 
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.at >= self.text.len()
     }
 
-    pub(super) fn bump(&mut self) {
+    pub(crate) fn bump(&mut self) {
         self.at += self.peek().map_or(0, char::len_utf8);
     }
 
     /// Past white space, line breaks too.
-    pub(super) fn spaces(&mut self) {
+    pub(crate) fn spaces(&mut self) {
         while self.peek().is_some_and(is_space) {
             self.bump();
         }
     }
 
     /// Past white space on this line.
-    pub(super) fn blanks(&mut self) {
+    pub(crate) fn blanks(&mut self) {
         while self.peek().is_some_and(|c| is_space(c) && c != '\n') {
             self.bump();
         }
     }
 
     /// One word, whatever its case, after any white space.
-    pub(super) fn word(&mut self, word: &str) -> bool {
+    pub(crate) fn word(&mut self, word: &str) -> bool {
         let mut next = *self;
         next.spaces();
         let rest = next.rest();
@@ -70,7 +70,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Words in a row.
-    pub(super) fn words(&mut self, words: &str) -> bool {
+    pub(crate) fn words(&mut self, words: &str) -> bool {
         let mut next = *self;
         if !words.split(' ').all(|word| next.word(word)) {
             return false;
@@ -80,12 +80,12 @@ impl<'a> Cursor<'a> {
     }
 
     /// The first of several phrases that stands here.
-    pub(super) fn any(&mut self, phrases: &[&str]) -> bool {
+    pub(crate) fn any(&mut self, phrases: &[&str]) -> bool {
         phrases.iter().any(|phrase| self.words(phrase))
     }
 
     /// One character, after any white space.
-    pub(super) fn mark(&mut self, mark: char) -> bool {
+    pub(crate) fn mark(&mut self, mark: char) -> bool {
         let mut next = *self;
         next.spaces();
         if next.peek() != Some(mark) {
@@ -97,7 +97,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// A text in quotes: the reading that is most likely meant.
-    pub(super) fn quoted(&mut self) -> Option<String> {
+    pub(crate) fn quoted(&mut self) -> Option<String> {
         let (text, after) = self.quotations().into_iter().next()?;
         *self = after;
         Some(text)
@@ -106,7 +106,7 @@ impl<'a> Cursor<'a> {
     /// Every way to read a text in quotes from here, likeliest first. The likeliest ends at the first closing quote
     /// that ends a word and closes no quote inside (`"say "hi" twice"`); nothing beyond that one is tried, lest a
     /// quote swallow the clause after it. The others end inside a word (`"A"with`) or at an inner quote.
-    pub(super) fn quotations(&self) -> Vec<(String, Self)> {
+    pub(crate) fn quotations(&self) -> Vec<(String, Self)> {
         let mut next = *self;
         next.spaces();
         let Some(open) = next.peek() else { return Vec::new() };
@@ -149,7 +149,7 @@ impl<'a> Cursor<'a> {
 
     /// A path or glob, bare or in quotes. A bare one ends at white space, or at a comma outside of braces, and loses
     /// the full stop of its sentence.
-    pub(super) fn path(&mut self) -> Option<String> {
+    pub(crate) fn path(&mut self) -> Option<String> {
         let mut next = *self;
         next.spaces();
         if next.peek().is_some_and(|c| closing(c).is_some()) {
@@ -180,12 +180,12 @@ impl<'a> Cursor<'a> {
 }
 
 /// White space, the kinds that come with pasted text too.
-pub(super) fn is_space(c: char) -> bool {
+pub(crate) fn is_space(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\u{200b}' | '\u{feff}')
 }
 
 /// What may close a text that this character opens; `None` when it opens none.
-pub(super) fn closing(open: char) -> Option<&'static [char]> {
+pub(crate) fn closing(open: char) -> Option<&'static [char]> {
     Some(match open {
         '"' => &['"'],
         '\'' => &['\''],

@@ -1,16 +1,16 @@
 //! The Markdown of a passage as the pieces that a quote is made of.
 
-use super::outline::list_mark;
+use crate::outline::list_mark;
 
 /// A piece of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Block<'a> {
-    pub(super) kind: Kind,
-    pub(super) text: &'a str,
+pub(crate) struct Block<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) text: &'a str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Prose,
     /// A few words in bold on a line of their own: what they stand above is about them.
     Label,
@@ -23,17 +23,17 @@ pub(super) enum Kind {
 
 impl<'a> Block<'a> {
     /// Whether the block only leads to the next one.
-    pub(super) fn leads(&self) -> bool {
+    pub(crate) fn leads(&self) -> bool {
         self.kind == Kind::Label || self.kind == Kind::Prose && self.text.trim_end().ends_with([':', '：'])
     }
 
     /// Whether these are steps to take.
-    pub(super) fn is_steps(&self) -> bool {
+    pub(crate) fn is_steps(&self) -> bool {
         self.kind == Kind::List && self.text.trim_start().starts_with(|c: char| c.is_ascii_digit())
     }
 
     /// The smallest parts that say something: sentences, items, rows. Of a table the first two lines are none.
-    pub(super) fn units(&self) -> Vec<&'a str> {
+    pub(crate) fn units(&self) -> Vec<&'a str> {
         match self.kind {
             Kind::Prose => sentences(self.text),
             Kind::Label | Kind::Code => vec![self.text],
@@ -44,7 +44,7 @@ impl<'a> Block<'a> {
 }
 
 /// The blocks of a text, headings left out.
-pub(super) fn blocks(content: &str) -> Vec<Block<'_>> {
+pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
     let mut blocks = Vec::new();
     let mut run: Option<Run> = None;
     let mut fence: Option<&str> = None;

@@ -7,25 +7,25 @@ const MOST_TERMS: usize = 32;
 
 /// What a question is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Topic {
+pub(crate) struct Topic {
     terms: Vec<String>,
     /// How many of the terms were asked for. Those after them come from an earlier question and only help.
     asked: usize,
 }
 
 /// Which terms of a topic a text has, a bit each.
-pub(super) type TermSet = u32;
+pub(crate) type TermSet = u32;
 
 impl Topic {
     /// The terms of a question, without the words every question has. A question of nothing but those keeps them.
     #[cfg(test)]
-    pub(super) fn of(question: &str) -> Self {
+    pub(crate) fn of(question: &str) -> Self {
         Self::following(question, "")
     }
 
     /// As `of`, for a question that follows up on an earlier one, whose terms help. Where the question has no telling
     /// term, those of the earlier one are asked for.
-    pub(super) fn following(question: &str, earlier: &str) -> Self {
+    pub(crate) fn following(question: &str, earlier: &str) -> Self {
         let all = unique(terms(question));
         let telling = |all: &[String]| all.iter().filter(|term| !is_common(term)).cloned().collect::<Vec<String>>();
         let (mut asked, mut helping) = (telling(&all), telling(&unique(terms(earlier))));
@@ -41,7 +41,7 @@ impl Topic {
     }
 
     /// Which of the terms a text has.
-    pub(super) fn met_by(&self, text: &str) -> TermSet {
+    pub(crate) fn met_by(&self, text: &str) -> TermSet {
         let mut met = 0;
         let may_begin = |first: char| self.terms.iter().any(|term| term.starts_with(first));
         each_term(text, may_begin, |found| {
@@ -53,19 +53,19 @@ impl Topic {
     }
 
     /// The part of the terms asked for that were met, 0 to 1.
-    pub(super) fn share(&self, met: TermSet) -> f32 {
+    pub(crate) fn share(&self, met: TermSet) -> f32 {
         let asked = met & u32::MAX.checked_shr(u32::BITS - self.asked as u32).unwrap_or_default();
         if self.asked == 0 { 0.0 } else { asked.count_ones() as f32 / self.asked as f32 }
     }
 
     /// How many terms were asked for.
-    pub(super) const fn asked(&self) -> usize {
+    pub(crate) const fn asked(&self) -> usize {
         self.asked
     }
 
     /// What each term tells among these texts: the fewer of them have it, the more. One that none has tells nothing, and
     /// one that only helps less.
-    pub(super) fn weights(&self, texts: &[TermSet]) -> Weights {
+    pub(crate) fn weights(&self, texts: &[TermSet]) -> Weights {
         let mut weights: Vec<f32> = (0..self.terms.len())
             .map(|at| {
                 let having = texts.iter().filter(|met| **met & 1 << at != 0).count();
@@ -86,10 +86,10 @@ const HELPS: f32 = 0.4;
 
 /// What each term of a topic tells; 1 together.
 #[derive(Debug, Clone)]
-pub(super) struct Weights(Vec<f32>);
+pub(crate) struct Weights(Vec<f32>);
 
 impl Weights {
-    pub(super) fn of(&self, met: TermSet) -> f32 {
+    pub(crate) fn of(&self, met: TermSet) -> f32 {
         self.0.iter().enumerate().filter(|(at, _)| met & 1 << at != 0).map(|(_, weight)| weight).sum()
     }
 }
@@ -140,7 +140,7 @@ fn each_term(text: &str, may_begin: impl Fn(char) -> bool, mut each: impl FnMut(
 }
 
 /// Whether a character belongs to a script that puts no spaces between words.
-pub(super) fn is_unspaced(c: char) -> bool {
+pub(crate) fn is_unspaced(c: char) -> bool {
     matches!(u32::from(c),
         0x0e00..=0x0eff | 0x1000..=0x109f | 0x1780..=0x17ff | 0x3040..=0x30ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff
         | 0xf900..=0xfaff | 0x20000..=0x2fa1f)

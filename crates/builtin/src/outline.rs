@@ -1,10 +1,10 @@
 //! Lists in a prompt: the marks of their items, and the outline below `Add a page`.
 
-use super::chore::OutlineItem;
-use super::cursor::{Cursor, is_space};
+use crate::chore::OutlineItem;
+use crate::cursor::{Cursor, is_space};
 
 /// The length of `- `, `* `, `1. `, `- [ ] ` and their like.
-pub(super) fn list_mark(rest: &str) -> Option<usize> {
+pub(crate) fn list_mark(rest: &str) -> Option<usize> {
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     let mark = if digits > 0 {
         rest[digits..].starts_with(['.', ')']).then_some(digits + 1)?
@@ -19,7 +19,7 @@ pub(super) fn list_mark(rest: &str) -> Option<usize> {
 
 /// The list below an instruction. Where the instruction is itself an item of a list, only items further in belong to
 /// it.
-pub(super) fn outline(instruction: &Cursor<'_>, cursor: &mut Cursor<'_>) -> Vec<OutlineItem> {
+pub(crate) fn outline(instruction: &Cursor<'_>, cursor: &mut Cursor<'_>) -> Vec<OutlineItem> {
     let own = instruction.text[..instruction.at].rsplit('\n').next().unwrap_or("");
     let own_indent = width(own);
     let is_item = list_mark(own.trim_start_matches(is_space)).is_some();

@@ -2,14 +2,14 @@
 
 use docent_types::Passage;
 
-use super::language::{Frame, frame_for};
+use crate::language::{Frame, frame_for};
 
 /// How many are suggested, and how long one may be, in characters.
 const MOST: usize = 3;
 const LONGEST: usize = 90;
 
 /// The questions, in the order of the passages. Pages and sections in `quoted` have been answered from.
-pub(super) fn questions<'p>(
+pub(crate) fn questions<'p>(
     asked: &str,
     passages: impl Iterator<Item = &'p Passage>,
     quoted: &[&str],
@@ -58,9 +58,9 @@ fn words(text: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::language::FRAMES;
-    use super::super::words::Topic;
     use super::*;
+    use crate::language::FRAMES;
+    use crate::words::Topic;
 
     fn section(title: &str, heading: Option<&str>) -> Passage {
         Passage {

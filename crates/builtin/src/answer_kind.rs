@@ -2,7 +2,7 @@
 
 /// The kind of answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AnswerKind {
+pub(crate) enum AnswerKind {
     /// How to do something: steps, code.
     Steps,
     /// One value: a number, a name, a default.
@@ -93,7 +93,7 @@ const LIST: &[&str] = &[
 const NO_PLURAL: &[&str] = &["does", "happens", "was", "is", "has", "status", "process", "address", "means"];
 
 impl AnswerKind {
-    pub(super) fn by(question: &str) -> Self {
+    pub(crate) fn by(question: &str) -> Self {
         let question = question.to_lowercase();
         let holds = |ways: &[&str]| ways.iter().any(|way| question.contains(way));
         let begins = |ways: &[&str]| {
