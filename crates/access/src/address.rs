@@ -4,16 +4,14 @@ use std::fmt;
 use std::net::IpAddr;
 use std::str::FromStr;
 
+use ipnet::{IpNet, Ipv6Net};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// A range of addresses: `10.0.0.0/8`, `2001:db8::/32`, or one address. IPv4 addresses in IPv6 form are IPv4 addresses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct AddressRange {
-    network: IpAddr,
-    bits: u8,
-}
+pub struct AddressRange(IpNet);
 
 /// Why a text is not a range of addresses.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -27,47 +25,26 @@ pub struct AddressRangeError {
 impl AddressRange {
     /// The unit of rate limits: an IPv4 address, or the /64 network that one IPv6 subscriber is given.
     pub fn of_caller(address: IpAddr) -> Self {
-        let network = address.to_canonical();
-        let bits = if network.is_ipv4() { 32 } else { 64 };
-        Self { network: mask(network, bits), bits }
+        match IpNet::from(address.to_canonical()) {
+            IpNet::V6(v6) => Self(Ipv6Net::new_assert(v6.addr(), 64).trunc().into()),
+            v4 => Self(v4),
+        }
     }
 
     pub fn contains(&self, address: IpAddr) -> bool {
-        let address = address.to_canonical();
-        address.is_ipv4() == self.network.is_ipv4() && mask(address, self.bits) == self.network
-    }
-}
-
-fn mask(address: IpAddr, bits: u8) -> IpAddr {
-    match address {
-        IpAddr::V4(v4) => {
-            let keep = u32::MAX.checked_shl(32 - u32::from(bits)).unwrap_or(0);
-            IpAddr::V4((v4.to_bits() & keep).into())
-        }
-        IpAddr::V6(v6) => {
-            let keep = u128::MAX.checked_shl(128 - u32::from(bits)).unwrap_or(0);
-            IpAddr::V6((v6.to_bits() & keep).into())
-        }
+        self.0.contains(&address.to_canonical())
     }
 }
 
 fn parse(text: &str) -> Option<AddressRange> {
-    let (address, bits) = match text.split_once('/') {
-        Some((address, bits)) => (address, Some(bits)),
-        None => (text, None),
+    let given: IpNet = if text.contains('/') { text.parse().ok()? } else { text.parse::<IpAddr>().ok()?.into() };
+    let canonical = given.addr().to_canonical();
+    let bits = if canonical.is_ipv4() == given.addr().is_ipv4() {
+        given.prefix_len()
+    } else {
+        given.prefix_len().checked_sub(96)?
     };
-    let given: IpAddr = address.parse().ok()?;
-    let width: u8 = if given.is_ipv4() { 32 } else { 128 };
-    let bits = match bits {
-        None => width,
-        Some(bits) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
-            bits.parse().ok().filter(|bits| *bits <= width)?
-        }
-        Some(_) => return None,
-    };
-    let canonical = given.to_canonical();
-    let bits = if canonical.is_ipv4() == given.is_ipv4() { bits } else { bits.checked_sub(96)? };
-    Some(AddressRange { network: mask(canonical, bits), bits })
+    Some(AddressRange(IpNet::new(canonical, bits).ok()?.trunc()))
 }
 
 impl FromStr for AddressRange {
@@ -92,7 +69,7 @@ impl From<AddressRange> for String {
 
 impl fmt::Display for AddressRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.network, self.bits)
+        self.0.fmt(f)
     }
 }
 
