@@ -5,7 +5,7 @@ use std::error::Error;
 use docent_forge::ForgeError;
 use docent_jobs::{Failure, Interrupted, Outcome};
 use docent_llm::{ModelError, ModelErrorKind, Retry};
-use docent_types::{Halt, is_out_of_files, without_os_number};
+use docent_types::{Halt, error_chain_of, is_out_of_files, without_os_number};
 use docent_workspace::{GitError, PushError};
 
 use crate::wording::secret_in_text;
@@ -131,20 +131,11 @@ fn without_secrets(text: String, instead: &str) -> String {
 
 /// An error and what caused it, on one line and without a full stop. What was said already is not said again.
 pub(crate) fn told(error: &dyn Error) -> String {
-    let mut text = bare(error);
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let why = bare(cause);
-        if !text.contains(&why) {
-            text = format!("{text}: {why}");
-        }
-        source = cause.source();
-    }
-    text
+    error_chain_of(error, bare)
 }
 
-fn bare(error: &dyn Error) -> String {
-    let text = without_os_number(&error.to_string());
+fn bare(said: &str) -> String {
+    let text = without_os_number(said);
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     line.trim_end_matches(['.', ':', ';', ',']).to_owned()
 }

@@ -67,11 +67,7 @@ async fn main() -> ExitCode {
     match run(Arguments::parse()).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let mut cause: Option<&dyn Error> = Some(error.as_ref());
-            while let Some(why) = cause {
-                eprintln!("{why}");
-                cause = why.source();
-            }
+            eprintln!("{}", docent_types::error_chain(error.as_ref()));
             ExitCode::FAILURE
         }
     }

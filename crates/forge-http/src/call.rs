@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use docent_forge::ForgeError;
 use docent_http_client::{Client, Secret, SendError};
+use docent_types::error_chain;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION};
 use http::{HeaderName, HeaderValue, Method, Request, StatusCode};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -98,13 +99,7 @@ fn unsent(error: SendError) -> ForgeError {
     if error.is_transient() {
         return ForgeError::Unavailable { retry_after: None, source: error.into() };
     }
-    let mut sentence = error.to_string();
-    let mut source = std::error::Error::source(&error);
-    while let Some(cause) = source {
-        sentence = format!("{sentence}: {cause}");
-        source = cause.source();
-    }
-    ForgeError::Refused { sentence }
+    ForgeError::Refused { sentence: error_chain(&error) }
 }
 
 fn request(

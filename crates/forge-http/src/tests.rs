@@ -9,7 +9,6 @@ mod opening;
 mod refusals;
 mod server;
 
-use std::error::Error;
 use std::sync::Arc;
 
 use docent_forge::{ForgeError, Request};
@@ -71,12 +70,7 @@ fn told(error: &ForgeError) -> String {
         ForgeError::Unavailable { retry_after: None, .. } => "unavailable".to_owned(),
         ForgeError::Store(_) => "store".to_owned(),
     };
-    let mut text = format!("{kind}: {error}");
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text = format!("{text}: {cause}");
-        source = cause.source();
-    }
+    let text = format!("{kind}: {}", docent_types::error_chain(error));
     assert!(!text.contains(TOKEN) && !format!("{error:?}").contains(TOKEN), "the token is told: {text}");
     text
 }

@@ -1,11 +1,11 @@
 //! Where tokens come from. One source serves the forge's API and git over HTTP.
 
-use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
 use docent_forge::ForgeError;
 use docent_http_client::{Secret, SecretSource, SecretSourceError};
+use docent_types::error_chain;
 
 use crate::address::Address;
 use crate::app::GithubApp;
@@ -55,11 +55,7 @@ impl TokenSource {
 
 /// The configured source of a secret is missing or invalid.
 pub(crate) fn refuse(error: &SecretSourceError) -> ForgeError {
-    let sentence = match error.source() {
-        Some(why) => format!("{error}: {why}"),
-        None => error.to_string(),
-    };
-    ForgeError::Refused { sentence }
+    ForgeError::Refused { sentence: error_chain(error) }
 }
 
 /// The source as named in error sentences.

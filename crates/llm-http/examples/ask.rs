@@ -59,12 +59,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         if only_check { model.check().await.map(|said| println!("{said}")) } else { ask(&model, request).await }
     };
     if let Err(error) = result {
-        println!("{:?}, {:?}: {error}", error.kind, error.kind.retry());
-        let mut source = error.source();
-        while let Some(cause) = source {
-            println!("  because: {cause}");
-            source = cause.source();
-        }
+        println!("{:?}, {:?}: {}", error.kind, error.kind.retry(), docent_types::error_chain(&error));
         std::process::exit(1);
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use docent_types::{BoxError, without_os_number};
+use docent_types::{BoxError, error_chain, error_chain_of, without_os_number};
 
 /// A sentence and what caused it.
 #[derive(Debug)]
@@ -41,12 +41,10 @@ impl Failure {
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.sentence)?;
-        let mut next = self.source.as_deref().map(|source| source as &dyn std::error::Error);
-        while let Some(error) = next {
-            write!(f, ": {}", without_os_number(&error.to_string()))?;
-            next = error.source();
+        match &self.source {
+            Some(source) => write!(f, ": {}", error_chain_of(&**source, without_os_number)),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -56,15 +54,11 @@ macro_rules! failures {
             fn from(error: $source) -> Self {
                 let sentence = error.to_string();
                 // The sentence is the error's own; what is left to tell is what caused it.
-                let cause = std::error::Error::source(&error).map(|cause| BoxError::from(chain(cause)));
+                let cause = std::error::Error::source(&error).map(|cause| BoxError::from(error_chain(cause)));
                 Self { sentence, source: cause, usage: false }
             }
         })*
     };
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    error.source().map_or_else(|| error.to_string(), |source| format!("{error}: {}", chain(source)))
 }
 
 failures!(

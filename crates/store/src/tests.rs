@@ -10,7 +10,6 @@ mod queues;
 mod removed_projects;
 mod together;
 
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
@@ -113,16 +112,6 @@ async fn let_them_ask() {
     }
 }
 
-/// The error and all its sources.
-fn whole(error: &dyn Error) -> String {
-    let (mut text, mut source) = (error.to_string(), error.source());
-    while let Some(error) = source {
-        text = format!("{text}: {error}");
-        source = error.source();
-    }
-    text
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn keeps_the_promises_of_the_job_store() {
     let street = Street::default();
@@ -199,7 +188,7 @@ async fn of_150_creations_at_once_100_are_accepted_before_and_after_a_restart() 
             match attempt.await.expect("no panic") {
                 Ok(_) => accepted += 1,
                 Err(WriteError::Limited(quota_status)) => assert_eq!(quota_status.retry_after.as_secs(), 3600),
-                Err(error) => panic!("{}", whole(&error)),
+                Err(error) => panic!("{}", docent_types::error_chain(&error)),
             }
         }
         assert_eq!(accepted, expected, "round {round}");
@@ -239,9 +228,9 @@ async fn closing_tidies_up_and_ends_all_work() {
     store.close().await.expect("closes");
     waiting.await.expect("no panic").expect("what was asked before is done");
     let late = create(&store, sample_job(2), open_gate()).await.expect_err("is closed");
-    assert_eq!(whole(&late), "could not create the job: the store is closed");
+    assert_eq!(docent_types::error_chain(&late), "could not create the job: the store is closed");
     let late = store.row(sample_job(1).id).await.expect_err("is closed");
-    assert_eq!(whole(&late), "could not read the job: the store is closed");
+    assert_eq!(docent_types::error_chain(&late), "could not read the job: the store is closed");
     store.close().await.expect("closing twice is closing once");
     drop(store);
     assert!(!database.path.with_extension("db-wal").exists(), "the last to close leaves the one file");

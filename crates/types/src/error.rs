@@ -103,6 +103,26 @@ pub fn is_out_of_files(error: &(dyn Error + 'static)) -> bool {
     error.source().is_some_and(is_out_of_files)
 }
 
+/// An error and its sources, outermost first, on one line: `open the store: Permission denied`. What was said already is not
+/// said again.
+pub fn error_chain(error: &dyn Error) -> String {
+    error_chain_of(error, str::to_owned)
+}
+
+/// The same of what `words` makes of the text of each.
+pub fn error_chain_of(error: &dyn Error, words: impl Fn(&str) -> String) -> String {
+    let mut chain = words(&error.to_string());
+    let mut next = error.source();
+    while let Some(source) = next {
+        let said = words(&source.to_string());
+        if !chain.contains(&said) {
+            chain = format!("{chain}: {said}");
+        }
+        next = source.source();
+    }
+    chain
+}
+
 /// The words of an error without the number by which the operating system knows it: `Permission denied (os error 13)` tells
 /// nobody more than `Permission denied`.
 pub fn without_os_number(told: &str) -> String {
@@ -168,5 +188,20 @@ mod tests {
         fn any_text_is_read(told in ".{0,5}( \\(os error [0-9]{0,3}\\)?){0,3}.{0,5}") {
             prop_assert!(without_os_number(&told).len() <= told.len());
         }
+    }
+
+    #[derive(Debug, Error)]
+    #[error("{0}")]
+    struct Layer(&'static str, #[source] Option<Box<Layer>>);
+
+    #[test]
+    fn a_chain_of_errors_is_one_line_that_says_nothing_twice() {
+        let chain = |texts: &[&'static str]| {
+            texts.iter().rev().fold(None, |source, text| Some(Box::new(Layer(text, source)))).expect("one at least")
+        };
+        assert_eq!(error_chain(&*chain(&["open the store"])), "open the store");
+        let error = chain(&["open the store", "read a.db: denied", "denied", "by the kernel (os error 13)"]);
+        assert_eq!(error_chain(&*error), "open the store: read a.db: denied: by the kernel (os error 13)");
+        assert_eq!(error_chain_of(&*error, without_os_number), "open the store: read a.db: denied: by the kernel");
     }
 }

@@ -21,7 +21,10 @@ mod stream;
 
 pub use branch::{BranchError, BranchName};
 pub use clock::{Clock, FixedIds, Ids, ManualClock, RandomIds, SystemClock, Timestamp};
-pub use error::{BoxError, CallError, Refusal, RefusalKind, StoreError, is_out_of_files, without_os_number};
+pub use error::{
+    BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain, error_chain_of, is_out_of_files,
+    without_os_number,
+};
 pub use id::{Domain, IdError, JobId, MessageId, ProjectId, ProjectUid, ThreadId};
 pub use job::{AgentJob, Halt, JobStatus, Session, Source, Todo, TodoPriority, TodoStatus};
 pub use job_event::JobEvent;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use docent_types::{BoxError, CallError, Refusal, RefusalKind, StoreError};
+use docent_types::{BoxError, CallError, Refusal, RefusalKind, StoreError, error_chain};
 use http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
@@ -100,8 +100,7 @@ impl HttpError {
     pub fn response(&self, request: &RequestId, shape: ErrorShape) -> Response {
         let sentence = match self {
             Self::Internal(source) => {
-                let chain = Chain(source.as_ref());
-                tracing::error!(request_id = %request, error = %chain, "could not answer a request");
+                tracing::error!(request_id = %request, error = error_chain(&**source), "could not answer a request");
                 format!("Something failed on our side. Try again; if it fails again, report request id `{request}`.")
             }
             told => as_sentence(&told.to_string()),
@@ -167,21 +166,6 @@ fn as_sentence(told: &str) -> String {
         sentence.push('.');
     }
     sentence
-}
-
-/// An error and its sources on one line.
-struct Chain<'a>(&'a (dyn std::error::Error + 'static));
-
-impl std::fmt::Display for Chain<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut next = self.0.source();
-        while let Some(source) = next {
-            write!(f, ": {source}")?;
-            next = source.source();
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

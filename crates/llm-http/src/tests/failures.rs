@@ -49,16 +49,24 @@ async fn a_page_of_a_proxy_is_read_by_its_status_alone() {
     let page = |status: &str| Answer::Whole(http(status, &["content-type: text/html"], "<html>Bad gateway</html>"));
     for (_, error) in ends(&page("502 Bad Gateway")).await {
         assert_eq!(error.kind, ModelErrorKind::Overloaded { retry_after: None });
-        assert!(!told(&error).contains("html"), "{}", told(&error));
+        assert!(!docent_types::error_chain(&error).contains("html"), "{}", docent_types::error_chain(&error));
     }
     for (_, error) in ends(&page("200 OK")).await {
         assert_eq!(error.kind, ModelErrorKind::Fatal);
-        assert!(told(&error).contains("`base_url` looks wrong"), "{}", told(&error));
+        assert!(
+            docent_types::error_chain(&error).contains("`base_url` looks wrong"),
+            "{}",
+            docent_types::error_chain(&error)
+        );
     }
     let moved = Answer::Whole(http("301 Moved Permanently", &["location: https://example.com/v2"], ""));
     for (_, error) in ends(&moved).await {
         assert_eq!(error.kind, ModelErrorKind::Fatal);
-        assert!(told(&error).contains("redirects to https://example.com/v2"), "{}", told(&error));
+        assert!(
+            docent_types::error_chain(&error).contains("redirects to https://example.com/v2"),
+            "{}",
+            docent_types::error_chain(&error)
+        );
     }
 }
 
@@ -78,7 +86,7 @@ async fn a_reply_that_does_not_come_to_its_end_is_interrupted() {
     ] {
         for (events, error) in ends(&answer).await {
             assert_eq!((events, error.kind), (vec![text("hi")], ModelErrorKind::Interrupted), "{way}");
-            assert!(told(&error).contains(says), "{way}: {}", told(&error));
+            assert!(docent_types::error_chain(&error).contains(says), "{way}: {}", docent_types::error_chain(&error));
         }
     }
     for (events, error) in ends(&sse("")).await {
@@ -114,7 +122,11 @@ async fn trouble_told_in_the_middle_of_a_stream_is_sorted_too() {
 async fn an_answer_that_is_no_reply_at_all_is_not_asked_for_again() {
     for (_, error) in ends(&json_answer("200 OK", &[], &json!({ "status": "ok" }))).await {
         assert_eq!(error.kind, ModelErrorKind::Fatal);
-        assert!(told(&error).contains("`base_url` looks wrong"), "{}", told(&error));
+        assert!(
+            docent_types::error_chain(&error).contains("`base_url` looks wrong"),
+            "{}",
+            docent_types::error_chain(&error)
+        );
     }
     let half = Answer::Whole(http("200 OK", &["content-type: application/json"], "{\"choices\": ["));
     for (_, error) in ends(&half).await {
@@ -131,7 +143,11 @@ async fn nobody_at_the_address_is_worth_another_try_and_a_key_in_plain_text_is_n
     assert_eq!(error.kind, ModelErrorKind::Unreachable);
     let error = ask(&openai("http://model.example.com"), request()).await.1.expect_err("refused");
     assert_eq!(error.kind, ModelErrorKind::Fatal);
-    assert!(told(&error).contains("use https") && !told(&error).contains(KEY), "{}", told(&error));
+    assert!(
+        docent_types::error_chain(&error).contains("use https") && !docent_types::error_chain(&error).contains(KEY),
+        "{}",
+        docent_types::error_chain(&error)
+    );
 }
 
 #[tokio::test]
@@ -184,9 +200,18 @@ async fn a_check_asks_for_the_list_and_then_for_a_word() {
     assert_eq!(model.check().await.expect("listed"), well);
     assert_eq!(model.check().await.expect("it speaks"), well);
     let error = model.check().await.expect_err("no such model");
-    assert!(told(&error).contains("has no model model-1"), "{}", told(&error));
+    assert!(
+        docent_types::error_chain(&error).contains("has no model model-1"),
+        "{}",
+        docent_types::error_chain(&error)
+    );
     let error = model.check().await.expect_err("no such key");
-    assert!(told(&error).contains("check MODEL_KEY") && !told(&error).contains(KEY), "{}", told(&error));
+    assert!(
+        docent_types::error_chain(&error).contains("check MODEL_KEY")
+            && !docent_types::error_chain(&error).contains(KEY),
+        "{}",
+        docent_types::error_chain(&error)
+    );
     let mut lines = Vec::new();
     while let Ok(asked) = server.asked.try_recv() {
         lines.push(asked.line);

@@ -235,17 +235,6 @@ fn joined(events: Vec<Event>) -> Vec<Event> {
     joined
 }
 
-/// What an error tells, its sources too.
-fn told(error: &ModelError) -> String {
-    let mut told = error.to_string();
-    let mut source = std::error::Error::source(error);
-    while let Some(error) = source {
-        told = format!("{told}: {error}");
-        source = error.source();
-    }
-    told
-}
-
 fn frames(frames: &[Value]) -> String {
     frames.iter().map(|frame| format!("event: {}\ndata: {frame}\n\n", frame["type"].as_str().unwrap_or("x"))).collect()
 }

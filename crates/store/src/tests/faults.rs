@@ -20,7 +20,11 @@ async fn a_full_disk_refuses_what_does_not_fit_and_nothing_else() {
     on_the_writer(&store, "PRAGMA max_page_count = 60").await;
     let full = create(&store, long_job(2), limited_gate()).await.expect_err("it does not fit");
     assert!(matches!(full, WriteError::Store(_)));
-    assert!(whole(&full).starts_with("could not create the job: database or disk is full"), "{}", whole(&full));
+    assert!(
+        docent_types::error_chain(&full).starts_with("could not create the job: database or disk is full"),
+        "{}",
+        docent_types::error_chain(&full)
+    );
     assert_eq!(store.row(sample_job(2).id).await.expect("the store answers"), None);
     let small = create(&store, sample_job(2), limited_gate()).await.expect("a small one fits");
     assert_eq!(small.quota_status.expect("counted").remaining, 98, "what failed used no quota");
@@ -59,7 +63,7 @@ async fn a_database_that_cannot_be_written_says_so() {
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     on_the_writer(&store, "PRAGMA query_only = ON").await;
     let refused = create(&store, sample_job(2), open_gate()).await.expect_err("is read-only");
-    let told = whole(&refused);
+    let told = docent_types::error_chain(&refused);
     assert!(
         told.starts_with("could not create the job: the transaction could not begin: attempt to write a readonly"),
         "{told}"
@@ -95,7 +99,7 @@ async fn a_commit_that_fails_fails_for_all() {
     let refused = tokio::spawn(async move { append(&refused, &no_row(), 1).await.map(drop) });
     let_them_ask().await;
     drop(release);
-    let told = whole(&first.await.expect("no panic").expect_err("its commit failed"));
+    let told = docent_types::error_chain(&first.await.expect("no panic").expect_err("its commit failed"));
     let expected = "could not create the job: the transaction could not be committed: FOREIGN KEY constraint failed";
     assert!(told.starts_with(expected), "{told}");
     assert!(broken.await.expect("no panic").is_err());
@@ -153,9 +157,9 @@ async fn a_write_that_fails_half_way_is_undone_with_its_group() {
     let torn = tokio::spawn(async move { torn.create(row, entries, open_gate()).await.map(drop) });
     let_them_ask().await;
     drop(release);
-    let told = whole(&torn.await.expect("no panic").expect_err("its journal has no place"));
+    let told = docent_types::error_chain(&torn.await.expect("no panic").expect_err("its journal has no place"));
     assert!(told.starts_with("could not create the job: no such table"), "{told}");
-    let told = whole(&beside.await.expect("no panic").expect_err("it was undone"));
+    let told = docent_types::error_chain(&beside.await.expect("no panic").expect_err("it was undone"));
     assert!(told.ends_with("the transaction was rolled back when one of its writes failed"), "{told}");
     assert_eq!(store.row(sample_job(1).id).await.expect("the store answers"), None);
     on_the_writer(&store, "ALTER TABLE elsewhere RENAME TO entries").await;
@@ -170,7 +174,7 @@ async fn a_write_that_fails_half_way_and_alone_leaves_nothing() {
         connection.execute_batch("INSERT INTO queues VALUES ('half', 0, 0)")?;
         Err::<(), _>(Abort::<StoreError>::from(connection.execute_batch("INSERT INTO nowhere VALUES (1)").unwrap_err()))
     };
-    let told = whole(&store.write("write a half", half).await.expect_err("there is no such table"));
+    let told = docent_types::error_chain(&store.write("write a half", half).await.expect_err("there is no such table"));
     assert!(told.starts_with("could not write a half: no such table"), "{told}");
     let count = |connection: &rusqlite::Connection| {
         Ok(connection
@@ -187,7 +191,7 @@ async fn a_decision_that_panics_harms_nobody_else() {
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     let panics = Arc::new(|_: &Row| panic!("a fault in a rule"));
     let told = store.change(sample_job(1).id, open_gate(), panics).await.expect_err("it panicked");
-    assert_eq!(whole(&told), "could not change the job: the decision panicked");
+    assert_eq!(docent_types::error_chain(&told), "could not change the job: the decision panicked");
     create(&store, sample_job(2), open_gate()).await.expect("the writer goes on");
 }
 
@@ -198,7 +202,7 @@ async fn a_row_that_cannot_be_read_is_an_error_not_an_absence() {
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     on_the_writer(&store, "UPDATE jobs SET body = '{\"job\":'").await;
     let other = database.open();
-    let told = whole(&other.row(sample_job(1).id).await.expect_err("it is damaged"));
+    let told = docent_types::error_chain(&other.row(sample_job(1).id).await.expect_err("it is damaged"));
     assert!(told.starts_with("could not read the job: EOF while parsing"), "{told}");
 }
 

@@ -136,7 +136,7 @@ async fn child_tries_150_creations() {
         match create(&store, sample_job(n), limited_gate()).await {
             Ok(_) => println!("acknowledged {n}"),
             Err(WriteError::Limited(_)) => {}
-            Err(error) => panic!("{}", whole(&error)),
+            Err(error) => panic!("{}", docent_types::error_chain(&error)),
         }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) mod upload_pack;
 
 use std::path::{Path, PathBuf};
 
-use docent_types::is_out_of_files;
+use docent_types::{error_chain_of, is_out_of_files};
 use gix::ObjectId;
 use gix::objs::Kind;
 
@@ -117,17 +117,7 @@ pub(crate) fn local_error(doing: &'static str, error: &gix::Error) -> GitError {
 
 /// The whole chain of an error as one line.
 pub(crate) fn why(error: &(dyn std::error::Error + 'static)) -> Why {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text.push_str(": ");
-            text.push_str(&cause_text);
-        }
-        next = cause.source();
-    }
-    Why::new(text.replace('\n', " "))
+    Why::new(error_chain_of(error, |said| said.replace('\n', " ")))
 }
 
 /// The tree of a commit; a commit the mirror does not hold is the caller's mistake, a broken one is ours.

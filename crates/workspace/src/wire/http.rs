@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use docent_types::is_out_of_files;
+use docent_types::{error_chain_of, is_out_of_files};
 use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{StatusCode, Url, redirect};
@@ -231,18 +231,8 @@ pub(super) fn sorted(error: &reqwest::Error) -> Failure {
 }
 
 fn told(error: &reqwest::Error) -> String {
-    let mut text = String::new();
-    let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(cause) = next {
-        // The first names the address again, which our sentence does.
-        let said = cause.to_string();
-        let said = said.split(" for url (").next().unwrap_or_default();
-        if !text.contains(said) {
-            text = if text.is_empty() { said.to_owned() } else { format!("{text}: {said}") };
-        }
-        next = cause.source();
-    }
-    text
+    // The first names the address again, which our sentence does.
+    error_chain_of(error, |said| said.split(" for url (").next().unwrap_or_default().to_owned())
 }
 
 /// An error of this type among the causes. An [`io::Error`] hides the one it was made of from `source`.
