@@ -13,7 +13,7 @@ use docent_types::{StoreError, ThreadId};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
-use tracing::error;
+use tracing::{Instrument, error};
 
 use crate::dialogue::NewQuestion;
 use crate::thread::{Threads, Turn};
@@ -83,15 +83,15 @@ impl PendingQuestion {
         let Self { threads, announced } = self;
         let thread = announced.thread;
         let store = Arc::clone(&threads);
-        let written = tokio::spawn(async move {
+        let writing = async move {
             let written = write(store.as_ref(), asked).await;
             drop(announced);
             if let Err(failure) = &written {
                 error!(%thread, error = failure as &dyn std::error::Error, "could not keep the question");
             }
             written.is_ok()
-        });
-        StoredQuestion { threads, thread, written }
+        };
+        StoredQuestion { threads, thread, written: tokio::spawn(writing.in_current_span()) }
     }
 }
 
@@ -106,14 +106,14 @@ impl StoredQuestion {
     pub(crate) async fn answered(self, turn: Turn) -> bool {
         let Self { threads, thread, written } = self;
         // In a task of its own: it is finished even if the reader leaves now.
-        let keeping = tokio::spawn(async move {
+        let keeping = async move {
             let is_kept = written.await.unwrap_or(false);
             if is_kept && let Err(failure) = threads.put_turn(thread, turn, None).await {
                 error!(%thread, error = &failure as &dyn std::error::Error, "could not keep the answer");
             }
             is_kept
-        });
-        keeping.await.unwrap_or(false)
+        };
+        tokio::spawn(keeping.in_current_span()).await.unwrap_or(false)
     }
 }
 

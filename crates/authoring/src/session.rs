@@ -129,7 +129,7 @@ impl<'a> Session<'a> {
             let sentence = format!("Gave up after starting over {RESTARTS} times: {why}. Send the instruction again.");
             return Err(failed(Halt::GitMisconfigured, sentence));
         }
-        info!(job = %self.handle.job().id, why, "the turn starts over");
+        info!(why, "the turn starts over");
         (self.draft, self.mirror, self.setting, self.beside) = (None, None, None, None);
         self.record(Record::Restarted { why: why.to_owned() });
         Ok(())

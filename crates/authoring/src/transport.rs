@@ -60,9 +60,10 @@ impl Transport for Mirrors {
     }
 }
 
-/// Runs git work, which blocks, off the runtime's own threads.
+/// Runs git work, which blocks, off the runtime's own threads, and still as part of the job.
 async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
-    match tokio::task::spawn_blocking(work).await {
+    let span = tracing::Span::current();
+    match tokio::task::spawn_blocking(move || span.in_scope(work)).await {
         Ok(result) => result,
         // The runtime is going down, or the work panicked: the same as if we had.
         Err(error) => match error.try_into_panic() {

@@ -16,7 +16,7 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
-use tracing::{debug, error, info, warn};
+use tracing::{Instrument, debug, error, error_span, info, warn};
 
 use crate::crash;
 use crate::jobs::Jobs;
@@ -179,7 +179,8 @@ impl Engine {
         let id = row.id();
         let stop = CancellationToken::new();
         self.running.lock().unwrap_or_else(PoisonError::into_inner).insert(id, stop.clone());
-        self.attempt(row, stop, drain).await;
+        // At the highest level, so that whatever is logged, it says of which job.
+        self.attempt(row, stop, drain).instrument(error_span!("attempt", job = %id)).await;
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         // Its concurrency key is free now, and another job may have waited for it.
         self.jobs.signals.work.notify_one();
@@ -188,7 +189,7 @@ impl Engine {
     async fn attempt(&self, row: Row, stop: CancellationToken, drain: CancellationToken) {
         let (id, token) = (row.id(), row.last_token);
         crash::point("claimed");
-        debug!(job = %id, token, "job claimed");
+        debug!(token, "job claimed");
         if row.attempt.failed >= self.config.crashes {
             let mut handle = self.handle(row, &stop, &drain);
             handle.acknowledge(u64::MAX);
@@ -199,14 +200,15 @@ impl Engine {
         let worker = Arc::clone(&self.worker);
         let halt = stop.clone();
         // Dropped with this future, so that nobody works on without renewing the lease.
-        let mut work = AbortOnDropHandle::new(tokio::spawn(async move {
+        let work = async move {
             let result = tokio::select! {
                 biased;
                 () = halt.cancelled() => Err(Failure::Halted(Interrupted::Lost)),
                 result = turn(&*worker, &mut handle) => result,
             };
             (handle, result)
-        }));
+        };
+        let mut work = AbortOnDropHandle::new(tokio::spawn(work.in_current_span()));
         let mut renewals = tokio::time::interval(self.config.lease / 3);
         renewals.tick().await;
         let joined = loop {
@@ -219,7 +221,7 @@ impl Engine {
         match joined {
             Ok((mut handle, result)) => self.settle(&mut handle, result).await,
             Err(panic) => {
-                error!(job = %id, error = %panic, "the worker panicked");
+                error!(error = %panic, "the worker panicked");
                 self.after_panic(id, token).await;
             }
         }
@@ -238,7 +240,7 @@ impl Engine {
             Ok(_) => {}
             // The store may come back before the lease runs out; until then the work is still ours.
             Err(WriteError::Store(error)) => {
-                warn!(job = %id, error = &error as &dyn Error, "could not renew the lease");
+                warn!(error = &error as &dyn Error, "could not renew the lease");
             }
             Err(_) => stop.cancel(),
         }
@@ -248,23 +250,23 @@ impl Engine {
         let id = handle.row().id();
         let token = handle.token();
         match result {
-            Ok(()) => debug!(job = %id, status = handle.job().status.as_str(), "job ended"),
+            Ok(()) => debug!(status = handle.job().status.as_str(), "job ended"),
             Err(Failure::Halted(Interrupted::Lost)) => {
-                info!(job = %id, "job stopped: archived, or taken over by another");
+                info!("job stopped: archived, or taken over by another");
             }
             Err(Failure::Halted(Interrupted::Draining)) => {
                 let released = handle.release().await;
-                log_if_failed(id, "give the job back", released);
+                log_if_failed("give the job back", released);
             }
             Err(Failure::Halted(Interrupted::Store(error))) => {
-                error!(job = %id, error = &error as &dyn Error, "job left to be rescued");
+                error!(error = &error as &dyn Error, "job left to be rescued");
             }
             Err(Failure::Wait { why }) => {
-                warn!(job = %id, why, seconds = WANT.as_secs(), "the job waits for this process to have room for it");
+                warn!(why, seconds = WANT.as_secs(), "the job waits for this process to have room for it");
                 let not_before = self.jobs.clock.now().plus(WANT);
                 let decide: Decide = Arc::new(move |row: &Row| state::postpone(row, token, &why, not_before));
                 let given = handle.give_back(decide).await;
-                log_if_failed(id, "give the job back", given);
+                log_if_failed("give the job back", given);
             }
             Err(Failure::Retry { why, halt, after, attempts }) => {
                 let failed = handle.row().attempt.failed + 1;
@@ -276,18 +278,17 @@ impl Engine {
                     self.give_up(handle, &why, halt).await;
                 } else {
                     let wait = state::wait(id, failed - 1, after);
-                    warn!(job = %id, why, seconds = wait.as_secs_f32(), "attempt failed; the job will be tried again");
+                    warn!(why, seconds = wait.as_secs_f32(), "attempt failed; the job will be tried again");
                     let not_before = self.jobs.clock.now().plus(wait);
                     let decide: Decide = Arc::new(move |row: &Row| state::retry(row, token, &why, not_before));
                     let given = handle.give_back(decide).await;
-                    log_if_failed(id, "give the job back", given);
+                    log_if_failed("give the job back", given);
                 }
             }
         }
     }
 
     async fn give_up(&self, handle: &mut Handle, why: &str, halt: Halt) {
-        let id = handle.row().id();
         handle.acknowledge(u64::MAX);
         let attempts = handle.row().attempt.failed + 1;
         let message = match attempts {
@@ -295,7 +296,7 @@ impl Engine {
             _ => format!("Gave up after {attempts} attempts: {why}."),
         };
         let ended = handle.finish(&Outcome::Failed { halt, message }).await.map(drop);
-        log_if_failed(id, "end the job as failed", ended);
+        log_if_failed("end the job as failed", ended);
     }
 
     async fn after_panic(&self, id: JobId, token: u64) {
@@ -306,7 +307,7 @@ impl Engine {
             state::retry(row, token, "the worker panicked", not_before)
         });
         if let Err(WriteError::Store(error)) = self.store().change(id, guards, decide).await {
-            error!(job = %id, error = &error as &dyn Error, "job left to be rescued");
+            error!(error = &error as &dyn Error, "job left to be rescued");
         }
     }
 }
@@ -323,9 +324,9 @@ async fn turn(worker: &dyn Worker, handle: &mut Handle) -> Result<(), Failure> {
     }
 }
 
-fn log_if_failed(id: JobId, doing: &str, result: Result<(), Interrupted>) {
+fn log_if_failed(doing: &str, result: Result<(), Interrupted>) {
     if let Err(error) = result {
-        warn!(job = %id, error = &error as &dyn Error, "could not {doing}");
+        warn!(error = &error as &dyn Error, "could not {doing}");
     }
 }
 

@@ -11,7 +11,7 @@ use docent_types::{BoxError, Ids};
 use futures::FutureExt;
 use http::header::X_CONTENT_TYPE_OPTIONS;
 use http::{HeaderValue, Method};
-use tracing::Level;
+use tracing::{Instrument, Level, error_span};
 
 use crate::draining::Draining;
 use crate::error::{ErrorShape, HttpError};
@@ -73,24 +73,28 @@ where
     B::Error: Into<BoxError>,
 {
     let id = RequestId::choose(request.headers(), ids);
+    // At the highest level, so that whatever is logged, it says for which request.
+    let span = error_span!("request", request_id = %id);
     let request = Request::new(request, peer, id.clone(), limits.body, draining);
     let line = LogLine::if_wanted(&request);
     // What answers is large. In a box of its own it is moved once, and whoever keeps the rest, as a connection does for as long
     // as it lives, keeps little.
     let work = Box::pin(async move { Ok(handler.handle(request).await) });
-    catch_panic(work).map(move |answered| {
-        let mut response = answered.unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
-        let headers = response.headers_mut();
-        // Letters, digits and a few signs, or a UUID: always a header value.
-        if let Ok(value) = HeaderValue::from_bytes(id.as_bytes()) {
-            headers.insert(RequestId::HEADER, value);
-        }
-        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-        if let Some(line) = line {
-            line.write(&id, &response);
-        }
-        response
-    })
+    catch_panic(work)
+        .map(move |answered| {
+            let mut response = answered.unwrap_or_else(|error| error.response(&id, ErrorShape::Error));
+            let headers = response.headers_mut();
+            // Letters, digits and a few signs, or a UUID: always a header value.
+            if let Ok(value) = HeaderValue::from_bytes(id.as_bytes()) {
+                headers.insert(RequestId::HEADER, value);
+            }
+            headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+            if let Some(line) = line {
+                line.write(&response);
+            }
+            response
+        })
+        .instrument(span)
 }
 
 /// The line of the access log. Nothing is noted for it that nobody reads.
@@ -107,9 +111,8 @@ impl LogLine {
             .then(|| Box::new(Self { started: Instant::now(), method: method.clone(), path: path.to_owned() }))
     }
 
-    fn write(&self, id: &RequestId, response: &Response) {
+    fn write(&self, response: &Response) {
         tracing::debug!(
-            request_id = %id,
             method = %self.method,
             path = self.path,
             status = response.status().as_u16(),
@@ -147,6 +150,38 @@ mod tests {
     use super::*;
     use crate::respond;
 
+    /// What was logged.
+    #[derive(Clone, Default)]
+    struct Log(std::sync::Arc<std::sync::Mutex<Vec<u8>>>);
+
+    impl Log {
+        /// Logs of this thread go to a log of their own, for as long as the guard is there.
+        fn kept() -> (Self, tracing::subscriber::DefaultGuard) {
+            let log = Self::default();
+            let writer = log.clone();
+            let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+            (log, tracing::subscriber::set_default(subscriber))
+        }
+
+        fn line(&self, part: &str) -> String {
+            let text = String::from_utf8(self.0.lock().expect("nobody panicked").clone()).expect("UTF-8");
+            text.lines()
+                .find(|line| line.contains(part))
+                .unwrap_or_else(|| panic!("no `{part}` in:\n{text}"))
+                .to_owned()
+        }
+    }
+
+    impl std::io::Write for Log {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().expect("nobody panicked").write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
     async fn ask<H: Handler>(handler: H, request: http::Request<Full<Bytes>>) -> (http::response::Parts, String) {
         let peer = SocketAddr::from(([127, 0, 0, 1], 9));
         let response = answer(&handler, request, peer, &FixedIds::default(), &ServerLimits::default()).await;
@@ -163,6 +198,26 @@ mod tests {
         let given = http::Request::builder().header("x-request-id", "mine").body(Full::default()).unwrap();
         let (parts, _) = ask(handler, given).await;
         assert_eq!(parts.headers["x-request-id"], "mine");
+    }
+
+    #[tokio::test]
+    async fn what_is_logged_for_a_request_has_its_id_as_a_field() {
+        let (log, _guard) = Log::kept();
+        let handler = |_request: Request| async {
+            tracing::warn!("in the handler");
+            let words = futures::stream::once(async {
+                tracing::warn!("in the body");
+                Bytes::from("words")
+            });
+            respond::stream("text/plain", words)
+        };
+        let given = http::Request::builder().header("x-request-id", "mine").body(Full::default()).unwrap();
+        let (_, body) = ask(handler, given).await;
+        assert_eq!(body, "words");
+        for part in ["in the handler", "in the body"] {
+            let line = log.line(part);
+            assert!(line.contains("request{request_id=mine}"), "{line}");
+        }
     }
 
     #[tokio::test]

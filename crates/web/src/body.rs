@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures::Stream;
 use futures::stream::BoxStream;
 use http_body::{Frame, SizeHint};
+use tracing::Span;
 
 /// The body of an answer.
 ///
@@ -19,7 +20,7 @@ pub struct Body(Kind);
 enum Kind {
     Ended,
     Full(Bytes),
-    Stream(BoxStream<'static, Bytes>, Reservation),
+    Stream(BoxStream<'static, Bytes>, Span, Reservation),
 }
 
 /// How many items are left of a stream that knows that it has ended.
@@ -38,9 +39,9 @@ impl Body {
         if bytes.is_empty() { Self::empty() } else { Self(Kind::Full(bytes)) }
     }
 
-    /// Every item is sent at once, in as few writes as there are items ready.
+    /// Every item is sent at once, in as few writes as there are items ready. What it logs belongs to the request.
     pub fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Kind::Stream(Box::pin(stream), Reservation::new()))
+        Self(Kind::Stream(Box::pin(stream), Span::current(), Reservation::new()))
     }
 
     /// Whether it is sent as it comes about.
@@ -52,7 +53,7 @@ impl Body {
     /// that does not stream drops it at once.
     #[must_use]
     pub fn holding(mut self, held: impl Send + 'static) -> Self {
-        if let Kind::Stream(_, with) = &mut self.0 {
+        if let Kind::Stream(.., with) = &mut self.0 {
             with.push(Box::new(held));
         }
         self
@@ -72,8 +73,8 @@ impl http_body::Body for Body {
                 *kind = Kind::Ended;
                 Some(bytes)
             }
-            Kind::Stream(stream, _) => {
-                let next = std::task::ready!(stream.as_mut().poll_next(cx));
+            Kind::Stream(stream, span, _) => {
+                let next = std::task::ready!(span.in_scope(|| stream.as_mut().poll_next(cx)));
                 if next.is_none() {
                     *kind = Kind::Ended;
                 }
@@ -87,7 +88,7 @@ impl http_body::Body for Body {
         match &self.0 {
             Kind::Ended => true,
             Kind::Full(_) => false,
-            Kind::Stream(stream, _) => stream.size_hint() == NOTHING,
+            Kind::Stream(stream, ..) => stream.size_hint() == NOTHING,
         }
     }
 

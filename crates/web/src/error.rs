@@ -100,7 +100,7 @@ impl HttpError {
     pub fn response(&self, request: &RequestId, shape: ErrorShape) -> Response {
         let sentence = match self {
             Self::Internal(source) => {
-                tracing::error!(request_id = %request, error = error_chain(&**source), "could not answer a request");
+                tracing::error!(error = error_chain(&**source), "could not answer a request");
                 format!("Something failed on our side. Try again; if it fails again, report request id `{request}`.")
             }
             told => as_sentence(&told.to_string()),

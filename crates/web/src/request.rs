@@ -211,7 +211,7 @@ impl Request {
 
     fn cut_short(&self, error: &BoxError) -> HttpError {
         // Mostly a client that went away, and then nobody reads the answer: not worth more than a debug line.
-        tracing::debug!(request_id = %self.id(), %error, "a request body ended early");
+        tracing::debug!(%error, "a request body ended early");
         Refusal::invalid("The body ended before it was complete. Send the whole request again.").into()
     }
 }

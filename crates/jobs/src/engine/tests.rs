@@ -38,6 +38,7 @@ impl Worker for Scripted {
             handle.sync().await?;
         }
         self.entered.add_permits(1);
+        tracing::info!(line, "at work");
         match line {
             "panic" => panic!("as the script says"),
             "retry" => return Err(not_today(None)),
@@ -132,6 +133,51 @@ fn project() -> Project {
         context: std::collections::BTreeMap::default(),
         settings: ProjectSettings::default(),
         created_at: Timestamp::default(),
+    }
+}
+
+/// What was logged.
+#[derive(Clone, Default)]
+struct Log(Arc<std::sync::Mutex<Vec<u8>>>);
+
+impl Log {
+    /// Logs of this thread go to a log of their own, for as long as the guard is there.
+    fn kept() -> (Self, tracing::subscriber::DefaultGuard) {
+        let log = Self::default();
+        let writer = log.clone();
+        let subscriber = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_max_level(tracing::Level::DEBUG)
+            .with_writer(move || writer.clone())
+            .finish();
+        (log, tracing::subscriber::set_default(subscriber))
+    }
+
+    fn line(&self, part: &str) -> String {
+        let text = String::from_utf8(self.0.lock().expect("nobody panicked").clone()).expect("UTF-8");
+        text.lines().find(|line| line.contains(part)).unwrap_or_else(|| panic!("no `{part}` in:\n{text}")).to_owned()
+    }
+}
+
+impl std::io::Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("nobody panicked").write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_logged_of_a_job_has_its_id_as_a_field() {
+    let (log, _guard) = Log::kept();
+    let world = World::with(&["done"]);
+    let job = world.submit(None).await;
+    world.reaches(&job, JobStatus::Completed).await;
+    for part in ["job claimed", "at work"] {
+        let line = log.line(part);
+        assert!(line.contains(&format!("attempt{{job={}}}", job.id)), "{line}");
     }
 }
 
