@@ -62,7 +62,7 @@ macro_rules! failures {
 }
 
 failures!(
-    crate::client::ClientError,
+    crate::commands::client::ClientError,
     crate::config::ConfigError,
     docent_http_client::SecretSourceError,
     docent_access::AddError,

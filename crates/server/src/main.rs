@@ -3,39 +3,15 @@
 //! This crate is the roof: it reads the command line and the configuration, wires the cores and the faces, waits, and
 //! drains. Nothing uses it.
 
-mod address;
-mod app;
-mod ask;
-mod backup;
 mod cli;
-mod client;
+mod commands;
 mod config;
-mod credentials;
-mod demo;
-mod doctor;
-mod embedders;
-mod eval;
 mod failure;
-mod forges;
-mod index;
-mod indexing;
-mod keys;
 mod logging;
 mod metrics;
-mod missing_docs;
-mod models;
-mod open_files;
 mod output;
-mod privacy;
-mod projects;
-mod quantity;
-mod readiness;
-mod retention;
-mod run;
-mod search;
 mod serve;
-mod site_file;
-mod sites;
+mod wiring;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -44,11 +20,12 @@ use std::time::Duration;
 use clap::Parser;
 use serde_json::json;
 
-use crate::app::App;
 use crate::cli::{Cli, Command};
+use crate::commands::{ask, backup, demo, doctor, eval, index, keys, projects, run, search};
 use crate::config::{Config, Overrides};
 use crate::failure::Failure;
 use crate::logging::Logger;
+use crate::wiring::app::App;
 
 /// A request is mostly small pieces of memory that one thread takes and another gives back, which the C library's allocator is
 /// slow at. Whoever embeds the crates chooses their own.

@@ -16,7 +16,7 @@ use super::names::{self, Names};
 use super::proxies;
 use super::search::SearchKeys;
 use super::{AgentConfig, AssistantConfig, Config, ConfigError, GitConfig, GithubApp, ModelConfig, Overrides, SshKey};
-use crate::address::BaseUrl;
+use crate::config::address::BaseUrl;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// The longest that a reply may go on without a reader, in seconds.

@@ -6,6 +6,7 @@
 //!
 //! What was written is a [`keys::Keys`]; what it means, once all of it was judged, a [`Config`].
 
+pub(crate) mod address;
 mod keys;
 mod load;
 mod model;

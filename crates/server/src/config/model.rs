@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::address::{self, BaseUrl};
+use crate::config::address::{self, BaseUrl};
 use docent_http_client::SecretSource;
 
 /// One named model.

@@ -9,7 +9,7 @@ use docent_http_client::SecretSource;
 use serde::Deserialize;
 
 use super::ConfigError;
-use crate::address::{self, BaseUrl};
+use crate::config::address::{self, BaseUrl};
 
 /// The longest that a question may wait for its vector, in milliseconds.
 const LONGEST_WAIT: u32 = 10_000;

@@ -1,0 +1,192 @@
+//! `docent ask`: one question to a site's assistant, answered on the terminal.
+//!
+//! It is the server's assistant on the data folder itself: the same index, the same model, the same conversations. So it
+//! works beside a running server and without one, and needs no key. The docs are taken as they are indexed; only a site
+//! that never was is indexed first.
+
+mod answer_printer;
+
+use std::sync::Arc;
+
+use docent_assistant::{Ask, ChatMessage, Threads};
+use docent_search::{Filter, Snapshot};
+use docent_types::{CallError, FinishReason, MessageId, Passage, Project, Role, StreamEvent, ThreadId};
+use futures::StreamExt;
+use serde_json::{Value, json};
+
+use self::answer_printer::AnswerPrinter;
+use crate::cli::AskArgs;
+use crate::commands::index;
+use crate::failure::Failure;
+use crate::output;
+use crate::serve::told;
+use crate::wiring::app::App;
+
+/// Who asks, as the conversation keeps it.
+const FINGERPRINT: &str = "docent-ask";
+/// How many passages are answered from, as over HTTP.
+const PASSAGES: usize = 5;
+
+/// A reply, as far as it has come.
+#[derive(Debug, Default)]
+struct Answer {
+    message: Option<MessageId>,
+    text: String,
+    sources: Vec<Passage>,
+    suggestions: Vec<String>,
+    end: Option<FinishReason>,
+}
+
+pub(crate) async fn run(app: &App, args: &AskArgs, json: bool) -> Result<(), Failure> {
+    if args.question.trim().is_empty() {
+        return Err(Failure::usage("give a question, for example `docent ask docs \"How are webhooks retried?\"`"));
+    }
+    let mut printer = if json { AnswerPrinter::blank() } else { AnswerPrinter::on_stdout() };
+    // Whatever is under way is dropped with its future, a model's call too.
+    let done = tokio::select! {
+        done = ask(app, args, &mut printer) => done,
+        signal = told() => signal.and_then(|()| Err(Failure::plain("stopped before the answer was whole"))),
+    };
+    printer.end_line()?;
+    if let Some(value) = done?
+        && json
+    {
+        return output::json(&value);
+    }
+    Ok(())
+}
+
+/// The answer as JSON; `None` when whoever was reading it went away.
+async fn ask(app: &App, args: &AskArgs, printer: &mut AnswerPrinter) -> Result<Option<Value>, Failure> {
+    let project = index::project_of(app, &args.domain).await?;
+    let thread = match &args.thread {
+        Some(id) => Some(known_thread(app, &project, id).await?),
+        None => None,
+    };
+    let docs = docs(app, &project).await?;
+    if app.models.named(&app.config.assistant.model)?.describe().is_builtin() {
+        printer.note("builtin, no language model: quotes from the docs");
+    }
+    let said = ChatMessage { id: None, role: Role::User, text: args.question.trim().to_owned() };
+    let reply = app.assistant.answer(Ask {
+        project: project.uid,
+        domain: project.domain.clone(),
+        docs,
+        fp: FINGERPRINT.to_owned(),
+        said: vec![said],
+        thread,
+        thread_key: None,
+        passages: PASSAGES,
+        filter: Filter::default(),
+        context: Vec::new(),
+        current_path: None,
+    });
+    let mut reply = reply.await.map_err(refused)?;
+    let mut answer = Answer::default();
+    while let Some(event) = reply.events.next().await {
+        answer.hear(event, printer)?;
+        if printer.is_unread() {
+            return Ok(None);
+        }
+    }
+    let end = answer.end.ok_or_else(|| Failure::plain("the answer broke off; ask again"))?;
+    if end == FinishReason::Length {
+        printer.note("the answer was cut: the model may not say more at once");
+    }
+    printer.sources(&answer.sources)?;
+    printer.suggestions(&answer.suggestions)?;
+    printer.remark(&format!("to go on: docent ask {} --thread {} \"…\"", project.domain, reply.thread));
+    Ok(Some(json!({
+        "threadId": reply.thread,
+        "messageId": answer.message,
+        "answer": answer.text.trim_end(),
+        "answered": is_answered(app, &project, reply.thread, answer.message).await?,
+        "sources": answer.sources.iter().map(source).collect::<Vec<_>>(),
+        "suggestions": answer.suggestions,
+        "finishReason": end.as_str(),
+    })))
+}
+
+impl Answer {
+    /// Takes up one event and shows what of it is for a reader.
+    fn hear(&mut self, event: StreamEvent, printer: &mut AnswerPrinter) -> Result<(), Failure> {
+        match event {
+            StreamEvent::Start { message_id, .. } => self.message = Some(message_id),
+            StreamEvent::ToolCall { input, .. } => {
+                if let Some(query) = input["query"].as_str() {
+                    printer.note(&format!("searching: {query}"));
+                }
+            }
+            StreamEvent::TextStart { .. } if !self.text.is_empty() => {
+                self.text.push_str("\n\n");
+                printer.words("\n\n")?;
+            }
+            StreamEvent::TextDelta { text, .. } => {
+                self.text.push_str(&text);
+                printer.words(&text)?;
+            }
+            StreamEvent::Source { passage, .. } => self.sources.push(Arc::unwrap_or_clone(passage)),
+            StreamEvent::Data { name: "suggestions", value: Value::Array(questions), .. } => {
+                self.suggestions = questions.iter().filter_map(Value::as_str).map(str::to_owned).collect();
+            }
+            StreamEvent::Finish { reason, .. } => {
+                self.end = Some(reason);
+                printer.end_line()?;
+            }
+            StreamEvent::Error { sentence } => return Err(Failure::plain(sentence)),
+            StreamEvent::StepStart
+            | StreamEvent::ToolResult { .. }
+            | StreamEvent::TextStart { .. }
+            | StreamEvent::TextEnd { .. }
+            | StreamEvent::Data { .. }
+            | StreamEvent::StepFinish { .. }
+            | StreamEvent::KeepAlive => {}
+        }
+        Ok(())
+    }
+}
+
+fn source(passage: &Passage) -> Value {
+    json!({ "title": passage.title, "path": passage.path, "href": passage.href })
+}
+
+/// The site's docs as they are indexed, and what its owners ask of the assistant.
+async fn docs(app: &App, project: &Project) -> Result<Arc<Snapshot>, Failure> {
+    let docs = index::indexed(app, project).await?;
+    // Nothing is fetched for it: the owners' wishes are read where the index was made from.
+    if let Some(files) = app.repositories.fetched_docs(project) {
+        app.sites.learn(project, &files);
+    }
+    Ok(docs)
+}
+
+/// The thread to go on with. Whoever has the data folder needs no key to it.
+async fn known_thread(app: &App, project: &Project, text: &str) -> Result<ThreadId, Failure> {
+    let id = ThreadId::parse(text).ok_or_else(|| {
+        Failure::usage(format!("--thread: `{text}` is no thread's id; it stands below the answer it goes on from"))
+    })?;
+    if app.store.thread(&project.domain, id, 0).await?.is_some() {
+        return Ok(id);
+    }
+    Err(Failure::plain(format!("--thread: `{}` has no thread `{id}`; leave it out to begin one", project.domain)))
+}
+
+/// Whether the docs held an answer, as the conversation keeps it.
+async fn is_answered(
+    app: &App,
+    project: &Project,
+    thread: ThreadId,
+    message: Option<MessageId>,
+) -> Result<Option<bool>, Failure> {
+    let thread = app.store.thread(&project.domain, thread, 1).await?;
+    let id = message.map(|id| id.to_string());
+    let turns = thread.map(|thread| thread.turns).unwrap_or_default();
+    Ok(turns.iter().rev().find(|turn| Some(&turn.answer_id) == id.as_ref()).map(|turn| turn.answered))
+}
+
+fn refused(error: CallError) -> Failure {
+    match error {
+        CallError::Refused(refusal) => Failure::plain(refusal.sentence),
+        CallError::Store(error) => error.into(),
+    }
+}

@@ -1,0 +1,230 @@
+//! What is elsewhere: models, forges and repositories.
+
+use std::sync::Arc;
+
+use docent_authoring::Docs;
+use docent_forge::ForgeError;
+use docent_llm::Model as _;
+use docent_search::Skipped;
+use docent_types::Project;
+use futures::future::join_all;
+use tokio::time::timeout;
+
+use super::{Finding, Findings, LIMIT};
+use crate::commands::index::reasons;
+use crate::commands::projects::no_pages;
+use crate::failure::Failure;
+use crate::wiring::app::App;
+use crate::wiring::embedders::{self, Checked};
+use crate::wiring::models::Configured;
+use crate::wiring::site_file::{FILE, SiteFile};
+use docent_http_client::SecretSource;
+
+/// Fewer files that are skipped are no news.
+const LEAST_SKIPPED: usize = 3;
+
+/// Whether a model answers.
+pub(super) async fn model(name: &str, model: &Configured) -> Finding {
+    let who = model.describe();
+    if let Err(error) = model.key() {
+        return Finding::bad(
+            format!("`{name}` is {who}: {}", Failure::from(error)),
+            format!("put the key of `{}` there, for the user that runs docent", who.model),
+        );
+    }
+    match timeout(LIMIT, model.check()).await {
+        Ok(Ok(said)) => Finding::Good(format!("`{name}`: {said}")),
+        Ok(Err(failure)) => Finding::bad(format!("`{name}`: {failure}"), model.remedy()),
+        Err(_) => Finding::bad(format!("`{name}` is {who}: no answer within {} s", LIMIT.as_secs()), model.remedy()),
+    }
+}
+
+/// Whether questions can be embedded, where that is configured.
+pub(super) async fn embedder(app: &App) -> Option<Finding> {
+    let checked = timeout(LIMIT, embedders::check(app.embedder.as_deref()?)).await;
+    let fix = "see `[search]` in the configuration; without vectors questions are answered by their words";
+    Some(match checked {
+        Ok(Ok(Checked { said, too_slow_for })) if too_slow_for.is_empty() => Finding::Good(said),
+        Ok(Ok(Checked { said, too_slow_for })) => Finding::Note(format!(
+            "{said}, which is longer than {}: a question that is new there is answered by words alone",
+            too_slow_for.join(" and ")
+        )),
+        Ok(Err(failure)) => Finding::bad(failure.to_string(), fix),
+        Err(_) => Finding::bad(format!("the embedder did not answer within {} s", LIMIT.as_secs()), fix),
+    })
+}
+
+/// All there is to say of a project.
+pub(super) async fn project(app: Arc<App>, project: Project) -> Findings {
+    let (app, project) = (&*app, &project);
+    let mut findings = Findings::new();
+    if let Some(finding) = no_token(project) {
+        findings.push(("repository", finding));
+    } else {
+        // The forge first: it says best what is wrong with what opens the repository too.
+        let forge = forge(app, project).await;
+        let is_closed = matches!(forge, Some(Finding::Bad { .. })) && project.token_env.is_none();
+        findings.extend(forge.map(|finding| ("forge", finding)));
+        if !is_closed {
+            findings.extend(repository(app, project).await);
+            let contexts = project.context.iter().map(|(name, url)| context(app, project, name, url));
+            findings.extend(join_all(contexts).await.into_iter().map(|finding| ("context", finding)));
+        }
+    }
+    findings.push(("index", index(app, project)));
+    findings.extend(skipped(app, project).map(|finding| ("index", finding)));
+    findings
+}
+
+/// The token that is named and is not there. Nothing else is worth asking then.
+fn no_token(project: &Project) -> Option<Finding> {
+    let variable = project.token_env.clone()?;
+    let error = SecretSource::Variable(variable.clone()).read().err()?;
+    Some(Finding::bad(
+        format!("`{}`: {}", project.id, Failure::from(error)),
+        format!("set {variable} to a token that may read and write {}", project.repository),
+    ))
+}
+
+/// Whether it can be fetched, and what is odd about what the assistant reads in it.
+async fn repository(app: &App, project: &Project) -> Findings {
+    let id = &project.id;
+    let finding = match timeout(LIMIT, app.repositories.docs(project)).await {
+        Ok(Ok(docs)) => {
+            let found = match docs.page_count() {
+                Ok(0) => {
+                    let fix = format!("`docent project set {id}` with --ref or --docs-root");
+                    Finding::bad(format!("`{id}`: {}", no_pages(project)), fix)
+                }
+                _ => Finding::Good(format!("`{id}`: {} on `{}`", project.repository, project.branch)),
+            };
+            let odd = site_file(project, &docs).into_iter().map(|finding| ("assistant", finding));
+            return std::iter::once(("repository", found)).chain(odd).collect();
+        }
+        Ok(Err(error)) => Finding::bad(
+            format!("`{id}`: {}", Failure::from(error)),
+            format!("check the address, the branch and what opens it with `git ls-remote {}`", project.repository),
+        ),
+        // A first clone may well take longer, and is no fault.
+        Err(_) => {
+            Finding::Note(format!("`{id}`: {} is still being fetched after {} s", project.repository, LIMIT.as_secs()))
+        }
+    };
+    vec![("repository", finding)]
+}
+
+fn site_file(project: &Project, docs: &Docs) -> Vec<Finding> {
+    let id = &project.id;
+    match docs.file(FILE) {
+        Ok(None) => Vec::new(),
+        Ok(Some(bytes)) => {
+            let problems = SiteFile::read(&bytes).problems;
+            problems.iter().map(|problem| Finding::Note(format!("`{id}`: {problem}"))).collect()
+        }
+        Err(error) => vec![Finding::bad(
+            format!("`{id}`: {}", Failure::new(format!("cannot read {FILE}"), error)),
+            "stop the server and remove the data folder's `mirrors`; they are made again",
+        )],
+    }
+}
+
+/// A repository that the agent may read besides.
+async fn context(app: &App, project: &Project, name: &str, url: &str) -> Finding {
+    let id = &project.id;
+    match timeout(LIMIT, app.repositories.fetch_beside(project, url)).await {
+        Ok(Ok(_)) => Finding::Good(format!("`{id}`: `{name}` is {url}")),
+        Ok(Err(error)) => Finding::bad(
+            format!("`{id}`: `{name}`: {}", Failure::from(error)),
+            format!("check the address with `git ls-remote {url}`; the project's token is used on its own host only"),
+        ),
+        Err(_) => Finding::Note(format!("`{id}`: `{name}` is still being fetched after {} s", LIMIT.as_secs())),
+    }
+}
+
+/// Whether pull requests can be opened, where that is up to somebody else.
+async fn forge(app: &App, project: &Project) -> Option<Finding> {
+    let id = &project.id;
+    let forge = match app.forges.place(project) {
+        Ok(place) => app.forges.at(place?),
+        Err(error) => {
+            let fix = format!("remove the project and add it again: {error}");
+            return Some(Finding::bad(format!("`{id}`: its address is not one of {}", project.forge.as_str()), fix));
+        }
+    };
+    Some(match timeout(LIMIT, forge.check()).await {
+        Ok(Ok(said)) => Finding::Good(format!("`{id}`: {said}")),
+        Ok(Err(ForgeError::Refused { sentence })) => {
+            Finding::bad(format!("`{id}`: {sentence}"), "see docs/CONFIGURATION.md for what a token needs")
+        }
+        Ok(Err(error)) => {
+            let fix = "see whether the forge can be reached from here, and whether --base-url is right";
+            Finding::bad(format!("`{id}`: {}", Failure::from(error)), fix)
+        }
+        Err(_) => {
+            let what = format!("`{id}`: the forge did not answer within {} s", LIMIT.as_secs());
+            Finding::bad(what, "see whether it can be reached from here, and whether --base-url is right")
+        }
+    })
+}
+
+fn index(app: &App, project: &Project) -> Finding {
+    match app.indexes.open(project.uid) {
+        Ok(index) => match index.snapshot().page_count() {
+            0 if index.snapshot().commit().is_some() => Finding::bad(
+                format!("`{}`: no page of it is indexed", project.domain),
+                format!("`docent index {}` says where it looked and what it skipped", project.domain),
+            ),
+            0 => Finding::Note(format!("`{}` is not indexed yet; `docent index {0}` does it", project.domain)),
+            pages => Finding::Good(format!("`{}`: {pages} pages", project.domain)),
+        },
+        Err(error) => Finding::bad(
+            format!("`{}`: {}", project.domain, Failure::from(error)),
+            format!("remove its folder below {} and index again", app.config.data.join("index").display()),
+        ),
+    }
+}
+
+/// What is skipped, where it is so much that somebody may wonder.
+fn skipped(app: &App, project: &Project) -> Option<Finding> {
+    let snapshot = app.indexes.open(project.uid).ok()?.snapshot();
+    let skipped: Vec<Skipped> = snapshot.skipped().into_iter().filter(|skipped| !skipped.reason.is_usual()).collect();
+    let files: usize = skipped.iter().map(|skipped| skipped.count).sum();
+    let pages = snapshot.page_count();
+    (files >= LEAST_SKIPPED && files * 2 >= pages).then(|| {
+        Finding::Note(format!(
+            "`{domain}`: {files} files that look like docs are skipped beside {pages} pages: {}; `docent search {domain} \
+             --why-not PATH` says why",
+            reasons(&skipped).join("; "),
+            domain = project.domain
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_http_client::{Client, ClientOptions};
+    use tokio::net::TcpListener;
+
+    use super::*;
+    use crate::config::{Endpoint, ModelConfig, OpenAiWays};
+
+    #[tokio::test(start_paused = true)]
+    async fn a_model_that_says_nothing_is_not_waited_for() {
+        // Connections are made and nobody takes them.
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let endpoint = Endpoint {
+            model: "m".into(),
+            base_url: Some(format!("http://{}/v1", listener.local_addr().expect("an address"))),
+            key: None,
+            context_tokens: None,
+            max_reply_tokens: None,
+            idle: None,
+        };
+        let config = ModelConfig::OpenAi(endpoint, OpenAiWays::default());
+        let client = Client::new(ClientOptions::default()).expect("a client");
+        let silent = Configured::new("sonnet", &config, &client).expect("a model");
+        let Finding::Bad { what, fix } = model("sonnet", &silent).await else { panic!("it is well") };
+        assert!(what.contains("`sonnet`"), "{what}");
+        assert!(fix.contains("http://127.0.0.1:"), "{fix}");
+    }
+}

@@ -1,0 +1,113 @@
+//! `docent doctor`: what works, what does not, and what to do about it.
+//!
+//! What is on this machine is looked at first, one thing after the other; what is elsewhere is asked all at once, each
+//! within a limit of time. No finding holds a secret: sentences name the variable or the file that holds it.
+
+mod elsewhere;
+mod here;
+mod sizes;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures::future::join_all;
+use serde_json::json;
+
+use self::sizes::Parts;
+use crate::config::{Config, RunsOn};
+use crate::failure::Failure;
+use crate::output;
+use crate::wiring::app::App;
+
+/// How long anything elsewhere may take to answer.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// What one check came to.
+#[derive(Debug)]
+enum Finding {
+    Good(String),
+    /// It works, but somebody may wonder.
+    Note(String),
+    Bad {
+        what: String,
+        fix: String,
+    },
+}
+
+impl Finding {
+    fn bad(what: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self::Bad { what: what.into(), fix: fix.into() }
+    }
+}
+
+type Findings = Vec<(&'static str, Finding)>;
+
+/// Checks everything and fails when something must be mended.
+pub(crate) async fn run(app: &Arc<App>, json: bool) -> Result<(), Failure> {
+    let mut findings =
+        vec![("configuration", Finding::Good("read, no unknown keys".to_owned())), ("data", here::data(&app.config))];
+    findings.extend(here::exposed(app).map(|finding| ("data", finding)));
+    findings.extend([("store", here::store(app).await), ("git", here::git().await)]);
+    // A database that does not answer is told of already.
+    let sizes = Parts::of(app).await.ok();
+    findings.extend(sizes.iter().flat_map(Parts::findings).map(|finding| ("sizes", finding)));
+    findings.extend(here::ssh_key(&app.config).await.map(|finding| ("ssh key", finding)));
+    findings.extend(here::github_app(&app.config).map(|finding| ("GitHub App", finding)));
+    let models = join_all(app.models.configured().map(|(name, model)| elsewhere::model(name, model)));
+    findings.extend(models.await.into_iter().map(|finding| ("model", finding)));
+    findings.extend(names(&app.config).into_iter().map(|finding| ("model", finding)));
+    findings.extend(elsewhere::embedder(app).await.map(|finding| ("search", finding)));
+    findings.extend(assistant(&app.config).map(|finding| ("assistant", finding)));
+    let projects = app.projects().projects().await?;
+    if projects.is_empty() {
+        findings.push(("projects", Finding::Note("none yet; add one with `docent project add`".to_owned())));
+    }
+    // Each in a task of its own: they may wait for each other's token.
+    let asked = projects.into_iter().map(|project| tokio::spawn(elsewhere::project(Arc::clone(app), project)));
+    for findings_of_one in join_all(asked).await {
+        findings.extend(findings_of_one.map_err(|error| Failure::new("a check stopped short", error))?);
+    }
+    report(&findings, sizes.as_ref(), json)
+}
+
+/// What the names run on that nobody configured.
+fn names(config: &Config) -> Vec<Finding> {
+    let note = |(name, runs_on): (&String, &RunsOn)| match runs_on {
+        RunsOn::Itself => None,
+        RunsOn::Other(other) => Some(Finding::Note(format!("`{name}` is not configured and runs on `{other}`"))),
+        RunsOn::Builtin => {
+            Some(Finding::Note(format!("`{name}` is the builtin model: docs chores and quotes, no language model")))
+        }
+    };
+    config.offered.iter().filter_map(note).collect()
+}
+
+fn assistant(config: &Config) -> Option<Finding> {
+    let for_ever = || Finding::Note("conversations are kept for ever: `assistant.thread_days` is 0".to_owned());
+    config.assistant.keep_threads.is_none().then(for_ever)
+}
+
+fn report(findings: &[(&str, Finding)], sizes: Option<&Parts>, json: bool) -> Result<(), Failure> {
+    let bad = findings.iter().filter(|(_, finding)| matches!(finding, Finding::Bad { .. })).count();
+    if json {
+        let shown: Vec<_> = findings.iter().map(|(name, finding)| shown(name, finding)).collect();
+        output::json(&json!({ "ok": bad == 0, "findings": shown, "sizes": sizes.map(Parts::shown) }))?;
+    } else {
+        for (name, finding) in findings {
+            output::line(match finding {
+                Finding::Good(what) => format!("  ok    {name:<14} {what}"),
+                Finding::Note(what) => format!("  note  {name:<14} {what}"),
+                Finding::Bad { what, fix } => format!("  FIX   {name:<14} {what}\n{:<23}→ {fix}", ""),
+            })?;
+        }
+    }
+    if bad == 0 { Ok(()) } else { Err(Failure::plain(format!("{bad} of {} checks need attention", findings.len()))) }
+}
+
+fn shown(name: &str, finding: &Finding) -> serde_json::Value {
+    match finding {
+        Finding::Good(what) => json!({ "check": name, "state": "ok", "what": what }),
+        Finding::Note(what) => json!({ "check": name, "state": "note", "what": what }),
+        Finding::Bad { what, fix } => json!({ "check": name, "state": "bad", "what": what, "fix": fix }),
+    }
+}

@@ -1,0 +1,124 @@
+//! How large the data folder's parts are, and how a database is made smaller.
+
+use std::path::Path;
+
+use docent_store::Sizes;
+use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
+
+use super::Finding;
+use crate::commands::quantity::{bytes, counted};
+use crate::failure::Failure;
+use crate::wiring::app::App;
+
+/// Room in the database file that is worth a word, in bytes, and as a share of the file.
+const MUCH: u64 = 64 << 20;
+const SHARE: u64 = 4;
+
+/// What takes up room.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parts {
+    store: Sizes,
+    /// In bytes.
+    mirrors: u64,
+    indexes: u64,
+}
+
+impl Parts {
+    pub(super) async fn of(app: &App) -> Result<Self, Failure> {
+        let store = app.store.sizes().await?;
+        let data = app.config.data.clone();
+        let weigh = move || (weight(&data.join("mirrors")), weight(&data.join("index")));
+        let weighed = spawn_blocking(weigh).await;
+        let (mirrors, indexes) =
+            weighed.map_err(|error| Failure::new("could not look through the data folder", error))?;
+        Ok(Self { store, mirrors, indexes })
+    }
+
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let Self { store, mirrors, indexes } = self;
+        let mut findings = vec![
+            Finding::Good(format!(
+                "database {} ({} of it free), its log {}; mirrors {}, indexes {}",
+                bytes(store.file_bytes),
+                bytes(store.free_bytes),
+                bytes(store.log_bytes),
+                bytes(*mirrors),
+                bytes(*indexes)
+            )),
+            Finding::Good(format!(
+                "kept: {} ({} active), {} of their journals, {}",
+                counted(store.jobs, "job"),
+                store.active_jobs,
+                if store.entries == 1 { "1 entry".to_owned() } else { format!("{} entries", store.entries) },
+                counted(store.threads, "conversation")
+            )),
+        ];
+        if !store.shrinks && store.free_bytes > MUCH && store.free_bytes > store.file_bytes / SHARE {
+            findings.push(Finding::Note(format!(
+                "{} of the database are free and are not given back to the disk, as an older version made the file; to make \
+                 it smaller, stop the server, run `docent backup FILE`, put FILE in the place of docent.db, and remove \
+                 docent.db-wal and docent.db-shm",
+                bytes(store.free_bytes)
+            )));
+        }
+        findings
+    }
+
+    pub(super) fn shown(&self) -> Value {
+        let Self { store, mirrors, indexes } = self;
+        json!({
+            "database": { "bytes": store.file_bytes, "freeBytes": store.free_bytes, "shrinks": store.shrinks },
+            "log": { "bytes": store.log_bytes },
+            "mirrors": { "bytes": mirrors },
+            "indexes": { "bytes": indexes },
+            "jobs": store.jobs,
+            "activeJobs": store.active_jobs,
+            "prunedJobs": store.pruned_jobs,
+            "entries": store.entries,
+            "threads": store.threads,
+            "turns": store.turns,
+        })
+    }
+}
+
+/// The bytes of all files below a folder. What cannot be read, or is gone meanwhile, weighs nothing.
+fn weight(folder: &Path) -> u64 {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| match entry.metadata() {
+            Ok(found) if found.is_dir() => weight(&entry.path()),
+            Ok(found) => found.len(),
+            Err(_) => 0,
+        })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_weighs_what_its_files_do() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::create_dir_all(folder.path().join("a/b")).expect("folders");
+        std::fs::write(folder.path().join("a/b/one"), [0; 1000]).expect("a file");
+        std::fs::write(folder.path().join("two"), [0; 234]).expect("a file");
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("a/again")).expect("a link");
+        let link = std::fs::symlink_metadata(folder.path().join("a/again")).expect("a link").len();
+        assert_eq!(weight(folder.path()), 1234 + link);
+        assert_eq!(weight(&folder.path().join("none")), 0);
+    }
+
+    #[test]
+    fn a_file_that_does_not_shrink_is_only_worth_a_word_when_much_of_it_is_free() {
+        let parts = |file_bytes, free_bytes, shrinks| {
+            let store = Sizes { file_bytes, free_bytes, shrinks, ..Sizes::default() };
+            Parts { store, mirrors: 0, indexes: 0 }.findings().len()
+        };
+        assert_eq!(parts(100 << 20, 70 << 20, false), 3);
+        assert_eq!(parts(100 << 20, 70 << 20, true), 2);
+        assert_eq!(parts(1000 << 20, 70 << 20, false), 2);
+        assert_eq!(parts(10 << 20, 9 << 20, false), 2);
+    }
+}

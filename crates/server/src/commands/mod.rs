@@ -1,0 +1,14 @@
+//! What the command line offers beside `serve`, one file or folder a command.
+
+pub(crate) mod ask;
+pub(crate) mod backup;
+pub(crate) mod client;
+pub(crate) mod demo;
+pub(crate) mod doctor;
+pub(crate) mod eval;
+pub(crate) mod index;
+pub(crate) mod keys;
+pub(crate) mod projects;
+pub(crate) mod quantity;
+pub(crate) mod run;
+pub(crate) mod search;

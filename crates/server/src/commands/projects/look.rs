@@ -1,0 +1,47 @@
+//! What there is in a project's repository, looked at before the project is kept.
+
+use docent_authoring::Docs;
+use docent_types::Project;
+
+use crate::failure::Failure;
+use crate::wiring::app::App;
+
+/// A project as it was found, and how many pages it has.
+pub(super) struct Found {
+    pub(super) project: Project,
+    pub(super) pages: usize,
+}
+
+/// Fetches the repository and looks for the branch, the docs root and pages in it. `branch` is the one that was asked for, if
+/// one was; else it is the repository's own.
+pub(super) async fn look(app: &App, mut project: Project, branch: Option<&str>) -> Result<Found, Failure> {
+    let mirror = app.repositories.fetch(&project).await?;
+    if branch.is_none() {
+        project.branch = mirror.default_branch().ok_or_else(|| {
+            Failure::plain(format!(
+                "{} does not say which of its branches is its own; name the one of the docs with --ref",
+                project.repository
+            ))
+        })?;
+    }
+    let docs = Docs::at_tip(&mirror, &project)?;
+    match docs.page_count()? {
+        0 => Err(Failure::plain(no_pages(&project))),
+        pages => Ok(Found { project, pages }),
+    }
+}
+
+/// The sentence for a project without a page.
+pub(crate) fn no_pages(project: &Project) -> String {
+    let Project { repository, branch, docs_root, .. } = project;
+    let place = if docs_root.is_empty() { String::new() } else { format!(" below `{docs_root}`") };
+    format!(
+        "there is no page on `{branch}`{place} in {repository}: pages are Markdown, MDX, reStructuredText and notebooks; say \
+         where they are with --ref and --docs-root"
+    )
+}
+
+/// Whether the repository is a folder of this machine.
+pub(super) fn is_folder(project: &Project) -> bool {
+    project.repository.starts_with('/') || project.repository.starts_with("file://")
+}

@@ -1,0 +1,227 @@
+//! `docent project`: add, set, list, remove.
+
+mod look;
+mod options;
+
+pub(crate) use look::no_pages;
+pub(crate) use options::{allowed_paths, docs_root};
+
+use std::collections::BTreeMap;
+
+use docent_types::{Domain, ForgeKind, Project, ProjectId, ProjectSettings, ProjectUid, Timestamp};
+use serde::Serialize;
+use serde_json::json;
+
+use crate::cli::ProjectCommand;
+use crate::failure::Failure;
+use crate::output;
+use crate::wiring::app::App;
+
+pub(crate) async fn run(app: &App, command: &ProjectCommand, json: bool) -> Result<(), Failure> {
+    match command {
+        ProjectCommand::Add(args) => {
+            let uid = ProjectUid::new(app.ids.unguessable());
+            let project = options::added(args, uid, app.now())?;
+            let branch = args.options.branch.as_deref();
+            let (project, pages) = if args.options.no_check && !look::is_folder(&project) {
+                (project, None)
+            } else {
+                // An id that is taken is no reason to fetch a repository first.
+                app.is_free(&project).await?;
+                let found = look::look(app, project, branch).await.map_err(|failure| {
+                    failure.then("nothing was added; for a repository that cannot be reached yet there is --no-check")
+                })?;
+                (found.project, Some(found.pages))
+            };
+            app.add_project(project.clone()).await?;
+            if json {
+                output::line(with_pages(&project, pages))?;
+            } else {
+                let Project { id, repository, branch, .. } = &project;
+                let pages = pages.map_or_else(|| "not looked at".to_owned(), counted);
+                output::line(format_args!("added `{id}` with its docs in {repository} on `{branch}`: {pages}"))?;
+                if project.forge != ForgeKind::Local && project.token_env.is_none() && app.config.github_app.is_none() {
+                    output::aside(format_args!(
+                        "It has no token. Without one a job can neither push nor open a pull request: name a variable with \
+                         --token-env{}.",
+                        if project.forge == ForgeKind::Github { ", or configure a GitHub App" } else { "" }
+                    ));
+                }
+                output::aside(format_args!(
+                    "Next: docent doctor, docent key create --project {id} --kind admin, and docent serve."
+                ));
+            }
+        }
+        ProjectCommand::Set(args) => {
+            let before = app.known_project(&args.id).await?;
+            let project = options::changed(before.clone(), args)?;
+            let place = |project: &Project| {
+                (
+                    project.repository.clone(),
+                    project.branch.clone(),
+                    project.docs_root.clone(),
+                    project.token_env.clone(),
+                )
+            };
+            let looks = place(&before) != place(&project) && (!args.options.no_check || look::is_folder(&project));
+            let (project, pages) = if looks {
+                let branch = project.branch.clone();
+                let found = look::look(app, project, Some(&branch)).await;
+                let found = found.map_err(|failure| failure.then("nothing was changed"))?;
+                (found.project, Some(found.pages))
+            } else {
+                (project, None)
+            };
+            app.change_project(project.clone()).await?;
+            if json {
+                output::line(with_pages(&project, pages))?;
+            } else {
+                let pages = pages.map_or_else(String::new, |pages| format!("\n    found     {}", counted(pages)));
+                output::line(format_args!("{}{pages}", listed(&project)))?;
+            }
+        }
+        ProjectCommand::List => {
+            let projects = app.projects().projects().await?;
+            if json {
+                let shown: Vec<_> = projects.iter().map(Shown::from).collect();
+                output::line(json!(shown))?;
+            } else if projects.is_empty() {
+                output::line("no projects; add one with `docent project add ID --repo URL_OR_PATH`")?;
+            }
+            for project in projects.iter().filter(|_| !json) {
+                output::line(listed(project))?;
+            }
+        }
+        ProjectCommand::Remove { id } => {
+            let project = app.known_project(id).await?;
+            app.remove_project(&project).await?;
+            let shown = json!(Shown::from(&project));
+            output::line(if json { shown.to_string() } else { format!("removed `{}`", project.id) })?;
+        }
+    }
+    Ok(())
+}
+
+fn counted(pages: usize) -> String {
+    if pages == 1 { "1 page".to_owned() } else { format!("{pages} pages") }
+}
+
+/// A project for a program, with the pages that were found if they were looked for.
+fn with_pages(project: &Project, pages: Option<usize>) -> serde_json::Value {
+    let mut shown = json!(Shown::from(project));
+    if let (Some(shown), Some(pages)) = (shown.as_object_mut(), pages) {
+        shown.insert("pages".to_owned(), pages.into());
+    }
+    shown
+}
+
+/// A project in one line, and what else is known of it in lines below.
+fn listed(project: &Project) -> String {
+    let Project { id, domain, branch, repository, forge, docs_root, .. } = project;
+    let mut text = format!("{id:<20}  {domain:<20}  {:<6}  {branch}  {repository}", forge.as_str());
+    let mut more = |name: &str, value: &str| text.push_str(&format!("\n    {name:<9} {value}"));
+    if !docs_root.is_empty() {
+        more("docs in", docs_root);
+    }
+    if let Some(url) = &project.base_url {
+        more("forge at", url);
+    }
+    if let Some(variable) = &project.token_env {
+        more("token in", variable);
+    }
+    for (name, url) in &project.context {
+        more("context", &format!("{name}={url}"));
+    }
+    let ProjectSettings { allow_paths, author, sign_off } = &project.settings;
+    if !allow_paths.is_empty() {
+        more("may edit", &allow_paths.join("  "));
+    }
+    if let Some(author) = author {
+        more("commits", &format!("by {author}"));
+    }
+    if *sign_off {
+        more("commits", "signed off");
+    }
+    text
+}
+
+/// A project as `--json` shows it. What is stored has names of its own.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Shown<'a> {
+    id: &'a ProjectId,
+    domain: &'a Domain,
+    repository: &'a str,
+    #[serde(rename = "ref")]
+    branch: &'a str,
+    docs_root: &'a str,
+    forge: ForgeKind,
+    token_env: Option<&'a str>,
+    base_url: Option<&'a str>,
+    context: &'a BTreeMap<String, String>,
+    allow_paths: &'a [String],
+    author: Option<String>,
+    sign_off: bool,
+    created_at: Timestamp,
+}
+
+impl<'a> From<&'a Project> for Shown<'a> {
+    fn from(project: &'a Project) -> Self {
+        Self {
+            id: &project.id,
+            domain: &project.domain,
+            repository: &project.repository,
+            branch: &project.branch,
+            docs_root: &project.docs_root,
+            forge: project.forge,
+            token_env: project.token_env.as_deref(),
+            base_url: project.base_url.as_deref(),
+            context: &project.context,
+            allow_paths: &project.settings.allow_paths,
+            author: project.settings.author.as_ref().map(ToString::to_string),
+            sign_off: project.settings.sign_off,
+            created_at: project.created_at,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_types::{FixedIds, Ids};
+
+    use super::*;
+
+    #[test]
+    fn a_project_is_shown_to_people_and_to_programs() {
+        let project = Project {
+            uid: ProjectUid::new(FixedIds::default().unguessable()),
+            id: ProjectId::parse("acme").expect("an id"),
+            domain: Domain::parse("acme").expect("a domain"),
+            repository: "/srv/acme.git".to_owned(),
+            branch: "main".to_owned(),
+            docs_root: "docs".to_owned(),
+            forge: ForgeKind::Local,
+            token_env: None,
+            base_url: None,
+            context: BTreeMap::from([("api".to_owned(), "https://example.com/api.git".to_owned())]),
+            settings: ProjectSettings {
+                allow_paths: vec!["scripts/**".to_owned(), "*.json".to_owned()],
+                author: "Docs Bot <docs@example.com>".parse().ok(),
+                sign_off: true,
+            },
+            created_at: Timestamp::from_millis(0),
+        };
+        assert_eq!(
+            listed(&project),
+            "acme                  acme                  local   main  /srv/acme.git\n    docs in   docs\n    \
+             context   api=https://example.com/api.git\n    may edit  scripts/**  *.json\n    commits   by Docs Bot \
+             <docs@example.com>\n    commits   signed off"
+        );
+        let shown = json!(Shown::from(&project));
+        assert_eq!(
+            (&shown["ref"], &shown["docsRoot"], &shown["tokenEnv"]),
+            (&json!("main"), &json!("docs"), &json!(null))
+        );
+        assert!(shown.as_object().is_some_and(|members| members.keys().all(|name| !name.contains('_'))), "{shown}");
+    }
+}

@@ -1,0 +1,379 @@
+//! From the arguments of `docent project add` and `set` to a project. What cannot work is refused here.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use docent_forge_http::{Address, Host};
+use docent_types::{
+    BranchName, Domain, ForgeKind, IdError, Project, ProjectId, ProjectSettings, ProjectUid, SignatureError, Timestamp,
+};
+
+use crate::cli::{ForgeArg, ProjectAdd, ProjectOptions, ProjectSet, YesOrNo};
+use crate::config::address::{BaseUrl, is_variable};
+use crate::failure::Failure;
+
+/// The project that was asked for.
+pub(super) fn added(args: &ProjectAdd, uid: ProjectUid, now: Timestamp) -> Result<Project, Failure> {
+    let usage = |error: IdError| Failure::usage(error.to_string());
+    let project = Project {
+        uid,
+        id: ProjectId::parse(&args.id).map_err(usage)?,
+        domain: Domain::parse(&args.id).map_err(usage)?,
+        repository: repository("--repo", &args.repo)?,
+        branch: "main".to_owned(),
+        docs_root: String::new(),
+        forge: ForgeKind::Local,
+        token_env: None,
+        base_url: None,
+        context: BTreeMap::new(),
+        settings: ProjectSettings::default(),
+        created_at: now,
+    };
+    with(project, &args.options)
+}
+
+/// A project as it is to be from now on.
+pub(super) fn changed(mut project: Project, args: &ProjectSet) -> Result<Project, Failure> {
+    if let Some(repo) = &args.repo {
+        project.repository = repository("--repo", repo)?;
+    }
+    with(project, &args.options)
+}
+
+/// A project with what the options say. What they do not speak of stays.
+fn with(mut project: Project, options: &ProjectOptions) -> Result<Project, Failure> {
+    if let Some(domain) = &options.domain {
+        project.domain = Domain::parse(domain).map_err(|error| Failure::usage(format!("--domain: {error}")))?;
+    }
+    if let Some(branch) = &options.branch {
+        let branch = BranchName::parse(branch).map_err(|error| Failure::usage(format!("--ref: {error}")))?;
+        project.branch = branch.into();
+    }
+    if let Some(folder) = &options.docs_root {
+        project.docs_root = docs_root(folder)?;
+    }
+    if let Some(forge) = options.forge {
+        project.forge = kind(forge);
+    }
+    if let Some(variable) = &options.token_env {
+        project.token_env = given(variable).map(token_env).transpose()?;
+    }
+    if let Some(url) = &options.base_url {
+        project.base_url = given(url).map(base_url).transpose()?;
+    }
+    if !options.context.is_empty() {
+        project.context = contexts(&options.context)?;
+    }
+    let settings = &mut project.settings;
+    if !options.allow_path.is_empty() {
+        settings.allow_paths = allowed_paths(&options.allow_path)?;
+    }
+    if let Some(author) = &options.author {
+        let author = given(author).map(str::parse).transpose();
+        settings.author = author.map_err(|error: SignatureError| Failure::usage(format!("--author: {error}")))?;
+    }
+    if let Some(answer) = options.sign_off {
+        settings.sign_off = answer == YesOrNo::Yes;
+    }
+    fits_together(&project)?;
+    Ok(project)
+}
+
+/// A value that is not empty; an empty one takes away what was there.
+fn given(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+fn token_env(variable: &str) -> Result<String, Failure> {
+    if is_variable(variable) {
+        return Ok(variable.to_owned());
+    }
+    // It may well be the token, which is not to be shown.
+    Err(Failure::usage(
+        "--token-env: this is no name of a variable; give the name of the variable that holds the token, not the token",
+    ))
+}
+
+/// The globs of `--allow-path`; an empty one is none.
+pub(crate) fn allowed_paths(globs: &[String]) -> Result<Vec<String>, Failure> {
+    globs.iter().filter_map(|glob| given(glob)).map(allowed).collect()
+}
+
+fn allowed(glob: &str) -> Result<String, Failure> {
+    let example = "give one relative to the docs root, for example `scripts/**`";
+    if glob.starts_with('/') || glob.split('/').any(|part| part == "..") {
+        return Err(Failure::usage(format!("--allow-path: `{glob}` leads out of the docs; {example}")));
+    }
+    match globset::GlobBuilder::new(glob).literal_separator(true).build() {
+        Ok(_) => Ok(glob.to_owned()),
+        Err(error) => Err(Failure::usage(format!("--allow-path: `{glob}` is not a glob: {}; {example}", error.kind()))),
+    }
+}
+
+/// The forge must be able to tell where the repository is, and the token must not be sent in the clear.
+fn fits_together(project: &Project) -> Result<(), Failure> {
+    if let Some(host) = Host::of(project.forge) {
+        Address::parse(host, &project.repository, project.base_url.as_deref())
+            .map_err(|error| Failure::usage(format!("--repo: {error}")))?;
+    }
+    keeps_its_token(project)
+}
+
+const fn kind(forge: ForgeArg) -> ForgeKind {
+    match forge {
+        ForgeArg::Local => ForgeKind::Local,
+        ForgeArg::Github => ForgeKind::Github,
+        ForgeArg::Gitlab => ForgeKind::Gitlab,
+        ForgeArg::Gitea => ForgeKind::Gitea,
+    }
+}
+
+/// A token must not travel where others can read it.
+fn keeps_its_token(project: &Project) -> Result<(), Failure> {
+    if project.token_env.is_none() {
+        return Ok(());
+    }
+    let forge = project.base_url.as_deref().filter(|_| project.forge != ForgeKind::Local);
+    for (option, url) in [("--repo", Some(project.repository.as_str())), ("--base-url", forge)] {
+        let open = url.and_then(|url| BaseUrl::parse(url).ok()).filter(BaseUrl::is_in_the_clear);
+        if let Some(site) = open {
+            let host = site.host();
+            return Err(Failure::usage(format!("{option}: a token is not sent to {host} over plain http; use https")));
+        }
+    }
+    Ok(())
+}
+
+/// A folder inside the repository, its parts joined by single slashes; `""` for the whole of it.
+pub(crate) fn docs_root(given: &str) -> Result<String, Failure> {
+    let why = if given.starts_with('/') {
+        "must not begin with `/`"
+    } else if given.contains('\\') {
+        "must be written with `/`, not with a backslash"
+    } else if given.split('/').any(|part| part == "..") {
+        "must not hold `..`"
+    } else if given.contains(char::is_control) {
+        "must not hold a control character"
+    } else {
+        let parts: Vec<&str> = given.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+        return Ok(parts.join("/"));
+    };
+    Err(Failure::usage(format!(
+        "--docs-root: {given:?} {why}; give a folder inside the repository, for example `docs`"
+    )))
+}
+
+fn base_url(given: &str) -> Result<String, Failure> {
+    match BaseUrl::parse(given) {
+        Ok(_) => Ok(given.to_owned()),
+        Err(why) => Err(Failure::usage(format!("--base-url: {why}; give one like `https://git.example.com/api/v4`"))),
+    }
+}
+
+/// Repositories to read besides, by name.
+fn contexts(given: &[String]) -> Result<BTreeMap<String, String>, Failure> {
+    let mut contexts = BTreeMap::new();
+    for pair in given.iter().filter(|pair| !pair.is_empty()) {
+        let Some((name, url)) = pair.split_once('=') else {
+            return Err(Failure::usage(
+                "--context: give a name and an address, for example `--context api=https://example.com/team/api.git`",
+            ));
+        };
+        // The same names as projects have.
+        ProjectId::parse(name).map_err(|error| Failure::usage(format!("--context: {error}")))?;
+        if contexts.insert(name.to_owned(), repository("--context", url)?).is_some() {
+            return Err(Failure::usage(format!("--context: the name `{name}` is given twice")));
+        }
+    }
+    Ok(contexts)
+}
+
+/// A URL as it is, without a secret in it; a path made absolute, so that it means the same wherever the server starts.
+fn repository(option: &str, given: &str) -> Result<String, Failure> {
+    if given.is_empty() {
+        return Err(Failure::usage(format!("{option}: give the URL or the path of a git repository")));
+    }
+    if let Some((scheme, rest)) = given.split_once("://") {
+        let authority = rest.split('/').next().unwrap_or_default();
+        let secret =
+            authority.rsplit_once('@').is_some_and(|(user, _)| user.contains(':') || scheme.starts_with("http"));
+        if secret {
+            return Err(Failure::usage(format!(
+                "{option}: a URL must not hold credentials; put the token into an environment variable and name it with \
+                 --token-env"
+            )));
+        }
+        if !["https", "http", "ssh", "file"].contains(&scheme) {
+            return Err(Failure::usage(format!(
+                "{option}: only https, http, ssh and file addresses are known, and paths"
+            )));
+        }
+        return Ok(given.to_owned());
+    }
+    // `git@host:path`, the short form of ssh.
+    if given.split_once(':').is_some_and(|(host, _)| host.contains('@') && !host.contains('/')) {
+        return Ok(given.to_owned());
+    }
+    let absolute = std::fs::canonicalize(Path::new(given))
+        .map_err(|error| Failure::new(format!("{option}: cannot open `{given}`"), error))?;
+    absolute
+        .into_os_string()
+        .into_string()
+        .map_err(|_| Failure::usage(format!("{option}: the path of the repository must be valid UTF-8")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use docent_types::{FixedIds, Ids};
+
+    use super::*;
+    use crate::cli::{Cli, Command, ProjectCommand};
+
+    fn add(more: &[&str]) -> Result<Project, String> {
+        let words = ["docent", "project", "add", "acme"].iter().chain(more);
+        let cli = Cli::try_parse_from(words).expect("a command");
+        let Command::Project(ProjectCommand::Add(args)) = cli.command else { panic!("another command") };
+        let uid = ProjectUid::new(FixedIds::default().unguessable());
+        added(&args, uid, Timestamp::from_millis(0)).map_err(|failure| failure.to_string())
+    }
+
+    fn set(project: &Project, more: &[&str]) -> Result<Project, String> {
+        let words = ["docent", "project", "set", "acme"].iter().chain(more);
+        let cli = Cli::try_parse_from(words).expect("a command");
+        let Command::Project(ProjectCommand::Set(args)) = cli.command else { panic!("another command") };
+        changed(project.clone(), &args).map_err(|failure| failure.to_string())
+    }
+
+    #[test]
+    fn what_is_set_changes_and_the_rest_stays() {
+        let everything = [
+            "--repo",
+            "https://github.com/acme/docs.git",
+            "--forge",
+            "github",
+            "--token-env",
+            "TOKEN",
+            "--domain",
+            "docs",
+            "--ref",
+            "next",
+            "--docs-root",
+            "docs",
+            "--base-url",
+            "https://git.example.com/api/v3",
+            "--context",
+            "api=https://example.com/api.git",
+            "--allow-path",
+            "scripts/**",
+            "--allow-path",
+            "*.config.js",
+            "--author",
+            "Docs Bot <docs@example.com>",
+            "--sign-off",
+        ];
+        let project = add(&everything).expect("a project");
+        assert_eq!(project.settings.allow_paths, ["scripts/**", "*.config.js"]);
+        assert!(
+            project.settings.sign_off && project.settings.author.as_ref().is_some_and(|one| one.name == "Docs Bot")
+        );
+        assert_eq!(set(&project, &[]).as_ref(), Ok(&project));
+        let moved = set(&project, &["--repo", "https://github.com/acme/web.git"]).expect("changes");
+        assert_eq!(moved, Project { repository: "https://github.com/acme/web.git".to_owned(), ..project.clone() });
+        let bare =
+            ["--token-env", "", "--base-url", "", "--context", "", "--allow-path", "", "--author", "", "--sign-off=no"];
+        let bare = set(&project, &bare).expect("changes");
+        assert_eq!((&bare.token_env, &bare.base_url, bare.context.len()), (&None, &None, 0));
+        assert_eq!(bare.settings, ProjectSettings::default());
+        assert_eq!((bare.uid, bare.branch.as_str(), bare.docs_root.as_str()), (project.uid, "next", "docs"));
+    }
+
+    #[test]
+    fn a_docs_root_stays_inside_the_repository() {
+        for (given, root) in [("", ""), (".", ""), ("docs", "docs"), ("./docs//en/", "docs/en"), ("a..b", "a..b")] {
+            assert_eq!(docs_root(given).ok().as_deref(), Some(root), "{given}");
+        }
+        for bad in ["..", "docs/../..", "../docs", "/docs", "/", "docs\\en", "docs\0"] {
+            assert_eq!(docs_root(bad).map_err(|failure| failure.exit_code()), Err(2), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_repository_holds_no_secret() {
+        for good in ["https://example.com/docs.git", "ssh://git@example.com/docs.git", "git@example.com:team/docs.git"]
+        {
+            assert_eq!(repository("--repo", good).ok().as_deref(), Some(good));
+        }
+        for bad in [
+            "https://user:token@example.com/docs.git",
+            "https://token@example.com/docs.git",
+            "ftp://example.com/docs.git",
+            "/no/such/place",
+        ] {
+            assert!(repository("--repo", bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_project_may_be_on_any_forge() {
+        for (forge, repo) in [
+            ("github", "https://github.com/acme/docs.git"),
+            ("github", "git@github.com:acme/docs.git"),
+            ("gitlab", "https://gitlab.com/acme/web/docs.git"),
+            ("gitea", "ssh://git@git.example.com/acme/docs.git"),
+            ("local", "https://example.com/docs.git"),
+        ] {
+            let project = add(&["--repo", repo, "--forge", forge, "--token-env", "TOKEN"]).expect(repo);
+            assert_eq!((project.forge.as_str(), project.repository.as_str()), (forge, repo));
+        }
+        let context = ["--context", "api=https://example.com/api.git", "--context", "web=git@example.com:a/web.git"];
+        let project = add(&[&["--repo", "https://example.com/docs.git"][..], &context].concat()).expect("a project");
+        assert_eq!(project.context.keys().collect::<Vec<_>>(), ["api", "web"]);
+    }
+
+    #[test]
+    fn what_will_not_work_is_refused_with_the_option_and_without_secrets() {
+        let docs = ["--repo", "https://example.com/a/docs.git"];
+        for (more, named) in [
+            (&["--repo", "https://github.com/docs", "--forge", "github"][..], "--repo: "),
+            (&["--repo", "file:///srv/docs.git", "--forge", "gitlab"], "--repo: "),
+            (
+                &["--repo", "https://me:s3cret@github.com/a/b", "--forge", "github"],
+                "--repo: a URL must not hold credentials",
+            ),
+            (
+                &["--repo", "http://example.com/a/b", "--forge", "gitea", "--token-env", "T"],
+                "--repo: a token is not sent",
+            ),
+            (
+                &[&docs[..], &["--forge", "gitea", "--base-url", "http://example.com", "--token-env", "T"]].concat(),
+                "--base-url: a token is not sent",
+            ),
+            (&[&docs[..], &["--base-url", "example.com"]].concat(), "--base-url: the address must begin with"),
+            (
+                &[&docs[..], &["--base-url", "https://me:s3cret@example.com"]].concat(),
+                "--base-url: the address must not",
+            ),
+            (&[&docs[..], &["--token-env", "ghp-s3cret"]].concat(), "--token-env: "),
+            (&[&docs[..], &["--allow-path", "/etc/**"]].concat(), "--allow-path: `/etc/**` leads out of the docs"),
+            (&[&docs[..], &["--allow-path", "a/../../b"]].concat(), "--allow-path: `a/../../b` leads out of the docs"),
+            (&[&docs[..], &["--allow-path", "a[b"]].concat(), "--allow-path: `a[b` is not a glob: "),
+            (&[&docs[..], &["--author", "Ann"]].concat(), "--author: write a name and an e-mail address"),
+            (&[&docs[..], &["--context", "api"]].concat(), "--context: give a name and an address"),
+            (&[&docs[..], &["--context", "A/b=https://example.com/x"]].concat(), "--context: `A/b` is not a name"),
+            (
+                &[&docs[..], &["--context", "api=https://s3cret@example.com/x"]].concat(),
+                "--context: a URL must not hold",
+            ),
+            (
+                &[&docs[..], &["--context", "a=https://example.com/x", "--context", "a=https://example.com/y"]]
+                    .concat(),
+                "--context: the name `a` is given twice",
+            ),
+        ] {
+            let error = add(more).expect_err("refused");
+            assert!(error.starts_with(named), "{more:?}: {error}");
+            assert!(!error.contains("s3cret"), "{error}");
+        }
+    }
+}

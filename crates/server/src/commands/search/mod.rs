@@ -1,0 +1,125 @@
+//! `docent search`: what a site's search finds, and why.
+//!
+//! It is the search of the endpoint and of the assistant on the data folder itself, beside a running server or without
+//! one. The docs are taken as they are indexed; only a site that never was is indexed first.
+
+mod piece;
+mod shown;
+mod why_not;
+
+use std::collections::HashMap;
+
+use docent_search::{Asker, Explanation, Filter, PageEntry, Query, Snapshot};
+use docent_types::Passage;
+use serde_json::{Value, json};
+
+use crate::cli::SearchArgs;
+use crate::commands::index;
+use crate::failure::Failure;
+use crate::output;
+use crate::wiring::app::App;
+
+/// So many pages are explained at least: what vectors have lifted may stand far down by words alone.
+const EXPLAINED: usize = 100;
+
+/// A passage, and what else there is to say of it.
+#[derive(Debug)]
+struct Hit {
+    passage: Passage,
+    /// The groups around the page in the navigation, outermost first.
+    groups: Vec<String>,
+    why: Option<Why>,
+}
+
+/// Why a passage stands where it does.
+#[derive(Debug)]
+struct Why {
+    explanation: Explanation,
+    /// The place its page would have by words alone, counted from 1; told where vectors have a say.
+    by_words: Option<usize>,
+}
+
+pub(crate) async fn run(app: &App, args: &SearchArgs, json: bool) -> Result<(), Failure> {
+    let words = args.words.clone().unwrap_or_default();
+    if args.why_not.is_none() && words.trim().is_empty() {
+        return Err(Failure::usage("give words to look for, for example `docent search docs \"retry limit\"`"));
+    }
+    let project = index::project_of(app, &args.domain).await?;
+    let docs = index::indexed(app, &project).await?;
+    let filter = Filter {
+        version: args.version.clone(),
+        language: args.language.clone(),
+        groups: Vec::new(),
+        tag: args.tag.clone(),
+    };
+    let query =
+        Query { text: words.clone(), limit: args.limit.into(), filter, asker: Asker::Operator, ..Query::default() };
+    if let Some(asked) = &args.why_not {
+        return why_not::run(app, &project, &docs, &query, asked, json).await;
+    }
+    let mut hits = hits(&docs, docs.find(&query).await);
+    if args.why {
+        explain(&docs, &query, app.embedder.is_some(), &mut hits);
+    }
+    let never = docs.never_mentioned(&words);
+    if json {
+        let passages: Vec<Value> = hits.iter().map(told).collect();
+        return output::json(
+            &json!({ "domain": project.domain, "commit": docs.commit(), "neverMentioned": never, "passages": passages }),
+        );
+    }
+    if !never.is_empty() {
+        let words: Vec<String> = never.iter().map(|word| format!("`{word}`")).collect();
+        output::aside(format_args!("the docs never mention {}", words.join(", ")));
+    }
+    if hits.is_empty() {
+        output::aside(format_args!("nothing found on {} pages", docs.page_count()));
+        return Ok(());
+    }
+    output::coloured(shown::hits(&hits, &mut docs.highlighter(&words)))
+}
+
+fn hits(docs: &Snapshot, passages: Vec<Passage>) -> Vec<Hit> {
+    let wanted = |page: &PageEntry| passages.iter().any(|passage| passage.path == page.path);
+    let mut groups: HashMap<String, Vec<String>> =
+        docs.pages().filter(wanted).map(|page| (page.path, page.breadcrumb)).collect();
+    let hit = |passage: Passage| Hit { groups: groups.remove(&passage.path).unwrap_or_default(), passage, why: None };
+    passages.into_iter().map(hit).collect()
+}
+
+fn explain(docs: &Snapshot, query: &Query, has_vectors: bool, hits: &mut [Hit]) {
+    let more = Query { limit: query.limit.max(EXPLAINED), ..query.clone() };
+    for (at, explanation) in docs.explain(&more).into_iter().enumerate() {
+        if let Some(hit) = hits.iter_mut().find(|hit| hit.passage.path == explanation.path) {
+            hit.why = Some(Why { explanation, by_words: has_vectors.then_some(at + 1) });
+        }
+    }
+}
+
+fn told(hit: &Hit) -> Value {
+    let Passage { path, href, title, headings, score, version, language, .. } = &hit.passage;
+    let mut told = json!({
+        "title": title,
+        "groups": hit.groups,
+        "headings": headings,
+        "path": path,
+        "href": href,
+        "score": score,
+        "content": hit.passage.under_headings(),
+    });
+    for (name, value) in [("version", version), ("language", language)] {
+        if let Some(value) = value {
+            told[name] = json!(value);
+        }
+    }
+    if let Some(Why { explanation, by_words }) = &hit.why {
+        let matches = explanation.matches.iter().map(|found| {
+            json!({ "word": found.word, "instead": found.instead, "place": found.place, "weight": found.weight })
+        });
+        told["why"] = json!({ "matches": matches.collect::<Vec<_>>(), "linkedFrom": explanation.linked_from });
+        if let Some(place) = by_words {
+            told["why"]["placeByWords"] = json!(place);
+        }
+    }
+    told
+}

@@ -1,0 +1,145 @@
+//! `docent search DOMAIN --why-not PATH`: whether one file or address is indexed, and by which rule it is not.
+
+use docent_search::{IndexedFile, Query, Snapshot, WhyNot};
+use docent_site::{RuleAt, Skip};
+use docent_types::Project;
+use serde_json::{Value, json};
+
+use crate::failure::Failure;
+use crate::output;
+use crate::wiring::app::App;
+
+/// Among so many pages a place is looked for.
+const LOOKED_THROUGH: usize = 1_000;
+
+/// Where a page stands among those that are found for some words.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Stand {
+    /// Its place, counted from 1, and its score; `None` when it is not found.
+    at: Option<(usize, f32)>,
+    /// How many pages are found.
+    found: usize,
+}
+
+pub(super) async fn run(
+    app: &App,
+    project: &Project,
+    docs: &Snapshot,
+    query: &Query,
+    asked: &str,
+    json: bool,
+) -> Result<(), Failure> {
+    let source = match app.repositories.fetched_docs(project) {
+        Some(source) => source,
+        None => app.repositories.docs(project).await?,
+    };
+    let why = docs.why_not(&source, asked)?;
+    let stand = match &why {
+        WhyNot::Indexed(found) if !query.text.trim().is_empty() => Some(stand(docs, query, found).await),
+        _ => None,
+    };
+    if json {
+        let mut told = told(&why, stand);
+        told["domain"] = json!(project.domain);
+        told["commit"] = json!(docs.commit());
+        output::json(&told)?;
+    }
+    match why {
+        WhyNot::Unknown { near } => Err(Failure::plain(unknown(asked, &near))),
+        _ if json => Ok(()),
+        why => output::line(shown(&why, stand, &query.text)),
+    }
+}
+
+async fn stand(docs: &Snapshot, query: &Query, found: &IndexedFile) -> Stand {
+    let passages = docs.find(&Query { limit: LOOKED_THROUGH, ..query.clone() }).await;
+    let at = passages.iter().position(|passage| found.paths.contains(&passage.path));
+    Stand { at: at.map(|at| (at + 1, passages[at].score)), found: passages.len() }
+}
+
+fn told(why: &WhyNot, stand: Option<Stand>) -> Value {
+    let mut told = match why {
+        WhyNot::Indexed(IndexedFile { file, paths, title, sections }) => {
+            json!({ "state": "indexed", "file": file, "paths": paths, "title": title, "sections": sections })
+        }
+        WhyNot::Skipped { file, skip } => {
+            let rule = skip.rule.as_ref().map(|rule| json!({ "file": rule.file, "line": rule.line }));
+            let reason = skip.reason;
+            json!({
+                "state": "skipped", "file": file, "reason": reason.as_str(), "message": reason.sentence(), "rule": rule,
+            })
+        }
+        WhyNot::NotYet { file } => json!({ "state": "notYet", "file": file }),
+        WhyNot::NoPage { file } => json!({ "state": "noPage", "file": file }),
+        WhyNot::Unknown { near } => json!({ "state": "unknown", "near": near }),
+    };
+    if let Some(Stand { at, found }) = stand {
+        told["place"] = json!(at.map(|(place, _)| place));
+        told["score"] = json!(at.map(|(_, score)| score));
+        told["found"] = json!(found);
+    }
+    told
+}
+
+fn shown(why: &WhyNot, stand: Option<Stand>, words: &str) -> String {
+    match why {
+        WhyNot::Indexed(IndexedFile { file, paths, title, sections }) => {
+            let pages = match paths.as_slice() {
+                [path] => format!("“{title}” at /{path}, {sections} sections"),
+                paths => format!("{} pages, {sections} sections", paths.len()),
+            };
+            let place = stand.map(|Stand { at, found }| match at {
+                Some((place, score)) => {
+                    format!("\nfor “{words}” it stands at place {place} of {found}, score {score:.2}")
+                }
+                None => format!("\nfor “{words}” it is not among the {found} pages that are found"),
+            });
+            format!("`{file}` is indexed: {pages}{}", place.unwrap_or_default())
+        }
+        WhyNot::Skipped { file, skip: Skip { reason, rule } } => {
+            let rule = match rule {
+                Some(RuleAt { file, line: Some(line) }) => format!(": {file}:{line}"),
+                Some(RuleAt { file, line: None }) => format!(": {file}"),
+                None => String::new(),
+            };
+            format!("`{file}` is not indexed ({}): it {}{rule}", reason.label(), reason.sentence())
+        }
+        WhyNot::NotYet { file } => {
+            format!("`{file}` is not indexed yet: the index is older; `docent index` brings it in")
+        }
+        WhyNot::NoPage { file } => {
+            format!("`{file}` is no page: it is neither written as docs are nor does it describe an API")
+        }
+        WhyNot::Unknown { near } => unknown("", near),
+    }
+}
+
+fn unknown(asked: &str, near: &[String]) -> String {
+    let near = match near {
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(", ")),
+    };
+    format!("the docs have no file `{asked}`, and nothing is served at such an address{near}")
+}
+
+#[cfg(test)]
+mod tests {
+    use docent_site::SkipReason;
+
+    use super::*;
+
+    #[test]
+    fn it_is_said_which_rule_it_was_and_at_which_place_a_page_stands() {
+        let rule = Some(RuleAt { file: "mkdocs.yml".to_owned(), line: Some(7) });
+        let skipped = WhyNot::Skipped { file: "a.md".to_owned(), skip: Skip { reason: SkipReason::Excluded, rule } };
+        assert!(shown(&skipped, None, "").ends_with("its generator: mkdocs.yml:7"), "{}", shown(&skipped, None, ""));
+        assert_eq!(told(&skipped, None)["rule"], json!({ "file": "mkdocs.yml", "line": 7 }));
+        let found =
+            IndexedFile { file: "a.md".to_owned(), paths: vec!["a".to_owned()], title: "A".to_owned(), sections: 2 };
+        let place = Some(Stand { at: Some((3, 0.5)), found: 12 });
+        let lines = "`a.md` is indexed: “A” at /a, 2 sections\nfor “some words” it stands at place 3 of 12, score 0.50";
+        assert_eq!(shown(&WhyNot::Indexed(found.clone()), place, "some words"), lines);
+        let told = told(&WhyNot::Indexed(found), Some(Stand { at: None, found: 12 }));
+        assert_eq!((&told["place"], &told["found"]), (&Value::Null, &json!(12)));
+    }
+}

@@ -1,0 +1,303 @@
+//! The server: wire, wait, drain.
+
+mod open_files;
+mod readiness;
+mod refresh;
+mod retention;
+
+use std::fs::{File, TryLockError};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use docent_dashboard::PullPages;
+use docent_discovery::{Answering, Replies};
+use docent_jobs::{Engine, EngineConfig, ModelNames};
+use docent_types::{Refusal, RefusalKind};
+use docent_web::{ErrorShape, Handler, HttpError, Methods, Request, Response, respond};
+use http::StatusCode;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use tracing::{info, warn};
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::metrics::{self, Metrics};
+use crate::serve::readiness::Readiness;
+use crate::wiring::app::App;
+use crate::wiring::missing_docs::IndexedDocs;
+
+/// How long running jobs may take to come to the end of a step once the server drains.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A server that accepts connections and works on jobs.
+pub(crate) struct RunningServer {
+    app: Arc<App>,
+    address: SocketAddr,
+    url: String,
+    drain: CancellationToken,
+    http: JoinHandle<docent_web::Drained>,
+    engine: JoinHandle<()>,
+    keepers: Vec<JoinHandle<()>>,
+    _alone: File,
+}
+
+/// Starts everything. The server accepts connections when this returns.
+pub(crate) async fn start(config: Config) -> Result<RunningServer, Failure> {
+    let listener = TcpListener::bind(config.listen).await.map_err(|error| {
+        Failure::new(format!("cannot listen on {}; choose another address with --listen", config.listen), error)
+    })?;
+    let address =
+        listener.local_addr().map_err(|error| Failure::new("cannot tell which address is listened on", error))?;
+    let url = config.public_url.as_deref().map_or_else(|| format!("http://{address}"), str::to_owned);
+    if config.public_url.is_none() && address.ip().is_unspecified() {
+        warn!(
+            "links to pull requests and jobs say {url}, which nobody else can open: set `public_url` to the address people \
+             reach this server at"
+        );
+    }
+    let app = Arc::new(App::open(config)?);
+    let alone = lock(&app.config.data)?;
+    for exposed in &app.exposed {
+        warn!("{exposed}");
+    }
+    app.models.announce(&app.config);
+    let drain = CancellationToken::new();
+
+    let holder = format!("{}-{}", std::process::id(), app.ids.unguessable().as_simple());
+    let (workers, per_project) = (app.config.agent.workers, app.config.agent.at_once_per_project);
+    let engine_config = EngineConfig { workers, per_project, ..EngineConfig::new(holder) };
+    let engine = Engine::new(app.jobs.clone(), Arc::new(app.author(&url)), engine_config);
+    let orphans = engine.take_over().await?;
+    if orphans > 0 {
+        info!(jobs = orphans, "taking up the jobs of a server that stopped in the middle");
+    }
+    let engine = tokio::spawn(engine.run(drain.clone()));
+    let house = Router::new(&app, drain.clone());
+    let shutdown = drain.clone().cancelled_owned();
+    let ids = Arc::clone(&app.ids);
+    let limits = open_files::limits(app.config.agent.workers);
+    let http = tokio::spawn(docent_web::serve(listener, house, limits, ids, shutdown));
+    let keepers = keepers(&app, &drain);
+    Ok(RunningServer { app, address, url, drain, http, engine, keepers, _alone: alone })
+}
+
+/// What goes on beside, now that requests are answered.
+fn keepers(app: &Arc<App>, drain: &CancellationToken) -> Vec<JoinHandle<()>> {
+    let mut keepers = vec![
+        tokio::spawn(refresh::keep(Arc::clone(app), drain.clone())),
+        tokio::spawn(retention::keep_jobs(app.jobs.clone(), app.config.retention, drain.clone())),
+    ];
+    if let Some(untouched) = app.config.assistant.keep_threads {
+        keepers.push(tokio::spawn(retention::keep_threads(Arc::clone(&app.assistant), untouched, drain.clone())));
+    }
+    keepers
+}
+
+/// Makes sure that no other server works on this data. The lock goes with the process, however that ends.
+fn lock(data: &Path) -> Result<File, Failure> {
+    let path = data.join("serve.lock");
+    let failed = |error| Failure::new(format!("cannot open {}", path.display()), error);
+    let mut options = File::options();
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(TryLockError::WouldBlock) => Err(Failure::plain(format!(
+            "another docent server is running on {}; stop it, or choose another folder with --data",
+            data.display()
+        ))),
+        Err(TryLockError::Error(error)) => Err(failed(error)),
+    }
+}
+
+impl RunningServer {
+    pub(crate) fn app(&self) -> &Arc<App> {
+        &self.app
+    }
+
+    pub(crate) const fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Where people reach it, without a trailing slash.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// Runs until SIGINT or SIGTERM, then drains. A second signal ends the process at once: everything accepted is in
+    /// the store, and is taken up at the next start.
+    pub(crate) async fn until_told(self) -> Result<(), Failure> {
+        told().await?;
+        info!("draining; a second signal stops at once");
+        let second = tokio::spawn(async {
+            if told().await.is_ok() {
+                std::process::exit(1);
+            }
+        });
+        let stopped = self.stop().await;
+        second.abort();
+        stopped
+    }
+
+    /// Stops accepting, lets answers and steps come to their ends, and closes.
+    pub(crate) async fn stop(self) -> Result<(), Failure> {
+        self.drain.cancel();
+        if let Ok(drained) = self.http.await
+            && drained.cut > 0
+        {
+            warn!(connections = drained.cut, "cut connections that did not end in time");
+        }
+        let mut engine = self.engine;
+        if tokio::time::timeout(PATIENCE, &mut engine).await.is_err() {
+            warn!("jobs that did not stop in time are taken up at the next start");
+            engine.abort();
+        }
+        for keeper in self.keepers {
+            keeper.abort();
+        }
+        Ok(self.app.store.close().await?)
+    }
+}
+
+/// Waits for the first SIGINT or SIGTERM.
+pub(crate) async fn told() -> Result<(), Failure> {
+    let listen = |kind| signal(kind).map_err(|error| Failure::new("cannot listen for signals", error));
+    let (mut interrupt, mut terminate) = (listen(SignalKind::interrupt())?, listen(SignalKind::terminate())?);
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    Ok(())
+}
+
+/// All that is served: each request goes to the API or the pages its path belongs to.
+struct Router {
+    v1: docent_http_v1::Api,
+    v2: docent_http_v2::Api,
+    pulls: PullPages,
+    metrics: Metrics,
+    app: Arc<App>,
+    drain: CancellationToken,
+    readiness: Readiness,
+}
+
+impl Handler for Router {
+    async fn handle(&self, mut request: Request) -> Response {
+        let mut unknown_client = None;
+        if let Some(proxies) = &self.app.config.proxies {
+            let values = request.header_values(proxies.header.as_str());
+            match proxies.client(request.peer().ip(), values) {
+                Ok(client) => request.comes_from(client),
+                Err(refusal) => unknown_client = Some(refusal),
+            }
+        }
+        let metered = metrics::route_of(&request);
+        let response = if let Some(refusal) = unknown_client {
+            self.refused(&request, refusal)
+        } else if !request.method().is_safe() && self.drain.is_cancelled() {
+            self.refused(&request, draining())
+        } else if let Some(route) = docent_http_v2::Route::parse(&request) {
+            self.v2.answer(Some(route), request).await
+        } else {
+            // Most requests are not for these, and need no room for them.
+            Box::pin(self.answer_others(request)).await
+        };
+        self.metrics.answered(metered, response)
+    }
+}
+
+impl Router {
+    /// Refuses a request before anybody has looked into it.
+    fn refused(&self, request: &Request, refusal: Refusal) -> Response {
+        if docent_http_v1::Route::parse(request).is_some() {
+            return self.v1.refused(request, refusal);
+        }
+        self.v2.refused(request, refusal)
+    }
+
+    async fn answer_others(&self, request: Request) -> Response {
+        if let Some(route) = docent_http_v1::Route::parse(&request) {
+            return self.v1.answer(route, request).await;
+        }
+        if let Some(response) = self.pulls.answer(&request).await {
+            return response;
+        }
+        let answer = match request.segments().as_slice() {
+            ["healthz"] => self.probe(&request, async || Ok(healthy())).await,
+            ["readyz"] => self.probe(&request, async || self.ready().await.map(|()| healthy())).await,
+            ["metrics"] => self.probe(&request, async || Ok(self.metrics.exposed(&self.app.store).await)).await,
+            // What is nobody's is the API's to refuse, with the headers its callers expect.
+            _ => return self.v2.handle(request).await,
+        };
+        answer.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error))
+    }
+}
+
+fn healthy() -> Response {
+    respond::json(StatusCode::OK, &json!({ "status": "ok" }))
+}
+
+fn draining() -> Refusal {
+    let kind = RefusalKind::Unavailable(Duration::from_secs(5));
+    Refusal::new(kind, "the server is draining; send the request again to another node, or to this one in a moment")
+}
+
+impl Router {
+    fn new(app: &Arc<App>, drain: CancellationToken) -> Self {
+        let models = ModelNames {
+            offered: app.config.offered.keys().cloned().collect(),
+            default: app.config.agent.model.clone(),
+        };
+        let answering = Answering {
+            assistant: Arc::clone(&app.assistant),
+            docs: Arc::new(IndexedDocs { indexes: Arc::clone(&app.indexes), missing: app.missing_docs.clone() }),
+            replies: Replies::at_once(app.config.limits.assistant_replies_at_once.get())
+                .resumable_for(app.config.assistant.resumable),
+        };
+        let metrics = Metrics::new(app.now(), answering.replies.clone(), app.models.calls().clone())
+            .with_questions(app.embedder.clone());
+        let v1 = docent_http_v1::Api::new(
+            app.access.clone(),
+            app.jobs.clone(),
+            models.clone(),
+            answering.clone(),
+            docent_authoring::job_events,
+        );
+        let v2 = docent_http_v2::Api::new(
+            app.access.clone(),
+            app.jobs.clone(),
+            models,
+            answering,
+            docent_authoring::job_events,
+        );
+        let pulls = PullPages::new(app.access.clone(), app.pulls());
+        let readiness = Readiness::new(app.config.data.clone(), Arc::clone(&app.store));
+        Self { v1, v2, pulls, metrics, app: Arc::clone(app), drain, readiness }
+    }
+
+    async fn probe(
+        &self,
+        request: &Request,
+        check: impl AsyncFnOnce() -> Result<Response, HttpError>,
+    ) -> Result<Response, HttpError> {
+        if request.method() == http::Method::OPTIONS {
+            return Ok(Methods::GET.options());
+        }
+        Methods::GET.check(request.method())?;
+        check().await
+    }
+
+    async fn ready(&self) -> Result<(), HttpError> {
+        if self.drain.is_cancelled() {
+            return Err(draining().into());
+        }
+        let kind = RefusalKind::Unavailable(Duration::from_secs(5));
+        self.readiness.check().await.map_err(|sentence| Refusal::new(kind, sentence).into())
+    }
+}

@@ -1,0 +1,181 @@
+//! Keeps the search indexes of all projects true to their repositories.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use docent_authoring::Docs;
+use docent_search::{EmbedSummary, Index, Progress, Summary};
+use docent_types::{Project, ProjectUid};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use tracing::{debug, info, warn};
+
+use crate::failure::Failure;
+use crate::wiring::app::App;
+use crate::wiring::sites::Sites;
+
+/// How often the projects and the indexes other processes have made are looked at.
+const GLANCE: Duration = Duration::from_secs(1);
+/// How often a repository is fetched when nobody says that it changed.
+const FETCH: Duration = Duration::from_secs(60);
+
+impl App {
+    /// Fetches a project's repository and brings its index up to date.
+    pub(crate) async fn index(
+        &self,
+        project: &Project,
+        progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<Summary, Failure> {
+        let docs = self.repositories.docs(project).await?;
+        self.index_docs(project, docs, progress).await
+    }
+
+    async fn index_docs(
+        &self,
+        project: &Project,
+        docs: Docs,
+        progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<Summary, Failure> {
+        let index = self.indexes.open(project.uid)?;
+        update(index, docs, self.sites.clone(), project.clone(), progress).await
+    }
+
+    /// Gives vectors to the sections that have none, where there is an embedder. Words find them meanwhile.
+    pub(crate) async fn embed(
+        &self,
+        project: &Project,
+        drain: CancellationToken,
+        mut progress: impl FnMut(Progress) + Send + 'static,
+    ) -> Result<EmbedSummary, Failure> {
+        if self.embedder.is_none() {
+            return Ok(EmbedSummary::default());
+        }
+        let index = self.indexes.open(project.uid)?;
+        let done = tokio::task::spawn_blocking(move || index.embed(&|| !drain.is_cancelled(), &mut progress)).await;
+        Ok(done.map_err(|error| Failure::new("embedding stopped short", error))??)
+    }
+
+    async fn readable_projects(&self) -> Option<Vec<Project>> {
+        match self.projects().projects().await {
+            Ok(projects) => Some(projects),
+            Err(error) => {
+                warn!(error = &error as &dyn std::error::Error, "could not read the projects");
+                None
+            }
+        }
+    }
+}
+
+async fn update(
+    index: Arc<Index>,
+    docs: Docs,
+    sites: Sites,
+    project: Project,
+    mut progress: impl FnMut(Progress) + Send + 'static,
+) -> Result<Summary, Failure> {
+    let work = move || {
+        sites.learn(&project, &docs);
+        index.update(&docs, &mut progress)
+    };
+    let done = tokio::task::spawn_blocking(work).await;
+    Ok(done.map_err(|error| Failure::new("indexing stopped short", error))??)
+}
+
+/// Runs until the server drains.
+pub(crate) async fn keep(app: Arc<App>, drain: CancellationToken) {
+    // When each project was fetched last, and what it was then.
+    let mut fetched: HashMap<ProjectUid, (Instant, Project)> = HashMap::new();
+    // One refresh a project at a time: a slow one must not be overtaken by the next.
+    let mut running = JoinSet::new();
+    let mut busy: HashSet<ProjectUid> = HashSet::new();
+    while !drain.is_cancelled() {
+        while let Some(done) = running.try_join_next() {
+            match done {
+                Ok(project) => drop(busy.remove(&project)),
+                // Which one it was is not known: all may be refreshed again, at worst one of them twice.
+                Err(_) => busy.clear(),
+            }
+        }
+        // A store that does not answer says nothing about which projects there are: leave all as it is.
+        let projects = app.readable_projects().await;
+        if let Some(projects) = &projects {
+            let known: HashSet<ProjectUid> = projects.iter().map(|project| project.uid).collect();
+            fetched.retain(|project, _| known.contains(project));
+            app.indexes.keep_open(&known);
+            app.sites.keep(&known);
+        }
+        for project in projects.unwrap_or_default() {
+            glance(&app, &project);
+            let is_due = |(at, before): &(Instant, Project)| at.elapsed() >= FETCH || *before != project;
+            if fetched.get(&project.uid).is_none_or(is_due) && busy.insert(project.uid) {
+                fetched.insert(project.uid, (Instant::now(), project.clone()));
+                let (app, drain) = (Arc::clone(&app), drain.clone());
+                running.spawn(async move {
+                    refresh(&app, &project).await;
+                    let uid = project.uid;
+                    // It may take minutes, and the next refresh need not wait for it.
+                    tokio::spawn(embed(app, project, drain));
+                    uid
+                });
+            }
+        }
+        tokio::select! {
+            () = drain.cancelled() => {}
+            () = app.repositories.changed() => fetched.clear(),
+            () = tokio::time::sleep(GLANCE) => {}
+        }
+    }
+}
+
+/// Takes up an index that another process has made, and what the site asked of its assistant then; at a start also what it
+/// asked when the repository was last fetched, which may not be possible now.
+fn glance(app: &App, project: &Project) {
+    let is_new = match app.indexes.open(project.uid).and_then(|index| index.refresh()) {
+        Ok(is_new) => is_new,
+        Err(error) => {
+            debug!(domain = %project.domain, error = &error as &dyn std::error::Error, "could not look at the index");
+            return;
+        }
+    };
+    if (is_new || !app.sites.knows(project.uid))
+        && let Some(docs) = app.repositories.fetched_docs(project)
+    {
+        app.sites.learn(project, &docs);
+    }
+}
+
+async fn refresh(app: &App, project: &Project) {
+    let began = Instant::now();
+    let docs = match app.repositories.docs(project).await {
+        Ok(docs) => docs,
+        Err(error) => {
+            app.missing_docs.note(project.uid, !error.is_transient());
+            let failure = Failure::from(error);
+            warn!(domain = %project.domain, "the docs cannot be read; `docent doctor` says what to change: {failure}");
+            return;
+        }
+    };
+    app.missing_docs.note(project.uid, false);
+    match app.index_docs(project, docs, |_| ()).await {
+        Ok(summary) if !summary.published => {}
+        Ok(summary) => info!(
+            domain = %project.domain,
+            pages = summary.pages,
+            read = summary.added + summary.changed,
+            skipped = summary.skipped.iter().map(|skipped| skipped.count).sum::<usize>(),
+            millis = began.elapsed().as_millis(),
+            "index is up to date"
+        ),
+        Err(failure) => warn!(domain = %project.domain, "the index is as old as before: {failure}"),
+    }
+}
+
+/// Gives vectors to what has none yet. While this is still at it for a domain, the next one finds nothing to do.
+async fn embed(app: Arc<App>, project: Project, drain: CancellationToken) {
+    match app.embed(&project, drain, |_| ()).await {
+        Ok(summary) if summary.embedded == 0 => {}
+        Ok(summary) => info!(domain = %project.domain, embedded = summary.embedded, "sections have vectors"),
+        Err(failure) => warn!(domain = %project.domain, "some sections have no vectors yet: {failure}"),
+    }
+}

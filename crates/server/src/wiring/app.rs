@@ -1,0 +1,193 @@
+//! Everything wired together, once, for every command.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use docent_access::{Access, AddError, AssistantLimits, Keys, Projects};
+use docent_assistant::{Assistant, Threads};
+use docent_authoring::{Author, AuthorConfig, Pulls, Repositories, search_of};
+use docent_embed::Questions;
+use docent_forge::PullRequests;
+use docent_jobs::{JobLimits, Jobs};
+use docent_llm::Description;
+use docent_search::{Embedder, Indexes};
+use docent_store::SqliteStore;
+use docent_types::{Clock, Ids, Project, ProjectId, RandomIds, SystemClock, Timestamp};
+use docent_workspace::Mirrors;
+
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::wiring::credentials::Keyring;
+use crate::wiring::embedders;
+use crate::wiring::forges::{AllForges, Forges};
+use crate::wiring::missing_docs::MissingDocs;
+use crate::wiring::models::Models;
+use crate::wiring::privacy::{self, ReadableByOthers};
+use crate::wiring::sites::Sites;
+
+/// The application: its store, its cores, and its configuration.
+pub(crate) struct App {
+    pub(crate) config: Config,
+    pub(crate) store: Arc<SqliteStore>,
+    pub(crate) jobs: Jobs,
+    pub(crate) access: Access,
+    pub(crate) assistant: Arc<Assistant>,
+    pub(crate) sites: Sites,
+    pub(crate) missing_docs: MissingDocs,
+    pub(crate) indexes: Arc<Indexes>,
+    pub(crate) embedder: Option<Arc<Questions>>,
+    pub(crate) repositories: Repositories,
+    pub(crate) ids: Arc<dyn Ids>,
+    clock: Arc<dyn Clock>,
+    pub(crate) models: Models,
+    pub(crate) forges: Forges,
+    /// What of the data folder others could read until now.
+    pub(crate) exposed: Vec<ReadableByOthers>,
+}
+
+impl App {
+    /// Opens the store and wires the cores. Makes the data folder when it is not there.
+    pub(crate) fn open(config: Config) -> Result<Self, Failure> {
+        let exposed = privacy::secure(&config.data)?;
+        let store = Arc::new(SqliteStore::open(database(&config.data))?);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let ids: Arc<dyn Ids> = Arc::new(RandomIds);
+        let limits = JobLimits {
+            creates_per_hour: config.limits.agent_jobs_per_hour,
+            messages_per_hour: config.limits.agent_messages_per_hour,
+        };
+        let asking = AssistantLimits {
+            per_project_and_hour: config.limits.assistant_requests_per_hour,
+            per_address_and_day: config.limits.assistant_requests_per_address_per_day,
+        };
+        let embedder = embedders::open(&config.search, config.question_waits)?;
+        let models = Models::new(&config)?;
+        let forges = Forges::new(&config, Arc::clone(&clock))?;
+        let threads: Arc<dyn Threads> = Arc::clone(&store) as _;
+        let answering = models.named(&config.assistant.model)?;
+        let sites = Sites::new(config.assistant.suggestions);
+        let known = sites.clone();
+        let assistant = Assistant::new(answering, threads, Arc::clone(&clock), Arc::clone(&ids))
+            .with_sites(move |project| known.of(project));
+        let keyring = Keyring { forges: forges.clone(), git: config.git.clone() };
+        let repositories = Repositories::new(Mirrors::new(config.data.join("mirrors")), keyring.token_of());
+        Ok(Self {
+            jobs: Jobs::new(Arc::clone(&store) as _, Arc::clone(&clock), Arc::clone(&ids), limits),
+            access: Access::new(Arc::clone(&store) as _, Arc::clone(&store) as _, Arc::clone(&clock))
+                .with_limits(asking),
+            assistant: Arc::new(assistant),
+            sites,
+            missing_docs: MissingDocs::default(),
+            indexes: Arc::new(
+                Indexes::new(config.data.join("index"))
+                    .with_embedder(embedder.clone().map(|embedder| embedder as Arc<dyn Embedder>)),
+            ),
+            embedder,
+            repositories,
+            store,
+            clock,
+            ids,
+            models,
+            forges,
+            exposed,
+            config,
+        })
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn keys(&self) -> &dyn Keys {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn projects(&self) -> &dyn Projects {
+        self.store.as_ref()
+    }
+
+    /// What jobs run on when they name no model.
+    pub(crate) fn agent_model(&self) -> Result<Description, Failure> {
+        Ok(self.models.named(&self.config.agent.model)?.describe())
+    }
+
+    pub(crate) async fn known_project(&self, id: &str) -> Result<Project, Failure> {
+        let id = ProjectId::parse(id).map_err(|error| Failure::usage(error.to_string()))?;
+        let found = self.projects().by_id(&id).await?;
+        found.ok_or_else(|| Failure::plain(format!("there is no project `{id}`; see `docent project list`")))
+    }
+
+    /// Refuses a project whose id or domain is taken.
+    pub(crate) async fn is_free(&self, project: &Project) -> Result<(), Failure> {
+        if self.projects().by_id(&project.id).await?.is_some() {
+            return Err(AddError::IdTaken(project.id.clone()).into());
+        }
+        match self.projects().by_domain(&project.domain).await? {
+            Some(other) => Err(AddError::DomainTaken { domain: project.domain.clone(), project: other.id }.into()),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) async fn add_project(&self, project: Project) -> Result<(), Failure> {
+        Ok(self.projects().add(project).await?)
+    }
+
+    /// Changes what is known of a project, unless it was removed meanwhile.
+    pub(crate) async fn change_project(&self, project: Project) -> Result<(), Failure> {
+        let id = project.id.clone();
+        let before = self.projects().replace(project).await?;
+        before.map(drop).ok_or_else(|| Failure::plain(format!("the project `{id}` was removed meanwhile")))
+    }
+
+    pub(crate) async fn remove_project(&self, project: &Project) -> Result<(), Failure> {
+        self.projects().remove(&project.id, self.now()).await?;
+        self.indexes.remove(project.uid).map_err(Failure::from)
+    }
+
+    /// The local forge's pull requests, as pages show and people merge them.
+    pub(crate) fn pulls(&self) -> Pulls {
+        Pulls::new(
+            Arc::clone(&self.store) as Arc<dyn PullRequests>,
+            Arc::new(Registry(Arc::clone(&self.store) as _)),
+            self.repositories.clone(),
+            Arc::clone(&self.clock),
+        )
+    }
+
+    /// What works on jobs. `public_url` is where pull requests of the local forge are shown; empty for nowhere.
+    pub(crate) fn author(&self, public_url: &str) -> Author {
+        let forges = AllForges {
+            remote: self.forges.clone(),
+            pulls: Arc::clone(&self.store) as _,
+            ids: Arc::clone(&self.ids),
+            public_url: public_url.to_owned(),
+        };
+        Author::new(
+            Arc::new(Registry(Arc::clone(&self.store) as _)),
+            self.repositories.clone(),
+            Arc::new(move |project: &Project| forges.of(project)),
+            self.models.offered().clone(),
+            AuthorConfig {
+                limits: self.config.agent.limits,
+                labels: self.config.agent.labels.clone(),
+                search: Some(search_of(Arc::clone(&self.indexes))),
+            },
+        )
+    }
+}
+
+/// The projects, as authoring asks for them.
+#[derive(Debug)]
+struct Registry(Arc<dyn Projects>);
+
+#[async_trait::async_trait]
+impl docent_authoring::Projects for Registry {
+    async fn project(&self, id: &ProjectId) -> Result<Option<Project>, docent_types::StoreError> {
+        self.0.by_id(id).await
+    }
+}
+
+/// The database in a data folder.
+pub(crate) fn database(data: &Path) -> PathBuf {
+    data.join("docent.db")
+}

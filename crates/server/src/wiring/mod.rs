@@ -1,0 +1,11 @@
+//! What every command works with, made of the configuration: models, forges, credentials, sites.
+
+pub(crate) mod app;
+pub(crate) mod credentials;
+pub(crate) mod embedders;
+pub(crate) mod forges;
+pub(crate) mod missing_docs;
+pub(crate) mod models;
+pub(crate) mod privacy;
+pub(crate) mod site_file;
+pub(crate) mod sites;

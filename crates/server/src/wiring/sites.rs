@@ -1,0 +1,94 @@
+//! What the owners of each docs site ask of its assistant: `.docent/assistant.md` in the repository, as it was when the
+//! repository was last fetched, over what the configuration says for all sites.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use docent_assistant::Site;
+use docent_authoring::Docs;
+use docent_types::{Project, ProjectUid};
+use tracing::warn;
+
+use crate::wiring::site_file::{FILE, SiteFile};
+
+/// The sites by project. A clone is the same.
+#[derive(Debug, Clone)]
+pub(crate) struct Sites {
+    /// Whether answers end with questions to ask next, where a site does not say.
+    suggestions: bool,
+    known: Arc<RwLock<HashMap<ProjectUid, SiteFile>>>,
+}
+
+impl Sites {
+    pub(crate) fn new(suggestions: bool) -> Self {
+        Self { suggestions, known: Arc::default() }
+    }
+
+    pub(crate) fn of(&self, project: ProjectUid) -> Site {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let said = known.get(&project);
+        Site {
+            address: said.and_then(|file| file.address.clone()),
+            instructions: said.and_then(|file| file.instructions.clone()),
+            suggestions: said.and_then(|file| file.suggestions).unwrap_or(self.suggestions),
+        }
+    }
+
+    /// Whether it was ever read what this site asks.
+    pub(crate) fn knows(&self, project: ProjectUid) -> bool {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).contains_key(&project)
+    }
+
+    /// Reads what is asked at this state of the docs. What cannot be read leaves things as they are.
+    pub(crate) fn learn(&self, project: &Project, docs: &Docs) {
+        match docs.file(FILE) {
+            Ok(bytes) => self.take(project, bytes.map(|bytes| SiteFile::read(&bytes)).unwrap_or_default()),
+            Err(error) => {
+                warn!(domain = %project.domain, error = &error as &dyn std::error::Error, "could not read {FILE}");
+            }
+        }
+    }
+
+    /// Forgets all projects but these.
+    pub(crate) fn keep(&self, projects: &HashSet<ProjectUid>) {
+        self.known.write().unwrap_or_else(PoisonError::into_inner).retain(|project, _| projects.contains(project));
+    }
+
+    /// A problem is told when it is new: docs are read every minute.
+    fn take(&self, project: &Project, file: SiteFile) {
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        let told = known.get(&project.uid).map(|before| before.problems.as_slice()).unwrap_or_default();
+        for problem in file.problems.iter().filter(|problem| !told.contains(problem)) {
+            warn!(domain = %project.domain, "{problem}");
+        }
+        known.insert(project.uid, file);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_has_its_own_say_over_the_configuration() {
+        let project = docent_access::conformance::sample_project("docs");
+        for (everywhere, here, expected) in [
+            (false, "Be kind.", false),
+            (true, "Be kind.", true),
+            (true, "---\nsuggestions: false\n---\nBe kind.", false),
+            (false, "---\nsuggestions: true\n---\nBe kind.", true),
+        ] {
+            let sites = Sites::new(everywhere);
+            assert_eq!(sites.of(project.uid), Site { suggestions: everywhere, ..Site::default() });
+            sites.take(&project, SiteFile::read(here.as_bytes()));
+            let site = sites.of(project.uid);
+            assert_eq!((site.suggestions, site.instructions.as_deref()), (expected, Some("Be kind.")), "{here}");
+            sites.take(&project, SiteFile::default());
+            assert_eq!(
+                sites.of(project.uid),
+                Site { suggestions: everywhere, ..Site::default() },
+                "what was asked is over"
+            );
+        }
+    }
+}
