@@ -50,7 +50,6 @@ mod schema;
 mod segment_rows;
 mod segment_writer;
 mod settings;
-mod short_words;
 mod showing;
 mod skips;
 mod snapshot;

@@ -12,9 +12,8 @@ use rust_stemmers::Stemmer;
 
 use crate::copies;
 use crate::languages::Language;
-use crate::short_words::ShortWords;
 use crate::words::{self, LONGEST_WORD};
-use crate::words_cut::{Letters, Piece, each_piece, identifier};
+use crate::words_cut::{Letters, Piece, each_piece, identifier, is_unspaced};
 
 /// A vocabulary of more spellings than this is begun anew with the next page.
 const MOST_SPELLINGS: usize = 200_000;
@@ -26,9 +25,9 @@ pub(crate) struct Vocabulary {
     spellings: Vec<Spellings>,
     known: usize,
     texts: Texts,
-    /// For use in between.
-    cut: Vec<Cut>,
 }
+
+type Table<K> = HashMap<Box<str>, K, RandomState>;
 
 /// The spellings of one language that were met.
 #[derive(Debug, Default)]
@@ -44,95 +43,6 @@ struct Spellings {
 struct Parts {
     begin: u32,
     end: u32,
-}
-
-/// What is known of texts. Most are short, and a short one is compared as a number, where it stands in the table.
-#[derive(Debug)]
-struct Table<K> {
-    short: ShortWords<K>,
-    long: HashMap<Box<str>, K, RandomState>,
-}
-
-impl<K: Copy> Default for Table<K> {
-    fn default() -> Self {
-        Self { short: ShortWords::default(), long: HashMap::default() }
-    }
-}
-
-impl<K: Copy> Table<K> {
-    fn get(&self, text: &str) -> Option<K> {
-        packed_alone(text).map_or_else(|| self.long.get(text).copied(), |packed| self.short.get(packed))
-    }
-
-    /// Takes in a text that is not there.
-    fn insert(&mut self, text: &str, known: K) {
-        match packed_alone(text) {
-            Some(packed) => self.short.insert(packed, known),
-            None => drop(self.long.insert(text.into(), known)),
-        }
-    }
-}
-
-/// A piece of a text on its way to its words.
-#[derive(Debug, Clone, Copy)]
-enum Cut {
-    /// A word as a number.
-    Short(u128),
-    /// The same of an identifier.
-    ShortIdentifier(u128),
-    /// Too long for a number: it is looked up already.
-    Long(Word),
-    LongIdentifier(Parts),
-}
-
-/// A piece of a text of at most fifteen bytes as a number; `None` for a longer one.
-fn packed(text: &str, at: &Range<usize>) -> Option<u128> {
-    packed_at(text.as_bytes(), at).or_else(|| packed_alone(&text[at.clone()]))
-}
-
-/// The bytes of a word that is a number.
-fn unpacked(packed: &[u8; 16]) -> &[u8] {
-    &packed[..usize::from(packed[15]).min(15)]
-}
-
-/// By how many: so many bytes.
-const MASKS: [u128; 16] = {
-    let mut masks = [0; 16];
-    let mut length = 1;
-    while length < 16 {
-        masks[length] = masks[length - 1] << 8 | 0xff;
-        length += 1;
-    }
-    masks
-};
-
-/// A word of at most fifteen bytes as a number: its bytes, and how many. What stands behind it in its text is read with it,
-/// and masked out. `None` for a longer one, and at the end of the text.
-fn packed_at(text: &[u8], at: &Range<usize>) -> Option<u128> {
-    let length = at.len();
-    let piece = text.get(at.start..)?.first_chunk().filter(|_| length < 16)?;
-    Some(u128::from_le_bytes(*piece) & MASKS[length] | (length as u128) << 120)
-}
-
-/// The same of a word by itself. What is read twice, where it has no round number of bytes, is shifted out.
-fn packed_alone(word: &str) -> Option<u128> {
-    let bytes = word.as_bytes();
-    let length = bytes.len();
-    let number = match length {
-        0..=3 => bytes.iter().rev().fold(0, |number, byte| number << 8 | u128::from(*byte)),
-        4..=7 => {
-            let (first, last) = (bytes.first_chunk()?, bytes.last_chunk()?);
-            let last = u64::from(u32::from_le_bytes(*last)) >> (8 * (8 - length));
-            u128::from(u32::from_le_bytes(*first)) | u128::from(last) << 32
-        }
-        8..=15 => {
-            let (first, last) = (bytes.first_chunk()?, bytes.last_chunk()?);
-            let last = u128::from(u64::from_le_bytes(*last)) >> (8 * (16 - length));
-            u128::from(u64::from_le_bytes(*first)) | last << 64
-        }
-        _ => return None,
-    };
-    Some(number | (length as u128) << 120)
 }
 
 /// Stands for a text. Counted from 1, so that no number takes no room.
@@ -160,50 +70,29 @@ pub(crate) struct Forms {
 }
 
 impl Vocabulary {
-    /// Adds the words of a text, in order. It is cut first and its words are looked up then, one right after the other:
-    /// most of that is waiting for the memory, which is asked for several at a time so.
+    /// Adds the words of a text, in order.
     pub(crate) fn add_words(&mut self, text: &str, language: Language, to: &mut Vec<Word>) {
         let place = language as usize;
         if self.spellings.len() <= place {
             self.spellings.resize_with(place + 1, Spellings::default);
         }
-        let Self { spellings, known, texts, cut } = self;
+        let Self { spellings, known, texts } = self;
         let stemmer = Stemmer::create(language.algorithm());
         let mut met = Met { spellings: &mut spellings[place], known, texts, language, stemmer };
-        cut.clear();
         each_piece(text, |piece, at| {
-            let whole = &text[at.clone()];
-            match (piece, packed(text, &at)) {
-                (Piece::Word, Some(short)) => cut.push(Cut::Short(short)),
-                (Piece::Word, None) => cut.push(Cut::Long(met.word(whole))),
-                (Piece::Identifier, Some(short)) => cut.push(Cut::ShortIdentifier(short)),
-                (Piece::Identifier, None) if whole.len() <= LONGEST_WORD && whole.is_ascii() => {
-                    cut.push(Cut::LongIdentifier(met.identifier(whole)));
+            let whole = &text[at];
+            match piece {
+                Piece::Word => to.push(met.word(whole)),
+                // A run of a script without spaces seldom occurs twice.
+                Piece::Identifier if whole.len() > LONGEST_WORD || whole.chars().any(is_unspaced) => {
+                    met.each_part(whole, |word| to.push(word));
                 }
-                // Nothing that comes again.
-                (Piece::Identifier, None) => met.each_part(whole, |word| cut.push(Cut::Long(word))),
+                Piece::Identifier => {
+                    let parts = met.identifier(whole);
+                    to.extend_from_slice(&met.spellings.parts[parts.begin as usize..parts.end as usize]);
+                }
             }
         });
-        to.reserve(cut.len());
-        for piece in cut {
-            let parts = match piece {
-                Cut::Short(short) => {
-                    let known = met.spellings.words.short.get(*short);
-                    to.push(known.or_else(|| met.word(str::from_utf8(unpacked(&short.to_le_bytes())).ok()?)));
-                    continue;
-                }
-                Cut::Long(word) => {
-                    to.push(*word);
-                    continue;
-                }
-                Cut::ShortIdentifier(short) => match met.spellings.identifiers.short.get(*short) {
-                    Some(parts) => parts,
-                    None => met.identifier(str::from_utf8(unpacked(&short.to_le_bytes())).unwrap_or_default()),
-                },
-                Cut::LongIdentifier(parts) => *parts,
-            };
-            to.extend_from_slice(&met.spellings.parts[parts.begin as usize..parts.end as usize]);
-        }
     }
 
     /// The text a number stands for.
@@ -258,23 +147,24 @@ struct Met<'v> {
 
 impl Met<'_> {
     fn word(&mut self, word: &str) -> Word {
-        (word.len() <= LONGEST_WORD).then(|| self.spellings.words.get(word).unwrap_or_else(|| self.new_word(word)))
+        (word.len() <= LONGEST_WORD)
+            .then(|| self.spellings.words.get(word).copied().unwrap_or_else(|| self.new_word(word)))
     }
 
     fn new_word(&mut self, word: &str) -> Forms {
         *self.known += 1;
         let lower = words::lower(word);
         // What is spelled with capitals is mostly known without.
-        let known = if lower == word { None } else { self.spellings.words.get(&lower) };
+        let known = if lower == word { None } else { self.spellings.words.get(lower.as_str()).copied() };
         let stemmed = || self.texts.forms(&lower, &words::indexed_stem(&lower, self.language, &self.stemmer));
         let forms = known.unwrap_or_else(stemmed);
-        self.spellings.words.insert(word, forms);
+        self.spellings.words.insert(word.into(), forms);
         forms
     }
 
     fn identifier(&mut self, whole: &str) -> Parts {
         if let Some(parts) = self.spellings.identifiers.get(whole) {
-            return parts;
+            return *parts;
         }
         *self.known += 1;
         let mut words = Vec::new();
@@ -282,7 +172,7 @@ impl Met<'_> {
         let begin = self.spellings.parts.len() as u32;
         self.spellings.parts.extend(words);
         let parts = Parts { begin, end: self.spellings.parts.len() as u32 };
-        self.spellings.identifiers.insert(whole, parts);
+        self.spellings.identifiers.insert(whole.into(), parts);
         parts
     }
 
@@ -347,10 +237,10 @@ impl Texts {
 
     fn number(&mut self, text: &str) -> Number {
         if let Some(number) = self.numbers.get(text) {
-            return number;
+            return *number;
         }
         let number = Number::of(self.ends.len());
-        self.numbers.insert(text, number);
+        self.numbers.insert(text.into(), number);
         self.all.push_str(text);
         self.ends.push(self.all.len() as u32);
         self.copies.push(copies::number(text).unwrap_or(NO_NUMBER));
@@ -382,26 +272,6 @@ mod tests {
             found.push((token.text.clone(), token.position));
         }
         found
-    }
-
-    #[test]
-    fn a_short_word_is_packed_as_it_stands() {
-        for length in 0..18 {
-            let word = &"abcdefghijklmnopqr"[..length];
-            let mut bytes = [0; 16];
-            let packed_by_hand = bytes.get_mut(..length).filter(|_| length < 16).map(|to| {
-                to.copy_from_slice(word.as_bytes());
-                length as u8
-            });
-            let expected = packed_by_hand.map(|length| {
-                bytes[15] = length;
-                u128::from_le_bytes(bytes)
-            });
-            assert_eq!(packed_alone(word), expected, "{word}");
-            let text = format!("({word}) and so on and on");
-            assert_eq!(packed_at(text.as_bytes(), &(1..length + 1)), expected, "{word}");
-            assert_eq!(packed_at(&text.as_bytes()[..length + 1], &(1..length + 1)), None, "nothing behind it");
-        }
     }
 
     #[test]
