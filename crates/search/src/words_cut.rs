@@ -37,7 +37,7 @@ pub(crate) enum Piece {
 #[inline]
 pub(crate) fn each_piece(text: &str, mut each: impl FnMut(Piece, Range<usize>)) {
     let mut at = 0;
-    while let Some(start) = start_behind(text.as_bytes(), at).or_else(|| next_start(text, at)) {
+    while let Some(start) = next_start(text, at) {
         let word = plain_end(text.as_bytes(), start);
         let piece = if word.is_some() { Piece::Word } else { Piece::Identifier };
         at = word.unwrap_or_else(|| identifier_end(text, start));
@@ -76,14 +76,6 @@ const KINDS: [Kind; 256] = {
     kinds
 };
 
-/// Where a word begins, if there is just a gap before it, as there mostly is.
-#[inline]
-fn start_behind(text: &[u8], at: usize) -> Option<usize> {
-    let &[gap, first] = text.get(at..)?.first_chunk()?;
-    let is_start = matches!(KINDS[usize::from(first)], Kind::Small | Kind::Capital);
-    (KINDS[usize::from(gap)] == Kind::Gap && is_start).then_some(at + 1)
-}
-
 fn next_start(text: &str, from: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let mut at = from;
@@ -102,48 +94,9 @@ fn next_start(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// A one in each byte.
-const EACH: u64 = u64::MAX / 0xff;
-const HIGHEST: u64 = EACH * 0x80;
-
-/// Which bytes are from the first to the last, in the highest bit of each. Of bytes that are not plain that bit says nothing.
-fn between(bytes: u64, first: u8, last: u8) -> u64 {
-    let low = bytes & !HIGHEST;
-    // Whether a byte is this one or a higher one.
-    let from = |byte: u8| low + EACH * u64::from(0x80 - byte);
-    from(first) & !from(last + 1)
-}
-
-/// How many bytes there are before the first that is not among those, or not plain.
-fn length_of(among: u64, bytes: u64) -> usize {
-    (!(among & !bytes) & HIGHEST).trailing_zeros() as usize / 8
-}
-
-/// How many bytes at the beginning of a piece of text are small letters and digits: all of them are looked at side by side.
-fn small_length(piece: [u8; 8]) -> usize {
-    let bytes = u64::from_le_bytes(piece);
-    length_of(between(bytes, b'a', b'z') | between(bytes, b'0', b'9'), bytes)
-}
-
-/// The same of letters and digits.
-fn plain_length(piece: [u8; 8]) -> usize {
-    let bytes = u64::from_le_bytes(piece);
-    // A capital with this bit is a small letter.
-    length_of(between(bytes | (EACH * 0x20), b'a', b'z') | between(bytes, b'0', b'9'), bytes)
-}
-
-/// Where the bytes end that are of a kind. `length`: how many there are of it at the beginning of a piece.
-#[inline]
-fn end_of(text: &[u8], start: usize, length: impl Fn([u8; 8]) -> usize, is_of_kind: impl Fn(Kind) -> bool) -> usize {
-    let mut end = start;
-    while let Some(piece) = text[end..].first_chunk() {
-        let length = length(*piece);
-        end += length;
-        if length < piece.len() {
-            return end;
-        }
-    }
-    end + text[end..].iter().take_while(|byte| is_of_kind(KINDS[usize::from(**byte)])).count()
+/// Where a run of bytes of a kind ends.
+fn end_of(text: &[u8], start: usize, is_of_kind: impl Fn(Kind) -> bool) -> usize {
+    start + text[start..].iter().take_while(|byte| is_of_kind(KINDS[usize::from(**byte)])).count()
 }
 
 /// The end of a word such as most are: of plain letters and digits, with capitals in front only, and with nothing behind
@@ -151,7 +104,7 @@ fn end_of(text: &[u8], start: usize, length: impl Fn([u8; 8]) -> usize, is_of_ki
 #[inline]
 fn plain_end(text: &[u8], start: usize) -> Option<usize> {
     let first = start + usize::from(text[start].is_ascii_alphanumeric());
-    let end = end_of(text, first, small_length, |kind| kind == Kind::Small);
+    let end = end_of(text, first, |kind| kind == Kind::Small);
     let kind = |at: usize| text.get(at).map_or(Kind::Gap, |byte| KINDS[usize::from(*byte)]);
     if kind(end) == Kind::Gap {
         return (end > start).then_some(end);
@@ -169,7 +122,7 @@ fn identifier_end(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut end = start;
     loop {
-        end = end_of(bytes, end, plain_length, |kind| matches!(kind, Kind::Small | Kind::Capital));
+        end = end_of(bytes, end, |kind| matches!(kind, Kind::Small | Kind::Capital));
         if bytes.get(end).is_none_or(|byte| byte.is_ascii() && !matches!(byte, b'_' | b'-' | b'.' | b':')) {
             return end;
         }
@@ -274,7 +227,7 @@ fn plain_identifier(text: &str, at: Range<usize>, whole: &mut String, each: &mut
     while let Some(byte) = bytes.get(ix) {
         match KINDS[usize::from(*byte)] {
             Kind::Small => {
-                ix = end_of(bytes, ix, small_length, |kind| kind == Kind::Small);
+                ix = end_of(bytes, ix, |kind| kind == Kind::Small);
                 continue;
             }
             Kind::Capital if from < ix => {
@@ -336,7 +289,7 @@ pub(crate) fn runs(text: &str) -> impl Iterator<Item = &str> {
     let mut at = 0;
     std::iter::from_fn(move || {
         let start = next_start(text, at)?;
-        at = end_of(bytes, start, plain_length, |kind| matches!(kind, Kind::Small | Kind::Capital));
+        at = end_of(bytes, start, |kind| matches!(kind, Kind::Small | Kind::Capital));
         if bytes.get(at).is_some_and(|byte| !byte.is_ascii()) {
             let rest = &text[at..];
             at += rest.find(|c: char| !c.is_alphanumeric()).unwrap_or(rest.len());
@@ -352,16 +305,6 @@ mod tests {
     use super::*;
 
     proptest! {
-        #[test]
-        fn letters_and_digits_are_counted(piece: [u8; 8], small in "[a-z0-9]{8}|[a-zA-Z0-9]{8}", at in 0_usize..9) {
-            let mut piece = piece;
-            piece[..at].copy_from_slice(&small.as_bytes()[..at]);
-            let is_small = |byte: &&u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-            prop_assert_eq!(small_length(piece), piece.iter().take_while(is_small).count());
-            let is_plain = |byte: &&u8| byte.is_ascii_alphanumeric();
-            prop_assert_eq!(plain_length(piece), piece.iter().take_while(is_plain).count());
-        }
-
         #[test]
         fn runs_are_those_of_letters_and_digits(text in "([a-cA-C0-2 _.:\u{e9}\u{2019}\u{691c}]|\\PC){0,20}") {
             let expected = text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty());
