@@ -1,10 +1,8 @@
 //! Work that nobody waits for, and how it makes room for what somebody does.
 
 use std::panic::resume_unwind;
-use std::sync::Arc;
 use std::sync::mpsc::channel;
-use std::thread::{Builder, scope, sleep};
-use std::time::{Duration, Instant};
+use std::thread::{Builder, scope};
 
 /// Does work on a thread of its own that stands back, and waits for it. What the work tells on the way is heard on the
 /// thread that calls. Where there is no further thread to be had, that one does the work too.
@@ -26,22 +24,6 @@ pub(crate) fn done_standing_back<P: Send, T: Send>(
         Some(working.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
     done.unwrap_or_else(|| work(hear))
-}
-
-/// Lets go of something once nobody else has it, and waits for that a little: whoever is the last to have it takes the time
-/// to tidy up after it, and that should not be somebody who asks.
-pub(crate) fn let_go<T>(of: Arc<T>) {
-    /// Who has it for longer than this tidies up: a question takes less.
-    const LONGEST: Duration = Duration::from_millis(20);
-    let_go_within(LONGEST, of);
-}
-
-fn let_go_within<T>(longest: Duration, of: Arc<T>) {
-    let until = Instant::now() + longest;
-    while Arc::strong_count(&of) > 1 && Instant::now() < until {
-        sleep(Duration::from_millis(1));
-    }
-    drop(of);
 }
 
 /// Who goes first where there are fewer cores than threads: whoever asks, and after them these.
@@ -75,9 +57,6 @@ pub(crate) fn stand_back(standing: Standing) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
-    use std::thread::{self, ThreadId};
-
     use super::*;
 
     #[test]
@@ -94,29 +73,5 @@ mod tests {
         });
         assert_eq!(heard, [1, 2, 3]);
         assert_ne!(there, here);
-    }
-
-    /// Says who tidies up after it.
-    struct Held(mpsc::Sender<ThreadId>);
-
-    impl Drop for Held {
-        fn drop(&mut self) {
-            let _ = self.0.send(thread::current().id());
-        }
-    }
-
-    #[test]
-    fn whoever_lets_go_waits_for_the_others_and_tidies_up() {
-        let (tells, told) = mpsc::channel();
-        let ours = Arc::new(Held(tells));
-        let theirs = Arc::clone(&ours);
-        let asking = thread::spawn(move || {
-            // As long as a question takes.
-            sleep(Duration::from_millis(5));
-            drop(theirs);
-        });
-        let_go_within(Duration::from_secs(60), ours);
-        assert_eq!(told.recv(), Ok(thread::current().id()));
-        asking.join().expect("it lets go");
     }
 }

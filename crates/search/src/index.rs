@@ -176,9 +176,8 @@ impl Open {
         let opening = self.opening();
         let now = self.generations.load(next.state()).ok().flatten();
         if now.map(|now| now.at) == next.state().map(|next| next.at) {
-            let before = self.current.swap(next);
+            self.current.store(next);
             drop(opening);
-            background::let_go(before);
             return Ok(());
         }
         drop(opening);
