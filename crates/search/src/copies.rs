@@ -40,12 +40,26 @@ pub(crate) fn number(word: &str) -> Option<u64> {
 /// The bits that most of these numbers have set.
 fn most(numbers: impl ExactSizeIterator<Item = u64>) -> u64 {
     let of = numbers.len() as u64;
-    let mut counts = [0_u64; 64];
+    let mut counts = [[0_u32; 8]; 8];
     for number in numbers {
-        counts.iter_mut().enumerate().for_each(|(bit, count)| *count += number >> bit & 1);
+        for (counts, byte) in counts.iter_mut().zip(number.to_le_bytes()) {
+            counts.iter_mut().zip(BITS[usize::from(byte)]).for_each(|(count, bit)| *count += bit);
+        }
     }
-    counts.iter().enumerate().fold(0, |most, (bit, count)| most | u64::from(2 * count > of) << bit)
+    let counts = counts.as_flattened().iter().enumerate();
+    counts.fold(0, |most, (bit, count)| most | u64::from(2 * u64::from(*count) > of) << bit)
 }
+
+/// The bits of each byte. Adding up eight of them at once takes a third of the time.
+const BITS: [[u32; 8]; 256] = {
+    let mut bits = [[0; 8]; 256];
+    let mut at = 0;
+    while at < 256 * 8 {
+        bits[at / 8][at % 8] = ((at / 8) >> (at % 8) & 1) as u32;
+        at += 1;
+    }
+    bits
+};
 
 /// Whether two prints are those of texts that say the same.
 pub(crate) fn are_copies(a: u64, b: u64) -> bool {
@@ -91,6 +105,15 @@ mod tests {
         assert!(!are_copies(print("a b"), print("b a")));
         assert!(are_copies(print(""), print("")));
         assert!(is_telling(print(TEXT)) && !is_telling(print("Run `npm i`.")));
+    }
+
+    #[test]
+    fn a_bit_is_set_that_more_than_half_have() {
+        for of in [1, 3, 14, 255, 1_000] {
+            let set = |bit: u32| (0..of).filter(|number| mixed(*number) >> bit & 1 == 1).count();
+            let expected = (0..64).fold(0, |most, bit| most | u64::from(2 * set(bit) > of as usize) << bit);
+            assert_eq!(most((0..of as usize).map(|number| mixed(number as u64))), expected, "{of}");
+        }
     }
 
     #[test]
