@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use tantivy::directory::error::{DeleteError, LockError, OpenReadError, OpenWriteError};
 use tantivy::directory::{
@@ -10,34 +10,33 @@ use tantivy::directory::{
     WritePtr,
 };
 use tantivy::fastfield::write_alive_bitset;
-use tantivy::index::{IndexSettings, SegmentComponent, SegmentId, SegmentMeta};
+use tantivy::index::{IndexSettings, Segment, SegmentComponent, SegmentId, SegmentMeta};
 use tantivy::indexer::merge_filtered_segments;
 use tantivy::schema::IndexRecordOption;
 use tantivy::store::Compressor;
 use tantivy::{BitSet, DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
 
-use crate::error::SearchError;
-use crate::generations::{Generations, Segment};
-use crate::generations_packs::{Files, Held, Packer, Streamed};
+use crate::generations;
+use crate::generations_packs::Files;
 use crate::schema::Fields;
 
 /// The engine's list of segments.
 const META: &str = "meta.json";
-/// Ends the name of the file that has stored texts.
-const STORE: &str = "store";
 /// How much stored text is read together, in bytes.
 const STORE_BLOCK: usize = 6 << 10;
 
 /// Opens segments to be searched as one.
-pub(crate) fn searcher(fields: &Fields, segments: &[Segment]) -> tantivy::Result<Searcher> {
+pub(crate) fn searcher(fields: &Fields, segments: &[generations::Segment]) -> tantivy::Result<Searcher> {
     let index = opened(fields, segments)?;
     let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
     Ok(reader.searcher())
 }
 
-fn opened(fields: &Fields, segments: &[Segment]) -> tantivy::Result<Index> {
-    let packed =
-        Packed { files: segments.iter().map(|segment| Arc::clone(&segment.files)).collect(), ..Packed::default() };
+fn opened(fields: &Fields, segments: &[generations::Segment]) -> tantivy::Result<Index> {
+    let packed = Packed {
+        files: segments.iter().map(|segment| Arc::clone(&segment.files)).collect(),
+        ram: RamDirectory::default(),
+    };
     let ram = packed.ram.clone();
     let index = Index::create(packed, fields.schema.clone(), settings())?;
     let mut meta = index.load_metas()?;
@@ -48,7 +47,7 @@ fn opened(fields: &Fields, segments: &[Segment]) -> tantivy::Result<Index> {
 }
 
 /// What the engine wants to know of a segment. The documents that do not count become a file of its kind.
-fn meta_of(index: &Index, segment: &Segment) -> tantivy::Result<SegmentMeta> {
+fn meta_of(index: &Index, segment: &generations::Segment) -> tantivy::Result<SegmentMeta> {
     let id = SegmentId::from_uuid_string(&segment.id)
         .map_err(|_| TantivyError::SystemError(format!("`{}` is no name of a segment", segment.id)))?;
     let meta = index.new_segment_meta(id, segment.documents);
@@ -98,40 +97,40 @@ pub(crate) fn documents_of(searcher: &Searcher, fields: &Fields, pages: &[u64]) 
     Ok(found)
 }
 
-/// A segment that is made, and what of it is not packed yet.
+/// A segment that is made, in memory: its files by name.
 pub(crate) struct Made {
     pub(crate) id: String,
     pub(crate) documents: u32,
     pub(crate) files: Vec<(String, OwnedBytes)>,
 }
 
-/// A segment in the making, file by file: its stored texts go into its pack as they come, each other file when it is whole.
+/// A segment in the making, in memory.
 pub(crate) struct InTheMaking {
-    pub(crate) segment: tantivy::index::Segment,
-    pack: Arc<Mutex<Option<Packer>>>,
+    pub(crate) segment: Segment,
+    ram: RamDirectory,
 }
 
 impl InTheMaking {
-    pub(crate) fn begin(fields: &Fields, generations: &Generations) -> Result<Self, SearchError> {
-        let pack = Arc::default();
-        let packed = Packed { pack: Some(Arc::clone(&pack)), ..Packed::default() };
-        let index = Index::create(packed, fields.schema.clone(), settings());
-        let segment = index.map_err(|error| generations.engine("write", error))?.new_segment();
-        let packer = generations.begin_segment(&segment.id().uuid_string())?;
-        pack.lock().unwrap_or_else(PoisonError::into_inner).replace(packer);
-        Ok(Self { segment, pack })
+    pub(crate) fn begin(fields: &Fields) -> tantivy::Result<Self> {
+        let ram = RamDirectory::default();
+        let segment = Index::create(ram.clone(), fields.schema.clone(), settings())?.new_segment();
+        Ok(Self { segment, ram })
     }
 
-    /// The pack of so many documents, with all files in it.
-    pub(crate) fn end(self, documents: u32) -> Option<(Packer, Made)> {
-        let pack = self.pack.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let made = Made { id: self.segment.id().uuid_string(), documents, files: Vec::new() };
-        pack.map(|pack| (pack, made))
+    /// How much memory its files take so far, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        self.ram.total_mem_usage()
+    }
+
+    /// The segment of so many documents, with all files written.
+    pub(crate) fn end(self, documents: u32) -> tantivy::Result<Made> {
+        let meta = self.segment.index().new_segment_meta(self.segment.id(), documents);
+        files_of(&meta, &self.ram)
     }
 }
 
 /// Makes one segment of several, without the documents that do not count. `None` when none of them counts.
-pub(crate) fn merged(fields: &Fields, segments: &[Segment]) -> tantivy::Result<Option<Made>> {
+pub(crate) fn merged(fields: &Fields, segments: &[generations::Segment]) -> tantivy::Result<Option<Made>> {
     if segments.iter().all(|segment| segment.alive() == 0) {
         return Ok(None);
     }
@@ -166,14 +165,11 @@ fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Result<Made> {
     Ok(Made { id: meta.id().uuid_string(), documents: meta.max_doc(), files })
 }
 
-/// The files of several segments as one folder. What the engine writes beside them stays in memory, but for a segment in the
-/// making.
+/// The files of several segments as one folder. What the engine writes beside them stays in memory.
 #[derive(Debug, Clone, Default)]
 struct Packed {
     files: Vec<Arc<Files>>,
     ram: RamDirectory,
-    /// Where a segment in the making goes.
-    pack: Option<Arc<Mutex<Option<Packer>>>>,
 }
 
 impl Packed {
@@ -199,10 +195,7 @@ impl Directory for Packed {
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
-        let Some(pack) = &self.pack else { return self.ram.open_write(path) };
-        let (name, pack) = (path.to_string_lossy().into_owned(), Arc::clone(pack));
-        let is_store = path.extension().is_some_and(|ending| ending == STORE);
-        Ok(WritePtr::new(if is_store { Box::new(Streamed::new(name, pack)) } else { Box::new(Held::new(name, pack)) }))
+        self.ram.open_write(path)
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {

@@ -29,9 +29,9 @@ use tantivy::index::SegmentId;
 
 use crate::engine::Made;
 use crate::error::SearchError;
-use crate::generations_disk::{Syncing, disk, sync_dir, write_durably};
+use crate::generations_disk::{disk, sync_dir, write_durably};
 use crate::generations_log::{self as log, Record, SegmentRecord};
-use crate::generations_packs::{self as packs, ENDING, Files, Packer, Written};
+use crate::generations_packs::{self as packs, ENDING, Files, Written};
 use crate::manifest::{Delta, Manifest};
 
 const CURRENT: &str = "CURRENT";
@@ -69,7 +69,6 @@ pub(crate) struct Making {
 pub(crate) struct Aside {
     path: PathBuf,
     written: Written,
-    synced: bool,
 }
 
 /// One state of an index. Never changes.
@@ -99,10 +98,6 @@ pub(crate) struct Segment {
     pub(crate) deleted: Arc<Vec<u32>>,
     pub(crate) files: Arc<Files>,
     written: Written,
-    /// Whether it is on the disk before a state names it.
-    synced: bool,
-    /// What is to be waited for until it is.
-    syncing: Option<Arc<Syncing>>,
 }
 
 impl fmt::Debug for Segment {
@@ -155,7 +150,6 @@ impl Segment {
             documents: self.documents,
             bytes: self.written.bytes,
             checksum: self.written.checksum,
-            synced: self.synced,
             deleted: self.deleted.iter().map(distance).collect(),
         }
     }
@@ -230,9 +224,9 @@ impl Generations {
                 return Ok(Segment { deleted, ..(*known).clone() });
             }
             let written = Written { bytes: record.bytes, checksum: record.checksum };
-            let files = self.opened(&record.id, written, !record.synced)?;
+            let files = self.opened(&record.id, written, !written.is_synced())?;
             let (id, documents) = (record.id.clone(), record.documents);
-            Ok(Segment { id, documents, deleted, files, written, synced: record.synced, syncing: None })
+            Ok(Segment { id, documents, deleted, files, written })
         };
         records.iter().map(open).collect()
     }
@@ -244,23 +238,11 @@ impl Generations {
         files.map(Arc::new).map_err(disk("open", &self.dir.join(name)))
     }
 
-    /// Writes a segment, in one's turn. It counts once a state that names it is published; until then a large one is on its
-    /// way to the disk.
+    /// Writes a segment, in one's turn. It counts once a state that names it is published.
     pub(crate) fn write_segment(&self, made: &Made) -> Result<Segment, SearchError> {
-        self.finish_segment(self.begin_segment(&made.id)?, made)
-    }
-
-    /// Begins to write a segment with this id, in one's turn.
-    pub(crate) fn begin_segment(&self, id: &str) -> Result<Packer, SearchError> {
-        let path = self.dir.join(pack_name(id));
-        Packer::create(&path).map_err(disk("create", &path))
-    }
-
-    /// Writes what is left of it.
-    pub(crate) fn finish_segment(&self, pack: Packer, made: &Made) -> Result<Segment, SearchError> {
-        let (written, syncing) =
-            pack.finish(&made.files).map_err(disk("write", &self.dir.join(pack_name(&made.id))))?;
-        self.segment(made, written, syncing.is_some(), syncing)
+        let path = self.dir.join(pack_name(&made.id));
+        let written = packs::write(&path, &made.files).map_err(disk("write", &path))?;
+        self.segment(made, written)
     }
 
     /// The right to write segments aside, out of turn; `None` while another process has it.
@@ -282,30 +264,20 @@ impl Generations {
     /// Writes a segment where nobody looks for one.
     pub(crate) fn write_aside(&self, _making: &Making, made: &Made) -> Result<Aside, SearchError> {
         let path = self.dir.join(format!("{}{ASIDE}", made.id));
-        let (written, syncing) =
-            Packer::create(&path).and_then(|pack| pack.finish(&made.files)).map_err(disk("write", &path))?;
-        let synced = syncing.is_some();
-        syncing.map_or(Ok(()), |syncing| syncing.wait()).map_err(disk("write", &path))?;
-        Ok(Aside { path, written, synced })
+        let written = packs::write(&path, &made.files).map_err(disk("write", &path))?;
+        Ok(Aside { path, written })
     }
 
     /// Takes a segment in that was written aside, in one's turn.
     pub(crate) fn take_in(&self, aside: &Aside, made: &Made) -> Result<Segment, SearchError> {
         let path = self.dir.join(pack_name(&made.id));
         fs::rename(&aside.path, &path).map_err(disk("rename", &aside.path))?;
-        self.segment(made, aside.written, aside.synced, None)
+        self.segment(made, aside.written)
     }
 
-    fn segment(
-        &self,
-        made: &Made,
-        written: Written,
-        synced: bool,
-        syncing: Option<Syncing>,
-    ) -> Result<Segment, SearchError> {
+    fn segment(&self, made: &Made, written: Written) -> Result<Segment, SearchError> {
         let files = self.opened(&made.id, written, false)?;
-        let (id, documents) = (made.id.clone(), made.documents);
-        Ok(Segment { id, documents, deleted: Arc::default(), files, written, synced, syncing: syncing.map(Arc::new) })
+        Ok(Segment { id: made.id.clone(), documents: made.documents, deleted: Arc::default(), files, written })
     }
 
     /// An error of the engine while it was at work in this folder. What the system refused is handed on; damaged data, which
@@ -333,11 +305,7 @@ impl Generations {
         let empty = Manifest::default();
         let manifest = base.map_or(&empty, |base| &base.manifest).with(&docs);
         let records = segments.iter().map(Segment::record).collect();
-        for segment in &segments {
-            let synced = segment.syncing.as_ref().map_or(Ok(()), |syncing| syncing.wait());
-            synced.map_err(disk("write", &self.dir.join(pack_name(&segment.id))))?;
-        }
-        if segments.iter().any(|segment| segment.synced) {
+        if segments.iter().any(|segment| segment.written.is_synced()) {
             sync_dir(&self.dir)?;
         }
         let at = match base.filter(|base| base.at.end < 2 * base.at.first + ROOM) {

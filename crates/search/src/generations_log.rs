@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::manifest::Delta;
 
 /// Goes up when states of an older layout cannot serve any more; an index of another layout is built anew.
-const LAYOUT: u32 = 3;
+const LAYOUT: u32 = 4;
 const HEADER: usize = 8;
 /// The mark at a journal's beginning.
 const MARK: u64 = 8;
@@ -40,8 +40,6 @@ pub(crate) struct SegmentRecord {
     pub(crate) documents: u32,
     pub(crate) bytes: u64,
     pub(crate) checksum: u32,
-    /// Whether it was seen to reach the disk. Where not, its checksum is compared before it is read for the first time.
-    pub(crate) synced: bool,
     /// Documents that do not count any more, in order, each as its distance from the one before.
     pub(crate) deleted: Vec<u32>,
 }
@@ -127,14 +125,7 @@ mod tests {
     use super::*;
 
     fn record(commit: &str) -> Record {
-        let segment = SegmentRecord {
-            id: commit.to_owned(),
-            documents: 7,
-            bytes: 1,
-            checksum: 2,
-            synced: false,
-            deleted: vec![1, 2],
-        };
+        let segment = SegmentRecord { id: commit.to_owned(), documents: 7, bytes: 1, checksum: 2, deleted: vec![1, 2] };
         Record { docs: Delta { commit: commit.to_owned(), ..Delta::default() }, segments: vec![segment] }
     }
 

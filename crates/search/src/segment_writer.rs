@@ -9,8 +9,6 @@
 //! dealt out          3: 0@1 1@0   7: 0@0 0@2   9: 1@1
 //! ```
 //!
-//! What is stored is written as it comes, and on its way to the disk while the rows are dealt out.
-//!
 //! What a page says in all stands in the rows of other fields already: only how many words that are is written down.
 
 use std::collections::BTreeMap;
@@ -24,9 +22,6 @@ use tantivy::store::StoreWriter;
 use tantivy::tokenizer::TokenizerManager;
 
 use crate::engine::{InTheMaking, Made, settings};
-use crate::error::SearchError;
-use crate::generations::Generations;
-use crate::generations_packs::Packer;
 use crate::page_words::Once;
 use crate::schema::Fields;
 use crate::segment_rows::{Dealt, Kept, Row, Steps};
@@ -52,12 +47,8 @@ pub(crate) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    pub(crate) fn new(fields: &Fields, generations: &Generations) -> Result<Self, SearchError> {
-        let making = InTheMaking::begin(fields, generations)?;
-        Self::begin(fields, making).map_err(|error| generations.engine("write", error))
-    }
-
-    fn begin(fields: &Fields, making: InTheMaking) -> tantivy::Result<Self> {
+    pub(crate) fn new(fields: &Fields) -> tantivy::Result<Self> {
+        let making = InTheMaking::begin(fields)?;
         let settings = settings();
         let (compression, block) = (settings.docstore_compression, settings.docstore_blocksize);
         let store = StoreWriter::new(making.segment.open_write(SegmentComponent::Store)?, compression, block, false)?;
@@ -120,13 +111,13 @@ impl SegmentWriter {
         Ok(())
     }
 
-    /// How much memory it takes, in bytes, or will when it is finished. What is stored takes next to none.
+    /// How much memory it takes, in bytes, or will when it is dealt out.
     pub(crate) fn memory(&self) -> usize {
-        self.rows.iter().map(Row::memory).sum::<usize>() + self.columns.mem_usage()
+        self.rows.iter().map(Row::memory).sum::<usize>() + self.columns.mem_usage() + self.making.memory()
     }
 
     /// `None` when nothing was added.
-    pub(crate) fn finish(mut self, vocabulary: &Vocabulary) -> tantivy::Result<Option<(Packer, Made)>> {
+    pub(crate) fn finish(mut self, vocabulary: &Vocabulary) -> tantivy::Result<Option<Made>> {
         let documents = self.documents;
         if documents == 0 {
             return Ok(None);
@@ -149,7 +140,7 @@ impl SegmentWriter {
             }
         }
         lists.close()?;
-        Ok(self.making.end(documents))
+        self.making.end(documents).map(Some)
     }
 }
 
@@ -233,6 +224,7 @@ mod tests {
 
     use super::*;
     use crate::engine::searcher;
+    use crate::generations::Generations;
     use crate::languages::Language;
     use crate::schema::SECTION;
 
@@ -256,7 +248,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let (fields, mut vocabulary) = (Fields::new(), Vocabulary::default());
         let generations = Generations::open(folder.path(), 1).expect("a folder");
-        let mut writer = SegmentWriter::new(&fields, &generations).expect("a writer");
+        let mut writer = SegmentWriter::new(&fields).expect("a writer");
         for text in texts {
             let mut words = Vec::new();
             vocabulary.add_words(text, Language::English, &mut words);
@@ -266,8 +258,8 @@ mod tests {
             writer.say_gathered();
             writer.end(&TantivyDocument::default()).expect("written");
         }
-        let (pack, made) = writer.finish(&vocabulary).expect("finished").expect("documents");
-        let segment = generations.finish_segment(pack, &made).expect("written");
+        let made = writer.finish(&vocabulary).expect("finished").expect("documents");
+        let segment = generations.write_segment(&made).expect("written");
         let searcher = searcher(&fields, &[segment]).expect("opened");
         (fields, searcher)
     }
@@ -288,12 +280,8 @@ mod tests {
 
     #[test]
     fn nothing_said_makes_no_segment() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let generations = Generations::open(folder.path(), 1).expect("a folder");
-        let writer = SegmentWriter::new(&Fields::new(), &generations).expect("a writer");
-        assert_eq!(folder.path().read_dir().expect("a folder").count(), 1);
+        let writer = SegmentWriter::new(&Fields::new()).expect("a writer");
         assert!(writer.finish(&Vocabulary::default()).expect("finished").is_none());
-        assert_eq!(folder.path().read_dir().expect("a folder").count(), 0);
     }
 
     proptest! {

@@ -11,7 +11,7 @@ use tantivy::Searcher;
 use crate::documents::stored_page;
 use crate::engine;
 use crate::error::SearchError;
-use crate::generations::{Generations, Segment, State};
+use crate::generations::{Generations, State};
 use crate::ground::{Ground, NOWHERE, Opened, Renewed};
 use crate::lexicon::Lexicon;
 use crate::manifest::{Manifest, ManifestPage};
@@ -40,50 +40,6 @@ pub struct Snapshot {
 struct Open {
     state: Arc<State>,
     searcher: Searcher,
-}
-
-/// What a snapshot holds beside its state. That need not be published for it.
-pub(crate) struct Gathered {
-    searcher: Searcher,
-    ground: Ground,
-    tables: Tables,
-}
-
-impl Gathered {
-    /// What a snapshot of these segments holds, of which `known` holds a part already.
-    pub(crate) fn of(
-        generations: &Generations,
-        known: &Snapshot,
-        manifest: &Manifest,
-        segments: &[Segment],
-    ) -> Result<Self, SearchError> {
-        let fields = &known.fields;
-        let engine = |error| generations.engine("open", error);
-        let searcher = engine::searcher(fields, segments).map_err(engine)?;
-        let now = Opened { searcher: &searcher, segments };
-        let (ground, tables) = match known.open.as_ref().zip(renewed(known.manifest(), manifest)) {
-            Some((open, renewed)) => {
-                let before = Opened { searcher: &open.searcher, segments: &open.state.segments };
-                let tables = known.tables.after(&renewed);
-                let renewed: Vec<Renewed> = renewed.into_iter().map(|(_, renewed)| renewed).collect();
-                (known.ground.after(&renewed, fields, &tables.keys, before, now).map_err(engine)?, tables)
-            }
-            None => {
-                let tables = Tables::of(manifest);
-                let pages = manifest.listed().map(|page| page.id).collect();
-                (Ground::of(&searcher, fields, pages, &tables.keys).map_err(engine)?, tables)
-            }
-        };
-        Ok(Self { searcher, ground, tables })
-    }
-
-    /// The snapshot after `known`: of the state whose segments these are.
-    pub(crate) fn snapshot(self, known: &Snapshot, state: Arc<State>) -> Arc<Snapshot> {
-        let Self { searcher, ground, tables } = self;
-        let (vectors, placed) = (Arc::clone(&known.vectors), ArcSwapOption::empty());
-        let (fields, open) = (known.fields.clone(), Some(Open { state, searcher }));
-        Arc::new(Snapshot { fields, ground, open, tables, vectors, placed })
-    }
 }
 
 /// What is known of a page without reading it.
@@ -138,8 +94,26 @@ impl Snapshot {
         if known.state().is_some_and(|known| known.at == state.at) {
             return Ok(Arc::clone(known));
         }
-        let gathered = Gathered::of(generations, known, &state.manifest, &state.segments)?;
-        Ok(gathered.snapshot(known, state))
+        let (fields, manifest) = (&known.fields, &state.manifest);
+        let engine = |error| generations.engine("open", error);
+        let searcher = engine::searcher(fields, &state.segments).map_err(engine)?;
+        let now = Opened { searcher: &searcher, segments: &state.segments };
+        let (ground, tables) = match known.open.as_ref().zip(renewed(known.manifest(), manifest)) {
+            Some((open, renewed)) => {
+                let before = Opened { searcher: &open.searcher, segments: &open.state.segments };
+                let tables = known.tables.after(&renewed);
+                let renewed: Vec<Renewed> = renewed.into_iter().map(|(_, renewed)| renewed).collect();
+                (known.ground.after(&renewed, fields, &tables.keys, before, now).map_err(engine)?, tables)
+            }
+            None => {
+                let tables = Tables::of(manifest);
+                let pages = manifest.listed().map(|page| page.id).collect();
+                (Ground::of(&searcher, fields, pages, &tables.keys).map_err(engine)?, tables)
+            }
+        };
+        let (vectors, placed) = (Arc::clone(&known.vectors), ArcSwapOption::empty());
+        let (fields, open) = (fields.clone(), Some(Open { state, searcher }));
+        Ok(Arc::new(Self { fields, ground, open, tables, vectors, placed }))
     }
 
     /// The state this is a snapshot of; `None` before anything was indexed.

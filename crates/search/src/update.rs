@@ -4,9 +4,7 @@
 //! not counting; then the state is published. Nothing large is written again for a small change: that is left to
 //! [`crate::compaction`], most of it later and on a thread of its own.
 
-use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::compaction::{INLINE, due, merge};
@@ -15,13 +13,11 @@ use crate::error::SearchError;
 use crate::generations::{Generations, Segment, Turn};
 use crate::manifest::{Delta, Manifest};
 use crate::skips::Skips;
-use crate::snapshot::{Gathered, Snapshot};
+use crate::snapshot::Snapshot;
 use crate::source::{Oddity, Progress, Source, Stage, Summary};
 use crate::update_plan::{KnownLayout, Listing, Plan};
 use crate::update_read::{Indexed, Reading};
 
-/// After so many files the new state is opened while what was written of it goes to the disk.
-const MANY: usize = 64;
 /// How much of what is odd a summary tells.
 const MOST_ODDITIES: usize = 100;
 
@@ -103,19 +99,8 @@ impl Update<'_> {
             removed: plan.removed.clone(),
             files: files.into_iter().map(Arc::new).collect(),
         };
-        if total < MANY {
-            let state = generations.publish(turn, base.state(), docs, segments)?;
-            return Snapshot::next(generations, base, state);
-        }
-        let manifest = base.manifest().with(&docs);
-        let opened = segments.clone();
-        let (state, gathered) = thread::scope(|scope| {
-            let gathering = scope.spawn(|| Gathered::of(generations, base, &manifest, &opened));
-            let state = generations.publish(turn, base.state(), docs, segments);
-            (state, gathering.join().unwrap_or_else(|panic| resume_unwind(panic)))
-        });
-        let state = state?;
-        Ok(gathered?.snapshot(base, state))
+        let state = generations.publish(turn, base.state(), docs, segments)?;
+        Snapshot::next(generations, base, state)
     }
 
     /// The segments of a state, the documents of these pages marked as not counting.

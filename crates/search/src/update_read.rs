@@ -178,7 +178,7 @@ impl Reading<'_> {
                     Some(writer) => writer,
                     none => {
                         vocabulary.keep_small();
-                        none.insert(SegmentWriter::new(self.fields, self.generations)?)
+                        none.insert(SegmentWriter::new(self.fields).map_err(engine)?)
                     }
                 };
                 documents::write(self.fields, vocabulary, &mut mentions, writer, entry, read.page, &read.text)
@@ -198,7 +198,7 @@ impl Reading<'_> {
 
     fn finish(&self, writer: SegmentWriter, vocabulary: &Vocabulary) -> Result<Option<Segment>, SearchError> {
         let made = writer.finish(vocabulary).map_err(|error| self.generations.engine("write", error))?;
-        made.map(|(pack, made)| self.generations.finish_segment(pack, &made)).transpose()
+        made.map(|made| self.generations.write_segment(&made)).transpose()
     }
 
     /// Reads one file to its pages, with the entry the manifest has of it.
