@@ -15,6 +15,24 @@
 //! goes, small segments and the newest records may be lost. They are told by their checksums, never read as something
 //! else: then the index is an older state, or none, and the next update brings it to where the docs are. Large segments
 //! and journals reach the disk before they count.
+//!
+//! # Why not tantivy's `IndexWriter`
+//!
+//! It brings segments, commits, deletes and merges of its own. The ranking would not notice: it reads lists and lengths,
+//! and counts the documents that are not deleted itself. On six judged sets the same words written through it gave the
+//! same nDCG@10 to the fourth digit, questions as fast and an index of the same size. What speaks against it, with tantivy
+//! 0.27 on two cores, as medians of interleaved runs on 29 MB of GitHub's docs and on 10,000 made-up pages:
+//!
+//! | | our segments | `IndexWriter` |
+//! |---|---|---|
+//! | indexing, CPU time beside plain tantivy with title and body of the same sections | 1.0 | 2.7; 2.0 without cutting words |
+//! | one page of 10,000 visible, p50 and p99 | 7 and 16 ms | 22 and 50 ms; 17 and 33 ms with a writer kept open |
+//! | updates of one page in four seconds, while questions are asked | 504 | 14 and 170 |
+//!
+//! It looks up each word of each field by its text, where ours knows words by number. A commit joins its threads, starts
+//! new ones and syncs each of some seven files. A writer that ends with an update drops the merges it has begun, and the
+//! next begins them again; one that is kept locks other processes out. The manifest would need a journal all the same,
+//! tied to each commit. Since then our segments were made simpler for some of their lead.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

@@ -38,7 +38,7 @@ fn rows(set: &str, told: &Value) -> Result<Vec<Row>, String> {
             (whole - parsing).max(0.0),
             "ms",
             (PEER, plain),
-            Wanted::AtMost(1.0),
+            Wanted::AtMost(1.5),
         ),
         Row::beside(
             format!("{set}: indexing, of all cores"),
