@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use docent_site::{Declared, Place, SkipReason};
+use docent_site::{Declared, Place, Reading, SkipReason};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::skips::Skips;
@@ -28,6 +28,8 @@ pub(crate) struct Manifest {
 pub(crate) struct ManifestSite {
     /// The files it was read from: path and blob, in order.
     pub(crate) inputs: Vec<(String, String)>,
+    /// What of it decides how files are read.
+    pub(crate) reading: Reading,
     /// Source and destination, as written.
     pub(crate) redirects: Vec<(String, String)>,
     /// The synonyms file, as it stands.
@@ -47,6 +49,8 @@ pub(crate) struct ManifestFile {
     pub(crate) blob: String,
     /// What the navigation said of it when it was read.
     pub(crate) place: Place,
+    /// Whether a page of it has a say in its place. Then it cannot be told from the file alone what a new navigation says of it.
+    pub(crate) has_say: bool,
     /// Files it was put together with: path and blob, the blob empty for one that was not there.
     pub(crate) included: Vec<(String, String)>,
     pub(crate) pages: Vec<ManifestPage>,

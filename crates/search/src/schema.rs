@@ -153,7 +153,7 @@ impl Fields {
 }
 
 /// Goes up when documents are made otherwise though the fields are the same.
-const FILLED: u32 = 7;
+const FILLED: u32 = 8;
 
 /// The kinds of documents.
 pub(crate) const PAGE: &str = "page";

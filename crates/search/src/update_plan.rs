@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use docent_site::{Layout, Tree};
+use docent_site::{Layout, Reading, Tree};
 
 use crate::error::SearchError;
 use crate::manifest::{Manifest, ManifestFile, ManifestOddity, ManifestSite};
@@ -168,7 +168,10 @@ impl Plan {
             let known = known.next_if(|known| known.path == file.path);
             let may_hold = (known.is_some() && same_layout) || plan.layout.holds_pages(&file.path);
             match known {
-                Some(known) if may_hold => plan.compare(listing, file, known, same_layout),
+                Some(known) if may_hold => {
+                    let same = same_layout || plan.is_read_alike(known, &old.site.reading, &site.reading);
+                    plan.compare(listing, file, known, same);
+                }
                 Some(gone) => plan.remove(gone),
                 None if may_hold => {
                     plan.added += 1;
@@ -189,10 +192,15 @@ impl Plan {
         self.site.is_none() && self.read.is_empty() && self.removed.is_empty()
     }
 
-    fn compare(&mut self, listing: &Listing<'_>, file: &SourceFile, known: &ManifestFile, same_layout: bool) {
-        let same = known.blob == file.blob
-            && known.included.iter().all(|(path, blob)| listing.blob(path) == blob)
-            && (same_layout || known.place == self.layout.place(&file.path));
+    /// Whether another layout reads a file that is the same as it was read before.
+    fn is_read_alike(&self, known: &ManifestFile, before: &Reading, now: &Reading) -> bool {
+        !known.has_say && now.is_same(before, &known.path) && known.place == self.layout.place(&known.path)
+    }
+
+    fn compare(&mut self, listing: &Listing<'_>, file: &SourceFile, known: &ManifestFile, is_read_alike: bool) {
+        let same = is_read_alike
+            && known.blob == file.blob
+            && known.included.iter().all(|(path, blob)| listing.blob(path) == blob);
         if !same {
             self.dropped.extend(known.pages.iter().map(|page| page.id));
             self.read.push(file.clone());
@@ -221,6 +229,7 @@ fn site(layout: &Layout, inputs: Vec<(String, String)>, synonyms: String) -> Man
     };
     ManifestSite {
         inputs,
+        reading: layout.reading(),
         redirects: layout.redirects().map(owned).collect(),
         synonyms,
         declared: layout.declared().clone(),

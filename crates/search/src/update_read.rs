@@ -230,10 +230,14 @@ impl Reading<'_> {
             let blob = self.listing.blob(&path).to_owned();
             (path, blob)
         };
+        let place = self.plan.layout.place(path);
+        let has_say = |read: &SitePage| read.place != place || read.page.front_matter.get("id").is_some();
         let file = ManifestFile {
             path: path.clone(),
             blob: file.blob.clone(),
-            place: self.plan.layout.place(path),
+            // A description's pages are never where its file is, and what decides their places decides how it is read.
+            has_say: is_page(path) && read.pages.iter().any(has_say),
+            place,
             included: read.included.into_iter().map(blob).collect(),
             pages: (0..1 << PAGE_BITS).zip(&read.pages).map(|(page, read)| entry(id(page), read)).collect(),
             oddities,

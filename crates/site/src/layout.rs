@@ -94,6 +94,20 @@ pub struct Place {
     pub listed: bool,
 }
 
+/// What decides how files are read, to be compared: see [`Layout::reading`].
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Reading {
+    pages: String,
+    descriptions: String,
+}
+
+impl Reading {
+    /// Whether a file is read as it was by another layout.
+    pub fn is_same(&self, other: &Self, file: &str) -> bool {
+        if is_page(file) { self.pages == other.pages } else { self.descriptions == other.descriptions }
+    }
+}
+
 /// A problem and the file it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileProblem {
@@ -448,6 +462,15 @@ impl Layout {
             Some(attributes) => parse_adoc(file, bytes, self.anchors, &attributes),
             None => parse_as(file, bytes, format, self.anchors_of(file)),
         }
+    }
+
+    /// What decides how files are read, beside their contents and where they are served. A file whose part of it and whose
+    /// [`Layout::place`] are as they were makes the same pages as before, but for pages that have a say in their place.
+    pub fn reading(&self) -> Reading {
+        let Self { generator, home, anchors, sphinx, snippets, antora, descriptions, operations, .. } = self;
+        let of_pages = (generator, home, anchors, sphinx.notebook_anchors, snippets, antora, descriptions);
+        let of_descriptions = (generator, anchors, operations);
+        Reading { pages: format!("{of_pages:?}"), descriptions: format!("{of_descriptions:?}") }
     }
 
     /// How headings get their anchors.

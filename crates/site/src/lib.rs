@@ -54,7 +54,7 @@ pub use described::described;
 pub use follow::{LinkSyntax, Wanted, Written, has_page_ending, is_external, is_fragment, parts, respelled};
 pub use imports::{Import, imports};
 pub use inbound::{Linking, any_of, linking_to, named_outside, needles, referring_by_name};
-pub use layout::{FileProblem, Generator, Layout, Place};
+pub use layout::{FileProblem, Generator, Layout, Place, Reading};
 pub use model::{Site, Target};
 pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
 pub use navigation_edit::{NavigationEdits, NavigationFiles, NavigationPlace};

@@ -1,6 +1,6 @@
 //! Attributes of a document, and the ids that are made with them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::front_matter::{Field, FieldValue, FrontMatter};
 
@@ -13,7 +13,7 @@ const MOST: usize = 1 << 20;
 /// Attributes that a site or a forge sets before a page is read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AdocAttributes {
-    set: HashMap<String, Given>,
+    set: BTreeMap<String, Given>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

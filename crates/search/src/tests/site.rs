@@ -29,6 +29,69 @@ fn a_page_is_read_again_when_what_it_includes_changes() {
 }
 
 #[test]
+fn pages_are_read_again_when_what_decides_how_they_are_read_changed() {
+    let mut docs =
+        Docs::of(&[("a.mdx", "# Alpha\n\n## Part\n\nzebra\n\n## Part\n\ngiraffe\n"), ("b.mdx", "# Beta\n\nokapi\n")]);
+    let site = Site::of(&docs);
+    let href = |site: &Site| site.index.snapshot().search(&question("giraffe"))[0].href.clone();
+    let before = href(&site);
+    let navigation = |pages: &str| format!(r#"{{"navigation": [{{"group": "", "pages": [{pages}]}}]}}"#);
+    docs.write("docs.json", r#"{"navigation": [], "seo": {"indexing": "all"}}"#);
+    site.update(&docs);
+    assert_ne!(href(&site), before, "another generator makes other anchors of headings that say the same");
+    assert_eq!(href(&site), href(&Site::of(&docs)));
+
+    docs.write("docs.json", &navigation(r#""a", "b""#));
+    site.update(&docs);
+    docs.were_read();
+    docs.write("docs.json", &navigation(r#""a", "b", "c""#));
+    site.update(&docs);
+    assert!(docs.were_read().iter().all(|file| file == "docs.json"), "no page is read again for another's place");
+}
+
+#[test]
+fn a_page_that_has_a_say_in_its_place_is_read_again_with_the_navigation() {
+    let mut docs = Docs::of(&[
+        (
+            "docusaurus.config.js",
+            "module.exports = {title: 'T', presets: [['classic', {docs: {routeBasePath: '/'}}]]};",
+        ),
+        ("docs/a.md", "---\nid: alpha\n---\n# Alpha\n\nzebra\n"),
+        ("docs/b.md", "# Beta\n\nokapi\n"),
+    ]);
+    let sidebar = |group: &str| {
+        format!("module.exports = {{docs: [{{type: 'category', label: '{group}', items: ['alpha', 'b']}}]}};")
+    };
+    docs.write("sidebars.js", &sidebar("One"));
+    let site = Site::of(&docs);
+    let groups =
+        |site: &Site| -> Vec<String> { site.index.snapshot().pages().flat_map(|page| page.breadcrumb).collect() };
+    assert_eq!(groups(&site), ["One", "One"]);
+    docs.write("sidebars.js", &sidebar("Two"));
+    site.update(&docs);
+    assert_eq!(groups(&site), ["Two", "Two"]);
+}
+
+#[test]
+fn operations_follow_the_navigation() {
+    let api = r#"{"openapi": "3.0.0", "info": {"title": "T", "version": "1"}, "paths": {
+        "/zebras": {"get": {"summary": "List zebras"}}, "/okapis": {"get": {"summary": "List okapis"}}}}"#;
+    let mut docs = Docs::of(&[("a.mdx", "# Alpha"), ("api.json", api)]);
+    let navigation = |operation: &str| {
+        format!(
+            r#"{{"navigation": {{"groups": [{{"group": "API", "openapi": "api.json", "pages": ["a", "{operation}"]}}]}}}}"#
+        )
+    };
+    docs.write("docs.json", &navigation("GET /zebras"));
+    let site = Site::of(&docs);
+    let found = |site: &Site| (site.paths("zebras").len(), site.paths("okapis").len());
+    assert_eq!(found(&site), (1, 0));
+    docs.write("docs.json", &navigation("GET /okapis"));
+    site.update(&docs);
+    assert_eq!(found(&site), (0, 1));
+}
+
+#[test]
 fn paths_that_moved_lead_to_where_the_page_is_now() {
     let mut docs = Docs::of(&[("new/place.md", "# Place\n\nHere."), ("guides/a.md", "# A\n\nThere.")]);
     let redirects = |to: &str| {
