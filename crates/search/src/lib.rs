@@ -14,6 +14,7 @@
 
 mod allowed;
 mod answering;
+mod asked_language;
 mod background;
 mod compaction;
 pub mod conformance;

@@ -249,6 +249,24 @@ impl Lookup<'_> {
         Ok(())
     }
 
+    /// Goes through the pages whose sections hold a form of a word; a page that stands in several segments comes again.
+    pub(crate) fn each_page_with(&self, found: &Found, form: usize, mut each: impl FnMut(u32)) -> tantivy::Result<()> {
+        for listed in found.in_field(self.fields.body).filter(|listed| listed.form == form) {
+            let pages = &self.ground.segments[listed.segment].page;
+            let mut before = NOWHERE;
+            self.each_block(listed, |block| {
+                for document in block.documents {
+                    let page = pages[*document as usize];
+                    if page != before && page != NOWHERE {
+                        each(page);
+                    }
+                    before = page;
+                }
+            })?;
+        }
+        Ok(())
+    }
+
     /// Adds how often a word stands in a field, for everything that has it.
     fn count(&self, text: &Weighed, listed: &Listed, tally: &mut Tally) -> tantivy::Result<()> {
         let ground = &self.ground.segments[listed.segment];

@@ -17,6 +17,7 @@ use docent_types::Passage;
 
 use crate::allowed::Allowed;
 use crate::answering::{Asked, falling_scores};
+use crate::asked_language::asked_language;
 use crate::lexicon::Lexicon;
 use crate::lookup::{Found, Lookup, Tallies, documents_of};
 use crate::manifest::ManifestPage;
@@ -27,14 +28,12 @@ use crate::settings::{SHIPPED, Settings};
 use crate::showing::Showing;
 use crate::snapshot::Snapshot;
 use crate::tally::{Tally, rarity, sum_of};
-use crate::variants::{Wanted, language_of_found};
+use crate::variants::Wanted;
 use crate::vectors_alike::Alike;
 
 /// How many sections, and pages without one of those, may be shown.
 const MOST_SECTIONS: usize = 500;
 const MOST_PAGES: usize = 100;
-/// By how many sections the language of a question is told that does not tell it itself.
-const MOST_PROBED: usize = 100;
 /// How many of the best pages have their titles held against the question.
 const MOST_TITLES: usize = 20;
 
@@ -147,8 +146,9 @@ impl<'s> Search<'s> {
         let Tallies { sections, pages, found } = self.lookup.tallies(&self.question)?;
         let once = self.lookup.settings.variants_once > 0.0;
         if self.wanted.is_untold {
-            let language = self.language_of(&sections);
-            self.wanted = std::mem::take(&mut self.wanted).told(self.snapshot.variants(), language);
+            let variants = self.snapshot.variants();
+            let language = asked_language(&self.lookup, &self.question, &found, variants)?;
+            self.wanted = std::mem::take(&mut self.wanted).told(variants, language);
         }
         let this = &*self;
         let mut allowed = Allowed::new(self.snapshot, &self.query.filter, once.then_some(&this.wanted));
@@ -192,20 +192,6 @@ impl<'s> Search<'s> {
         }
         falling_scores(&mut ranked);
         Ok(ranked)
-    }
-
-    /// The language of what scores best, whatever its language.
-    fn language_of(&self, sections: &Tally) -> Option<usize> {
-        let ground = &self.snapshot.ground;
-        let mut allowed = Allowed::new(self.snapshot, &self.query.filter, Some(&self.wanted));
-        // Of sections that score the same, those of the page that comes first: whichever part of the index they are in.
-        let higher = |a: &(f32, usize), b: &(f32, usize)| {
-            b.0.total_cmp(&a.0).then_with(|| ground.page_of(a.1).cmp(&ground.page_of(b.1)).then(a.1.cmp(&b.1)))
-        };
-        let mut best = best_of(sections, MOST_PROBED, higher, |section| allowed.is_allowed(ground.page_of(*section)));
-        best.sort_unstable_by(higher);
-        let found = best.into_iter().map(|(score, section)| (score, ground.page_of(section)));
-        language_of_found(self.snapshot.variants(), found)
     }
 
     /// The sections that score best, best first.

@@ -13,8 +13,6 @@ use crate::query::Query;
 
 /// So much of a question is read for it, in bytes.
 const LONGEST_QUESTION: usize = 2_000;
-/// What a section in the default language counts more when sections tell the language.
-const DEFAULT_GAIN: f32 = 1.1;
 /// Words beside which a name without a number is that of a version.
 const VERSION_WORDS: [&str; 6] = ["version", "versions", "release", "docs", "documentation", "v"];
 
@@ -43,7 +41,8 @@ pub(crate) struct Wanted {
     versions: Vec<usize>,
     /// `None` for the default one.
     language: Option<usize>,
-    /// Whether neither the question nor the page the asker is on tells the language: then the pages that are found do.
+    /// Whether neither the question nor the page the asker is on tells the language: then the pages that hold its words
+    /// do ([`crate::asked_language`]).
     pub(crate) is_untold: bool,
 }
 
@@ -84,7 +83,7 @@ impl Wanted {
 
     /// Whether it is the usual.
     pub(crate) fn is_usual(&self) -> bool {
-        self.versions.is_empty() && self.language.is_none() && !self.is_untold
+        self.versions.is_empty() && self.language.is_none()
     }
 
     /// How well a variant fits: the least fits best.
@@ -147,20 +146,6 @@ pub(crate) fn usual(variants: &Variants, pages: usize) -> Vec<bool> {
 pub(crate) fn best_of(variants: &Variants, wanted: &Wanted, pages: impl Iterator<Item = u32>) -> Variant {
     let best = pages.map(|page| variants.page(page)).min_by_key(|variant| wanted.rank(variants, *variant));
     best.unwrap_or_default()
-}
-
-/// The language that the best of what was found is in, where the question tells none: of pages that hold its words, each with
-/// what it scores, the best first.
-pub(crate) fn language_of_found(variants: &Variants, found: impl Iterator<Item = (f32, u32)>) -> Option<usize> {
-    let mut best: Option<(Option<usize>, f32)> = None;
-    for (score, page) in found {
-        let language = variants.page(page).language.filter(|own| Some(*own) != variants.default_language());
-        let score = if language.is_none() { score * DEFAULT_GAIN } else { score };
-        if best.is_none_or(|(_, most)| score > most) {
-            best = Some((language, score));
-        }
-    }
-    best?.0
 }
 
 /// Whether two pages of one group are in the same version and language: then they are two pages, and neither stands for the

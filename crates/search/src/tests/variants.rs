@@ -145,6 +145,39 @@ fn translations_are_found_in_the_language_of_the_question() {
 }
 
 #[test]
+fn words_that_one_language_alone_knows_tell_the_language_of_a_question() {
+    let mut docs = Docs::default();
+    let pages = [
+        ("unit1", "Unit 1: set up CSS", "Unidad 1: preparar CSS", "Unité 1 : préparer CSS"),
+        ("unit2", "Unit 2: images and CSS", "Unidad 2: imágenes y CSS", "Unité 2 : images et CSS"),
+        ("styles", "Variables of CSS and installation", "Variables de CSS e instalación", ""),
+        ("routes", "Routes of a page", "Rutas de una página", ""),
+        ("api", "The API of images", "", ""),
+    ];
+    for (name, english, spanish, french) in pages {
+        for (language, title) in [("en", english), ("es", spanish), ("fr", french)] {
+            if !title.is_empty() {
+                docs.write(&format!("{language}/{name}.md"), &format!("# {title}\n\n{title}. {title}.\n"));
+            }
+        }
+    }
+    let site = Site::of(&docs);
+    for (text, expected) in [
+        ("instalación", "es/styles"),
+        ("página CSS", "es/routes"),
+        ("imágenes", "es/unit2"),
+        ("Unidad 2", "es/unit2"),
+        ("CSS", "en/"),
+        ("Unit 1", "en/unit1"),
+        ("images", "en/"),
+        ("préparer CSS", "fr/unit1"),
+    ] {
+        let found = site.paths(text);
+        assert!(found.first().is_some_and(|path| path.starts_with(expected)), "{text}: {found:?}");
+    }
+}
+
+#[test]
 fn korean_nouns_are_found_without_their_particles() {
     let site = Site::of(&Docs::of(&[
         ("backup.md", "# 백업\n\n데이터베이스를 매일 백업합니다. 백업은 저장소에서 복원할 수 있습니다.\n"),
