@@ -118,9 +118,10 @@ impl Writing<'_> {
             }
         }
         self.say(fields.path, &[&entry.path]);
-        let description = entry.description.as_deref();
+        let keywords = page.front_matter.keywords();
+        let description: Vec<&str> = entry.description.as_deref().into_iter().chain(keywords).collect();
         let said: [(Field, &[&str]); 3] =
-            [(fields.title, &titles), (fields.description, description.as_slice()), (fields.headings, &headings)];
+            [(fields.title, &titles), (fields.description, &description), (fields.headings, &headings)];
         for (field, texts) in said {
             self.say(field, texts);
             self.writer.gather(&self.words);
