@@ -40,6 +40,7 @@ mod links;
 mod lookup;
 mod lookup_whole;
 mod manifest;
+mod page_kind;
 mod page_words;
 mod passages;
 mod query;

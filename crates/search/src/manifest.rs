@@ -10,6 +10,7 @@ use std::sync::Arc;
 use docent_site::{Declared, Place, Reading, SkipReason};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::page_kind::PageKind;
 use crate::skips::Skips;
 
 /// All that is known of the docs at one commit.
@@ -94,6 +95,7 @@ pub(crate) struct ManifestPage {
     pub(crate) aliases: Vec<String>,
     /// Drafts and hidden pages are known, so that they are not read again, but not in the index.
     pub(crate) listed: bool,
+    pub(crate) kind: PageKind,
     pub(crate) sections: usize,
 }
 

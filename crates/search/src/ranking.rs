@@ -21,6 +21,7 @@ use crate::asked_language::asked_language;
 use crate::lexicon::Lexicon;
 use crate::lookup::{Found, Lookup, Tallies, documents_of};
 use crate::manifest::ManifestPage;
+use crate::page_kind::Asks;
 use crate::query::Query;
 use crate::question::{Question, Word};
 use crate::schema::LINK;
@@ -171,9 +172,12 @@ impl<'s> Search<'s> {
             candidate.met = pages.met(candidate.number as usize)
                 | candidate.sections.first().map_or(0, |(_, section)| sections.met(*section));
         }
+        let asks = Asks::of(&self.query.text);
+        let kind_counts = |candidate: &Candidate<'_>| candidate.page.kind.counts(&asks, self.lookup.settings);
         for candidate in &mut ranked {
             candidate.score *= nearness(self.query.near.as_deref(), &candidate.page.path);
             candidate.score *= self.fitness(candidate.number);
+            candidate.score *= kind_counts(candidate);
         }
         let order = |a: &Candidate<'_>, b: &Candidate<'_>| {
             b.score.total_cmp(&a.score).then_with(|| a.page.path.cmp(&b.page.path))
@@ -186,7 +190,10 @@ impl<'s> Search<'s> {
             }
         }
         ranked.sort_by(order);
+        // A page is no less likely to answer for its kind.
+        ranked.iter_mut().for_each(|candidate| candidate.score /= kind_counts(candidate));
         self.weighed(sections.rarities()).judge(&mut ranked);
+        ranked.iter_mut().for_each(|candidate| candidate.score *= kind_counts(candidate));
         if let Some(alike) = alike {
             ranked = self.fuse(ranked, alike)?;
         }

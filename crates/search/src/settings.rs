@@ -72,6 +72,9 @@ settings! {
     titled = 0.3,
     /// What the most linked page gains.
     linked = 0.2,
+    /// What reference and lists of changes count for a question that asks for neither.
+    reference = 0.9,
+    changes = 0.6,
     /// What likeness by vectors counts for a question of five words; the rest is what words count.
     alike = 0.45,
     /// How much more likeness counts the longer a question is.

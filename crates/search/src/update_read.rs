@@ -16,6 +16,7 @@ use crate::error::SearchError;
 use crate::generations::{Generations, Segment};
 use crate::links::Mentions;
 use crate::manifest::{ManifestFile, ManifestOddity, ManifestPage};
+use crate::page_kind::PageKind;
 use crate::schema::Fields;
 use crate::segment_writer::SegmentWriter;
 use crate::source::SourceFile;
@@ -239,7 +240,7 @@ impl Reading<'_> {
             has_say: is_page(path) && read.pages.iter().any(has_say),
             place,
             included: read.included.into_iter().map(blob).collect(),
-            pages: (0..1 << PAGE_BITS).zip(&read.pages).map(|(page, read)| entry(id(page), read)).collect(),
+            pages: (0..1 << PAGE_BITS).zip(&read.pages).map(|(page, read)| entry(id(page), read, path)).collect(),
             oddities,
             odd,
             skipped: read.skipped,
@@ -282,7 +283,7 @@ struct SourceBytes {
 }
 
 /// What the manifest keeps of a page.
-fn entry(id: u64, read: &SitePage) -> ManifestPage {
+fn entry(id: u64, read: &SitePage, file: &str) -> ManifestPage {
     let SitePage { place, aliases, page, .. } = read;
     let front = &page.front_matter;
     let owned = |values: Vec<&str>| values.into_iter().map(str::to_owned).collect::<Vec<_>>();
@@ -300,6 +301,8 @@ fn entry(id: u64, read: &SitePage) -> ManifestPage {
         order: place.order,
         aliases: aliases.iter().map(|path| path.trim_matches('/').to_owned()).collect(),
         listed: place.listed,
+        // A file that is no page describes an API.
+        kind: if is_page(file) { PageKind::of(front, &page.headings) } else { PageKind::Reference },
         sections: page.sections.len(),
     }
 }
