@@ -70,7 +70,8 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
     if options.repository.is_some() && generators.len() != 1 {
         return Err("name the one generator of the repository".to_owned());
     }
-    let judge = Judge { workspace: &workspace, tools: &tools };
+    let profile = if options.repository.is_some() { Profile::Release } else { Profile::Debug };
+    let judge = Judge { workspace: &workspace, tools: &tools, profile };
     match judge.examples(stop).await? {
         Outcome::Passed => {}
         Outcome::Failed(why) | Outcome::Skipped(why) => return Err(format!("the examples were not built: {why}")),
@@ -96,7 +97,7 @@ pub(crate) async fn run(options: &Options, stop: &mut Stop) -> Result<ExitCode, 
 
 /// Every small site, for the suite of that name. Skipped where a generator is missing, after the others were judged.
 pub(crate) async fn fixtures(workspace: &Workspace, tools: &Tools<'_>, stop: &mut Stop) -> Result<Outcome, Missing> {
-    let judge = Judge { workspace, tools };
+    let judge = Judge { workspace, tools, profile: Profile::Debug };
     match judge.examples(stop).await? {
         Outcome::Passed => {}
         other => return Ok(other),
@@ -120,6 +121,14 @@ pub(crate) async fn fixtures(workspace: &Workspace, tools: &Tools<'_>, stop: &mu
 struct Judge<'a> {
     workspace: &'a Workspace,
     tools: &'a Tools<'a>,
+    profile: Profile,
+}
+
+/// How the examples are built: the small sites take longer to compile for than to judge, repositories of thousands of pages do not.
+#[derive(Clone, Copy)]
+enum Profile {
+    Debug,
+    Release,
 }
 
 impl Judge<'_> {
@@ -127,6 +136,9 @@ impl Judge<'_> {
     async fn examples(&self, stop: &mut Stop) -> Result<Outcome, String> {
         let mut build = Command::new(cargo());
         build.args(["build", "--quiet", "--package", "docent-site", "--package", "docent-refactor", "--examples"]);
+        if let Profile::Release = self.profile {
+            build.arg("--release");
+        }
         outcome(build.current_dir(&self.workspace.root), stop).await
     }
 
@@ -157,9 +169,9 @@ impl Judge<'_> {
         let built = scratch.path().join("built-before");
         let dead_before = self.dead_links(generator, &built, site).await?;
         let mut compare = self.example(generator.comparison());
-        compare.arg(&before).arg(&built).args(["--show", &site.show.to_string()]);
+        compare.arg(&before).arg(&built).args(["--root", &site.root, "--show", &site.show.to_string()]);
         if generator != Generator::Mintlify {
-            compare.args(["--root", &site.root, "--base", &site.base]).args(site.bare.then_some("--bare"));
+            compare.args(["--base", &site.base]).args(site.bare.then_some("--bare"));
         }
         if let Ended::Badly(_) = child::run(&mut compare, stop).await? {
             faults.push("the model differs from what was built".to_owned());
@@ -225,7 +237,11 @@ impl Judge<'_> {
     }
 
     fn example(&self, name: &str) -> Command {
-        Command::new(self.workspace.target.join("debug/examples").join(name))
+        let folder = match self.profile {
+            Profile::Debug => "debug/examples",
+            Profile::Release => "release/examples",
+        };
+        Command::new(self.workspace.target.join(folder).join(name))
     }
 }
 

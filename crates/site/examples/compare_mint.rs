@@ -1,5 +1,5 @@
 //! Holds what the model says of a Mintlify site against what Mintlify's own checker said (`tests/sites/mintlify/judge.mjs`):
-//! `compare_mint FOLDER JUDGED [--show N]`, where the folder holds `docs.json`.
+//! `compare_mint REPOSITORY JUDGED [--root DOCS] [--show N]`, where the docs root holds `docs.json` and was judged.
 //!
 //! - **Links**: the model finds broken what the checker finds broken, and nothing else.
 //! - **Anchors**: each heading of the first four levels has an anchor that the checker knows.
@@ -19,17 +19,19 @@ mod folder;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let show = match arguments.iter().position(|argument| argument == "--show") {
-        Some(at) => arguments.drain(at..).nth(1).map_or(Ok(10), |show| show.parse())?,
-        None => 10,
+    let mut option = |name: &str| -> Option<String> {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.drain(at..at + 2).nth(1)
     };
-    let [repository, judged] = arguments.as_slice() else { return Err("which folder, and judged where?".into()) };
+    let root = option("--root").unwrap_or_default();
+    let show = option("--show").map_or(Ok(10), |show| show.parse())?;
+    let [repository, judged] = arguments.as_slice() else { return Err("which repository, and judged where?".into()) };
     let judged: serde_json::Value = serde_json::from_slice(&std::fs::read(judged)?)?;
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let list = |value: &serde_json::Value| value.as_array().cloned().unwrap_or_default();
     let theirs: BTreeSet<(String, String)> =
         list(&judged["broken"]).iter().map(|broken| (text(&broken["file"]), text(&broken["target"]))).collect();
-    let tree = folder::Folder::open(PathBuf::from(repository), "")?;
+    let tree = folder::Folder::open(PathBuf::from(repository), &root)?;
     let site = Site::read(&tree);
     println!("{:?}, {} problems", site.generator(), site.layout().problems().len());
     let (mut links, mut ours, mut unknown) = (0, BTreeSet::new(), BTreeMap::<String, usize>::new());
