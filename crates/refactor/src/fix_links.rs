@@ -47,11 +47,12 @@ pub fn fix_links(
             let Range { start, end } = broken.link.dest_span;
             let line = line_of(&text, broken.link.span.start);
             let target = &broken.link.target;
-            if broken.moved.is_none() && !trust.holds(broken.rule) {
+            let repaired = mending.repair(file, broken);
+            if broken.moved.is_none() && !trust.holds(broken.rule) && !is_slip(&trust, broken, &repaired) {
                 result.doubt(file, line, broken);
                 continue;
             }
-            match mending.repair(file, broken) {
+            match repaired {
                 // Reference links share their destination.
                 Ok(_) if !seen.insert((start, end)) => {}
                 Ok((instead, why)) => {
@@ -67,6 +68,14 @@ pub fn fix_links(
         }
     }
     Ok(result.told())
+}
+
+/// Whether a link only has an ending too many or too few, and has the shape of most of the site's links without that mistake.
+/// Mended, it leads to the same page by a rule that is known, even if the site follows it in a way that is not.
+fn is_slip(trust: &Trust, broken: &Broken<'_>, repaired: &Result<(String, Reason), String>) -> bool {
+    let (Rule::Link(shape), Ok((instead, Reason::Ending))) = (broken.rule, repaired) else { return false };
+    let mended = LinkShape { is_absolute: shape.is_absolute, ending: LinkShape::of(instead).ending, ..shape };
+    trust.are_slips_of(broken.rule, Rule::Link(mended))
 }
 
 #[derive(Default)]
@@ -409,6 +418,22 @@ mod tests {
         let fixed = fix(&tree, &[]);
         let tree = after(&tree, &fixed);
         assert_eq!(text(&tree, "docs/guide/a.md"), "[x](b.md) [y](c.md) [z](../other/b.md#top)\n");
+    }
+
+    #[test]
+    fn a_few_endings_are_forgotten_where_most_links_have_theirs() {
+        let named = "[x](b.md) [x](c.md) [x](b.md) [x](c.md) [x](b.md)\n";
+        let tree = |bare: &str| {
+            let index = format!("{named}{bare}\n");
+            site(&[("mkdocs.yml", "site_name: x\n"), ("docs/a.md", &index), ("docs/b.md", ""), ("docs/c.md", "")])
+        };
+        let few = tree("[y](b) [y](c) [y](b#top) [y](nothing)");
+        let fixed = fix(&few, &[]);
+        let expected = format!("{named}[y](b.md) [y](c.md) [y](b.md#top) [y](nothing)\n");
+        assert_eq!(text(&after(&few, &fixed), "docs/a.md"), expected);
+        assert_eq!(fixed.left.len(), 1, "{:?}", fixed.left);
+        // So many are a habit.
+        assert_eq!(touched(&fix(&tree(&"[y](b) ".repeat(6)), &[])), Vec::<&str>::new());
     }
 
     #[test]

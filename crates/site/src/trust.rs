@@ -127,6 +127,13 @@ impl Trust {
         self.holds(rule) && (obeyed || self.links() < Tally::FEW)
     }
 
+    /// Whether what looks broken under one rule is as rare as slips of another rule are, which the site has shown to obey.
+    pub fn are_slips_of(&self, broken: Rule, other: Rule) -> bool {
+        let of = |rule| self.tallies.get(&rule).copied().unwrap_or_default();
+        let (slips, known) = (of(broken).broken, of(other));
+        known.obeyed >= Tally::FEW && Tally { broken: known.broken + slips, ..known }.is_obeyed()
+    }
+
     fn links(&self) -> usize {
         let links = self.tallies.iter().filter(|(rule, _)| matches!(rule, Rule::Link(_)));
         links.map(|(_, tally)| tally.obeyed + tally.broken).sum()
@@ -226,6 +233,18 @@ mod tests {
             (1000, 43, false),
         ] {
             assert_eq!(trust(obeyed, broken).holds(rule), holds, "{obeyed} and {broken}");
+        }
+    }
+
+    #[test]
+    fn a_few_that_lack_an_ending_are_slips_of_the_rule_that_has_it() {
+        let (bare, named) = (Rule::Link(LinkShape::of("a")), Rule::Link(LinkShape::of("a.md")));
+        for (obeyed, broken, expected) in [(4, 3, false), (5, 3, true), (20, 6, false), (200, 6, true)] {
+            let mut trust = Trust::default();
+            (0..obeyed).for_each(|_| trust.note(named, true));
+            (0..broken).for_each(|_| trust.note(bare, false));
+            assert!(!trust.holds(bare));
+            assert_eq!(trust.are_slips_of(bare, named), expected, "{broken} beside {obeyed}");
         }
     }
 
