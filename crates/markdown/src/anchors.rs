@@ -155,6 +155,16 @@ fn is_emoji_name(word: &str) -> bool {
         })
 }
 
+/// Words of MkDocs without the icons among them, which stand for nothing in an anchor; `None` where a name in colons may be an
+/// emoji or a word, as extensions say.
+fn without_icons(text: &str) -> Option<String> {
+    const SETS: [&str; 4] = [":material-", ":octicons-", ":fontawesome-", ":simple-"];
+    let is_icon = |word: &str| is_emoji_name(word) && SETS.iter().any(|set| word.starts_with(set));
+    let words: Vec<&str> = text.split(' ').filter(|word| !is_icon(word)).collect();
+    let may_be_emoji = |word: &&str| is_emoji_name(word) && word.contains(|c: char| c.is_ascii_lowercase());
+    if words.iter().any(may_be_emoji) { None } else { Some(words.join(" ").trim().to_owned()) }
+}
+
 fn docutils_slug(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let text: String =
@@ -316,7 +326,13 @@ impl Anchors {
             // An object of the source code that is documented here; its anchor is its name.
             return self.explicit(name.trim());
         }
-        let slug = self.style.slug(text);
+        let slug = match self.is_of_python() {
+            true => match without_icons(text) {
+                Some(words) => self.style.slug(&words),
+                None => return String::new(),
+            },
+            false => self.style.slug(text),
+        };
         match self.style {
             AnchorStyle::Docutils => return self.numbered(slug),
             AnchorStyle::GitBook => return slug,
@@ -331,9 +347,7 @@ impl Anchors {
         }
         let (base, joint) = match self.style {
             // `setup_1` is counted on: the next one is `setup_2`.
-            AnchorStyle::Python | AnchorStyle::PythonUnicode | AnchorStyle::Pymdown | AnchorStyle::PymdownCased => {
-                (counted_off(&slug).to_owned(), '_')
-            }
+            _ if self.is_of_python() => (counted_off(&slug).to_owned(), '_'),
             _ => (slug.clone(), '-'),
         };
         let mut anchor = slug;
@@ -364,20 +378,16 @@ impl Anchors {
         matches!(self.style, AnchorStyle::KramdownGfm | AnchorStyle::Kramdown)
     }
 
+    /// Whether Python's Markdown makes them, by any of its rules.
+    fn is_of_python(&self) -> bool {
+        use AnchorStyle::{Pymdown, PymdownCased, Python, PythonUnicode};
+        matches!(self.style, Python | PythonUnicode | Pymdown | PymdownCased)
+    }
+
     /// Whether a heading may end in a list of attributes, which is not part of its words.
     pub(crate) fn reads_attributes(&self) -> bool {
-        matches!(
-            self.style,
-            AnchorStyle::Python
-                | AnchorStyle::PythonUnicode
-                | AnchorStyle::Pymdown
-                | AnchorStyle::PymdownCased
-                | AnchorStyle::MdBook
-                | AnchorStyle::Docutils
-                | AnchorStyle::Hugo
-                | AnchorStyle::HugoAscii
-                | AnchorStyle::Blackfriday
-        )
+        use AnchorStyle::{Blackfriday, Docutils, Hugo, HugoAscii, MdBook};
+        self.is_of_python() || matches!(self.style, MdBook | Docutils | Hugo | HugoAscii | Blackfriday)
     }
 
     /// The same for a heading of a level, with its words as they stand between its marks, and its line as it is written.
@@ -486,6 +496,11 @@ mod tests {
             (AnchorStyle::VitePress, "Party :tada: time", "party-time"),
             (AnchorStyle::Python, "What's new in 2.0?", "whats-new-in-20"),
             (AnchorStyle::Python, "Über - uns", "uber-uns"),
+            (AnchorStyle::Python, ":material-help: Usage", "usage"),
+            (AnchorStyle::Pymdown, "Add a :simple-mkdocs: badge", "add-a-badge"),
+            // An emoji or a word, as extensions say.
+            (AnchorStyle::Python, "Faces :smile:", ""),
+            (AnchorStyle::Python, "At 12 :30: sharp", "at-12-30-sharp"),
             (AnchorStyle::Python, "快速", "_1"),
             (AnchorStyle::PythonUnicode, "快速 开始", "快速-开始"),
             (AnchorStyle::PythonUnicode, "Über uns", "über-uns"),

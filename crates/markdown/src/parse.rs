@@ -246,6 +246,13 @@ AT&amp;T \< 5
 "#;
 
     #[test]
+    fn a_link_without_words_and_address_is_none() {
+        let page = parse("a.md", b"[](){#id} [words]() [](b.md) [![i](i.png)]()\n");
+        let links: Vec<&str> = page.links.iter().map(|link| link.target.as_str()).collect();
+        assert_eq!(links, ["", "b.md", "", "i.png"]);
+    }
+
+    #[test]
     fn an_mdx_page_is_read_whole() {
         let page = parse("guides/retries.mdx", MDX.as_bytes());
         assert_eq!(page.problems, []);

@@ -356,6 +356,10 @@ impl Reading<'_> {
 
     fn close_link(&mut self, range: Range<usize>) {
         let Some(link) = self.links.pop() else { return };
+        // Nobody can follow it: it only carries an id (`[](){#id}`).
+        if self.source.text.get(range.clone()) == Some("[]()") {
+            return;
+        }
         if let Some(outer) = self.links.last_mut() {
             outer.inner_end = outer.inner_end.max(range.end);
         }
