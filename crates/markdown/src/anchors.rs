@@ -299,6 +299,8 @@ fn is_letter(c: char) -> bool {
 pub struct Anchors {
     style: AnchorStyle,
     taken: HashMap<String, usize>,
+    /// Those of headings inside of HTML, where kramdown counts them apart.
+    taken_in_html: HashMap<String, usize>,
     mintlify: MintlifyAnchors,
 }
 
@@ -414,6 +416,18 @@ impl Anchors {
             | AnchorStyle::Docfx => self.for_heading(words),
             _ => self.for_heading(text),
         }
+    }
+
+    /// The anchor of a heading inside of an element of HTML, where it differs from others: GitHub's way of kramdown does not look
+    /// into those.
+    pub(crate) fn for_heading_in_html(&mut self, line: &str) -> Option<String> {
+        let slug = || anchors_kramdown::slug(anchors_kramdown::written(line));
+        (self.style == AnchorStyle::KramdownGfm).then(|| anchors_kramdown::counted(slug(), &mut self.taken_in_html))
+    }
+
+    /// Whether what stands for a picture is no part of an id.
+    pub(crate) fn leaves_out_pictures(&self) -> bool {
+        self.style == AnchorStyle::KramdownGfm
     }
 
     /// The anchor of a heading, where marks at its beginning decide about it: `None` elsewhere.

@@ -82,6 +82,19 @@ mod tests {
                         ## Same line {: #same .x}\n\n{: #before}\n## After\n";
 
     #[test]
+    fn headings_inside_of_elements_are_read_in_the_native_way() {
+        let text = "## Über uns\n\n<div markdown=\"1\">\n\n## Über uns\n\n## 快速\n\n### 快\n\n</div>\n\n## 快速\n";
+        assert_eq!(ids(AnchorStyle::KramdownGfm, text), ["über-uns", "ber-uns", "section", "section-1", "快速"]);
+    }
+
+    #[test]
+    fn pictures_are_no_part_of_an_id() {
+        let text = "## ![The logo](logo.png) Logo\n\n## Our ![logo](logo.png) logo\n\n## Plain ![a](b.png)\n";
+        assert_eq!(ids(AnchorStyle::KramdownGfm, text), ["-logo", "our--logo", "plain-"]);
+        assert_eq!(ids(AnchorStyle::Kramdown, "## ![The logo](logo.png) Logo\n"), ["the-logologopng-logo"]);
+    }
+
+    #[test]
     fn ids_are_those_that_jekyll_made_of_the_markdown_of_github() {
         let expected = [
             "1-über-foo_bar-x",

@@ -74,6 +74,8 @@ pub(crate) fn blocks(
         next_tag: 0,
         next_literal: 0,
         next_taken: 0,
+        elements: Vec::new(),
+        pictures: Vec::new(),
     };
     for (event, range) in events {
         reading.tags_before(range.start);
@@ -138,6 +140,10 @@ struct Reading<'t> {
     next_tag: usize,
     next_literal: usize,
     next_taken: usize,
+    /// The open elements whose content is Markdown by an attribute, and those in them.
+    elements: Vec<String>,
+    /// What stands for pictures in the open heading, in the section's text.
+    pictures: Vec<Range<usize>>,
 }
 
 impl Reading<'_> {
@@ -257,7 +263,14 @@ impl Reading<'_> {
             false => marks.and_then(|(open, close)| explicit_id(raw, open, close)),
         };
         let open = marks.map_or('{', |(open, _)| open);
-        let mut text = self.section.text.split_off(words.min(self.section.text.len()));
+        let start = words.min(self.section.text.len());
+        let mut text = self.section.text.split_off(start);
+        let pictures = std::mem::take(&mut self.pictures);
+        let without_pictures = (!pictures.is_empty()).then(|| {
+            let mut text = text.clone();
+            pictures.iter().rev().for_each(|alt| text.replace_range(alt.start - start..alt.end - start, ""));
+            text
+        });
         if let Some(id) = id
             && let Some(cut) = text.rfind(open).filter(|at| text[*at..].contains(id))
         {
@@ -271,7 +284,11 @@ impl Reading<'_> {
         let anchor = match (id, self.anchors.of_marks(raw, &words)) {
             (_, Some(anchor)) => anchor,
             (Some(id), None) => self.anchors.explicit(id),
-            (None, None) => self.anchors.for_heading_of(level, &words, &text, raw),
+            (None, None) => {
+                let in_html = (!self.elements.is_empty()).then(|| self.anchors.for_heading_in_html(raw)).flatten();
+                let words = without_pictures.as_deref().unwrap_or(&words);
+                in_html.unwrap_or_else(|| self.anchors.for_heading_of(level, words, &text, raw))
+            }
         };
         self.path.retain(|(outer, _)| *outer < level);
         if let Some((_, outer)) = self.path.last_mut() {
@@ -383,6 +400,9 @@ impl Reading<'_> {
             _ => link.target,
         };
         let text = self.section.text.get(link.words..).unwrap_or_default().trim().to_owned();
+        if link.image && self.heading.is_some() && self.anchors.leaves_out_pictures() {
+            self.pictures.push(link.words..self.section.text.len().max(link.words));
+        }
         let kind = if link.image { LinkKind::Image } else { kind };
         self.blocks.links.push(Link { target, dest_span, span: range, text, kind });
     }
@@ -423,7 +443,14 @@ impl Reading<'_> {
 
     fn tag(&mut self, tag: &Tag) {
         if tag.kind == TagKind::Close {
+            if let Some(open) = self.elements.iter().rposition(|element| *element == tag.name) {
+                self.elements.truncate(open);
+            }
             return;
+        }
+        let is_markdown = || tag.attributes.iter().any(|attribute| attribute.name == "markdown");
+        if tag.kind == TagKind::Open && (!self.elements.is_empty() || is_markdown()) {
+            self.elements.push(tag.name.clone());
         }
         let text = self.source.text;
         for attribute in &tag.attributes {
