@@ -78,8 +78,7 @@ pub(crate) fn read_html(folder: &Path, file: &str, url: &str) -> Page {
         };
         for attribute in &tag.attributes {
             let Some(value) = attribute.value.clone().and_then(|value| text.get(value)) else { continue };
-            let value =
-                value.replace("&amp;", "&").replace("&#x27;", "'").replace("&quot;", "\"").replace("&#39;", "'");
+            let value = if value.contains('&') { without_entities(value) } else { value.to_owned() };
             match attribute.name.to_ascii_lowercase().as_str() {
                 "id" | "name" => drop(built.ids.insert(value)),
                 "src" => drop(built.written.insert(value)),
@@ -97,6 +96,13 @@ pub(crate) fn read_html(folder: &Path, file: &str, url: &str) -> Page {
         at = tag.span.end.max(at + 1);
     }
     built
+}
+
+/// The value of an attribute as a browser reads it: by the reader of pages, which knows the names of all entities.
+fn without_entities(value: &str) -> String {
+    let quoted = format!("<a href=\"{}\">x</a>", value.replace('"', "&quot;"));
+    let page = docent_markdown::parse("a.md", quoted.as_bytes());
+    page.links.first().map_or_else(|| value.to_owned(), |link| link.target.clone())
 }
 
 /// A path without its percent signs.

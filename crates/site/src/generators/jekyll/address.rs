@@ -1,9 +1,11 @@
 //! Where Jekyll serves a page.
 
 use docent_markdown::{Field, FieldValue, FrontMatter, folder};
+use time::Date;
 
 use super::Settings;
 use super::config::Defaults;
+use super::dates::{self, Zone, dated};
 
 /// What a file is to Jekyll, by its path in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +98,7 @@ pub(super) fn of(settings: &Settings, path: &str, front: &FrontMatter) -> Option
         _ => "",
     };
     let item = |label: &str, inside: &str, template: String| {
-        let values = Values { label, inside, name, above: None, front: &front, output: &output };
+        let values = Values { label, inside, name, above: None, front: &front, output: &output, zone: settings.zone };
         values.filled(&template)
     };
     let url = match kind(settings, path) {
@@ -119,6 +121,7 @@ pub(super) fn of(settings: &Settings, path: &str, front: &FrontMatter) -> Option
                 above: Some(above),
                 front: &front,
                 output: &output,
+                zone: settings.zone,
             };
             values.filled(&template)?
         }
@@ -163,6 +166,7 @@ struct Values<'v> {
     above: Option<&'v str>,
     front: &'v FrontMatter,
     output: &'v str,
+    zone: Zone,
 }
 
 impl Values<'_> {
@@ -187,7 +191,6 @@ impl Values<'_> {
     }
 
     fn value(&self, name: &str) -> Option<String> {
-        let date = || self.date();
         Some(match name {
             "collection" => self.label.to_owned(),
             "path" => self.inside.trim_end_matches('.').to_owned(),
@@ -199,14 +202,7 @@ impl Values<'_> {
             "slugified_categories" => {
                 self.categories().iter().map(|one| slugified(one, "")).collect::<Vec<_>>().join("/")
             }
-            "year" => format!("{:04}", date()?.0),
-            "short_year" => format!("{:02}", date()?.0 % 100),
-            "month" => format!("{:02}", date()?.1),
-            "i_month" => date()?.1.to_string(),
-            "day" => format!("{:02}", date()?.2),
-            "i_day" => date()?.2.to_string(),
-            "y_day" => format!("{:03}", day_of_year(date()?)),
-            _ => return None,
+            _ => return dates::part(name, self.date()?),
         })
     }
 
@@ -216,9 +212,9 @@ impl Values<'_> {
         self.front.slug().unwrap_or(own)
     }
 
-    fn date(&self) -> Option<(u32, u32, u32)> {
+    fn date(&self) -> Option<Date> {
         match self.front.get("date") {
-            Some(date) => dated(&format!("{}-", date.trim().get(..10).unwrap_or(date.trim()))).map(|(date, _)| date),
+            Some(date) => dates::day(date, self.zone),
             None => dated(self.name).map(|(date, _)| date),
         }
     }
@@ -243,25 +239,6 @@ impl Values<'_> {
         }
         named
     }
-}
-
-/// The date that a name begins with, and the rest of it.
-pub(super) fn dated(name: &str) -> Option<((u32, u32, u32), &str)> {
-    let mut parts = name.splitn(4, '-');
-    let mut number = |longest: usize| {
-        let digits = parts.next()?;
-        let fits = (1..=longest).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-        fits.then(|| digits.parse().ok())?
-    };
-    let date: (u32, u32, u32) = (number(4)?, number(2)?, number(2)?);
-    let is_date = (1..=12).contains(&date.1) && (1..=31).contains(&date.2);
-    Some((date, parts.next()?)).filter(|_| is_date)
-}
-
-fn day_of_year((year, month, day): (u32, u32, u32)) -> u32 {
-    let is_leap = year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
-    let before = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
-    before[month as usize - 1] + day + u32::from(is_leap && month > 2)
 }
 
 /// Whatever is neither letter nor digit, nor one of the signs that are kept, is one hyphen.

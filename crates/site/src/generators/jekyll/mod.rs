@@ -6,6 +6,7 @@
 
 mod address;
 pub(crate) mod config;
+mod dates;
 mod links;
 mod templates;
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub(crate) struct Settings {
     /// Endings of Markdown files.
     endings: Vec<String>,
     plugins: Plugins,
+    zone: dates::Zone,
     /// Whether pages are built that say they are not published.
     unpublished: bool,
     has_theme: bool,
@@ -96,7 +98,7 @@ impl Settings {
             Kind::Post { .. } => {
                 let name = path.rsplit('/').next().unwrap_or(path);
                 let is_posts = |part: &str| part.rsplit('/').next() == Some("_posts");
-                address::dated(name).is_some() && !self.filter.leaves_out(path, |part| !is_posts(part))
+                dates::dated(name).is_some() && !self.filter.leaves_out(path, |part| !is_posts(part))
             }
         }
     }
@@ -231,6 +233,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
             .map(str::to_owned)
             .collect(),
         plugins,
+        zone: dates::Zone::of(text("timezone")),
         unpublished: text("unpublished").is_some_and(says_yes),
         has_theme: text("theme").is_some() || text("remote_theme").is_some(),
         ..Settings::default()

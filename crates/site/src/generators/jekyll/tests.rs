@@ -124,8 +124,7 @@ fn each_style_of_addresses_is_jekylls() {
         ("none", Some("Slugged-Here.html"), "docs/a.html", "guide/page.html"),
         ("/:categories/:title", Some("Slugged-Here"), "docs/a", "guide/page"),
         ("/:categories/:title/", Some("Slugged-Here"), "docs/a", "guide/page"),
-        // Weeks are not counted.
-        ("weekdate", None, "docs/a", "guide/page"),
+        ("weekdate", Some("2020/W06/Mon/Slugged-Here.html"), "docs/a", "guide/page"),
     ] {
         let site = site(&format!("permalink: {style}\n"));
         assert_eq!(site.address(second), post, "{style}");
