@@ -155,6 +155,14 @@ fn is_emoji_name(word: &str) -> bool {
         })
 }
 
+/// Whether a heading of MyST holds a role (``{octicon}`rocket` ``).
+fn has_role(line: &str) -> bool {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "-_:+.".contains(c);
+    line.match_indices("}`").any(|(at, _)| {
+        line[..at].rsplit_once('{').is_some_and(|(_, name)| !name.is_empty() && name.chars().all(is_name))
+    })
+}
+
 /// Words of MkDocs without the icons among them, which stand for nothing in an anchor; `None` where a name in colons may be an
 /// emoji or a word, as extensions say.
 fn without_icons(text: &str) -> Option<String> {
@@ -399,6 +407,8 @@ impl Anchors {
             AnchorStyle::KramdownGfm | AnchorStyle::Kramdown if line.contains("{{") || line.contains("{%") => {
                 String::new()
             }
+            // What a role of MyST says is its extension's to tell.
+            AnchorStyle::Docutils if has_role(line) => String::new(),
             AnchorStyle::KramdownGfm => self.for_heading(&anchors_kramdown::without_dashes(words, line)),
             AnchorStyle::Kramdown => self.for_heading(anchors_kramdown::written(line)),
             AnchorStyle::Docusaurus if level == 1 => {
@@ -483,6 +493,14 @@ fn counted_off(anchor: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_heading_with_a_role_has_no_anchor_that_is_known() {
+        let text = b"# Icons {octicon}`rocket`\n\n## Plain {x} `code`\n";
+        let page = crate::parse_as("a.md", text, crate::Format::Markdown, AnchorStyle::Docutils);
+        let anchors: Vec<&str> = page.headings.iter().map(|heading| heading.anchor.as_str()).collect();
+        assert_eq!(anchors, ["", "plain-x-code"]);
+    }
 
     #[test]
     fn anchors_are_those_of_github() {
