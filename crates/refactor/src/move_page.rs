@@ -326,10 +326,10 @@ fn is_relative_path(target: &str) -> bool {
     !is_external(target) && !target.starts_with(['/', '#', '?', '{', '<', '@', '~'])
 }
 
-/// The path by which a file is put in. Of a script, one that is relative begins with a dot.
+/// The path by which a file is put in, with a dot at its beginning where it has to be or was.
 fn imported(import: &Import, from: &str, file: &str) -> String {
     let path = respelled(&import.target, from, file, None);
-    let is_dotted = import.is_script || import.target.starts_with('.');
+    let is_dotted = import.begins_with_dot || import.target.starts_with("./");
     if !is_dotted || path.starts_with(['.', '/']) { path } else { format!("./{path}") }
 }
 

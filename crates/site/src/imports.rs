@@ -18,14 +18,14 @@ pub struct Import {
     pub range: Range<usize>,
     /// The file of the site, where there is one.
     pub file: Option<String>,
-    /// Whether a script reads the path, so that a relative one begins with a dot.
-    pub is_script: bool,
+    /// Whether a relative path has to begin with a dot, as in scripts.
+    pub begins_with_dot: bool,
 }
 
 impl Import {
     /// Whether the path leads on from the folder of the page.
     pub fn is_relative(&self) -> bool {
-        !self.target.starts_with('/') && (!self.is_script || self.target.starts_with('.'))
+        !self.target.starts_with('/') && (!self.begins_with_dot || self.target.starts_with('.'))
     }
 }
 
@@ -42,7 +42,8 @@ pub fn imports(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
             // A pattern of a page that explains the generator names no file.
             let file = joined(folder(&page.path), &target).filter(|file| site.has_file(file));
             if !is_external(&target) && !target.starts_with('/') && file.is_some() {
-                found.push(Import { target, range: path.range(), file, is_script: false });
+                let begins_with_dot = site.generator() == Generator::VitePress;
+                found.push(Import { target, range: path.range(), file, begins_with_dot });
             }
         }
     }
@@ -86,7 +87,7 @@ fn scripts(site: &Site, page: &Page, bytes: &[u8]) -> Vec<Import> {
             Target::Page { file, .. } => Some(file),
             _ => None,
         };
-        Import { target, range: found.range(), file, is_script: true }
+        Import { target, range: found.range(), file, begins_with_dot: true }
     };
     found.map(import).collect()
 }
