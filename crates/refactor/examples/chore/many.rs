@@ -213,12 +213,13 @@ fn without_aliases(bytes: &[u8]) -> Vec<u8> {
 /// The lines of a configuration, without those that lead from where a page was for a while.
 fn without_redirects(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
-    // A redirect of a configuration in JSON stands on several lines.
-    if let Ok(mut json) = serde_json::from_str::<serde_json::Value>(&text)
-        && let Some(redirects) = json.get_mut("redirects").and_then(serde_json::Value::as_array_mut)
-    {
-        redirects.retain(|redirect| !redirect.to_string().contains(FOLDER));
-        return vec![json.to_string()];
+    // A redirect of a configuration in JSON stands on several lines: in a member of it, or in a file that is a list of them.
+    if let Ok(mut json) = serde_json::from_str::<serde_json::Value>(&text) {
+        let redirects = if json.is_array() { Some(&mut json) } else { json.get_mut("redirects") };
+        if let Some(redirects) = redirects.and_then(serde_json::Value::as_array_mut) {
+            redirects.retain(|redirect| !redirect.to_string().contains(FOLDER));
+            return vec![json.to_string()];
+        }
     }
     let lines = text.lines().map(|line| line.trim().trim_end_matches(',').to_owned());
     lines.filter(|line| !line.contains(FOLDER)).collect()

@@ -182,7 +182,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
 
     let is_multihost = languages.iter().any(|(_, own)| own.is_some_and(|own| own.get("baseurl").is_some()));
     let settings = Settings {
-        hook: hook(tree, home, config, all(), has_more, languages.len() > 1 && !is_multihost),
+        hook: hook(tree, home, config, all(), has_more, !is_multihost),
         base: base(text("baseurl").unwrap_or_default()),
         adds_base: yes("canonifyurls") || yes("relativeurls"),
         ugly: ugly(config),
@@ -289,10 +289,14 @@ fn hook<'p>(
     config: &Yaml,
     paths: impl Iterator<Item = &'p str>,
     has_more: bool,
-    is_multilingual: bool,
+    is_one_host: bool,
 ) -> LinkHook {
-    let setting =
-        |name: &str| config.get("markup")?.get("goldmark")?.get("renderhooks")?.get("link")?.get(name)?.text();
+    let goldmark = config.get("markup").and_then(|markup| markup.get("goldmark"));
+    let setting = |name: &str| goldmark?.get("renderhooks")?.get("link")?.get(name)?.text();
+    // Where languages are configured, be it only one, Hugo's own hook is on unless each has its copy of all resources.
+    let has_copies = goldmark.and_then(|goldmark| goldmark.get("duplicateresourcefiles")?.text()) == Some("true");
+    let is_multilingual =
+        is_one_host && !has_copies && config.get("languages").is_some_and(|all| !all.members().is_empty());
     let embedded = setting("useembedded");
     if embedded == Some("always") {
         return LinkHook::Embedded;

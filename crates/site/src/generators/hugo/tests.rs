@@ -136,6 +136,20 @@ fn a_hook_that_is_not_known_leaves_links_alone() {
 }
 
 #[test]
+fn one_language_that_is_configured_turns_the_hook_on() {
+    let here = "content/docs/one.md";
+    for (languages, expected) in [
+        ("", page("content/docs/_index.md", None)),
+        ("[languages.en]\nlabel = \"English\"\n", page("content/_index.md", None)),
+        ("[languages.en]\nbaseURL = \"https://en.example.org/\"\n", page("content/docs/_index.md", None)),
+        ("[languages.en]\n[markup.goldmark]\nduplicateResourceFiles = true\n", page("content/docs/_index.md", None)),
+    ] {
+        let site = Site::read(&tree(&format!("{ONE}{languages}"), &[]));
+        assert_eq!(site.resolve(here, "../"), expected, "{languages}");
+    }
+}
+
+#[test]
 fn the_base_path_belongs_to_absolute_links() {
     let site = Site::read(&tree("baseURL = \"https://example.org/sub/\"\n", &[]));
     assert_eq!(site.resolve("content/docs/one.md", "/sub/docs/leaf/"), page("content/docs/leaf/index.md", None));
