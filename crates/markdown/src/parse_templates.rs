@@ -29,11 +29,12 @@ fn templates(text: &str) -> Vec<Range<usize>> {
     for (at, opening) in text.match_indices("](").chain(text.match_indices("]: ")) {
         let mut from = at + opening.len();
         from += text[from..].len() - text[from..].trim_start_matches(' ').len();
-        while let Some(end) = template(&text[from..]) {
+        loop {
+            // Parts of the path may stand before, between and behind them.
+            from += text[from..].find(|c: char| c.is_whitespace() || c == ')' || c == '{').unwrap_or(0);
+            let Some(end) = template(&text[from..]) else { break };
             found.push(from..from + end);
             from += end;
-            // More of the path may stand between two of them.
-            from += text[from..].find(|c: char| c.is_whitespace() || c == ')' || c == '{').unwrap_or(0);
         }
     }
     found
@@ -108,5 +109,18 @@ mod tests {
             "{code:?}"
         );
         assert!(page.sections[0].text.contains("[e]({{ f }})"), "{}", page.sections[0].text);
+    }
+
+    #[test]
+    fn a_template_may_stand_in_the_middle_of_a_destination() {
+        // What is no definition would end the ones below it.
+        let text = "[a][], [b][] and [c](/docs/{{< param \"v\" >}}/c/).\n\n\
+                    [a]: https://a.org/{{< param tag >}}.zip\n[b]: {{< relref \"b\" >}}\n";
+        let page = parse_as("a.md", text.as_bytes(), Format::Markdown, Default::default());
+        let targets: Vec<&str> = page.links.iter().map(|link| link.target.as_str()).collect();
+        assert_eq!(
+            targets,
+            ["https://a.org/{{< param tag >}}.zip", "{{< relref \"b\" >}}", "/docs/{{< param \"v\" >}}/c/"]
+        );
     }
 }
