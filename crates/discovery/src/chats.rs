@@ -189,7 +189,7 @@ impl DetachedReply {
         };
         tokio::select! {
             biased;
-            () = draining.told() => {}
+            () = draining.begun() => {}
             () = visited => return,
             () = sleep(time) => {}
         }

@@ -20,7 +20,7 @@ pub(crate) async fn get_session(
     let id = Jobs::id(&project.id, id)?;
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
     let wait = wait.map(|seconds| Duration::from_secs(seconds.into()));
-    let look = api.jobs.look(&project.id, id, wait, request.draining().told());
+    let look = api.jobs.look(&project.id, id, wait, request.draining().begun());
     let job = match wait {
         None => look.await?,
         Some(_) => principal.key_end().unless_told(look).await.map_err(Refusal::from)??,

@@ -63,7 +63,7 @@ impl JobStream {
 
     async fn hear(&mut self) -> Vec<StreamEvent> {
         let heard = {
-            let (drains, ends) = (pin!(self.draining.told()), pin!(self.key_end.told()));
+            let (drains, ends) = (pin!(self.draining.begun()), pin!(self.key_end.told()));
             match select(select(drains, ends), pin!(self.watch.next())).await {
                 Either::Left((Either::Left(_), _)) => Err("The server is going down."),
                 Either::Left((Either::Right(_), _)) => Err("The API key is no longer good."),

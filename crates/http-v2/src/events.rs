@@ -107,7 +107,7 @@ fn telling(
 ) -> impl Stream<Item = EventBatch> + Send {
     let rest = stream::unfold((watch, draining, key_end), move |(mut watch, draining, mut key_end)| async move {
         let next = {
-            let (drains, ends) = (pin!(draining.told()), pin!(key_end.told()));
+            let (drains, ends) = (pin!(draining.begun()), pin!(key_end.told()));
             match select(select(drains, ends), pin!(told(&mut watch, events_of))).await {
                 Either::Left(_) => None,
                 Either::Right((Ok(next), _)) => next,

@@ -18,7 +18,7 @@ pub(crate) async fn get_job(api: &Api, request: &Request, principal: &Principal)
         None => api.jobs.job(&project.id, id).await?,
         // In a box, so that those who do not wait need no room for it.
         Some(within) => {
-            let look = Box::pin(api.jobs.look(&project.id, id, Some(within), request.draining().told()));
+            let look = Box::pin(api.jobs.look(&project.id, id, Some(within), request.draining().begun()));
             principal.key_end().unless_told(look).await.map_err(Refusal::from)??
         }
     };

@@ -1,4 +1,4 @@
-//! What goes on on one connection, for telling an idle one from a busy one.
+//! Whether anything is in progress on one connection, to tell an idle one from a busy one.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -6,17 +6,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Shared by a connection's socket, its requests and the task that closes it when it is idle.
 #[derive(Debug, Default)]
 pub(crate) struct Activity {
-    /// Requests ever begun.
+    /// Requests begun since the connection was accepted.
     started: AtomicUsize,
-    /// Requests whose answer is not yet handed to the socket to the end.
+    /// Requests whose response has not been handed to the socket completely.
     running: AtomicUsize,
-    /// Whether the socket has bytes that the client does not take yet.
+    /// Whether the socket holds bytes that the client has not accepted yet.
     writing: AtomicBool,
 }
 
 impl Activity {
-    /// How many requests were ever begun, while nothing goes on; `None` while something does. The same number twice
-    /// means that nothing went on in between.
+    /// The number of requests begun so far if nothing is in progress, otherwise `None`. The same number twice means
+    /// that nothing happened in between.
     pub(crate) fn idle_since(&self) -> Option<usize> {
         let busy = self.running.load(Ordering::Relaxed) > 0 || self.writing.load(Ordering::Relaxed);
         (!busy).then(|| self.started.load(Ordering::Relaxed))

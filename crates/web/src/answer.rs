@@ -1,4 +1,4 @@
-//! What every request and every answer gets, whoever handles it.
+//! What every request and every answer gets, independent of the handler.
 
 use std::any::Any;
 use std::future::Future;
@@ -57,8 +57,8 @@ where
 
 /// Like [`answer()`], until the server drains.
 ///
-/// No `async fn`, nor what it calls before the handler: that would have room for what it is given beside room for what it
-/// waits for, at each level, for as long as a request waits.
+/// Not an `async fn`, and neither is what it calls before the handler: an async function stores its arguments beside
+/// the future it awaits, at each level, for as long as the request waits.
 pub(crate) fn answer_until<H, B>(
     draining: Draining,
     handler: &H,
@@ -77,8 +77,7 @@ where
     let span = error_span!("request", request_id = %id);
     let request = Request::new(request, peer, id.clone(), limits.body, draining);
     let line = LogLine::if_wanted(&request);
-    // What answers is large. In a box of its own it is moved once, and whoever keeps the rest, as a connection does for as long
-    // as it lives, keeps little.
+    // The handler's future is large. Boxed, it is moved once, and the connection's own future stays small.
     let work = Box::pin(async move { Ok(handler.handle(request).await) });
     catch_panic(work)
         .map(move |answered| {
@@ -97,7 +96,7 @@ where
         .instrument(span)
 }
 
-/// The line of the access log. Nothing is noted for it that nobody reads.
+/// The line of the access log. Its fields are collected only when that log level is enabled.
 struct LogLine {
     started: Instant,
     method: Method,
@@ -122,7 +121,7 @@ impl LogLine {
     }
 }
 
-/// Turns a panic of `work` into a 500, for a face that gives its errors a shape or headers of their own.
+/// Turns a panic of `work` into a 500, for an API that gives its errors a shape or headers of their own.
 ///
 /// # Errors
 /// Those of `work`, and [`HttpError::Internal`] when it panics.
@@ -130,7 +129,7 @@ pub fn catch_panic<F>(work: F) -> impl Future<Output = Result<Response, HttpErro
 where
     F: Future<Output = Result<Response, HttpError>>,
 {
-    let told = |panic: Box<dyn Any + Send>| {
+    let as_error = |panic: Box<dyn Any + Send>| {
         let said = panic
             .downcast_ref::<&str>()
             .map(|said| (*said).to_owned())
@@ -138,7 +137,7 @@ where
             .unwrap_or_else(|| "without a message".to_owned());
         Err(HttpError::internal(format!("panicked: {said}")))
     };
-    AssertUnwindSafe(work).catch_unwind().map(move |done| done.unwrap_or_else(told))
+    AssertUnwindSafe(work).catch_unwind().map(move |done| done.unwrap_or_else(as_error))
 }
 
 #[cfg(test)]

@@ -15,45 +15,44 @@ use tracing::Span;
 ///
 /// A stream is polled when the socket can take more and is never read ahead. It is dropped with the body, and the body
 /// is dropped when the client hangs up, whether or not anything is being written at that moment.
-pub struct Body(Kind);
+pub struct Body(Content);
 
-enum Kind {
+enum Content {
     Ended,
     Full(Bytes),
-    Stream(BoxStream<'static, Bytes>, Span, Reservation),
+    Stream(BoxStream<'static, Bytes>, Span, Guards),
 }
 
 /// How many items are left of a stream that knows that it has ended.
 pub(crate) const NOTHING: (usize, Option<usize>) = (0, Some(0));
 
-/// What goes when the stream goes.
-type Reservation = Vec<Box<dyn Any + Send>>;
+/// Guards that are dropped with the stream.
+type Guards = Vec<Box<dyn Any + Send>>;
 
 impl Body {
     pub const fn empty() -> Self {
-        Self(Kind::Ended)
+        Self(Content::Ended)
     }
 
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        if bytes.is_empty() { Self::empty() } else { Self(Kind::Full(bytes)) }
+        if bytes.is_empty() { Self::empty() } else { Self(Content::Full(bytes)) }
     }
 
     /// Every item is sent at once, in as few writes as there are items ready. What it logs belongs to the request.
     pub fn stream(stream: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Kind::Stream(Box::pin(stream), Span::current(), Reservation::new()))
+        Self(Content::Stream(Box::pin(stream), Span::current(), Guards::new()))
     }
 
-    /// Whether it is sent as it comes about.
+    /// Whether it is sent while it is being produced.
     pub const fn is_stream(&self) -> bool {
-        matches!(self.0, Kind::Stream(..))
+        matches!(self.0, Content::Stream(..))
     }
 
-    /// Holds `held` for as long as the body streams: it is dropped at the stream's end, or when the client hangs up. A body
-    /// that does not stream drops it at once.
+    /// Keeps `held` until the stream ends or the client hangs up. A body that does not stream drops it at once.
     #[must_use]
     pub fn holding(mut self, held: impl Send + 'static) -> Self {
-        if let Kind::Stream(.., with) = &mut self.0 {
+        if let Content::Stream(.., with) = &mut self.0 {
             with.push(Box::new(held));
         }
         self
@@ -67,16 +66,16 @@ impl http_body::Body for Body {
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let kind = &mut self.get_mut().0;
         let next = match kind {
-            Kind::Ended => None,
-            Kind::Full(bytes) => {
+            Content::Ended => None,
+            Content::Full(bytes) => {
                 let bytes = std::mem::take(bytes);
-                *kind = Kind::Ended;
+                *kind = Content::Ended;
                 Some(bytes)
             }
-            Kind::Stream(stream, span, _) => {
+            Content::Stream(stream, span, _) => {
                 let next = std::task::ready!(span.in_scope(|| stream.as_mut().poll_next(cx)));
                 if next.is_none() {
-                    *kind = Kind::Ended;
+                    *kind = Content::Ended;
                 }
                 next
             }
@@ -86,17 +85,17 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            Kind::Ended => true,
-            Kind::Full(_) => false,
-            Kind::Stream(stream, ..) => stream.size_hint() == NOTHING,
+            Content::Ended => true,
+            Content::Full(_) => false,
+            Content::Stream(stream, ..) => stream.size_hint() == NOTHING,
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            Kind::Ended => SizeHint::with_exact(0),
-            Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Kind::Stream(..) => SizeHint::new(),
+            Content::Ended => SizeHint::with_exact(0),
+            Content::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::Stream(..) => SizeHint::new(),
         }
     }
 }
@@ -104,9 +103,9 @@ impl http_body::Body for Body {
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Ended => f.write_str("Body(ended)"),
-            Kind::Full(bytes) => write!(f, "Body({} bytes)", bytes.len()),
-            Kind::Stream(..) => f.write_str("Body(stream)"),
+            Content::Ended => f.write_str("Body(ended)"),
+            Content::Full(bytes) => write!(f, "Body({} bytes)", bytes.len()),
+            Content::Stream(..) => f.write_str("Body(stream)"),
         }
     }
 }

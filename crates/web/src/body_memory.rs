@@ -1,11 +1,13 @@
-//! The memory that bodies of requests may take, counted over all connections of the process.
+//! The memory that request bodies may take, counted over all connections of the process.
 //!
-//! What is counted is what has arrived, not what was announced: a client that announces much and sends little holds
-//! little. Where there is no more room a body is refused at once, so that those that are being read come to their ends.
+//! Bytes count when they arrive, not when `Content-Length` announces them, so a client that announces much and sends
+//! little takes little. When the memory is used up a new body is refused at once, so that those being read can
+//! complete.
 //!
-//! A large body is gathered in pages of its own, straight from the operating system. They become resident as they are written
-//! to, need no copy to grow, and are the system's again the moment the body is dropped. An allocator keeps what one thread
-//! took and another gave back: 400 bodies of 4 MiB were still 2 GiB of this process half a minute after their clients had gone.
+//! A large body is gathered in pages mapped straight from the operating system. They become resident as they are
+//! written, grow without a copy, and go back to the system when the body is dropped. A general allocator keeps memory
+//! that one thread allocated and another freed: 400 bodies of 4 MiB still took 2 GiB of this process half a minute
+//! after their clients had gone.
 
 use std::mem;
 use std::time::Duration;
@@ -15,14 +17,14 @@ use docent_types::{Refusal, RefusalKind};
 use memmap2::MmapMut;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-/// In bytes.
-const ROOM: usize = 256 * 1024 * 1024;
-/// When to try again: bodies are mostly read within milliseconds.
-const SOON: Duration = Duration::from_secs(2);
+/// Capacity, in bytes.
+const CAPACITY: usize = 256 * 1024 * 1024;
+/// Value of `Retry-After`. Bodies are mostly read within milliseconds.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
 
-static OF_THE_PROCESS: MemoryBudget = MemoryBudget::of(ROOM);
+static OF_THE_PROCESS: MemoryBudget = MemoryBudget::of(CAPACITY);
 
-/// So many bytes.
+/// One permit a byte.
 #[derive(Debug)]
 pub(crate) struct MemoryBudget(Semaphore);
 
@@ -32,7 +34,7 @@ impl MemoryBudget {
     }
 }
 
-/// Memory that one body takes. It is free again when this is dropped.
+/// Memory that one body takes, released on drop.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     room: &'static MemoryBudget,
@@ -50,10 +52,10 @@ impl Reservation {
         Self { room, taken: None }
     }
 
-    /// Takes so many bytes altogether; never gives any back.
+    /// Grows to `bytes` in total; never shrinks.
     ///
     /// # Errors
-    /// 503 when there are not so many left.
+    /// 503 when fewer are left.
     fn grow_to(&mut self, bytes: usize) -> Result<(), Refusal> {
         let more = bytes.saturating_sub(self.taken.as_ref().map_or(0, SemaphorePermit::num_permits));
         let taken = u32::try_from(more).ok().and_then(|more| self.room.0.try_acquire_many(more).ok());
@@ -68,22 +70,22 @@ impl Reservation {
 
 fn no_room() -> Refusal {
     let sentence = format!(
-        "the server has as many bytes of requests in memory as it may have; send the request again in {} seconds",
-        SOON.as_secs()
+        "the memory for request bodies is used up; send the request again in {} seconds",
+        RETRY_AFTER.as_secs()
     );
-    Refusal::new(RefusalKind::Unavailable(SOON), sentence)
+    Refusal::new(RefusalKind::Unavailable(RETRY_AFTER), sentence)
 }
 
-/// A body as far as it has arrived.
+/// The part of a body that has arrived.
 #[derive(Debug)]
 pub(crate) struct BufferedBody {
-    kind: Kind,
-    /// More will not come.
-    most: usize,
+    storage: Storage,
+    /// The length that the body must not exceed, in bytes.
+    limit: usize,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum Storage {
     /// Most bodies come in one piece, and need no copy.
     One(Bytes),
     Small(Vec<u8>),
@@ -94,23 +96,23 @@ enum Kind {
 }
 
 impl BufferedBody {
-    /// Bodies up to this length, in bytes, are small. It is also how much a large one takes of the room at a time, so that
-    /// there are never more mappings than the system lets a process have.
+    /// The most a body kept in ordinary memory may have, in bytes. A larger one also grows its mapping in steps of this
+    /// size, which bounds the number of mappings in the process.
     const SMALL: usize = 64 * 1024;
 
-    pub(crate) const fn of_at_most(most: usize) -> Self {
-        Self { kind: Kind::One(Bytes::new()), most }
+    pub(crate) const fn of_at_most(limit: usize) -> Self {
+        Self { storage: Storage::One(Bytes::new()), limit }
     }
 
     pub(crate) fn len(&self) -> usize {
-        match &self.kind {
-            Kind::One(bytes) => bytes.len(),
-            Kind::Small(bytes) => bytes.len(),
-            Kind::Large { length, .. } => *length,
+        match &self.storage {
+            Storage::One(bytes) => bytes.len(),
+            Storage::Small(bytes) => bytes.len(),
+            Storage::Large { length, .. } => *length,
         }
     }
 
-    /// Adds a piece, which must not be more than may come.
+    /// Adds a piece. The total must not exceed `most`.
     ///
     /// # Errors
     /// 503 when there is no memory for it.
@@ -118,34 +120,34 @@ impl BufferedBody {
         let length = self.len() + piece.len();
         if self.len() == 0 {
             held.grow_to(length)?;
-            self.kind = Kind::One(piece);
+            self.storage = Storage::One(piece);
             return Ok(());
         }
         if length <= Self::SMALL {
-            // Twice what has come, as a vector grows.
+            // Twice the bytes received, as a vector grows.
             held.grow_to((length * 2).min(Self::SMALL))?;
         } else {
             held.grow_to(length.next_multiple_of(Self::SMALL))?;
         }
-        let before = mem::replace(&mut self.kind, Kind::One(Bytes::new()));
-        self.kind = match before {
-            Kind::Large { mut pages, length: from } => {
+        let before = mem::replace(&mut self.storage, Storage::One(Bytes::new()));
+        self.storage = match before {
+            Storage::Large { mut pages, length: from } => {
                 pages[from..length].copy_from_slice(&piece);
-                Kind::Large { pages, length }
+                Storage::Large { pages, length }
             }
-            Kind::Small(mut bytes) if length <= Self::SMALL => {
+            Storage::Small(mut bytes) if length <= Self::SMALL => {
                 bytes.extend_from_slice(&piece);
-                Kind::Small(bytes)
+                Storage::Small(bytes)
             }
-            Kind::One(bytes) if length <= Self::SMALL => Kind::Small([bytes, piece].concat()),
-            Kind::One(bytes) => self.large(&[&bytes, &piece])?,
-            Kind::Small(bytes) => self.large(&[&bytes, &piece])?,
+            Storage::One(bytes) if length <= Self::SMALL => Storage::Small([bytes, piece].concat()),
+            Storage::One(bytes) => self.large(&[&bytes, &piece])?,
+            Storage::Small(bytes) => self.large(&[&bytes, &piece])?,
         };
         Ok(())
     }
 
-    fn large(&self, parts: &[&[u8]]) -> Result<Kind, Refusal> {
-        let mut pages = MmapMut::map_anon(self.most).map_err(|error| {
+    fn large(&self, parts: &[&[u8]]) -> Result<Storage, Refusal> {
+        let mut pages = MmapMut::map_anon(self.limit).map_err(|error| {
             tracing::warn!(%error, "no memory for the body of a request");
             no_room()
         })?;
@@ -154,14 +156,14 @@ impl BufferedBody {
             pages[length..length + part.len()].copy_from_slice(part);
             length += part.len();
         }
-        Ok(Kind::Large { pages, length })
+        Ok(Storage::Large { pages, length })
     }
 
     pub(crate) fn whole(self) -> Bytes {
-        match self.kind {
-            Kind::One(bytes) => bytes,
-            Kind::Small(bytes) => bytes.into(),
-            Kind::Large { pages, length } => Bytes::from_owner(pages).slice(..length),
+        match self.storage {
+            Storage::One(bytes) => bytes,
+            Storage::Small(bytes) => bytes.into(),
+            Storage::Large { pages, length } => Bytes::from_owner(pages).slice(..length),
         }
     }
 }
@@ -172,8 +174,8 @@ mod tests {
 
     use super::*;
 
-    fn gathered(pieces: &[usize], most: usize, held: &mut Reservation) -> Result<Bytes, Refusal> {
-        let mut gathered = BufferedBody::of_at_most(most);
+    fn gathered(pieces: &[usize], limit: usize, held: &mut Reservation) -> Result<Bytes, Refusal> {
+        let mut gathered = BufferedBody::of_at_most(limit);
         let mut next = 0u8;
         for piece in pieces {
             let bytes: Vec<u8> = (0..*piece)
@@ -189,17 +191,17 @@ mod tests {
 
     #[test]
     fn the_room_follows_what_arrived_and_not_what_was_announced() {
-        static ROOM: MemoryBudget = MemoryBudget::of(1 << 20);
-        let mut held = Reservation::in_room(&ROOM);
+        static CAPACITY: MemoryBudget = MemoryBudget::of(1 << 20);
+        let mut held = Reservation::in_room(&CAPACITY);
         let mut body = BufferedBody::of_at_most(4 << 20);
         for _ in 0..10 {
             body.add(Bytes::from(vec![b'x'; 10_000]), &mut held).expect("there is room");
         }
-        assert!((1 << 20) - ROOM.0.available_permits() < 200_000, "{:?}", ROOM.0);
+        assert!((1 << 20) - CAPACITY.0.available_permits() < 200_000, "{:?}", CAPACITY.0);
         while body.add(Bytes::from(vec![b'x'; 10_000]), &mut held).is_ok() {}
         assert!(body.len() > 900_000, "{}", body.len());
         drop(held);
-        assert_eq!(ROOM.0.available_permits(), 1 << 20);
+        assert_eq!(CAPACITY.0.available_permits(), 1 << 20);
     }
 
     proptest! {
@@ -214,17 +216,17 @@ mod tests {
 
     #[test]
     fn what_is_held_is_counted_once_and_free_again_afterwards() {
-        static ROOM: MemoryBudget = MemoryBudget::of(10);
-        let (mut one, mut other) = (Reservation::in_room(&ROOM), Reservation::in_room(&ROOM));
+        static CAPACITY: MemoryBudget = MemoryBudget::of(10);
+        let (mut one, mut other) = (Reservation::in_room(&CAPACITY), Reservation::in_room(&CAPACITY));
         assert!(one.grow_to(4).is_ok() && one.grow_to(6).is_ok() && one.grow_to(3).is_ok());
         assert!(other.grow_to(4).is_ok());
         let refused = other.grow_to(5).expect_err("no room");
-        assert_eq!(refused.kind, RefusalKind::Unavailable(SOON));
+        assert_eq!(refused.kind, RefusalKind::Unavailable(RETRY_AFTER));
         drop(one);
         assert!(other.grow_to(10).is_ok());
-        assert!(Reservation::in_room(&ROOM).grow_to(1).is_err());
-        assert!(Reservation::in_room(&ROOM).grow_to(usize::MAX).is_err());
+        assert!(Reservation::in_room(&CAPACITY).grow_to(1).is_err());
+        assert!(Reservation::in_room(&CAPACITY).grow_to(usize::MAX).is_err());
         drop(other);
-        assert_eq!(ROOM.0.available_permits(), 10);
+        assert_eq!(CAPACITY.0.available_permits(), 10);
     }
 }

@@ -25,19 +25,19 @@ use crate::draining::Draining;
 use crate::limits::ServerLimits;
 use crate::socket::Socket;
 
-/// In how many looks in a row a connection must be found idle.
-const LOOKS: u32 = 2;
+/// How many checks in a row must find a connection idle before it is closed.
+const IDLE_CHECKS: u32 = 2;
 
 /// What all connections of a server share.
 pub(crate) struct Server<H> {
     pub(crate) handler: H,
     pub(crate) limits: ServerLimits,
     pub(crate) ids: Arc<dyn Ids>,
-    /// Finish what runs and take nothing new.
+    /// Finish running requests and accept no new ones.
     pub(crate) drain: CancellationToken,
-    /// The same, for handlers.
+    /// The same signal, for handlers.
     pub(crate) draining: Draining,
-    /// Stop now.
+    /// Close all connections now.
     pub(crate) stop: CancellationToken,
 }
 
@@ -90,9 +90,9 @@ fn builder(limits: &ServerLimits) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        // Frames are small: they are copied into one piece sooner than the kernel gathers three.
+        // Frames are small: copying them into one buffer costs less than a gathering write of three.
         .writev(false)
-        // hyper insists on 8 KiB at least.
+        // hyper requires at least 8 KiB.
         .max_buf_size(limits.head_bytes.max(8 * 1024))
         .http2()
         .timer(TokioTimer::new())
@@ -103,20 +103,20 @@ fn builder(limits: &ServerLimits) -> auto::Builder<TokioExecutor> {
     builder
 }
 
-/// Comes when a connection has had nothing going on for long enough, be it that no request comes or no end of its head. It
-/// is looked at now and then, whatever the version: a timer that begins anew with each request costs short ones much.
-async fn idle(activity: &Activity, most: Duration) {
-    let pause = most / LOOKS;
-    let mut looks = interval_at(Instant::now() + pause, pause);
-    let (mut seen, mut found_idle) = (Some(0), 0);
+/// Completes when a connection has been idle for `most`: no request came, or one did not complete its head. Checked at
+/// intervals for all HTTP versions, because a timer that is reset by each request makes short requests expensive.
+async fn idle(activity: &Activity, limit: Duration) {
+    let pause = limit / IDLE_CHECKS;
+    let mut checks = interval_at(Instant::now() + pause, pause);
+    let (mut previous, mut found_idle) = (Some(0), 0);
     loop {
-        looks.tick().await;
+        checks.tick().await;
         let idle_since = activity.idle_since();
-        found_idle = if idle_since.is_some() && idle_since == seen { found_idle + 1 } else { 0 };
-        if found_idle == LOOKS {
+        found_idle = if idle_since.is_some() && idle_since == previous { found_idle + 1 } else { 0 };
+        if found_idle == IDLE_CHECKS {
             return;
         }
-        seen = idle_since;
+        previous = idle_since;
     }
 }
 

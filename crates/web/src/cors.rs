@@ -1,7 +1,7 @@
 //! Which scripts on which pages may read an answer.
 //!
-//! Keys travel in the `Authorization` header and never in cookies, so an answer open to any origin gives a page nothing
-//! that its visitor's browser alone would have.
+//! Keys travel in the `Authorization` header and never in cookies, so opening an answer to any origin gives a page
+//! nothing that it could not request without its visitor's browser.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -20,7 +20,7 @@ pub enum Origins {
     Only(Vec<String>),
 }
 
-/// The answer to a preflight: 204, good for a day, for `methods` and whatever headers were asked for.
+/// The answer to a preflight: 204, cacheable for a day, allowing `methods` and whatever headers were asked for.
 pub fn preflight(request: &HeaderMap, methods: Methods, origins: &Origins) -> Response {
     let mut response = methods.options();
     let headers = response.headers_mut();

@@ -1,20 +1,19 @@
-//! Whether the server is about to go away.
+//! Whether the server is shutting down.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
-/// Tells when the server a request came to has been told to stop.
+/// Signals that the server has begun to shut down.
 ///
-/// An answer that ends by itself need not care: it has time to. One that goes on for as long as something else does
-/// should end when it hears this, and say that it did not come to its end.
+/// An answer that ends by itself need not look: running requests have time to finish. One that continues for as long as
+/// something else does should end on this signal, and say that it is incomplete.
 ///
-/// [`crate::serve()`] gives it to every request. Who calls [`crate::answer()`] may put one among the extensions of the
-/// request; without it nothing is ever told.
+/// [`crate::serve()`] gives it to every request. A caller of [`crate::answer()`] may insert one into the extensions of
+/// the request; without it the signal never comes.
 #[derive(Debug, Clone, Default)]
 pub struct Draining(
-    // Each request has one, and to clone a token takes a lock.
+    // Each request has one, and cloning a token takes a lock.
     Option<Arc<CancellationToken>>,
 );
 
@@ -25,19 +24,11 @@ impl From<CancellationToken> for Draining {
 }
 
 impl Draining {
-    /// Waits until the server is told to stop.
-    pub async fn told(&self) {
+    /// Waits until the shutdown begins.
+    pub async fn begun(&self) {
         match &self.0 {
             Some(token) => token.cancelled().await,
             None => std::future::pending().await,
-        }
-    }
-
-    /// Waits for `work`, but no longer than until the server is told to stop: `None` then, and `work` is dropped.
-    pub async fn unless_told<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        match &self.0 {
-            Some(token) => token.run_until_cancelled(work).await,
-            None => Some(work.await),
         }
     }
 }

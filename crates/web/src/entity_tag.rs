@@ -1,12 +1,12 @@
-//! Whether a client already has what it would be sent (RFC 9110, 8.8.3 and 13.1.2).
+//! Whether a client already has the body it would be sent (RFC 9110, 8.8.3 and 13.1.2).
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use http::HeaderValue;
 
-/// Names what an answer says: another body has another tag, and the same body the same one, byte for byte.
+/// A hash of a body: different bodies have different tags, equal bodies the same one.
 ///
-/// It is good for as long as the build that made it. A client that shows one of an earlier build is told all of it again.
+/// It is valid for one build only. A client that sends a tag of an earlier build gets the whole body again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct EntityTag(
     /// Between quotation marks.
@@ -26,7 +26,7 @@ impl EntityTag {
         &self.0
     }
 
-    /// Whether a client that sent these `If-None-Match` headers has it. What cannot be read names nothing.
+    /// Whether one of these `If-None-Match` headers lists this tag. A header that cannot be parsed matches nothing.
     pub(crate) fn is_known_to<'a>(&self, headers: impl IntoIterator<Item = &'a [u8]>) -> bool {
         let is_this = |tag: &[u8]| matches!(self.0.as_bytes(), [b'"', this @ .., b'"'] if this == tag);
         headers.into_iter().any(|header| is_any(header) || Tags(header).any(is_this))
@@ -37,7 +37,7 @@ fn is_any(header: &[u8]) -> bool {
     header.trim_ascii() == b"*"
 }
 
-/// The tags of a list, weak and strong ones alike, without their quotation marks. It ends where it cannot be read on.
+/// The tags of a list, weak and strong, without their quotation marks. It ends where the list is malformed.
 struct Tags<'a>(&'a [u8]);
 
 impl<'a> Iterator for Tags<'a> {
@@ -45,7 +45,7 @@ impl<'a> Iterator for Tags<'a> {
 
     fn next(&mut self) -> Option<&'a [u8]> {
         let list = std::mem::take(&mut self.0);
-        // A list may have empty places.
+        // A list may have empty elements.
         let begin = list.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b','))?;
         let tag = &list[begin..];
         let opaque = tag.strip_prefix(b"W/").unwrap_or(tag).strip_prefix(b"\"")?;

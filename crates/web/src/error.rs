@@ -1,4 +1,4 @@
-//! Every answer that is a no, in one envelope: `{"error": "sentence"}`.
+//! Every answer that is not a success, in one envelope: `{"error": "sentence"}`.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ impl HttpError {
         Self::Internal(source.into())
     }
 
-    /// 404 for a path nothing is served at.
+    /// 404 for a path without an endpoint.
     pub fn no_such_path(path: &str) -> Self {
         let shown: String = path.chars().take(200).collect();
         Refusal::not_found(format!("There is no endpoint at `{shown}`. Check the path against the API documentation."))
@@ -103,7 +103,7 @@ impl HttpError {
                 tracing::error!(error = error_chain(&**source), "could not answer a request");
                 format!("Something failed on our side. Try again; if it fails again, report request id `{request}`.")
             }
-            told => as_sentence(&told.to_string()),
+            text => as_sentence(&text.to_string()),
         };
         let message = (shape == ErrorShape::ErrorAndMessage).then_some(sentence.as_str());
         let has_details = shape == ErrorShape::ErrorAndDetails && self.status() == StatusCode::BAD_REQUEST;
@@ -151,16 +151,16 @@ impl From<StoreError> for HttpError {
     }
 }
 
-/// Errors are written to follow a colon; here one stands alone. A field's name in front keeps its case.
-fn as_sentence(told: &str) -> String {
-    let mut sentence = String::with_capacity(told.len() + 1);
-    let names_a_field = told.split(' ').next().is_some_and(|word| word.ends_with(':'));
-    let mut chars = told.chars();
+/// Error texts are written to follow a colon; here one stands alone. A leading field name keeps its case.
+fn as_sentence(text: &str) -> String {
+    let mut sentence = String::with_capacity(text.len() + 1);
+    let names_a_field = text.split(' ').next().is_some_and(|word| word.ends_with(':'));
+    let mut chars = text.chars();
     if let Some(first) = chars.next().filter(|_| !names_a_field) {
         sentence.extend(first.to_uppercase());
         sentence.push_str(chars.as_str());
     } else {
-        sentence.push_str(told);
+        sentence.push_str(text);
     }
     if !sentence.ends_with(['.', '!', '?']) {
         sentence.push('.');
@@ -217,13 +217,13 @@ mod tests {
 
     #[test]
     fn an_error_becomes_a_sentence() {
-        for (told, sentence) in [
+        for (text, sentence) in [
             ("no key was given: send one", "No key was given: send one."),
             ("Already one.", "Already one."),
             ("threadId: there is none", "threadId: there is none."),
             ("`GET` is not", "`GET` is not."),
         ] {
-            assert_eq!(as_sentence(told), sentence);
+            assert_eq!(as_sentence(text), sentence);
         }
     }
 
@@ -248,8 +248,8 @@ mod tests {
     #[tokio::test]
     async fn a_failure_of_ours_shows_its_request_id_and_nothing_of_the_insides() {
         let error = HttpError::from(StoreError::new("read a job", "disk is on fire"));
-        let told = body(error.response(&id(), ErrorShape::Error)).await;
-        assert!(told.contains("req-1"), "{told}");
-        assert!(!told.contains("disk") && !told.contains("job"), "{told}");
+        let text = body(error.response(&id(), ErrorShape::Error)).await;
+        assert!(text.contains("req-1"), "{text}");
+        assert!(!text.contains("disk") && !text.contains("job"), "{text}");
     }
 }

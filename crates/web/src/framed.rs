@@ -10,14 +10,14 @@ use pin_project_lite::pin_project;
 
 use crate::body::NOTHING;
 
-/// At this many bytes a frame is full: further items go into the next one, once the socket has taken this.
-const FULL: usize = 32 * 1024;
+/// Size of a full frame, in bytes. Further items go into the next one, once the socket has taken this one.
+const FULL_FRAME: usize = 32 * 1024;
 
-/// Writes items into frames. Items that are ready at the same moment go out in one frame, so that a busy server writes less
-/// often; none waits for the next, and none is asked for before there is room for it.
+/// Writes items into frames. Items that are ready at the same moment share a frame, which saves writes on a busy
+/// server. No item waits for the next, and none is polled before there is room for it.
 ///
-/// `write` appends an item's bytes, and for `None` what is to stand at the end of a stream that just ends.
-/// Nothing comes after a [`ControlFlow::Break`], whatever the stream still holds.
+/// `write` appends an item's bytes, and for `None` the bytes that end a stream that ended normally.
+/// After a [`ControlFlow::Break`] nothing more is sent, even if the stream has more items.
 pub fn framed<T: Send + 'static>(
     items: impl Stream<Item = T> + Send + 'static,
     write: impl FnMut(Option<T>, &mut BytesMut) -> ControlFlow<()> + Send + Unpin + 'static,
@@ -40,7 +40,7 @@ impl<S: Stream, W: FnMut(Option<S::Item>, &mut BytesMut) -> ControlFlow<()>> Str
 
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         let mut this = self.project();
-        while !*this.ended && this.buffer.len() < FULL {
+        while !*this.ended && this.buffer.len() < FULL_FRAME {
             let Poll::Ready(item) = this.items.as_mut().poll_next(cx) else { break };
             let is_last = item.is_none();
             *this.ended = (this.write)(item, this.buffer).is_break() || is_last;
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    /// One line an item, and a full stop at the end; `!` is a last word.
+    /// One line an item, and a full stop at the end; `!` breaks the stream.
     fn lines(items: impl Stream<Item = &'static str> + Send + 'static) -> impl Stream<Item = Bytes> + Send + Unpin {
         Box::pin(framed(items, |item, out| {
             out.extend_from_slice(item.unwrap_or(".").as_bytes());
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn a_flood_is_sent_in_pieces() {
         let pieces: Vec<_> = lines(stream::iter((0..20_000).map(|_| "0123456789"))).collect().now_or_never().unwrap();
-        assert!(pieces.iter().all(|piece| piece.len() < FULL + 11));
+        assert!(pieces.iter().all(|piece| piece.len() < FULL_FRAME + 11));
         assert_eq!(pieces.concat().len(), 20_000 * 11 + 2);
     }
 }

@@ -1,4 +1,4 @@
-//! JSON in: every way it can be wrong is a 4xx with a sentence that says where.
+//! JSON request bodies: every way in which one can be wrong is a 4xx whose sentence names the place.
 
 use bytes::Bytes;
 use docent_types::Refusal;
@@ -12,15 +12,15 @@ use crate::object::{AN_OBJECT, Object};
 use crate::request::Request;
 use crate::wording::{complaint, syntax_complaint};
 
-/// How much of what the caller sent a sentence repeats, in bytes.
-const SENTENCE: usize = 400;
+/// How much of the caller's text an error sentence may repeat, in bytes.
+const ECHO_LIMIT: usize = 400;
 
-/// A body that says it is JSON, within its limit, not yet read as anything.
+/// A body that is declared as JSON and within its limit, not parsed yet.
 #[derive(Debug, Clone)]
 pub struct JsonBody(Bytes);
 
 impl Request {
-    /// Reads a JSON body of at most `limit` bytes. A missing content type is let through.
+    /// Reads a JSON body of at most `limit` bytes. A missing content type is accepted.
     ///
     /// # Errors
     /// 415 for another content type or a compressed body, and those of [`Request::body`].
@@ -53,7 +53,7 @@ impl Request {
 
 /// `application/json`, `text/json` and `…+json`, whatever their parameters.
 fn is_json(content_type: &str) -> bool {
-    // As good as everybody writes it so.
+    // The value that nearly all clients send.
     if content_type == "application/json" {
         return true;
     }
@@ -68,17 +68,17 @@ impl JsonBody {
         &self.0
     }
 
-    /// Reads the body, a JSON object, as a `T`. Bodies inside it are objects too where `T` has an [`Object`] for them.
+    /// Reads the body, a JSON object, as a `T`. Nested bodies must be objects too where `T` has an [`Object`] for them.
     ///
     /// # Errors
     /// 400, with the place and what is wrong there.
     pub fn parse<'de, T: Deserialize<'de>>(&'de self) -> Result<T, HttpError> {
-        // Some shells put a byte order mark in front.
+        // Some shells write a byte order mark first.
         let bytes = self.0.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&self.0);
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(Refusal::invalid("The body is empty. Send a JSON object.").into());
         }
-        // Most bodies are right, and then nobody asks for the place of a mistake.
+        // Most bodies are valid, so the path of a mistake is tracked only on a second parse.
         if let Ok(Object(value)) = serde_json::from_slice(bytes) {
             return Ok(value);
         }
@@ -94,10 +94,10 @@ impl JsonBody {
 
 fn refused(path: &str, error: &serde_json::Error, bytes: &[u8]) -> HttpError {
     let place = format!("line {}, column {}", error.line(), error.column());
-    // The reader reports a number where a word was wanted, or too deep a nesting, as a fault of syntax.
+    // serde_json also classifies a number in place of a string, and excessive nesting, as syntax errors.
     let is_json = error.classify() == Category::Data || serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
     let what = if is_json { complaint(error) } else { syntax_complaint(error) };
-    let what = shortened(&what, SENTENCE);
+    let what = shortened(&what, ECHO_LIMIT);
     let sentence = match (is_json, path) {
         (false, _) => format!("The body is not valid JSON: {what} ({place}). Send one JSON object."),
         (true, ".") => match what.strip_prefix("expected ").and_then(|rest| rest.strip_prefix(AN_OBJECT)) {
@@ -105,7 +105,7 @@ fn refused(path: &str, error: &serde_json::Error, bytes: &[u8]) -> HttpError {
             None => format!("The body does not fit: {what} ({place}). Correct it and send it again."),
         },
         (true, path) => {
-            let path = shortened(path, SENTENCE);
+            let path = shortened(path, ECHO_LIMIT);
             format!("The body does not fit at `{path}`: {what} ({place}). Correct it and send it again.")
         }
     };

@@ -1,4 +1,4 @@
-//! A sign of life on a stream that has nothing to say.
+//! Keep-alive bytes on a stream that is silent for a while.
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -11,10 +11,10 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::body::NOTHING;
 
-/// Passes `stream` on, with `bytes` between two items whenever `interval` goes by in silence.
+/// Passes `stream` on, and sends `bytes` whenever `interval` goes by without an item.
 ///
-/// Proxies and browsers drop connections that stay silent for about half a minute, and a write is the surest way to
-/// notice that a client is gone without a word. `bytes` must be something the protocol's readers skip.
+/// Proxies and browsers drop connections that stay silent for about half a minute, and only a write reveals a client
+/// that vanished without closing its connection. The protocol's readers must ignore `bytes`.
 pub fn with_keep_alive(
     stream: impl Stream<Item = Bytes> + Send + 'static,
     bytes: Bytes,
@@ -29,7 +29,7 @@ pin_project! {
         stream: S,
         bytes: Bytes,
         interval: Duration,
-        // When anything was last sent. The timer is not moved for every item, only when it fires too early.
+        // When anything was last sent. The timer is not reset for every item; it is extended when it fires too early.
         last: Instant,
         #[pin]
         timer: Sleep,
@@ -59,7 +59,7 @@ impl<S: Stream<Item = Bytes>> Stream for KeepAlive<S> {
         Poll::Pending
     }
 
-    /// Nothing breaks the silence behind the end.
+    /// No keep-alive follows the end of the stream.
     fn size_hint(&self) -> (usize, Option<usize>) {
         if self.stream.size_hint() == NOTHING { NOTHING } else { (0, None) }
     }

@@ -1,22 +1,24 @@
 //! HTTP mechanics: sockets to requests, and answers to sockets, on hyper.
 //!
-//! Everything a face needs to be a boring adapter, and nothing that knows what is served. A face implements [`Handler`]
-//! and hands it to [`serve`] with a bound listener; whoever has a server of their own calls [`answer`] instead.
+//! It gives an API crate what it needs to parse, call and present, and knows nothing of what is served. An API
+//! implements [`Handler`] and hands it to [`serve`] with a bound listener; an embedder with a server of its own calls
+//! [`answer`] instead.
 //!
 //! | file | does |
 //! |---|---|
-//! | `serve.rs`, `connection.rs`, `draining.rs` | accept, bound, drain; one connection; how a handler hears that the server stops |
-//! | `socket.rs`, `activity.rs` | a socket that cannot be held forever; whether anything goes on |
+//! | `serve.rs`, `connection.rs`, `draining.rs` | accept, limit, drain; one connection; the shutdown signal for
+//! handlers |
+//! | `socket.rs`, `activity.rs` | a socket with write and close timeouts; whether a connection is idle |
 //! | `answer.rs` | what every answer gets: request id, caught panics, the access log line |
 //! | `request.rs`, `target.rs`, `json.rs` | reading: path segments, query, headers, bodies within limits, JSON |
 //! | `body_memory.rs` | how much memory all bodies that are being read may take |
-//! | `object.rs`, `wording.rs` | what a field may be; what is wrong with it, in words of JSON |
+//! | `object.rs`, `wording.rs` | JSON objects and whole numbers; serde's errors in words of JSON |
 //! | `body.rs`, `framed.rs`, `keep_alive.rs`, `respond.rs` | writing: whole bodies and streams |
-//! | `entity_tag.rs` | whether a client has it already |
+//! | `entity_tag.rs` | whether a client already has the body |
 //! | `error.rs`, `rate_limit.rs` | every non-2xx answer, in one envelope |
 //! | `methods.rs`, `cors.rs` | which methods a path takes; which scripts may read it |
 //!
-//! An `Accept` header is never looked at: some clients ask for JSON and mean a stream.
+//! An `Accept` header is ignored: some clients ask for JSON and expect a stream.
 
 mod activity;
 mod answer;

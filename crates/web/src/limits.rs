@@ -1,23 +1,23 @@
-//! How much one client may take.
+//! Limits on what one client may take.
 
 use std::time::Duration;
 
-/// The bounds of a server. [`ServerLimits::default`] suits a server on the open internet behind no proxy.
+/// The limits of a server. [`ServerLimits::default`] suits a server on the open internet without a proxy in front.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerLimits {
-    /// Connections open at a time; further ones wait in the kernel's queue.
+    /// Concurrent connections; further ones wait in the kernel's queue.
     pub connections: usize,
-    /// Requests at a time on one HTTP/2 connection.
+    /// Concurrent requests on one HTTP/2 connection.
     pub streams: u32,
-    /// How long a request's head may take, and how long a connection may sit idle. It is noticed within half as long again.
+    /// Limit for receiving a request's head, and for an idle connection. Enforced at most half as late again.
     pub head: Duration,
-    /// How long a request's body may take.
+    /// Limit for receiving a request's body.
     pub body: Duration,
-    /// How long a client may take no byte of what we have for it.
+    /// Limit for a client to accept no byte of what is being sent to it.
     pub stalled: Duration,
-    /// How large a request's head may be, in bytes.
+    /// Largest request head, in bytes.
     pub head_bytes: usize,
-    /// How long running requests may go on once the server is told to stop.
+    /// How long running requests may continue after the shutdown begins.
     pub drain: Duration,
 }
 

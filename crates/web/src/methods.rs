@@ -45,7 +45,7 @@ impl Methods {
             list.push_str(", HEAD");
         }
         list.push_str(", OPTIONS");
-        // Method names are visible ASCII, whatever they are.
+        // Method names are visible ASCII, the custom ones too.
         HeaderValue::try_from(list).unwrap_or_else(|_| HeaderValue::from_static("OPTIONS"))
     }
 

@@ -1,4 +1,4 @@
-//! JSON objects and nothing else, and whole numbers in whatever form they are written.
+//! JSON values that must be objects, and whole numbers in any JSON notation.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
-/// What an [`Object`] says it wanted.
+/// What an [`Object`] says it expected.
 pub(crate) const AN_OBJECT: &str = "an object";
 
 /// A `T` that was written as a JSON object.
 ///
-/// Without it an array is taken for a struct, its items for the fields in their order in the source, which nobody who
-/// sends one means. Wrap every nested body; [`crate::JsonBody::parse`] does it for the outermost.
+/// serde alone also accepts an array for a struct, and assigns its items to the fields in declaration order; no client
+/// means that. Wrap every nested body; [`crate::JsonBody::parse`] wraps the outermost.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Object<T>(pub T);
 
@@ -64,7 +64,7 @@ impl Visitor<'_> for WholeNumberVisitor {
     }
 
     fn visit_f64<E: Error>(self, number: f64) -> Result<WholeNumber, E> {
-        /// From here on a float no longer tells neighbouring whole numbers apart.
+        /// From here on neighbouring whole numbers share a float.
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if number.fract() == 0.0 && (0.0..EXACT).contains(&number) {
             return Ok(WholeNumber(number as u64));

@@ -1,4 +1,4 @@
-//! Where a caller stands with a quota, in the IETF's `RateLimit` fields.
+//! A caller's quota, in the IETF's `RateLimit` fields.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Says where the caller stands: `RateLimit: "default";r=0;t=12` and `RateLimit-Policy: "default";q=100;w=3600`.
+/// Sets the two headers: `RateLimit: "default";r=0;t=12` and `RateLimit-Policy: "default";q=100;w=3600`.
 pub fn rate_limit(headers: &mut HeaderMap, quota_status: &QuotaStatus) {
     let QuotaStatus { limit, window, remaining, retry_after } = quota_status;
     let left = format!(r#""default";r={remaining};t={}"#, whole_seconds(*retry_after));
@@ -25,8 +25,8 @@ fn whole_seconds(wait: Duration) -> u64 {
     wait.as_secs().saturating_add(u64::from(wait.subsec_nanos() > 0))
 }
 
-/// What `Retry-After` says, for sentences that say the same: whole seconds, rounded up, and never 0, which would invite
-/// a loop.
+/// The value of `Retry-After`, also for sentences that name it: whole seconds, rounded up, at least 1, because 0
+/// invites a retry loop.
 pub fn retry_after_seconds(wait: Duration) -> u64 {
     whole_seconds(wait).max(1)
 }

@@ -25,7 +25,7 @@ use crate::target::{self, Outline};
 
 /// One request. Its body is read by [`Request::body`] or [`Request::json`], at most once.
 ///
-/// It goes from hand to hand on its way to whoever answers it, so it is no larger than a pointer.
+/// It is moved through many calls on its way to the handler, so it is boxed and no larger than a pointer.
 pub struct Request(Box<Inner>);
 
 struct Inner {
@@ -34,9 +34,9 @@ struct Inner {
     peer: SocketAddr,
     client: IpAddr,
     id: RequestId,
-    /// `None` when there is none, or it was read.
+    /// `None` when there is none, or when it was read already.
     body: Option<BoxBody<Bytes, BoxError>>,
-    /// The memory that the body takes, for as long as it is read or looked at.
+    /// The memory that the body takes, held for as long as the request lives.
     body_memory: Reservation,
     body_deadline: Duration,
     draining: Draining,
@@ -84,7 +84,7 @@ impl Request {
         self.0.outline.segments(self.path())
     }
 
-    /// One of them by its place, beginning with 0; empty when there is none.
+    /// One of them, counted from 0; empty when there is none.
     pub fn segment(&self, place: usize) -> &str {
         self.0.outline.segment(self.path(), place).unwrap_or_default()
     }
@@ -98,19 +98,19 @@ impl Request {
         &self.0.head.headers
     }
 
-    /// The value of a header that came exactly once and is plain text.
+    /// The value of a header that occurs exactly once and is plain text.
     pub fn header(&self, name: impl http::header::AsHeaderName) -> Option<&str> {
         let mut values = self.headers().get_all(name).iter();
         let value = values.next()?;
         if values.next().is_some() { None } else { value.to_str().ok() }
     }
 
-    /// The values of a header, as often as it came.
+    /// All values of a header.
     pub fn header_values(&self, name: impl http::header::AsHeaderName) -> impl Iterator<Item = &[u8]> {
         self.headers().get_all(name).iter().map(http::HeaderValue::as_bytes)
     }
 
-    /// A query parameter that is a whole number within `bounds`, or `usual` when it is not there.
+    /// A query parameter that is a whole number within `bounds`, or `default` when it is missing.
     ///
     /// # Errors
     /// 400, naming the parameter and its bounds.
@@ -119,10 +119,10 @@ impl Request {
         Ok(number.unwrap_or(usual))
     }
 
-    /// A query parameter that is a whole number within `bounds`, `None` when it is not there.
+    /// A query parameter that is a whole number within `bounds`, or `None` when it is missing.
     ///
     /// # Errors
-    /// 400, naming the parameter and its bounds, with this advice.
+    /// 400 with `advice`, naming the parameter and its bounds.
     pub fn query_number_if_any(
         &self,
         name: &str,
@@ -138,22 +138,22 @@ impl Request {
         })
     }
 
-    /// Whether the server this request came to is about to go away.
+    /// The shutdown signal of the server this request came to.
     pub fn draining(&self) -> &Draining {
         &self.0.draining
     }
 
-    /// Who is at the other end of the socket.
+    /// The address at the other end of the socket.
     pub fn peer(&self) -> SocketAddr {
         self.0.peer
     }
 
-    /// Who asks: the other end of the socket, unless a server that believes its proxies knows [better](Self::comes_from).
+    /// The client's address: the peer's, unless a trusted proxy's header was read and [set](Self::comes_from).
     pub fn client(&self) -> IpAddr {
         self.0.client
     }
 
-    /// Says who asks.
+    /// Sets the client's address.
     pub fn comes_from(&mut self, client: IpAddr) {
         self.0.client = client;
     }
@@ -162,7 +162,7 @@ impl Request {
         &self.0.id
     }
 
-    /// Reads the whole body. What it takes of the memory for bodies is free again when the request is dropped.
+    /// Reads the whole body. The memory it takes is released when the request is dropped.
     ///
     /// # Errors
     /// 413 when it is over `limit` bytes, announced or counted; 408 when it takes too long; 400 when it ends early; 503 when
@@ -176,8 +176,8 @@ impl Request {
         let after = self.0.body_deadline;
         let collected = {
             let mut collected = pin!(self.collect(body, announced, limit));
-            // Most bodies come right behind the head, and arming a timer is expensive.
-            match looked_at_twice(collected.as_mut()).await {
+            // Most bodies arrive right behind the head, and arming a timer is expensive.
+            match polled_twice(collected.as_mut()).await {
                 Some(collected) => collected,
                 None => timeout(after, collected).await.unwrap_or(Err(HttpError::RequestTimeout { after })),
             }
@@ -194,13 +194,13 @@ impl Request {
         announced: Option<u64>,
         limit: usize,
     ) -> Result<Bytes, HttpError> {
-        // Of what was announced nothing is taken before it comes.
+        // A buffer grows with what arrives, not with what was announced.
         let most = announced.and_then(|length| usize::try_from(length).ok()).map_or(limit, |length| length.min(limit));
         let mut gathered = BufferedBody::of_at_most(most);
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| self.cut_short(&error))?;
             let Ok(data) = frame.into_data() else { continue };
-            // A server of somebody else's may let more come than was announced.
+            // An embedder's server may pass on more than was announced.
             if gathered.len() + data.len() > most {
                 return Err(HttpError::too_large(limit));
             }
@@ -216,8 +216,8 @@ impl Request {
     }
 }
 
-/// What comes of `work` when it is looked at twice, with whoever else moves this task on in between.
-async fn looked_at_twice<F: Future>(mut work: Pin<&mut F>) -> Option<F::Output> {
+/// The result of `work` if it completes within two polls, between which the runtime runs other tasks once.
+async fn polled_twice<F: Future>(mut work: Pin<&mut F>) -> Option<F::Output> {
     let mut again = true;
     poll_fn(|context| match work.as_mut().poll(context) {
         Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -232,7 +232,7 @@ async fn looked_at_twice<F: Future>(mut work: Pin<&mut F>) -> Option<F::Output> 
 
 impl fmt::Debug for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the headers and not the query: they may hold keys.
+        // Neither headers nor query: they may hold keys.
         f.debug_struct("Request")
             .field("method", self.method())
             .field("path", &self.path())

@@ -1,4 +1,4 @@
-//! The name of a request in answers and logs.
+//! The id of a request in answers and logs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,13 +7,13 @@ use docent_types::Ids;
 use http::{HeaderMap, HeaderName};
 use uuid::fmt::Hyphenated;
 
-/// The name a request goes by in answers and logs.
+/// The id of a request in answers and logs.
 #[derive(Clone)]
 pub struct RequestId(Text);
 
 #[derive(Clone)]
 enum Text {
-    /// Made here, and so of one length: it needs no memory of its own.
+    /// Generated here, so of fixed length and stored without an allocation.
     Ours([u8; Hyphenated::LENGTH]),
     Theirs(Arc<str>),
 }
@@ -22,7 +22,7 @@ impl RequestId {
     /// The header that carries it, in requests and answers.
     pub const HEADER: HeaderName = HeaderName::from_static("x-request-id");
 
-    /// A client's own id, if it is fit for a log line: up to 128 letters, digits and `-_.:/+=`.
+    /// A client's own id, if it is safe in a log line: up to 128 letters, digits and `-_.:/+=`.
     pub fn of(text: &str) -> Option<Self> {
         let fit = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:/+=".contains(&byte);
         (!text.is_empty() && text.len() <= 128 && text.bytes().all(fit)).then(|| Self(Text::Theirs(text.into())))

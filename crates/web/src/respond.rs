@@ -11,9 +11,9 @@ use crate::body::Body;
 /// An answer.
 pub type Response = http::Response<Body>;
 
-/// Headers that an answer has that shows one thing. The map grows in leaps, and one leap is dear.
+/// Headers of most answers about one resource. A header map grows in large steps, and growing is expensive.
 pub(crate) const FEW: usize = 6;
-/// Headers that an answer has with a body, at most as a rule.
+/// Headers of most answers with a body.
 const MOST: usize = 7;
 
 /// `value` as JSON.
@@ -22,22 +22,22 @@ pub fn json<T: Serialize>(status: StatusCode, value: &T) -> Response {
 }
 
 pub(crate) fn written<T: Serialize>(value: &T) -> serde_json::Result<Vec<u8>> {
-    /// More bytes than most answers have, so that they are not moved as they grow.
+    /// Larger than most answers, in bytes, so that the buffer need not grow.
     const ROOM: usize = 1024;
     let mut bytes = Vec::with_capacity(ROOM);
     serde_json::to_writer(&mut bytes, value)?;
     Ok(bytes)
 }
 
-/// Only a type that refuses to be written comes here; none of ours does.
+/// Reached only by a type whose `Serialize` fails; none of ours does.
 pub(crate) fn unwritable(error: &serde_json::Error) -> Response {
     tracing::error!(%error, "an answer could not be written as JSON");
     let sentence = r#"{"error":"The answer could not be written. Report this."}"#;
     bytes_of(StatusCode::INTERNAL_SERVER_ERROR, "application/json", sentence)
 }
 
-/// Says that no cache may keep it, unless it says something about caches already. For what only the holder of a key
-/// may see.
+/// Adds `Cache-Control: no-store`, unless the answer has a `Cache-Control` already. For answers that only the holder of
+/// a key may see.
 pub fn not_to_be_stored(response: &mut Response) {
     response.headers_mut().entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }
@@ -49,7 +49,7 @@ pub fn bytes_of(status: StatusCode, content_type: &'static str, bytes: impl Into
     response
 }
 
-/// With room for so many headers.
+/// Allocates space for this many headers.
 pub(crate) fn with_headers(status: StatusCode, body: Body, headers: usize) -> Response {
     let mut response = http::Response::new(body);
     *response.status_mut() = status;
@@ -64,7 +64,7 @@ pub fn empty(status: StatusCode) -> Response {
     response
 }
 
-/// 200 and a body that is sent as it comes about, past caches and buffering proxies.
+/// 200 and a body that is sent while it is being produced, with headers against caching and proxy buffering.
 pub fn stream(content_type: &'static str, stream: impl Stream<Item = Bytes> + Send + 'static) -> Response {
     let mut response = http::Response::new(Body::stream(stream));
     let headers = response.headers_mut();

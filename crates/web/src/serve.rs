@@ -22,15 +22,15 @@ use crate::limits::ServerLimits;
 /// How a server ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Drained {
-    /// Connections that were still busy when their time was up, and were cut.
+    /// Connections that were still busy at the end of the drain period and were closed.
     pub cut: usize,
 }
 
 /// Serves `listener` until `shutdown` completes, then lets what runs finish within [`ServerLimits::drain`].
 ///
-/// HTTP/1.1 and HTTP/2 without TLS are told apart by their first bytes. A connection is accepted only when there is room
-/// for it. The listener is closed as soon as `shutdown` completes, so a client that comes later is refused by the kernel
-/// and may go elsewhere.
+/// HTTP/1.1 and HTTP/2 without TLS are told apart by their first bytes. A connection is accepted only when fewer than
+/// [`ServerLimits::connections`] are open. The listener is closed as soon as `shutdown` completes, so the kernel
+/// refuses later clients, and they can try another instance.
 pub async fn serve<H: Handler>(
     listener: TcpListener,
     handler: H,
@@ -47,7 +47,7 @@ pub async fn serve<H: Handler>(
     let mut shutdown = pin!(shutdown);
     loop {
         let next = async {
-            // A semaphore nobody closes always has a permit in the end.
+            // The semaphore is never closed, so a permit comes eventually.
             let permit = Arc::clone(&room).acquire_owned().await.ok();
             (permit, accept(&listener).await)
         };
@@ -74,17 +74,17 @@ pub async fn serve<H: Handler>(
     Drained { cut }
 }
 
-/// The next connection. Out of file descriptors or memory, it waits a little and tries again, and says so once.
+/// The next connection. Out of file descriptors or memory, it retries after a pause, and logs that once.
 async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
-    let mut told = false;
+    let mut logged = false;
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
             Err(error) if is_the_clients(&error) => {}
             Err(error) => {
-                if !told {
+                if !logged {
                     tracing::warn!(%error, "could not accept a connection; trying again until there is room");
-                    told = true;
+                    logged = true;
                 }
                 sleep(Duration::from_millis(200)).await;
             }
@@ -92,7 +92,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     }
 }
 
-/// The client was gone before we got to it; the next one may be there already.
+/// The client closed the connection before it was accepted; the next one may be waiting already.
 fn is_the_clients(error: &io::Error) -> bool {
     matches!(
         error.kind(),

@@ -1,11 +1,11 @@
-//! A TCP socket that neither a slow reader nor an abrupt close can spoil.
+//! A TCP socket with a limit on stalled writes, and a close that does not lose the answer.
 //!
-//! *Stalls.* A client that stops reading would hold its answer, and the work behind it, for as long as it liked. A write
-//! that makes no progress for a while fails instead.
+//! *Stalls.* A client that stops reading would hold its answer, and the work behind it, for as long as it liked. So a
+//! write that makes no progress for a while fails.
 //!
-//! *Closing.* A server that answers 413 and closes while the client is still sending resets the connection, and the reset
-//! may overtake the answer. So after the last byte only our half is closed, and what still comes is read and thrown away
-//! until the client closes too, falls silent or has had its time.
+//! *Closing.* A server that answers 413 and closes while the client is still sending resets the connection, and the
+//! reset may arrive before the answer. So after the last byte only the sending half is closed, and incoming bytes are
+//! discarded until the client closes too, is silent for [`SILENT`], or [`LINGER`] has passed.
 
 use std::io;
 use std::pin::Pin;
@@ -19,9 +19,9 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
 use crate::activity::Activity;
 
-/// How long a client may be silent after our last byte before it is let go.
+/// How long a client may be silent after our last byte before its connection is closed.
 const SILENT: Duration = Duration::from_millis(500);
-/// How long it may go on sending at most.
+/// How long it may go on sending after our last byte.
 const LINGER: Duration = Duration::from_secs(10);
 
 pub(crate) struct Socket {
@@ -30,7 +30,7 @@ pub(crate) struct Socket {
     activity: Arc<Activity>,
     /// Runs while a write waits.
     stall: Option<Pin<Box<Sleep>>>,
-    /// Set once our half is closed.
+    /// Set once the sending half is closed.
     linger: Option<LingeringClose>,
 }
 
@@ -44,7 +44,7 @@ impl Socket {
         Self { stream, stalled, activity, stall: None, linger: None }
     }
 
-    /// Fails a write that has waited too long.
+    /// Fails a write that has made no progress for too long.
     fn progress<T>(&mut self, cx: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if write.is_ready() {
             if self.stall.take().is_some() {
@@ -109,7 +109,7 @@ impl AsyncWrite for Socket {
                     }
                     *silent = Box::pin(sleep_until((now + SILENT).min(*until)));
                 }
-                // The client has closed, or is gone: either way nothing of it is left to read.
+                // The client has closed or is gone: nothing is left to read.
                 Poll::Ready(_) => return Poll::Ready(Ok(())),
                 Poll::Pending => return silent.as_mut().poll(cx).map(Ok),
             }

@@ -1,4 +1,4 @@
-//! JSON that a client may have already.
+//! JSON answers with an `ETag`.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
@@ -11,12 +11,12 @@ use crate::error::HttpError;
 use crate::request::Request;
 use crate::respond::{FEW, Response, unwritable, with_headers, written};
 
-/// 200 with `value` as JSON under an `ETag`, or 304 without it to a client whose `If-None-Match` says that it has it.
+/// 200 with `value` as JSON and an `ETag`, or 304 without a body if the client's `If-None-Match` lists that tag.
 pub fn json_unless_known<T: Serialize>(request: &Request, value: &T) -> Response {
     written(value).map_or_else(|error| unwritable(&error), |bytes| TaggedJson::from(bytes).unless_known(request))
 }
 
-/// JSON and its `ETag`: made once, sent as often as somebody asks.
+/// JSON and its `ETag`, serialized once and sent many times.
 #[derive(Debug, Clone)]
 pub struct TaggedJson {
     bytes: Bytes,
@@ -25,12 +25,12 @@ pub struct TaggedJson {
 
 impl TaggedJson {
     /// # Errors
-    /// 500 for a type that refuses to be written.
+    /// 500 for a type whose `Serialize` fails.
     pub fn of<T: Serialize>(value: &T) -> Result<Self, HttpError> {
         written(value).map(Self::from).map_err(HttpError::internal)
     }
 
-    /// 200 with it, or 304 without it to a client whose `If-None-Match` says that it has it.
+    /// 200 with the body, or 304 without it if the client's `If-None-Match` lists its tag.
     pub fn unless_known(&self, request: &Request) -> Response {
         let mut response = if self.tag.is_known_to(request.header_values(IF_NONE_MATCH)) {
             with_headers(StatusCode::NOT_MODIFIED, Body::empty(), FEW)

@@ -5,21 +5,21 @@ use std::borrow::Cow;
 use percent_encoding::percent_decode_str;
 use smallvec::SmallVec;
 
-/// As many segments as the paths that are served have at most: so many need no memory of their own.
-const USUAL: usize = 8;
+/// No path that is served has more segments; up to this many need no allocation.
+const INLINE_SEGMENTS: usize = 8;
 
 /// Where the segments of a path are.
 #[derive(Debug)]
 pub(crate) enum Outline {
-    /// In the path as they are meant, each behind a slash.
-    Behind(SmallVec<[usize; USUAL]>),
-    /// Here, as some had to be decoded.
+    /// In the path itself: the offset of each, behind its slash. None is percent-encoded.
+    Behind(SmallVec<[usize; INLINE_SEGMENTS]>),
+    /// Decoded copies, because at least one is percent-encoded.
     Decoded(Vec<String>),
 }
 
 impl Outline {
-    /// Splits a path first and decodes then, so that `%2F` stays inside its segment. Bytes that are no UTF-8 become U+FFFD,
-    /// which no id and no name contains. A path that does not begin with `/` (`OPTIONS *`) has no segments.
+    /// Splits a path first and decodes then, so that `%2F` stays inside its segment. Bytes that are not UTF-8 become
+    /// U+FFFD, which no id and no name contains. A path that does not begin with `/` (`OPTIONS *`) has no segments.
     pub(crate) fn of(path: &str) -> Self {
         let mut slashes = SmallVec::new();
         for (place, byte) in path.bytes().enumerate() {
@@ -31,12 +31,12 @@ impl Outline {
             slashes.clear();
         }
         let outline = Self::Behind(slashes);
-        // All of it is looked at, wherever the first is: that is done many at a time.
+        // Reads the whole path without an early exit, so that the compiler vectorizes the loop.
         let is_encoded = path.bytes().fold(false, |found, byte| found | (byte == b'%'));
         if is_encoded { Self::Decoded(outline.segments(path).into_iter().map(decoded).collect()) } else { outline }
     }
 
-    /// A segment of the path this is the outline of.
+    /// One segment of `path`, for which this was made.
     pub(crate) fn segment<'a>(&'a self, path: &'a str, place: usize) -> Option<&'a str> {
         match self {
             Self::Behind(slashes) => {
@@ -47,9 +47,9 @@ impl Outline {
         }
     }
 
-    /// All of them.
+    /// All segments of `path`.
     pub(crate) fn segments<'a>(&'a self, path: &'a str) -> Vec<&'a str> {
-        let mut segments = Vec::with_capacity(USUAL);
+        let mut segments = Vec::with_capacity(INLINE_SEGMENTS);
         while let Some(segment) = self.segment(path, segments.len()) {
             segments.push(segment);
         }

@@ -1,20 +1,21 @@
-//! What serde says of a value that does not fit, in words of the notation it was written in instead of words of Rust.
+//! serde's errors about a value that does not fit, in words of the notation the value is written in instead of words of
+//! Rust.
 
-/// What a value is written in.
+/// The notation of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notation {
     Json,
     Toml,
 }
 
-/// A complaint of serde about a value in plain words.
+/// serde's error about a value, in plain words.
 ///
-/// serde gives its complaints as text alone, so this is where that text is known.
+/// serde gives its errors as text alone, so this is the one place that parses that text.
 pub fn in_plain_words(complaint: &str, notation: Notation) -> String {
     let mismatch = complaint
         .strip_prefix("invalid type: ")
         .or_else(|| complaint.strip_prefix("invalid value: "))
-        // What was wanted comes last and is ours; what was found may hold any text.
+        // The expected type comes last and is our text; the found value may contain any text.
         .and_then(|mismatch| mismatch.rsplit_once(", expected "));
     if let Some((found, wanted)) = mismatch {
         return format!("expected {}, not {}", wanted_in(notation, wanted), found_in(notation, found));
@@ -28,33 +29,33 @@ pub fn in_plain_words(complaint: &str, notation: Notation) -> String {
     complaint.to_owned()
 }
 
-/// What does not fit in JSON that is none the less JSON.
+/// What does not fit in a body that is valid JSON.
 pub(crate) fn complaint(error: &serde_json::Error) -> String {
     match without_place(error).as_str() {
-        // All that makes the reader say this of JSON is something else where one word of several was wanted.
+        // serde_json reports this for any other value in place of a unit variant's name.
         "expected value" => "expected a string".to_owned(),
-        told => in_plain_words(told, Notation::Json),
+        text => in_plain_words(text, Notation::Json),
     }
 }
 
-/// What makes a text no JSON.
+/// Why a text is not JSON.
 pub(crate) fn syntax_complaint(error: &serde_json::Error) -> String {
-    let told = without_place(error);
-    match told.as_str() {
+    let text = without_place(error);
+    match text.as_str() {
         "expected ident" => "expected `true`, `false` or `null`".to_owned(),
         "recursion limit exceeded" => "it is nested too deep".to_owned(),
-        _ => match told.strip_prefix("EOF while parsing ") {
+        _ => match text.strip_prefix("EOF while parsing ") {
             Some(inside) => format!("it ends in the middle of {inside}"),
-            None => told,
+            None => text,
         },
     }
 }
 
-/// The complaint as it is, without the line and the column.
+/// The error text without line and column.
 fn without_place(error: &serde_json::Error) -> String {
-    let told = error.to_string();
+    let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
-    told.strip_suffix(&place).unwrap_or(&told).to_owned()
+    text.strip_suffix(&place).unwrap_or(&text).to_owned()
 }
 
 const fn object_in(notation: Notation) -> &'static str {
@@ -126,34 +127,37 @@ mod tests {
         Down,
     }
 
-    fn told<T: DeserializeOwned>(text: &str) -> String {
+    fn complaint_of<T: DeserializeOwned>(text: &str) -> String {
         complaint(&serde_json::from_str::<T>(text).err().expect("it does not fit"))
     }
 
     #[test]
     fn no_complaint_speaks_rust() {
-        for (told, expected) in [
-            (told::<String>("5"), "expected a string, not the number `5`"),
-            (told::<String>("2.5"), "expected a string, not the number `2.5`"),
-            (told::<String>("true"), "expected a string, not `true`"),
-            (told::<String>("null"), "expected a string, not null"),
-            (told::<String>("[]"), "expected a string, not an array"),
-            (told::<u64>(r#""a, expected b""#), r#"expected a whole number from 0 up, not the string "a, expected b""#),
-            (told::<u64>("-1"), "expected a whole number from 0 up, not the number `-1`"),
-            (told::<WholeNumber>("2.5"), "expected a whole number from 0 up, not the number `2.5`"),
-            (told::<f32>(r#""x""#), r#"expected a number, not the string "x""#),
-            (told::<bool>("1"), "expected `true` or `false`, not the number `1`"),
-            (told::<Vec<u8>>("{}"), "expected an array, not an object"),
-            (told::<HashMap<String, u8>>("[]"), "expected an object, not an array"),
-            (told::<Object<Fields>>("[5]"), "expected an object, not an array"),
-            (told::<Fields>("1"), "expected an object, not the number `1`"),
-            (told::<Fields>("{}"), "missing field `a`"),
-            (told::<Word>("7"), "expected a string"),
-            (told::<Word>(r#""odd""#), "unknown value `odd`, expected `up` or `down`"),
+        for (text, expected) in [
+            (complaint_of::<String>("5"), "expected a string, not the number `5`"),
+            (complaint_of::<String>("2.5"), "expected a string, not the number `2.5`"),
+            (complaint_of::<String>("true"), "expected a string, not `true`"),
+            (complaint_of::<String>("null"), "expected a string, not null"),
+            (complaint_of::<String>("[]"), "expected a string, not an array"),
+            (
+                complaint_of::<u64>(r#""a, expected b""#),
+                r#"expected a whole number from 0 up, not the string "a, expected b""#,
+            ),
+            (complaint_of::<u64>("-1"), "expected a whole number from 0 up, not the number `-1`"),
+            (complaint_of::<WholeNumber>("2.5"), "expected a whole number from 0 up, not the number `2.5`"),
+            (complaint_of::<f32>(r#""x""#), r#"expected a number, not the string "x""#),
+            (complaint_of::<bool>("1"), "expected `true` or `false`, not the number `1`"),
+            (complaint_of::<Vec<u8>>("{}"), "expected an array, not an object"),
+            (complaint_of::<HashMap<String, u8>>("[]"), "expected an object, not an array"),
+            (complaint_of::<Object<Fields>>("[5]"), "expected an object, not an array"),
+            (complaint_of::<Fields>("1"), "expected an object, not the number `1`"),
+            (complaint_of::<Fields>("{}"), "missing field `a`"),
+            (complaint_of::<Word>("7"), "expected a string"),
+            (complaint_of::<Word>(r#""odd""#), "unknown value `odd`, expected `up` or `down`"),
         ] {
-            assert_eq!(told, expected);
+            assert_eq!(text, expected);
         }
-        let toml = |told| in_plain_words(told, Notation::Toml);
+        let toml = |text| in_plain_words(text, Notation::Toml);
         assert_eq!(
             toml("invalid value: integer `0`, expected a nonzero usize"),
             "expected a whole number from 1 up, not the number `0`"

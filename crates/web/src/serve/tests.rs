@@ -1,4 +1,4 @@
-//! Over real sockets on loopback, with hand-written bytes: what well-behaved clients never show.
+//! Over real sockets on loopback, with hand-written bytes: what well-behaved clients never send.
 
 use bytes::Bytes;
 use docent_types::RandomIds;
@@ -24,7 +24,7 @@ struct Site {
     address: SocketAddr,
     shutdown: Option<oneshot::Sender<()>>,
     task: JoinHandle<Drained>,
-    /// One word for every stream or wait that began and that was dropped.
+    /// One message for every stream or wait that began and that was dropped.
     seen: mpsc::UnboundedReceiver<&'static str>,
 }
 
@@ -113,7 +113,7 @@ async fn handle(mut request: Request, seen: mpsc::UnboundedSender<&'static str>)
         ["until-told-streaming"] => {
             let draining = request.draining().clone();
             let last = stream::once(async move {
-                draining.told().await;
+                draining.begun().await;
                 Bytes::from("told")
             });
             Ok(respond::stream("text/plain", futures::StreamExt::chain(stream::iter([Bytes::from("first")]), last)))
@@ -121,7 +121,7 @@ async fn handle(mut request: Request, seen: mpsc::UnboundedSender<&'static str>)
         ["large"] => Ok(respond::bytes_of(StatusCode::OK, "text/plain", vec![b'x'; LARGE])),
         ["until-told"] => {
             let _witness = Witness::new(seen);
-            request.draining().told().await;
+            request.draining().begun().await;
             Ok(respond::bytes_of(StatusCode::OK, "text/plain", "told"))
         }
         ["wait"] => {
@@ -155,7 +155,7 @@ impl Drop for Witness {
 
 async fn rest(socket: &mut TcpStream) -> String {
     let mut answer = Vec::new();
-    // A reset after the answer is for the assertions on the answer to judge.
+    // The assertions on the answer notice a reset.
     socket.read_to_end(&mut answer).await.ok();
     String::from_utf8_lossy(&answer).into_owned()
 }
@@ -432,7 +432,7 @@ async fn a_stream_is_not_drawn_ahead_of_a_client_that_does_not_read() {
     let mut socket = site.connect().await;
     socket.write_all(b"GET /drawn HTTP/1.1\r\nHost: a\r\n\r\n").await.unwrap();
     site.sees("begun").await;
-    // It is asked for as much as the sockets hold, and then for nothing more.
+    // It is polled for as much as the sockets hold, and then no more.
     let mut drawn = 0;
     while let Ok(Some(_)) = timeout(Duration::from_millis(500), site.seen.recv()).await {
         drawn += 1;
