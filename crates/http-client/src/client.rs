@@ -20,7 +20,7 @@ use crate::proxy::Proxies;
 use crate::response::{BodyTimeouts, Response};
 use crate::tls;
 
-/// Sends requests and keeps connections for the next ones. A clone is cheap and shares them.
+/// Sends requests and reuses connections. A clone is cheap and shares them.
 #[derive(Debug, Clone)]
 pub struct Client {
     pool: legacy::Client<Connector, Full<Bytes>>,
@@ -28,16 +28,16 @@ pub struct Client {
     limits: Arc<Limits>,
 }
 
-/// How long to wait for what, and who is asking.
+/// Time limits, and the `User-Agent`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClientOptions {
-    /// For a connection: name, proxy and TLS together.
+    /// Limit for a connection: name lookup, proxy and TLS together.
     pub connect: Duration,
-    /// For the head of the answer, from the beginning of the request, connecting included.
+    /// Limit for the head of the answer, from the start of the request, connecting included.
     pub head: Duration,
-    /// Between two pieces of the body.
+    /// Limit between two pieces of the body.
     pub idle: Duration,
-    /// For the whole exchange, to the last byte of the body; `None` for as long as something comes.
+    /// Limit for the whole exchange, up to the last byte of the body; `None` for no such limit.
     pub total: Option<Duration>,
     /// The `User-Agent` of requests that have none.
     pub user_agent: String,
@@ -65,7 +65,7 @@ struct Limits {
 }
 
 impl Client {
-    /// A client with the machine's own certificates and proxies, both read here, once.
+    /// A client with the machine's certificates and proxies, which are read here once.
     pub fn new(options: ClientOptions) -> Result<Self, ClientError> {
         Self::assemble(options, Proxies::of_the_environment(), tls::system_roots())
     }
@@ -83,7 +83,7 @@ impl Client {
             .pool_timer(TokioTimer::new())
             .pool_idle_timeout(Duration::from_secs(60))
             .pool_max_idle_per_host(32)
-            // A connection that died unseen is noticed, also in the middle of an answer that is just slow.
+            // Detects a dead connection, also while waiting for a slow answer.
             .http2_keep_alive_interval(Duration::from_secs(20))
             .http2_keep_alive_timeout(Duration::from_secs(20))
             .build(connector);
@@ -91,7 +91,7 @@ impl Client {
     }
 
     /// Sends a request to its absolute `http` or `https` address and waits for the head of the answer, whatever its
-    /// status. A redirect is an answer like any other. Dropping the future, or the response, ends the exchange.
+    /// status. A redirect is returned as an answer. Dropping the future or the response ends the exchange.
     ///
     /// # Errors
     /// Every kind of [`SendError`] but [`SendError::TooLarge`].
@@ -115,7 +115,7 @@ impl Client {
         Ok(Response::new(head, body, host, BodyTimeouts { idle: self.limits.idle, total }))
     }
 
-    /// Where the request goes, if it may go there.
+    /// The route of the request, if it may be sent there.
     fn route(&self, request: &Request<Bytes>) -> Result<Route, SendError> {
         let uri = request.uri();
         let host = uri.authority().map_or("", |authority| {
@@ -131,7 +131,7 @@ impl Client {
         if uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             return refuse("the address holds a name or a password; keep those out of addresses");
         }
-        let proxy = self.proxies.towards(uri);
+        let proxy = self.proxies.for_destination(uri);
         if is_plain && has_credential(request.headers()) && !stays_near(uri, proxy.as_ref().map(|proxy| proxy.uri())) {
             return refuse("a key is not sent over plain http to another network; use https");
         }
@@ -159,7 +159,7 @@ impl Client {
 struct Route {
     host: String,
     proxy: Option<String>,
-    /// For a proxy that reads the request itself; a tunnel is given its own before.
+    /// The credential for a proxy that forwards plain requests; a tunnel sends its own in its CONNECT.
     proxy_key: Option<HeaderValue>,
 }
 

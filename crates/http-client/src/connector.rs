@@ -1,7 +1,7 @@
-//! From an address to a connection: a name, perhaps a proxy, perhaps TLS, all within one limit of time.
+//! From an address to a connection: name lookup, proxy if any, TLS if needed, all within one time limit.
 //!
 //! ```text
-//! Connector    the limit of time; says what failed
+//! Connector    the time limit; says what failed
 //!   HttpsConnector    TLS with the destination, for https
 //!     Dial            straight there, or to the proxy: CONNECT for https, the proxy's own connection for http
 //! ```
@@ -27,7 +27,7 @@ use tokio::net::TcpStream;
 use tower_service::Service;
 
 use crate::error::Cause;
-use crate::proxy::{Proxies, is_spoken};
+use crate::proxy::{Proxies, is_supported};
 use crate::tls;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -59,7 +59,7 @@ impl Connector {
     }
 }
 
-/// Bare connections, to whatever address they are given.
+/// Plain TCP connections.
 fn tcp() -> HttpConnector {
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
@@ -102,7 +102,7 @@ fn fault(error: BoxError) -> Fault {
 /// Reaches a destination or the proxy in front of it.
 #[derive(Debug, Clone)]
 pub(crate) struct ProxyConnector {
-    /// Speaks TLS where a proxy's own address is https; destinations are given to it as plain http.
+    /// Uses TLS where a proxy's own address is https; destinations are passed to it as plain http addresses.
     to_proxy: HttpsConnector<HttpConnector>,
     proxies: Proxies,
 }
@@ -118,12 +118,12 @@ impl Service<Uri> for ProxyConnector {
 
     fn call(&mut self, destination: Uri) -> Self::Future {
         let is_https = destination.scheme_str() == Some("https");
-        match self.proxies.towards(&destination) {
+        match self.proxies.for_destination(&destination) {
             None => {
                 let connecting = self.direct(&destination, is_https);
                 async move { Ok(ProxiedConnection { stream: connecting.await?, proxied: false }) }.boxed()
             }
-            Some(proxy) if !is_spoken(&proxy) => {
+            Some(proxy) if !is_supported(&proxy) => {
                 async { Err("only proxies with an http or https address are known".into()) }.boxed()
             }
             Some(proxy) if is_https => {
@@ -148,7 +148,7 @@ impl ProxyConnector {
     }
 }
 
-/// The same place as a plain http address, with the port that its own scheme would have.
+/// The same host as a plain http address, with the default port of its own scheme.
 fn plain(destination: &Uri, is_https: bool) -> Result<Uri, http::Error> {
     let host = destination.host().unwrap_or_default();
     let port = destination.port_u16().unwrap_or(if is_https { 443 } else { 80 });
@@ -165,7 +165,7 @@ fn tunnel(proxy: &Intercept, connector: HttpsConnector<HttpConnector>) -> Tunnel
 
 type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
 
-/// A connection that knows whether a proxy reads what is sent over it, and wants whole addresses.
+/// A connection that knows whether it leads to a forwarding proxy, which needs absolute addresses in the request line.
 #[derive(Debug)]
 pub(crate) struct ProxiedConnection {
     stream: Stream,

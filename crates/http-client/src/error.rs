@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-/// Why a failure happened, in the words of the layer below.
+/// The error of the layer below.
 pub(crate) type Cause = Arc<dyn StdError + Send + Sync>;
 
 /// A [`Client`](crate::Client) could not be made.
@@ -19,20 +19,20 @@ pub enum ClientError {
     Tls(#[source] rustls::Error),
 }
 
-/// A request failed before the end of its answer. Says which host was asked and never more of the address.
+/// A request failed before the end of its answer. Names the host, and nothing else of the address.
 #[derive(Debug, Error)]
 pub enum SendError {
-    /// The request is not sent at all: its address, or what would go there, is refused.
+    /// The request was not sent: its address, or a credential in plain text, is refused.
     #[error("could not ask {host}: {reason}")]
     Address { host: String, reason: &'static str },
-    /// No connection, or it broke while it was made. `host` names the proxy too, where there is one.
+    /// The connection could not be established. `host` names the proxy too, where there is one.
     #[error("could not connect to {host}")]
     Connect {
         host: String,
         #[source]
         source: Cause,
     },
-    /// There is somebody, but not somebody to trust, or they do not speak TLS.
+    /// The server's certificate is not trusted, or it does not speak TLS.
     #[error("could not make a secure connection to {host}: {reason}")]
     Tls {
         host: String,
@@ -54,8 +54,8 @@ pub enum SendError {
 }
 
 impl SendError {
-    /// Whether the same request may well succeed a little later. A request that is not idempotent may have had its
-    /// effect all the same, unless this is [`SendError::Connect`].
+    /// Whether the same request may succeed a little later. A request that is not idempotent may have had its effect,
+    /// unless this is [`SendError::Connect`].
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::Connect { .. } | Self::Timeout { .. } | Self::Cut { .. } => true,
@@ -64,7 +64,7 @@ impl SendError {
     }
 }
 
-/// What was waited for when the time ran out.
+/// The wait that exceeded its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wait {
     /// Name, proxy, connection and TLS handshake together.

@@ -1,26 +1,27 @@
-//! Asking servers over HTTP: the mechanics that every adapter to a model or a forge needs, and nothing of what is asked.
+//! An HTTP client: the mechanics that every adapter to a model or a forge needs, without knowing what is asked.
 //!
-//! A [`Client`] sends a whole request and gives a [`Response`] as soon as its head is there; the body is then read within
-//! a limit, or chunk by chunk. HTTP/1.1 and HTTP/2 are spoken, as the server likes.
+//! A [`Client`] sends a whole request and returns a [`Response`] as soon as its head has arrived; the body is then read
+//! within a limit, or chunk by chunk. It speaks HTTP/1.1 and HTTP/2, whichever the server offers.
 //!
 //! | promise | how |
 //! |---|---|
-//! | nothing is waited for without an end | limits for connecting, for the head, for silence in a body, for all together |
-//! | no answer fills the memory | whole bodies are read within a limit that the caller names |
+//! | every wait has a limit | for connecting, for the head, for silence in a body, for the whole exchange |
+//! | no answer fills the memory | a whole body is read within a limit in bytes that the caller names |
 //! | a credential goes to one place | redirects are never followed, and plain `http://` to another network is refused |
-//! | a credential is in no log | [`Secret`] shows itself to nobody; its headers are marked sensitive |
-//! | the machine's own settings hold | system certificates (`SSL_CERT_FILE` too), `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` |
+//! | a credential is in no log | `Debug` of [`Secret`] hides it; its headers are marked sensitive |
+//! | the machine's settings hold | system certificates (`SSL_CERT_FILE` too), `HTTPS_PROXY`, `HTTP_PROXY`, `NO_PROXY` |
 //!
-//! Nothing that may have had an effect is tried twice here: only a `GET` and its like, on a connection that its server had kept
-//! and closed just then. [`SendError::is_transient`] and [`retry_after`] tell a caller who may try again.
+//! A request that may have had an effect is never retried here: only a `GET` or another safe method, on a kept
+//! connection that its server had just closed. [`SendError::is_transient`] and [`retry_after`] help a caller decide on
+//! a retry.
 //!
 //! | file | does |
 //! |---|---|
 //! | `client.rs`, `response.rs` | one exchange, its limits |
 //! | `connector.rs`, `proxy.rs`, `tls.rs` | from an address to a connection |
-//! | `near.rs` | which hosts a credential may go to in plain text |
-//! | `error.rs`, `retry_after.rs` | what went wrong, and when to come back |
-//! | `secret.rs`, `secret_source.rs` | keys and tokens, and where they are kept |
+//! | `near.rs` | the hosts to which a credential may be sent in plain text |
+//! | `error.rs`, `retry_after.rs` | what went wrong, and when to retry |
+//! | `secret.rs`, `secret_source.rs` | keys and tokens, and where they are read from |
 
 mod client;
 mod connector;

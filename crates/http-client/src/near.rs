@@ -1,4 +1,4 @@
-//! Which hosts are near enough to be told a credential in plain text.
+//! The hosts to which a credential may be sent in plain text.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

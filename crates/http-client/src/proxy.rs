@@ -22,13 +22,13 @@ impl Proxies {
     }
 
     /// The proxy for a destination, if there is one. This machine is always reached directly.
-    pub(crate) fn towards(&self, destination: &Uri) -> Option<Intercept> {
+    pub(crate) fn for_destination(&self, destination: &Uri) -> Option<Intercept> {
         if is_loopback(destination) { None } else { self.0.intercept(destination) }
     }
 }
 
-/// Whether we know how to speak to this proxy.
-pub(crate) fn is_spoken(proxy: &Intercept) -> bool {
+/// Whether this kind of proxy is supported.
+pub(crate) fn is_supported(proxy: &Intercept) -> bool {
     matches!(proxy.uri().scheme_str(), Some("http" | "https"))
 }
 
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn loopback_and_the_exceptions_are_reached_directly() {
         let proxies = Proxies::of("http://proxy.example:3128", "example.org, 10.0.0.0/8,.corp.example");
-        let through = |text: &'static str| proxies.towards(&Uri::from_static(text)).is_some();
+        let through = |text: &'static str| proxies.for_destination(&Uri::from_static(text)).is_some();
         assert!(through("https://api.example.com/") && through("http://api.example.com/"));
         for direct in [
             "http://127.0.0.1:9/",

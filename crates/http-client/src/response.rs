@@ -25,11 +25,11 @@ pub struct Response {
     timeouts: BodyTimeouts,
 }
 
-/// How long a body may take.
+/// Time limits of a body.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BodyTimeouts {
     pub(crate) idle: Duration,
-    /// When the whole has to be there, and how long that was from the beginning.
+    /// The deadline for the whole exchange, and its length from the start.
     pub(crate) total: Option<(Instant, Duration)>,
 }
 
@@ -46,14 +46,14 @@ impl Response {
         &self.head.headers
     }
 
-    /// Waits no longer than this between two pieces of the body.
+    /// Sets the limit between two pieces of the body.
     #[must_use]
     pub fn within(mut self, idle: Duration) -> Self {
         self.timeouts.idle = self.timeouts.idle.min(idle);
         self
     }
 
-    /// The whole body, at most `limit` bytes of it.
+    /// The whole body, at most `limit` bytes.
     ///
     /// # Errors
     /// [`SendError::TooLarge`] as soon as it is known to be longer, [`SendError::Timeout`], [`SendError::Cut`].
@@ -74,7 +74,7 @@ impl Response {
         Ok(whole.freeze())
     }
 
-    /// The whole body as text, at most `limit` bytes of it. What is no UTF-8 becomes U+FFFD.
+    /// The whole body as text, at most `limit` bytes. Bytes that are not UTF-8 become U+FFFD.
     ///
     /// # Errors
     /// Those of [`Response::bytes`].
@@ -101,7 +101,7 @@ pub struct Chunks {
     timeouts: BodyTimeouts,
     /// When the last piece came.
     last: Instant,
-    /// Runs while a piece is waited for. It is not moved for every piece, only when it fires too early.
+    /// Runs while a piece is waited for. It is not reset for every piece; it is extended when it fires too early.
     timer: Option<Pin<Box<Sleep>>>,
     over: bool,
 }
@@ -111,7 +111,7 @@ impl Chunks {
         SendError::TooLarge { host: self.host.clone(), limit }
     }
 
-    /// The next bytes, however long that takes.
+    /// The next bytes, without a time limit.
     fn poll_body(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, SendError>>> {
         loop {
             match ready!(Pin::new(&mut self.body).poll_frame(context)) {
@@ -120,7 +120,7 @@ impl Chunks {
                     let cut = SendError::Cut { host: self.host.clone(), source: Arc::new(error) };
                     return Poll::Ready(Some(Err(cut)));
                 }
-                // Trailers are of no use to any caller.
+                // No caller needs trailers.
                 Some(Ok(frame)) => match frame.into_data() {
                     Ok(data) if !data.is_empty() => return Poll::Ready(Some(Ok(data))),
                     _ => {}
@@ -129,7 +129,7 @@ impl Chunks {
         }
     }
 
-    /// Ready once a limit of time is over.
+    /// Ready once a time limit is exceeded.
     fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<SendError> {
         loop {
             let (until, what, limit) = self.timeouts.ends(self.last);
@@ -162,7 +162,7 @@ impl Stream for Chunks {
 }
 
 impl BodyTimeouts {
-    /// Until when to wait if the last piece came at `last`, for what, and the whole of that limit.
+    /// The nearest deadline if the last piece came at `last`, which limit it is, and its length.
     fn ends(&self, last: Instant) -> (Instant, Wait, Duration) {
         let idle = last + self.idle;
         match self.total {

@@ -1,25 +1,25 @@
-//! When a server wants to be asked again.
+//! When a server allows the next request.
 
 use std::time::{Duration, SystemTime};
 
 use http::HeaderMap;
 
-/// How long to wait before the next try, as the answer's headers say: `retry-after-ms` (milliseconds), or `Retry-After`
-/// in seconds, fractions too, or as a date. A date gone by is no wait at all; what cannot be read is `None`.
+/// How long to wait before a retry, from the answer's headers: `retry-after-ms` (milliseconds), or `Retry-After` in
+/// seconds, fractions allowed, or as a date. A date in the past is no wait; a value that cannot be parsed is `None`.
 pub fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let exact = text("retry-after-ms").and_then(number).map(|milliseconds| milliseconds / 1_000.0);
     if let Some(wait) = exact.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
         return Some(wait);
     }
-    let told = text("retry-after")?;
-    match number(told) {
+    let value = text("retry-after")?;
+    match number(value) {
         Some(seconds) => Duration::try_from_secs_f64(seconds).ok(),
-        None => Some(httpdate::parse_http_date(told).ok()?.duration_since(now).unwrap_or_default()),
+        None => Some(httpdate::parse_http_date(value).ok()?.duration_since(now).unwrap_or_default()),
     }
 }
 
-/// A plain decimal number: digits, perhaps a point among them. No sign, no exponent, no `inf`.
+/// A plain decimal number: digits with an optional point. No sign, no exponent, no `inf`.
 fn number(text: &str) -> Option<f64> {
     let plain = text.starts_with(|c: char| c.is_ascii_digit()) && text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     plain.then(|| text.parse().ok()).flatten()
@@ -36,7 +36,7 @@ mod tests {
         httpdate::parse_http_date("Sun, 06 Nov 1994 08:49:37 GMT").expect("a date")
     }
 
-    fn told(name: &'static str, value: &str) -> Option<Duration> {
+    fn parsed(name: &'static str, value: &str) -> Option<Duration> {
         let value = HeaderValue::from_str(value).ok()?;
         retry_after(&HeaderMap::from_iter([(http::HeaderName::from_static(name), value)]), now())
     }
@@ -59,7 +59,7 @@ mod tests {
             ("retry-after", "99999999999999999999999999", None),
             ("retry-after", "", None),
         ] {
-            assert_eq!(told(name, value), wait, "{name}: {value}");
+            assert_eq!(parsed(name, value), wait, "{name}: {value}");
         }
         assert_eq!(retry_after(&HeaderMap::new(), now()), None);
     }
@@ -77,15 +77,15 @@ mod tests {
     proptest! {
         #[test]
         fn any_header_is_read_or_left(value in "\\PC{0,40}") {
-            let _ = told("retry-after", &value);
-            let _ = told("retry-after-ms", &value);
+            let _ = parsed("retry-after", &value);
+            let _ = parsed("retry-after-ms", &value);
         }
 
         #[test]
         fn whole_seconds_and_dates_come_back_as_they_were_meant(seconds in 0_u32..10_000_000) {
             let wait = Duration::from_secs(u64::from(seconds));
-            prop_assert_eq!(told("retry-after", &seconds.to_string()), Some(wait));
-            prop_assert_eq!(told("retry-after", &httpdate::fmt_http_date(now() + wait)), Some(wait));
+            prop_assert_eq!(parsed("retry-after", &seconds.to_string()), Some(wait));
+            prop_assert_eq!(parsed("retry-after", &httpdate::fmt_http_date(now() + wait)), Some(wait));
         }
     }
 }

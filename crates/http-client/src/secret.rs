@@ -1,4 +1,4 @@
-//! Keys and tokens, which nobody sees by accident.
+//! Keys and tokens that cannot be printed by accident.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,12 +7,12 @@ use http::HeaderValue;
 use thiserror::Error;
 use zeroize::Zeroizing;
 
-/// A key or token for another server: shown by no `Debug`, has no `Display`, and is wiped from memory with its last
+/// A key or token for another server: hidden from `Debug`, without `Display`, and wiped from memory with its last
 /// clone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<Zeroizing<String>>);
 
-/// The text is no key. It is not repeated here.
+/// The text cannot be a key. It is not repeated here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum SecretError {
     #[error("the key is empty")]
@@ -22,7 +22,7 @@ pub enum SecretError {
 }
 
 impl Secret {
-    /// Takes a key as it lies in a variable or a file: white space around it is no part of it.
+    /// Parses a key as read from a variable or a file, without surrounding white space.
     pub fn parse(text: &str) -> Result<Self, SecretError> {
         let key = text.trim();
         if key.is_empty() {
@@ -34,7 +34,7 @@ impl Secret {
         Ok(Self(Arc::new(Zeroizing::new(key.to_owned()))))
     }
 
-    /// The secret itself, for the one place that has to send it.
+    /// The secret itself, for the one place that sends it.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -49,14 +49,14 @@ impl Secret {
         sensitive(self.expose())
     }
 
-    /// Takes the secret out of a text that somebody else wrote.
+    /// Replaces the secret in a text of another server.
     pub fn scrub(&self, text: &str) -> String {
         text.replace(self.expose(), "…")
     }
 }
 
 fn sensitive(text: &str) -> HeaderValue {
-    // A parsed secret is visible ASCII, which every header may hold.
+    // A parsed secret is visible ASCII, which every header accepts.
     let mut value = HeaderValue::from_str(text).expect("visible ASCII is a header value");
     value.set_sensitive(true);
     value

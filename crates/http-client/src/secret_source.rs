@@ -1,4 +1,4 @@
-//! Where secrets come from. They are read at each use, so that a rotated one counts without a restart.
+//! Where secrets come from. They are read at each use, so a rotated one takes effect without a restart.
 
 use std::env::{self, VarError};
 use std::fmt;
@@ -9,16 +9,16 @@ use zeroize::Zeroizing;
 
 use crate::secret::{Secret, SecretError};
 
-/// The place of a secret, which may be shown.
+/// The place of a secret, which may be logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SecretSource {
     /// An environment variable.
     Variable(String),
-    /// A file that holds it and nothing else.
+    /// A file that contains only the secret.
     File(PathBuf),
 }
 
-/// Why there is no secret to use. Says what to mend, and nothing of the secret.
+/// Why there is no usable secret. Names the remedy, and nothing of the secret.
 #[derive(Debug, Error)]
 pub enum SecretSourceError {
     #[error("the variable {0} is not set")]
@@ -41,13 +41,13 @@ impl fmt::Display for SecretSource {
 }
 
 impl SecretSource {
-    /// The secret as it is now, without the white space around it.
+    /// The current secret, without surrounding white space.
     pub fn read(&self) -> Result<Secret, SecretSourceError> {
         Secret::parse(&self.text()?)
             .map_err(|error| SecretSourceError::Unusable { holder: self.clone(), source: error })
     }
 
-    /// Whatever text is there: a secret of several lines, say.
+    /// The whole text, for a secret of several lines.
     pub fn text(&self) -> Result<Zeroizing<String>, SecretSourceError> {
         let text = match self {
             Self::Variable(name) => env::var(name).map_err(|error| match error {

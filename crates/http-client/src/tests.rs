@@ -47,7 +47,7 @@ async fn head(socket: &mut (impl AsyncRead + Unpin)) -> String {
 }
 
 async fn say(socket: &mut (impl AsyncWrite + Unpin), text: &str) {
-    // The client may have hung up already, which is its right.
+    // The client may have hung up already.
     let _ = socket.write_all(text.as_bytes()).await;
     let _ = socket.flush().await;
 }
@@ -241,7 +241,7 @@ async fn a_connection_is_used_again_for_as_long_as_its_server_keeps_it() {
     const NONE: &str = "HTTP/1.1 204 No Content\r\n\r\n";
     let (address, mut connections) = answers_on_one_connection(&[HELLO, CHUNKED, NONE, HELLO]).await;
     let client = client();
-    // It hangs up in the middle of these, and the next request is not sent into the void.
+    // It hangs up in the middle of these, and the next request must not go to the closed connection.
     for told in ["hello", "hello", "", "hello", "hello", "hello"] {
         assert_eq!(body(&client, address).await, told);
     }
@@ -290,7 +290,7 @@ async fn an_answer_to_what_is_still_being_sent_is_heard() {
         head(&mut socket).await;
         say(&mut socket, "HTTP/1.1 413 Content Too Large\r\ncontent-length: 5\r\n\r\nlarge").await;
         let _ = socket.shutdown().await;
-        // Reads on, as servers do so that their answer is not lost.
+        // Goes on reading, as servers do to keep their answer from being lost.
         let _ = socket.read_to_end(&mut Vec::new()).await;
     })
     .await;
@@ -378,7 +378,7 @@ async fn plain_http_goes_through_the_proxy_with_its_whole_address() {
     assert!(head.starts_with("GET http://model.example:8000/v1 HTTP/1.1\r\n"), "{head}");
     assert!(head.contains("proxy-authorization: Basic dXNlcjp3b3Jk\r\n"), "{head}");
 
-    // Loopback is reached without it: the proxy would have been told.
+    // Loopback is reached directly: a request to the proxy would be recorded.
     let own = answers(HELLO).await;
     client.send(get(&format!("http://{own}/"))).await.expect("an answer");
     assert!(heard.try_recv().is_err());
@@ -437,7 +437,7 @@ async fn a_certificate_nobody_vouches_for_is_refused_with_a_sentence() {
 #[tokio::test]
 async fn a_server_without_tls_is_told_from_a_broken_connection() {
     let plain = answers("HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await;
-    // The greeting of TLS holds no blank line, so this server has to answer without reading to one.
+    // A TLS hello contains no blank line, so this server answers without reading up to one.
     let blunt = server(|mut socket| async move {
         let _ = socket.read(&mut [0; 1024]).await;
         say(&mut socket, "HTTP/1.1 400 Bad Request\r\n\r\n").await;

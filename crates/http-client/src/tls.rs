@@ -1,4 +1,4 @@
-//! Whom we trust, and what to tell when we do not.
+//! Which certificate authorities are trusted, and the error when none matches.
 
 use std::io;
 use std::sync::Arc;
@@ -8,21 +8,21 @@ use rustls::{CertificateError, ClientConfig, Error, RootCertStore};
 use crate::error::ClientError;
 
 /// The certificate authorities of the system: its store, or what `SSL_CERT_FILE` and `SSL_CERT_DIR` name. A system
-/// without any is no error until somebody has to be trusted.
+/// without any is an error only when a certificate must be verified.
 pub(crate) fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     roots
 }
 
-/// How TLS is spoken with those roots: versions 1.2 and 1.3, without a certificate of our own.
+/// The TLS configuration with those roots: versions 1.2 and 1.3, without a client certificate.
 pub(crate) fn config(roots: RootCertStore) -> Result<ClientConfig, ClientError> {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let builder = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
     Ok(builder.map_err(ClientError::Tls)?.with_root_certificates(roots).with_no_client_auth())
 }
 
-/// Why a handshake failed, when that was a decision and not a broken connection.
+/// Why a handshake failed, if a certificate or protocol was rejected rather than the connection broken.
 pub(crate) fn refusal(error: &io::Error) -> Option<&'static str> {
     Some(match rustls_error(error)? {
         Error::InvalidCertificate(
@@ -39,11 +39,11 @@ pub(crate) fn refusal(error: &io::Error) -> Option<&'static str> {
              has it in SSL_CERT_FILE"
         }
         Error::InvalidMessage(_) => "it does not answer with TLS; perhaps the address should begin with http://",
-        _ => "no common way of TLS was found",
+        _ => "no common TLS version or cipher suite was found",
     })
 }
 
-/// The connector wraps what rustls says in one or two `io::Error`s.
+/// The connector wraps rustls's error in one or two `io::Error`s.
 fn rustls_error(error: &io::Error) -> Option<&Error> {
     let inner = error.get_ref()?;
     inner.downcast_ref::<Error>().or_else(|| rustls_error(inner.downcast_ref::<io::Error>()?))
