@@ -1,6 +1,6 @@
 //! `POST /v2/agent/{projectId}/job`: accept a job. It runs on when this has answered.
 
-use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, wanted_branch};
+use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, requested_branch};
 use docent_types::Project;
 use docent_web::{HttpError, Request, Response, rate_limit, respond};
 use http::header::LOCATION;
@@ -26,7 +26,7 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, project: &Proje
     let new = NewJob {
         project,
         messages: instruction(wanted.prompt)?,
-        branch: wanted_branch(wanted.branch.as_deref())?,
+        branch: requested_branch(wanted.branch.as_deref())?,
         as_draft: wanted.as_draft.unwrap_or(false),
         model: api.models.choose(wanted.model)?,
     };

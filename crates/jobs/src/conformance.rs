@@ -1,7 +1,7 @@
-//! What every store must pass: one story after another, each on an empty store of its own.
+//! The conformance suite of [`Store`]: each test runs on an empty store of its own.
 //!
-//! [`run`] tells them all. A store's own tests call it with a way to make an empty store, on a runtime of several
-//! threads, so that what happens at the same time really does.
+//! [`run`] runs all of them. A store's own tests call it with a function that makes an empty store, on a multi-threaded
+//! runtime, so that concurrent writes really are concurrent.
 
 mod guards;
 mod leases;
@@ -25,7 +25,7 @@ use crate::store::{ClaimRequest, Decide, IdempotencyKey, Store, WriteError, Writ
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// Tells every story, each on a store that `make` gives. Panics at the first promise that is not kept.
+/// Runs every test, each on a store that `make` returns. Panics at the first broken promise.
 pub async fn run<F, Made>(make: F)
 where
     F: Fn() -> Made,
@@ -64,8 +64,8 @@ where
     same::any_history_gives_what_the_twin_gives(make().await).await;
 }
 
-/// Tells a long history, drawn by this number, to a store and to its twin in memory; they must say the same. For a store
-/// that wants more of them than [`run`] tells.
+/// Applies a long random history, derived from the seed `number`, to a store and to [`memory::MemoryStore`], and
+/// compares the two. For a store that wants more histories than [`run`] has.
 pub async fn history(store: Arc<dyn Store>, number: u64) {
     same::same_history(store, number, 1000).await;
 }
@@ -95,7 +95,7 @@ fn id(n: u128) -> JobId {
     JobId::parse(&text).expect("an id")
 }
 
-/// Late enough for every sample job to be due.
+/// Later than every sample job's due time.
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
 fn after(by: Duration) -> Timestamp {
@@ -177,7 +177,7 @@ async fn claim_for(store: &Arc<dyn Store>, now: Timestamp, holder: &str, until: 
     claimed.pop()
 }
 
-/// Lets a decision be about who holds the job.
+/// Applies a decision about the lease.
 async fn hold(store: &Arc<dyn Store>, n: u128, decide: Decide) -> Row {
     store.hold(id(n), NOW, decide).await.expect("the change is written")
 }

@@ -1,11 +1,11 @@
-//! Named points at which a debug build can be made to die, to prove that a job survives it.
+//! Named points at which a debug build can be made to abort, to prove that a job survives it.
 //!
 //! `DOCENT_CRASH_AT=pushed` aborts the process the first time that point is reached, `DOCENT_CRASH_AT=pushed:3` the
-//! third time. A simulation has itself told of each with [`watch`]. Release builds have no such points.
+//! third time. A simulation observes them with [`watch`]. Release builds have no such points.
 
 use std::rc::Rc;
 
-/// All the points there are.
+/// All points.
 pub const POINTS: [&str; 12] = [
     "submitted",
     "claimed",
@@ -21,7 +21,8 @@ pub const POINTS: [&str; 12] = [
     "completed",
 ];
 
-/// What is told of the points that a thread reaches. When it unwinds, it takes the code that reached the point with it.
+/// Called with the name of each point that a thread reaches. If it unwinds, the code that reached the point unwinds
+/// too.
 pub type Watcher = Rc<dyn Fn(&str)>;
 
 #[cfg(debug_assertions)]
@@ -29,24 +30,24 @@ thread_local! {
     static WATCHER: std::cell::RefCell<Option<Watcher>> = const { std::cell::RefCell::new(None) };
 }
 
-/// From here on `watcher` is told of the points that this thread reaches; `None`: nobody is.
+/// Sets the watcher of this thread; `None` removes it.
 #[cfg(debug_assertions)]
 pub fn watch(watcher: Option<Watcher>) {
     WATCHER.set(watcher);
 }
 
-/// Nothing, in a release build.
+/// Does nothing in a release build.
 #[cfg(not(debug_assertions))]
 pub fn watch(_watcher: Option<Watcher>) {}
 
-/// Dies here, if told to.
+/// Aborts here if `DOCENT_CRASH_AT` says so.
 #[cfg(debug_assertions)]
 pub fn point(name: &str) {
     use std::sync::OnceLock;
     use std::sync::atomic::{AtomicI64, Ordering};
 
     static ORDER: OnceLock<Option<(String, AtomicI64)>> = OnceLock::new();
-    debug_assert!(POINTS.contains(&name), "{name} is no point that anybody knows of");
+    debug_assert!(POINTS.contains(&name), "{name} is not a known crash point");
     if let Some(watcher) = WATCHER.with_borrow(Clone::clone) {
         watcher(name);
     }
@@ -63,6 +64,6 @@ pub fn point(name: &str) {
     }
 }
 
-/// Nothing, in a release build.
+/// Does nothing in a release build.
 #[cfg(not(debug_assertions))]
 pub const fn point(_name: &str) {}

@@ -1,8 +1,8 @@
 //! Claims jobs under a lease and runs a worker on each.
 //!
-//! One loop steers: wait for a free place, claim, start; when there is nothing to claim, sleep until a signal or until
-//! the store says something falls due. Each running job has a task that renews its lease and watches for the order to
-//! stop; the worker itself runs in a task of its own, so that a panic in it is one failed attempt and nothing more.
+//! One loop steers: wait for a free worker, claim, start; when there is nothing to claim, sleep until a signal or until
+//! the next due time from the store. Each running job has a task that renews its lease and watches for the signal to
+//! stop; the worker runs in a task of its own, so that a panic in it is one failed attempt and nothing more.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -25,29 +25,29 @@ use crate::state::{self, Outcome};
 use crate::store::{ClaimRequest, Decide, Store, WriteError, WriteGuards};
 use crate::worker::{Failure, Handle, Interrupted, Worker};
 
-/// How long a job waits before it asks again for what this process lacks.
-const WANT: Duration = Duration::from_secs(5);
+/// Delay before a job that found this process short of a resource is tried again.
+const RESOURCE_DELAY: Duration = Duration::from_secs(5);
 
-/// How an engine works.
+/// Settings of an engine.
 #[derive(Debug, Clone)]
 pub struct EngineConfig {
-    /// Names this process in leases.
+    /// The name of this process in leases.
     pub holder: String,
-    /// Jobs run at the same time, at most.
+    /// Most jobs that run at the same time.
     pub workers: usize,
-    /// Jobs of one project run at the same time, at most, by whichever process.
+    /// Most jobs of one project that run at the same time, over all processes.
     pub per_project: usize,
-    /// How long a lease lasts without a renewal. It is renewed every third of this.
+    /// How long a lease lasts without a renewal. It is renewed after each third of this.
     pub lease: Duration,
-    /// Attempts that may fail in a row before the job does, when the worker does not say otherwise.
+    /// Attempts that may fail in a row before the job fails, unless the worker's failure names another number.
     pub attempts: u32,
-    /// The longest a failed attempt waits for the next because something outside asks for it. Asked for more, the job
-    /// fails and says so.
-    pub longest_wait: Duration,
-    /// Attempts that may end without a word, by a crash or a lost lease, before the job counts as what causes it.
+    /// The longest delay that a service outside may ask for before the next attempt. Asked for more, the job fails with
+    /// a message that names it.
+    pub max_wait: Duration,
+    /// Attempts in a row that may end in a crash or a lost lease before the job counts as their cause and fails.
     pub crashes: u32,
-    /// How long to sleep at most when nothing is known to fall due: how late a job submitted by another process, whose
-    /// signal this one cannot hear, may be noticed.
+    /// The longest sleep when nothing is known to fall due: the delay until a job is noticed that another process,
+    /// whose signals do not reach this one, has submitted.
     pub idle: Duration,
 }
 
@@ -59,14 +59,14 @@ impl EngineConfig {
             per_project: usize::MAX,
             lease: Duration::from_secs(30),
             attempts: 5,
-            longest_wait: Duration::from_secs(30 * 60),
+            max_wait: Duration::from_secs(30 * 60),
             crashes: 20,
             idle: Duration::from_secs(1),
         }
     }
 }
 
-/// Runs jobs until told to drain.
+/// Runs jobs until it is drained.
 pub struct Engine {
     jobs: Jobs,
     worker: Arc<dyn Worker>,
@@ -85,15 +85,15 @@ impl Engine {
         Arc::new(Self { jobs, worker, config, running: Mutex::new(HashMap::new()) })
     }
 
-    /// Takes all leases back. For a process that knows to be the only one that works on this store: jobs of a process
-    /// that died before need not wait for their leases to run out.
+    /// Takes all leases back. For a process that is known to be the only one on this store: the jobs of a process that
+    /// died before need not wait for their leases to expire.
     pub async fn take_over(&self) -> Result<usize, StoreError> {
         let (orphans, now) = (self.store().leased().await?, self.jobs.clock.now());
         let guards = WriteGuards { now, quota: None, key: None };
-        // Flushed: its entry is told to whoever listens, and nothing that was told is taken back by a loss of power.
+        // Flushed, because the entry is announced to watchers, and a power loss must not undo what was announced.
         let takes = orphans.iter().map(|id| self.store().change(*id, guards.clone(), Arc::new(state::orphan)));
         for taken in futures::future::join_all(takes).await {
-            // Any other error: the job has ended meanwhile, and there is nothing to take.
+            // Any other error: the job has ended meanwhile and holds no lease.
             if let Err(WriteError::Store(error)) = taken {
                 return Err(error);
             }
@@ -101,9 +101,9 @@ impl Engine {
         Ok(orphans.len())
     }
 
-    /// Runs until `drain` is cancelled, then lets every running job stop between two steps and gives it back.
+    /// Runs until `drain` is cancelled; then every running job stops between two steps and its lease is released.
     ///
-    /// Dropping the future leaves the leases behind: they run out and the jobs are taken up again.
+    /// If the future is dropped, the leases stay: they expire, and the jobs are claimed again.
     pub async fn run(self: Arc<Self>, drain: CancellationToken) {
         let mut tasks = JoinSet::new();
         let mut stopped = self.jobs.signals.stopped.subscribe();
@@ -119,7 +119,7 @@ impl Engine {
                             let (engine, drain) = (Arc::clone(&self), drain.clone());
                             tasks.spawn(async move { engine.run_one(row, drain).await });
                         }
-                        // Looking for what falls due is for whoever has nothing else to do.
+                        // Claiming again at once takes precedence over waiting for due jobs.
                         if !full && self.jobs.signals.work.notified().now_or_never().is_some() {
                             continue;
                         }
@@ -130,12 +130,12 @@ impl Engine {
                     Err(error) => error!(error = &error as &dyn Error, "cannot claim jobs; trying again"),
                 }
             }
-            // In this order, whatever else is due: what happens follows from what happened, and from nothing else.
+            // Polled in this fixed order, so that a simulation is deterministic.
             tokio::select! {
                 biased;
                 () = drain.cancelled() => break,
                 id = stopped.recv() => self.heard_stop(id),
-                // Whoever has no place free is not interested; the signal stays until somebody is.
+                // Not awaited while no worker is free; the signal stays stored until then.
                 () = self.jobs.signals.work.notified(), if tasks.len() < self.config.workers => {}
                 Some(_) = tasks.join_next(), if !tasks.is_empty() => {}
                 () = tokio::time::sleep(nap) => {}
@@ -150,7 +150,7 @@ impl Engine {
 
     fn heard_stop(&self, id: Result<JobId, RecvError>) {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        // A missed signal costs only time: the lease's next renewal is refused and stops the job as well.
+        // A missed signal costs only time: the next renewal of the lease is refused, which stops the job as well.
         if let Some(token) = id.ok().and_then(|id| running.get(&id)) {
             token.cancel();
         }
@@ -182,7 +182,7 @@ impl Engine {
         // At the highest level, so that whatever is logged, it says of which job.
         self.attempt(row, stop, drain).instrument(error_span!("attempt", job = %id)).await;
         self.running.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        // Its concurrency key is free now, and another job may have waited for it.
+        // Its concurrency key is free now, and another job may wait for it.
         self.jobs.signals.work.notify_one();
     }
 
@@ -238,7 +238,7 @@ impl Engine {
         let until = now.plus(self.config.lease);
         match self.store().hold(id, now, Arc::new(move |row: &Row| state::renew(row, token, until))).await {
             Ok(_) => {}
-            // The store may come back before the lease runs out; until then the work is still ours.
+            // The store may recover before the lease expires; until then the job is still ours.
             Err(WriteError::Store(error)) => {
                 warn!(error = &error as &dyn Error, "could not renew the lease");
             }
@@ -262,8 +262,8 @@ impl Engine {
                 error!(error = &error as &dyn Error, "job left to be rescued");
             }
             Err(Failure::Wait { why }) => {
-                warn!(why, seconds = WANT.as_secs(), "the job waits for this process to have room for it");
-                let not_before = self.jobs.clock.now().plus(WANT);
+                warn!(why, seconds = RESOURCE_DELAY.as_secs(), "the job waits for this process to have room for it");
+                let not_before = self.jobs.clock.now().plus(RESOURCE_DELAY);
                 let decide: Decide = Arc::new(move |row: &Row| state::postpone(row, token, &why, not_before));
                 let given = handle.give_back(decide).await;
                 log_if_failed("give the job back", given);
@@ -272,7 +272,7 @@ impl Engine {
                 let failed = handle.row().attempt.failed + 1;
                 if failed >= attempts.unwrap_or(self.config.attempts) {
                     self.give_up(handle, &why, halt).await;
-                } else if let Some(wait) = after.filter(|wait| *wait > self.config.longest_wait) {
+                } else if let Some(wait) = after.filter(|wait| *wait > self.config.max_wait) {
                     let minutes = wait.as_secs().div_ceil(60);
                     let why = format!("{why}, and asks to be left alone for {minutes} minutes");
                     self.give_up(handle, &why, halt).await;
@@ -312,7 +312,7 @@ impl Engine {
     }
 }
 
-/// One turn after another, until the job ends or must stop.
+/// Runs turns until the job ends or must stop.
 async fn turn(worker: &dyn Worker, handle: &mut Handle) -> Result<(), Failure> {
     loop {
         handle.rewind();

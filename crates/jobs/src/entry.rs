@@ -4,7 +4,7 @@ use docent_types::{Halt, JobStatus, Message, Timestamp};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One entry as the store gives it back. `seq` begins at 1 and has no gaps.
+/// One journal entry. `seq` begins at 1 and has no gaps.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub seq: u64,
@@ -12,13 +12,13 @@ pub struct Entry {
     pub body: EntryBody,
 }
 
-/// What an entry says.
+/// What an entry records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "entry", rename_all = "snake_case")]
 pub enum EntryBody {
     /// A new job's request or a follow-up.
     Instruction(Instruction),
-    /// The job changed its state.
+    /// The job changed its status.
     Transition {
         to: JobStatus,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -26,15 +26,15 @@ pub enum EntryBody {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message: Option<String>,
     },
-    /// A lease was given, or an expired one taken over.
+    /// A lease was granted, or an expired one taken over (`rescued`).
     Leased { token: u64, holder: String, rescued: bool },
     /// An attempt ended and will be tried again.
     Retry { why: String, not_before: Timestamp },
-    /// What the worker did. `kind` is the worker's own word, `data` the worker's own shape.
+    /// What the worker did. The worker defines `kind` and the shape of `data`.
     Work { kind: String, data: Value },
 }
 
-/// What somebody asked for.
+/// What a caller asks the agent to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Instruction {
     pub messages: Vec<Message>,

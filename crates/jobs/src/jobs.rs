@@ -1,4 +1,4 @@
-//! What the faces call.
+//! The calls that the HTTP APIs make.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::state;
 use crate::store::{IdempotencyKey, JobQuery, Pruned, Pruning, Store, WriteError, WriteGuards, WriteOutcome};
 use crate::watch::{Waiter, Watch, Watchers};
 
-/// The longest anybody may wait for a job in one go, in seconds: less than what proxies commonly put up with.
+/// The longest wait for a job in one request, in seconds: less than the usual time limit of proxies.
 pub const LONGEST_WAIT: u32 = 60;
 
 const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-/// How often jobs may be created and followed up, a project and 60 minutes, and what a job may be.
+/// Quotas for created jobs and follow-ups, per project and 60 minutes, and the limits of a job.
 #[derive(Debug, Clone, Copy)]
 pub struct JobLimits {
     pub creates_per_hour: u32,
@@ -38,7 +38,7 @@ impl Default for JobLimits {
     }
 }
 
-/// How long what is over is kept; `None` is for ever.
+/// How long ended jobs are kept; `None` is for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retention {
     /// The journal of an ended job. Without it the job still shows how it ended, and takes no more instructions.
@@ -61,14 +61,14 @@ pub struct NewJob<'a> {
 /// Why a call was not carried out.
 pub type JobError = CallError;
 
-/// What the faces and the engine of one process tell each other directly. Only a shortcut: whoever misses a signal
-/// finds the same in the store a little later.
+/// Signals between the APIs and the engine of one process. They only save time: what a missed signal announced is found
+/// in the store a little later.
 #[derive(Debug, Clone)]
 pub(crate) struct Signals {
     pub(crate) work: Arc<Notify>,
     pub(crate) stopped: broadcast::Sender<JobId>,
     pub(crate) watchers: Arc<Watchers>,
-    /// The process goes down: whoever only waits is sent away.
+    /// The process is shutting down: requests that only wait are answered now.
     pub(crate) draining: CancellationToken,
 }
 
@@ -95,7 +95,7 @@ impl Jobs {
         Self { store, clock, ids, limits, signals }
     }
 
-    /// Accepts a job. When this returns, the job survives the loss of power.
+    /// Accepts a job. When this returns, the job survives a loss of power.
     pub async fn submit(&self, new: NewJob<'_>, key: Option<Fingerprint>) -> Result<WriteOutcome, JobError> {
         if new.branch.as_ref().is_some_and(|branch| branch.as_str() == new.project.branch) {
             return Err(Refusal::invalid(format!(
@@ -154,14 +154,14 @@ impl Jobs {
         Ok(written)
     }
 
-    /// Puts a job away for good; an active one is stopped first.
+    /// Archives a job for good; an active one is stopped first.
     pub async fn archive(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, JobError> {
         self.job(project, id).await?;
         let now = self.clock.now();
         let guards = WriteGuards { now, quota: None, key: None };
         let decide = Arc::new(move |row: &_| state::archive(row, now));
         let written = self.store.change(id, guards, decide).await.map_err(|error| Self::explain(error, "job"))?;
-        // Nobody listening means nobody in this process runs it.
+        // Without a receiver no engine of this process runs it.
         let _ = self.signals.stopped.send(id);
         self.signals.watchers.wrote(id);
         self.signals.work.notify_one();
@@ -170,14 +170,14 @@ impl Jobs {
 
     /// A job of a project. A job of another project is not found.
     pub async fn job(&self, project: &ProjectId, id: JobId) -> Result<Arc<AgentJob>, JobError> {
-        match self.store.at_hand(id).filter(|job| job.project == *project) {
+        match self.store.cached(id).filter(|job| job.project == *project) {
             Some(job) => Ok(job),
             None => Ok(self.row(project, id).await?.job),
         }
     }
 
-    /// A job of a project as soon as it is not active any more; as it is then when it still is after `within`, or when the
-    /// engine beside drains. Whoever waits costs the store nothing while only this process writes.
+    /// A job of a project as soon as it is no longer active; or in its current state after `within`, or when the engine
+    /// of this process drains. While only this process writes, waiting costs the store nothing.
     pub async fn settled(&self, project: &ProjectId, id: JobId, within: Duration) -> Result<Arc<AgentJob>, JobError> {
         let waiter = Waiter::new(&self.signals.watchers, &self.store, id);
         let wait = async {
@@ -186,7 +186,7 @@ impl Jobs {
                 if job.status != JobStatus::Active {
                     return Ok(job);
                 }
-                waiter.told().await;
+                waiter.written().await;
             }
         };
         tokio::select! {
@@ -197,23 +197,23 @@ impl Jobs {
         self.job(project, id).await
     }
 
-    /// A job of a project at once; with `wait`, as soon as it is not active any more, as [`Self::settled`] says, or as it is
-    /// when whoever asks has to go before that.
+    /// A job of a project: at once, or with `wait` as [`Self::settled`] returns it, or in its current state when
+    /// `leave` completes first.
     pub async fn look(
         &self,
         project: &ProjectId,
         id: JobId,
         wait: Option<Duration>,
-        has_to_go: impl Future<Output = ()>,
+        leave: impl Future<Output = ()>,
     ) -> Result<Arc<AgentJob>, JobError> {
         if let Some(within) = wait {
             let waiting = async {
                 tokio::select! {
                     settled = self.settled(project, id, within) => Some(settled),
-                    () = has_to_go => None,
+                    () = leave => None,
                 }
             };
-            // In a box, so that those who do not wait need no room for it.
+            // Boxed, so that a call without a wait needs no space for it.
             if let Some(settled) = Box::pin(waiting).await {
                 return settled;
             }
@@ -221,9 +221,9 @@ impl Jobs {
         self.job(project, id).await
     }
 
-    /// Forgets one step's worth of what has been over for longer than it is kept.
+    /// One step of pruning: deletes at most `STEP` entries and jobs whose retention has passed.
     pub async fn prune(&self, keep: Retention) -> Result<Pruned, StoreError> {
-        /// Entries and jobs in one step.
+        /// Entries and jobs together.
         const STEP: usize = 1000;
         let now = self.clock.now();
         let before = |kept: Option<Duration>| kept.map(|kept| now.minus(kept));
@@ -231,18 +231,18 @@ impl Jobs {
         self.store.prune(Pruning { now, journals_before, jobs_before, limit: STEP }).await
     }
 
-    /// An id as a caller wrote it.
+    /// Parses an id as a caller wrote it.
     ///
     /// # Errors
-    /// What is no id at all is no job either.
+    /// 404: a text that is not an id names no job.
     pub fn id(project: &ProjectId, text: &str) -> Result<JobId, Refusal> {
         JobId::parse(text).ok_or_else(|| Self::not_found(project, text))
     }
 
-    /// Hears of a job of a project: its journal after the entry with this sequence number (0 for all of it), and on, until
-    /// the job is not active any more. Whoever stops listening does not disturb the job.
+    /// Watches a job of a project: its journal after the entry with this sequence number (0 for all of it), and further
+    /// entries until the job is no longer active. Dropping the watch does not affect the job.
     ///
-    /// # Errors
+    /// There is no such job, or its journal has no entry `after`.
     /// There is no such job, or its journal does not reach to `after`.
     pub async fn watch(&self, project: &ProjectId, id: JobId, after: u64) -> Result<Watch, JobError> {
         let row = self.row(project, id).await?;

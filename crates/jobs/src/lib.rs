@@ -7,12 +7,13 @@
 //! - [`state`] holds every rule about states, as pure functions from a row and a command to the changed row and the
 //!   entries that go with it. Nothing else changes a state.
 //! - [`Store`] is the port to storage: it applies such a function to a row in one durable transaction.
-//! - [`Jobs`] is what faces call: submit, follow up, archive, look up.
+//! - [`Jobs`] is what the HTTP APIs call: submit, follow up, archive, look up.
 //! - [`Engine`] claims jobs under a lease and runs a [`Worker`] on each; a late worker's write is refused by the
 //!   fencing token of its lease.
-//! - [`Watch`] tells of a job while it runs: its journal as it grows, and what is only said live.
-//! - [`memory::MemoryStore`] is the store's twin for tests, and [`conformance`] is what every store must pass.
-//!   [`scripted::Scripted`] is a worker that does what a test says.
+//! - [`Watch`] follows a job while it runs: its journal as it grows, and live events that are not journaled.
+//! - [`memory::MemoryStore`] is the store in memory, for tests; [`conformance`] is the suite that every store must
+//!   pass.
+//! [`scripted::Scripted`] is a worker that acts on a test's commands.
 
 pub mod conformance;
 pub mod crash;
@@ -31,7 +32,7 @@ mod worker;
 pub use engine::{Engine, EngineConfig};
 pub use entry::{Entry, EntryBody, Instruction};
 pub use jobs::{JobError, JobLimits, Jobs, LONGEST_WAIT, NewJob, Retention};
-pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, wanted_branch};
+pub use request::{Fingerprint, LARGEST_REQUEST, ModelNames, requested_branch};
 pub use row::{Attempt, Lease, Row, named_after};
 pub use state::{JobProgress, Outcome};
 pub use store::{

@@ -1,4 +1,4 @@
-//! The store's twin in memory: the same promises except survival, for tests and for trying things out.
+//! The store in memory: the same promises except durability, for tests and experiments.
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct State {
     jobs: BTreeMap<JobId, Job>,
-    /// When each project was served last, in jobs given out.
+    /// When each project was last served, as a running count of jobs claimed.
     served: HashMap<ProjectId, u64>,
     turn: u64,
     uses: HashMap<String, VecDeque<Timestamp>>,
@@ -56,7 +56,7 @@ impl MemoryStore {
 }
 
 impl State {
-    /// The first answer given to this key, while it is remembered.
+    /// The first answer to this key, while it is remembered.
     fn answered(&self, guards: &WriteGuards) -> Result<Option<WriteOutcome>, WriteError> {
         let Some(key) = &guards.key else { return Ok(None) };
         match self.answers.get(&(key.scope.clone(), key.key.clone())) {
@@ -73,7 +73,7 @@ impl State {
         self.answers.insert((key.scope, key.key), answer);
     }
 
-    /// Counts one use, or says how long until there is one.
+    /// Counts one use, or refuses with the wait until the next one is free.
     fn admit(&self, quota: &Quota, now: Timestamp) -> Result<(), WriteError> {
         let quota_status = self.uses.get(&quota.bucket).map(|uses| stand(quota, uses, now));
         let quota_status = quota_status.unwrap_or_else(|| stand(quota, &VecDeque::new(), now));
@@ -83,7 +83,7 @@ impl State {
     fn count(&mut self, quota: &Quota, now: Timestamp) -> Result<QuotaStatus, WriteError> {
         self.admit(quota, now)?;
         let uses = self.uses.entry(quota.bucket.clone()).or_default();
-        // Twice the window, so that a clock that is behind still counts what it must.
+        // Twice the window, so that a process whose clock is behind still counts every use in its window.
         let forgotten = now.minus(quota.window.saturating_mul(2));
         uses.retain(|at| *at > forgotten);
         let place = uses.partition_point(|at| *at <= now);
@@ -102,7 +102,7 @@ impl State {
         shown
     }
 
-    /// The job whose turn it is.
+    /// The job to claim next.
     fn next(&self, request: ClaimRequest) -> Option<&Row> {
         let now = request.now;
         let living = || self.jobs.values().map(|job| &job.row).filter(|row| is_living(row, now));
@@ -118,7 +118,7 @@ impl State {
         free.min_by_key(|row| (self.served.get(&row.job.project), &row.job.project, row.id()))
     }
 
-    /// Ended jobs, those that ended first before others.
+    /// Ended jobs, in the order in which they ended.
     fn ended(&self, before: Option<Timestamp>) -> Vec<JobId> {
         let Some(before) = before else { return Vec::new() };
         let ended = self.jobs.iter().filter_map(|(id, job)| Some((job.ended_at.filter(|at| *at < before)?, *id)));
@@ -128,7 +128,7 @@ impl State {
     }
 }
 
-/// `uses` are sorted, oldest first.
+/// The quota's status. `uses` are sorted, oldest first.
 fn stand(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> QuotaStatus {
     let start = now.minus(quota.window);
     let first = uses.partition_point(|at| *at <= start);
@@ -138,7 +138,7 @@ fn stand(quota: &Quota, uses: &VecDeque<Timestamp>, now: Timestamp) -> QuotaStat
         None => Duration::ZERO,
         Some(over) => {
             let free_at = uses.get(first + over).map(|at| at.plus(quota.window));
-            // A use that a clock ahead of this one has written seems to take longer.
+            // A use written by a process whose clock is ahead would yield a longer wait than the window.
             free_at.map_or(quota.window, |at| at.since(now).min(quota.window))
         }
     };

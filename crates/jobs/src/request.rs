@@ -1,14 +1,14 @@
-//! What a caller may ask of a job, whichever way the request came.
+//! Checks of a caller's request for a job, shared by the API versions.
 
 use docent_types::{BranchName, Refusal};
 use sha2::{Digest, Sha256};
 
-/// How large a request that a job begins or goes on with may be, in bytes.
+/// The largest body of a request that creates or continues a job, in bytes.
 pub const LARGEST_REQUEST: usize = 1024 * 1024;
 /// The longest idempotency key, in characters.
 const LONGEST_KEY: usize = 255;
 
-/// The caller's idempotency key and a digest of the request it stands for.
+/// The caller's idempotency key and a digest of the request it was sent with.
 #[derive(Debug, Clone)]
 pub struct Fingerprint {
     pub key: String,
@@ -16,10 +16,10 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint of a request from what its `Idempotency-Key` headers hold, `None` when there is none.
+    /// The fingerprint of a request from the values of its `Idempotency-Key` headers, `None` without one.
     ///
     /// # Errors
-    /// A key that came more than once, is empty, too long, or not of visible ASCII characters.
+    /// A key that was sent more than once, is empty, too long, or not of visible ASCII characters.
     pub fn of<'a>(keys: impl IntoIterator<Item = &'a [u8]>, request: &[u8]) -> Result<Option<Self>, Refusal> {
         let mut keys = keys.into_iter();
         let Some(key) = keys.next() else { return Ok(None) };
@@ -37,16 +37,16 @@ impl Fingerprint {
     }
 }
 
-/// The models a job may ask for.
+/// The models that a job may use.
 #[derive(Debug, Clone)]
 pub struct ModelNames {
     pub offered: Vec<String>,
-    /// The one of a job that asks for none.
+    /// The model of a job that names none.
     pub default: String,
 }
 
 impl ModelNames {
-    /// The model of a job that asks for `wanted`.
+    /// The model of a job that names `wanted`.
     ///
     /// # Errors
     /// It is not offered; the sentence lists those that are.
@@ -63,11 +63,11 @@ impl ModelNames {
     }
 }
 
-/// The branch a job asks for, `None` when it leaves that to us or names none.
+/// The branch that a job names; `None` when it names none.
 ///
 /// # Errors
-/// A name git would refuse.
-pub fn wanted_branch(name: Option<&str>) -> Result<Option<BranchName>, Refusal> {
+/// A name that git would refuse.
+pub fn requested_branch(name: Option<&str>) -> Result<Option<BranchName>, Refusal> {
     name.filter(|name| !name.is_empty())
         .map(BranchName::parse)
         .transpose()
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_branch_is_one_git_accepts_or_left_to_us() {
-        let wanted = |name| wanted_branch(name).map(|branch| branch.map(String::from)).map_err(|_| ());
+        let wanted = |name| requested_branch(name).map(|branch| branch.map(String::from)).map_err(|_| ());
         for (name, branch) in [
             (None, Ok(None)),
             (Some(""), Ok(None)),

@@ -1,12 +1,12 @@
-//! A job as the store keeps it: what anyone may see, and what only the engine needs.
+//! A job as the store keeps it: its public part, and what only the engine needs.
 
 use std::sync::Arc;
 
 use docent_types::{AgentJob, JobId, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The right to work on a job until a moment. The token grows with every lease of the job, so a write that carries an
-/// old one is known to be late.
+/// The right to work on a job until a given time. The token grows with every lease of the job, so a write with an older
+/// token is known to be late.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     pub token: u64,
@@ -15,7 +15,7 @@ pub struct Lease {
     pub until: Timestamp,
 }
 
-/// How the current turn's attempts have gone.
+/// The failed attempts of the current turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 pub struct Attempt {
     /// Attempts that ended in a failure worth retrying, or in a lost lease, since the last instruction.
@@ -24,18 +24,18 @@ pub struct Attempt {
     pub not_before: Timestamp,
 }
 
-/// What the branch of a job begins with that asks for none; its id follows.
-const OWN: &str = "docent/";
+/// Prefix of the branch of a job that names none; the job's id follows.
+const OWN_PREFIX: &str = "docent/";
 
-/// The branch of a job that asks for none.
+/// The branch of a job that names none.
 pub(crate) fn own_branch(id: JobId) -> String {
-    format!("{OWN}{id}")
+    format!("{OWN_PREFIX}{id}")
 }
 
-/// The job that a branch is named after, as one is whose job asks for none. A name alone: there need not be such a job.
+/// The job id in the name of a branch of our own form. There need not be such a job.
 pub fn named_after(branch: &str) -> Option<JobId> {
-    let name = branch.strip_prefix(OWN)?;
-    // Of the ways to write an id it is the one that we do.
+    let name = branch.strip_prefix(OWN_PREFIX)?;
+    // Only the form of the id that we write.
     let ours = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-');
     JobId::parse(name).filter(|_| name.bytes().all(ours))
 }
@@ -45,19 +45,19 @@ pub fn named_after(branch: &str) -> Option<JobId> {
 /// Invariant: `lease` is `Some` only while the job is active.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Row {
-    /// Shared with whoever was shown it: it changes seldom, and is asked for often.
+    /// Shared with its readers: it changes seldom and is read often.
     #[serde(with = "shared")]
     pub job: Arc<AgentJob>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
-    /// The highest token ever given.
+    /// The highest token granted so far.
     pub last_token: u64,
     pub attempt: Attempt,
     /// Sequence number of the newest journal entry.
     pub last_seq: u64,
     /// Sequence number of the newest instruction.
     pub last_instruction: u64,
-    /// Journal entries up to this sequence number were deleted, as nobody wants to keep them; 0 while it is whole.
+    /// Journal entries up to this sequence number were pruned; 0 while the journal is complete.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pruned_to: u64,
 }
@@ -67,7 +67,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// A job is written and read as if nobody shared it.
+/// Serializes the job as if it were not in an `Arc`.
 mod shared {
     use super::{AgentJob, Arc, Deserialize, Deserializer, Serialize, Serializer};
 
@@ -90,8 +90,8 @@ impl Row {
         named_after(&self.job.source.branch) == Some(self.id())
     }
 
-    /// Two rows with the same concurrency key are never leased at the same time: one branch of one repository. A job stays in its
-    /// concurrency key.
+    /// Two rows with the same concurrency key (repository and branch) are never leased at the same time. A job's key
+    /// never changes.
     pub fn concurrency_key(&self) -> (&str, &str) {
         (&self.job.source.repository, &self.job.source.branch)
     }

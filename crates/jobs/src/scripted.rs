@@ -1,4 +1,4 @@
-//! A worker that does what it is told, for the tests of whoever shows jobs to somebody.
+//! A worker that acts on a test's commands, for the tests of code that presents jobs.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::jobs::Jobs;
 use crate::state::Outcome;
 use crate::worker::{Failure, Handle, Worker};
 
-/// Works on one job at a time, by the script that is told while it works.
+/// Works on one job at a time, by commands sent while it works.
 #[derive(Debug, Clone)]
 pub struct Scripted {
     tells: UnboundedSender<Act>,
@@ -29,7 +29,7 @@ enum Act {
 }
 
 impl Scripted {
-    /// A worker on the jobs of `jobs`, for as long as the runtime lives.
+    /// Starts a worker on the jobs of `jobs`, for the life of the runtime.
     pub fn start(jobs: &Jobs) -> Self {
         let (tells, script) = unbounded_channel();
         let scripted = Self { tells, script: Arc::new(Mutex::new(script)) };
@@ -39,12 +39,12 @@ impl Scripted {
         scripted
     }
 
-    /// One entry of the journal, which [`tell`] tells as these events.
+    /// Writes one journal entry, which [`tell`] turns back into these events.
     pub fn writes(&self, events: impl Into<Vec<JobEvent>>) {
         self.does(Act::Write(events.into()));
     }
 
-    /// Something that is heard now or never.
+    /// Sends a live event.
     pub fn says(&self, event: JobEvent) {
         self.does(Act::Say(event));
     }
@@ -58,7 +58,7 @@ impl Scripted {
     }
 
     fn does(&self, act: Act) {
-        // The other end is held by the worker, which is this one.
+        // The receiver belongs to this worker's own task.
         let _ = self.tells.send(act);
     }
 }
@@ -86,7 +86,7 @@ impl Worker for Scripted {
     }
 }
 
-/// What an entry tells that was written by [`Scripted`] or the engine.
+/// The events of an entry that [`Scripted`] or the engine wrote.
 pub fn tell(entry: &Entry) -> Vec<JobEvent> {
     match &entry.body {
         EntryBody::Instruction(instruction) => {

@@ -7,7 +7,7 @@
 //!             ├─lease / renew / append / retry / release (stays active)
 //! ```
 //!
-//! `archived` is final. Whoever writes under a lease must hold it: the token of the write is compared with the row's.
+//! `archived` is final. A write under a lease must present the row's current token.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub fn create(job: AgentJob, instruction: Instruction) -> (Row, Vec<EntryBody>) 
     )
 }
 
-/// One more instruction: an active job hears it at its next step, an ended one is active again.
+/// Adds an instruction: an active job reads it at its next step, an ended one becomes active again.
 pub fn follow_up(row: &Row, instruction: Instruction, now: Timestamp) -> Result<Change, Refusal> {
     let mut next = row.clone();
     let mut entries = Vec::new();
@@ -76,7 +76,7 @@ pub fn follow_up(row: &Row, instruction: Instruction, now: Timestamp) -> Result<
     Ok(Change { next, entries })
 }
 
-/// Puts a job away. An active one is stopped: its lease is taken, so its worker can write nothing more.
+/// Archives a job. An active one is stopped: its lease is removed, so its worker's next write is refused.
 pub fn archive(row: &Row, now: Timestamp) -> Result<Change, Refusal> {
     let mut next = row.clone();
     let job = Arc::make_mut(&mut next.job);
@@ -95,7 +95,7 @@ pub fn archive(row: &Row, now: Timestamp) -> Result<Change, Refusal> {
     Ok(Change { next, entries: vec![entry] })
 }
 
-/// Gives the job to `holder` until `until`. A lease that ran out without being given back counts as a failed attempt.
+/// Grants the lease to `holder` until `until`. An expired lease that was not released counts as a failed attempt.
 pub fn lease(row: &Row, holder: &str, until: Timestamp) -> Result<Change, Refusal> {
     if row.job.status != JobStatus::Active {
         return Err(Refusal::conflict("the job is not active"));
@@ -111,17 +111,17 @@ pub fn lease(row: &Row, holder: &str, until: Timestamp) -> Result<Change, Refusa
     Ok(Change { next, entries: vec![EntryBody::Leased { token, holder: holder.to_owned(), rescued }] })
 }
 
-/// Checks that the writer still holds the job.
-fn held(row: &Row, token: u64) -> Result<(), Refusal> {
+/// Checks that the writer still holds the lease.
+fn check_lease(row: &Row, token: u64) -> Result<(), Refusal> {
     match &row.lease {
         Some(lease) if lease.token == token && row.job.status == JobStatus::Active => Ok(()),
         _ => Err(Refusal::conflict("the lease on the job was lost")),
     }
 }
 
-/// Keeps the lease until a later moment.
+/// Extends the lease.
 pub fn renew(row: &Row, token: u64, until: Timestamp) -> Result<Change, Refusal> {
-    held(row, token)?;
+    check_lease(row, token)?;
     let mut next = row.clone();
     if let Some(lease) = &mut next.lease {
         lease.until = until;
@@ -129,41 +129,41 @@ pub fn renew(row: &Row, token: u64, until: Timestamp) -> Result<Change, Refusal>
     Ok(Change { next, entries: Vec::new() })
 }
 
-/// Writes down what the worker did or is about to do, and what of it anyone may see.
-pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, shown: JobProgress) -> Result<Change, Refusal> {
-    held(row, token)?;
+/// Records what the worker did or is about to do, and the progress shown on the job.
+pub fn append(row: &Row, token: u64, work: Vec<EntryBody>, progress: JobProgress) -> Result<Change, Refusal> {
+    check_lease(row, token)?;
     let mut next = row.clone();
     if !work.is_empty() {
-        // It got further than before, whatever ended the attempts until now.
+        // Progress was made, so earlier failures no longer count.
         next.attempt.failed = 0;
     }
-    if let Some(todos) = shown.todos {
+    if let Some(todos) = progress.todos {
         Arc::make_mut(&mut next.job).todos = todos;
     }
-    if let Some(link) = shown.pr_link {
+    if let Some(link) = progress.pr_link {
         Arc::make_mut(&mut next.job).pr_link = Some(link);
     }
     Ok(Change { next, entries: work })
 }
 
-/// What of the worker's progress shows on the job itself.
+/// Progress shown on the job itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JobProgress {
     pub todos: Option<Vec<Todo>>,
     pub pr_link: Option<String>,
 }
 
-/// Ends the turn. With an instruction newer than the newest the worker has `seen`, the job stays active under the same
-/// lease instead and the worker goes on; `work` is written down either way.
+/// Ends the turn. If there is an instruction newer than `seen`, the newest that the worker has read, the job stays
+/// active under the same lease and the worker goes on; `work` is recorded either way.
 pub fn finish(
     row: &Row,
     token: u64,
     seen: u64,
     outcome: &Outcome,
     work: Vec<EntryBody>,
-    shown: JobProgress,
+    progress: JobProgress,
 ) -> Result<Change, Refusal> {
-    let Change { mut next, mut entries } = append(row, token, work, shown)?;
+    let Change { mut next, mut entries } = append(row, token, work, progress)?;
     if row.last_instruction > seen {
         return Ok(Change { next, entries });
     }
@@ -179,31 +179,32 @@ pub fn finish(
     Ok(Change { next, entries })
 }
 
-/// Gives the job back to be tried again no sooner than `not_before`.
+/// Releases the lease after a failed attempt; the next one begins no sooner than `not_before`.
 pub fn retry(row: &Row, token: u64, why: &str, not_before: Timestamp) -> Result<Change, Refusal> {
-    held(row, token)?;
+    check_lease(row, token)?;
     let mut next = row.clone();
     next.lease = None;
     next.attempt = Attempt { failed: row.attempt.failed + 1, not_before };
     Ok(Change { next, entries: vec![EntryBody::Retry { why: why.to_owned(), not_before }] })
 }
 
-/// Gives the job back to be tried again no sooner than `not_before`, through no fault of its own.
+/// Like [`retry`], but no failed attempt is counted.
 pub fn postpone(row: &Row, token: u64, why: &str, not_before: Timestamp) -> Result<Change, Refusal> {
     let Change { mut next, entries } = retry(row, token, why, not_before)?;
     next.attempt.failed = row.attempt.failed;
     Ok(Change { next, entries })
 }
 
-/// Gives the job back untouched: the process is going down and another will take it up.
+/// Releases the lease without an attempt: the process is shutting down and another will claim the job.
 pub fn release(row: &Row, token: u64) -> Result<Change, Refusal> {
-    held(row, token)?;
+    check_lease(row, token)?;
     let mut next = row.clone();
     next.lease = None;
     Ok(Change { next, entries: Vec::new() })
 }
 
-/// Takes a job from a holder that is known to be dead. It counts as a failed attempt, as the job may be what killed it.
+/// Takes a lease from a holder that is known to be dead. Counts as a failed attempt, because the job may have killed
+/// it.
 pub fn orphan(row: &Row) -> Result<Change, Refusal> {
     let mut next = row.clone();
     if next.lease.take().is_none() {
@@ -215,7 +216,7 @@ pub fn orphan(row: &Row) -> Result<Change, Refusal> {
     Ok(Change { next, entries: vec![EntryBody::Retry { why, not_before }] })
 }
 
-/// Gives up entries of an ended job's journal up to this one. The newest stays: it tells of the end.
+/// Prunes an ended job's journal up to this entry. The newest entry always stays: it records the end.
 pub fn prune(row: &Row, upto: u64) -> Result<Row, Refusal> {
     if row.job.status == JobStatus::Active {
         return Err(Refusal::conflict("the job is active, and its journal is what it goes on from"));
@@ -224,11 +225,11 @@ pub fn prune(row: &Row, upto: u64) -> Result<Row, Refusal> {
     Ok(Row { pruned_to: upto, ..row.clone() })
 }
 
-/// How long to wait before the attempt after `failed` failures and one more: one second, doubled each time, at most five
-/// minutes, and not less than `asked`.
+/// The delay before the next attempt after `failed` earlier failures and one more: one second, doubled each time, at
+/// most five minutes, and at least `asked`.
 ///
-/// A quarter more or less is drawn from the job's id and the count, so that jobs that failed together do not come back
-/// together, and the same story waits the same time whenever it is told. What was asked for is only ever exceeded.
+/// A jitter of up to a quarter is derived from the job's id and the count, so that jobs that failed together do not
+/// return together and a replay waits equally long. The jitter never shortens `asked`.
 pub fn wait(id: JobId, failed: u32, asked: Option<Duration>) -> Duration {
     let backoff = Duration::from_secs(1 << failed.min(9)).min(Duration::from_secs(300));
     let spread = backoff / 2;
@@ -236,7 +237,7 @@ pub fn wait(id: JobId, failed: u32, asked: Option<Duration>) -> Duration {
     asked.map_or(own, |asked| own.max(asked + (asked / 10).min(Duration::from_secs(5)).mul_f64(draw(id, failed))))
 }
 
-/// A number from 0 to 1 that looks like chance (FNV-1a, its high bits folded in).
+/// A pseudo-random number from 0 to 1 (FNV-1a, its high bits folded in).
 fn draw(id: JobId, count: u32) -> f64 {
     let bytes = id.to_string().into_bytes().into_iter().chain(count.to_le_bytes());
     let hash =

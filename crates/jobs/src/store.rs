@@ -13,7 +13,7 @@ use crate::row::Row;
 #[cfg(doc)]
 use crate::state;
 
-/// What must hold for a caller's write to be accepted: counted and remembered in the same transaction as the write.
+/// Preconditions of a caller's write, checked and recorded in the same transaction as the write.
 #[derive(Debug, Clone)]
 pub struct WriteGuards {
     pub now: Timestamp,
@@ -21,20 +21,20 @@ pub struct WriteGuards {
     pub key: Option<IdempotencyKey>,
 }
 
-/// A caller's promise that the same key means the same request.
+/// A key under which a caller may repeat a request without repeating its effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyKey {
-    /// What the key is unique in, for example one project's creations.
+    /// The scope in which the key is unique, for example one project's creations.
     pub scope: String,
     pub key: String,
     /// A digest of the request. The same key with another fingerprint is a conflict.
     pub fingerprint: [u8; 32],
-    /// How long the first answer is remembered.
+    /// How long the first answer is kept.
     pub keep: Duration,
 }
 
-/// The pure decision a store applies to a row inside its transaction. It may be called again when the store has to
-/// start its transaction over.
+/// The pure decision that a store applies to a row inside its transaction. It may be called again when the store has to
+/// repeat its transaction.
 pub type Decide = Arc<dyn Fn(&Row) -> Result<Change, Refusal> + Send + Sync>;
 
 /// A row's next state and the entries that go with it. `next.last_seq` is set by the store.
@@ -44,14 +44,14 @@ pub struct Change {
     pub entries: Vec<EntryBody>,
 }
 
-/// What a gated write came to.
+/// The result of a guarded write.
 #[derive(Debug, Clone)]
 pub struct WriteOutcome {
     /// The job right after the first write with this key (a repeat gives that same answer), or after this write.
     pub job: Arc<AgentJob>,
     /// Whether this is the answer of an earlier write with the same key.
     pub repeat: bool,
-    /// Where the caller stands with the quota, when one was counted.
+    /// The quota after the write, when one was counted.
     pub quota_status: Option<QuotaStatus>,
 }
 
@@ -70,7 +70,7 @@ pub enum WriteError {
     Store(#[from] StoreError),
 }
 
-/// Where a list goes on: the id of the last job of the page before. Ids sort by creation.
+/// Where a list continues: the id of the last job of the previous page. Ids sort by creation time.
 pub type ByKey = Option<JobId>;
 
 /// Which jobs of a project to list, newest first.
@@ -83,17 +83,17 @@ pub struct JobQuery {
     pub limit: u32,
 }
 
-/// Which jobs to give out, and how many.
+/// Which jobs to claim, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClaimRequest {
     pub now: Timestamp,
-    /// Living leases on the jobs of one project, at most.
+    /// Most unexpired leases on jobs of one project.
     pub cap_per_project: usize,
-    /// Jobs leased at once, at most.
+    /// Most jobs to lease in this call.
     pub most: usize,
 }
 
-/// What of ended jobs nobody wants to keep. `None` keeps it for ever.
+/// Which ended jobs to delete. `None` keeps them for ever.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pruning {
     pub now: Timestamp,
@@ -101,60 +101,58 @@ pub struct Pruning {
     pub journals_before: Option<Timestamp>,
     /// The jobs that ended before this, with their journals.
     pub jobs_before: Option<Timestamp>,
-    /// Entries and jobs deleted in one step, together, at most.
+    /// Most entries and jobs deleted in one step, together.
     pub limit: usize,
 }
 
-/// What one step of pruning came to.
+/// The result of one step of pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
     pub entries: usize,
     pub jobs: usize,
-    /// Whether there is more that could go.
+    /// Whether more remains to be deleted.
     pub more: bool,
 }
 
 /// Storage of jobs and journals.
 ///
-/// Writes to one job happen one after another, in the order in which they return. Entries get their sequence numbers
-/// here, without gaps. What a method wrote is seen, whole, by every read that begins after it returned. How it outlives
-/// the loss of power is one of two promises:
+/// Writes to one job happen one after another, in the order in which they return. The store assigns sequence numbers to
+/// entries, without gaps. A write is visible, as a whole, to every read that begins after it returned. A loss of power
+/// is covered by one of two promises:
 ///
-/// - **flushed**: it survives, with everything that was written before it. [`create`](Store::create),
+/// - **flushed**: it survives, with everything written before it. [`create`](Store::create),
 ///   [`change`](Store::change).
 /// - **ordered**: it survives at the latest with the next flushed write; until then it may be lost, but never without
-///   all that was written after it. [`claim`](Store::claim), [`hold`](Store::hold), [`prune`](Store::prune). A lease
-///   that is lost with the power is a lease that nobody holds any more, so it need not wait for a disk.
+///   everything written after it. [`claim`](Store::claim), [`hold`](Store::hold), [`prune`](Store::prune). A lease that
+///   is lost with the power has no living holder, so it need not wait for a disk.
 ///
 /// The death of the process alone loses neither.
 #[async_trait]
 pub trait Store: Send + Sync + fmt::Debug + 'static {
-    /// Adds a job with its first entries, flushed: idempotency key, quota, row and journal in one transaction. The key is
-    /// looked at first (a repeat uses no quota), then the quota.
+    /// Adds a job with its first entries, flushed: idempotency key, quota, row and journal in one transaction. The key
+    /// is checked first (a repeat uses no quota), then the quota.
     async fn create(&self, row: Row, entries: Vec<EntryBody>, guards: WriteGuards) -> Result<WriteOutcome, WriteError>;
 
     /// Applies `decide` to the row, flushed: idempotency key, then the decision, then the quota, in one transaction.
     async fn change(&self, id: JobId, guards: WriteGuards, decide: Decide) -> Result<WriteOutcome, WriteError>;
 
-    /// Applies `decide` to the row, for what only says who holds the job and until when. Ordered. Gives the row as it was
-    /// written.
+    /// Applies `decide` to the row, ordered: for changes of the lease alone. Returns the row as written.
     async fn hold(&self, id: JobId, now: Timestamp, decide: Decide) -> Result<Row, WriteError>;
 
-    /// Leases jobs that are active, due at `now`, have no living lease, and whose concurrency key no living lease holds. Ordered.
-    /// `decide` makes each leased row.
+    /// Leases jobs that are active, due at `now`, without an unexpired lease on them or on their concurrency key.
+    /// Ordered. `decide` makes each leased row.
     ///
-    /// Projects take turns: the next job comes from the project that was served least recently, among those that have
-    /// such a job and fewer living leases than the cap; one that was never served goes first, and of several the one
-    /// whose id sorts first. Inside a project the oldest goes first. The rows come in the order in which they were given
-    /// out; none when there is nothing to give.
+    /// Projects take turns: the next job comes from the project that was served least recently, among those with a
+    /// claimable job and fewer unexpired leases than the cap. A project that was never served comes first; of several,
+    /// the one whose id sorts first. Within a project the oldest job comes first. The rows are in the order in which
+    /// they were claimed; empty when nothing is claimable.
     async fn claim(&self, request: ClaimRequest, decide: Decide) -> Result<Vec<Row>, StoreError>;
 
     /// The row, or `None`.
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError>;
 
-    /// The job, when that is known without waiting; [`row`](Store::row) knows of all. Whoever looks at a job again and again
-    /// is answered with less.
-    fn at_hand(&self, _id: JobId) -> Option<Arc<AgentJob>> {
+    /// The job, if it is cached and needs no read; [`row`](Store::row) finds all. Makes repeated polling cheap.
+    fn cached(&self, _id: JobId) -> Option<Arc<AgentJob>> {
         None
     }
 
@@ -164,19 +162,19 @@ pub trait Store: Send + Sync + fmt::Debug + 'static {
     /// Jobs of a project, newest first.
     async fn list(&self, query: JobQuery) -> Result<Vec<AgentJob>, StoreError>;
 
-    /// The earliest moment after `now` at which [`Store::claim`] may find something it does not find at `now`: a lease
-    /// that runs out or a retry that falls due. `None` when nothing waits.
+    /// The earliest time after `now` at which [`Store::claim`] may find something that it does not find at `now`: the
+    /// expiry of a lease, or the due time of a retry. `None` when there is neither.
     async fn next_due(&self, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 
-    /// The jobs that hold a lease, run out or not.
+    /// The jobs that hold a lease, expired or not.
     async fn leased(&self) -> Result<Vec<JobId>, StoreError>;
 
-    /// Deletes one step's worth of what [`Pruning`] names, those that ended first before others. Ordered. [`state::prune`]
-    /// says what becomes of a row whose journal is deleted: its newest entry, which tells of the end, stays with the row.
+    /// Deletes one step's worth of what [`Pruning`] names, in the order in which the jobs ended. Ordered.
+    /// [`state::prune`] changes the row whose journal is deleted: its newest entry, which records the end, stays.
     async fn prune(&self, pruning: Pruning) -> Result<Pruned, StoreError>;
 
-    /// A number that moves after somebody else has written to the same storage, within 200 milliseconds: another process,
-    /// not this one through this store. `None` when that cannot be told at the moment; ask again a little later. Answers
-    /// at once.
+    /// A number that changes within 200 milliseconds after another process has written to the same storage; writes of
+    /// this process through this store do not count. `None` when it is unknown at the moment; ask again a little later.
+    /// Never blocks.
     fn changes(&self) -> Option<u64>;
 }

@@ -1,8 +1,8 @@
 //! Watching a job while it runs: its journal as it grows, and events that are only sent live.
 //!
-//! The journal in the store is what is true; the signals here only say when to look. Whoever misses one, or watches a
-//! job that another process works on, finds the same entries a little later. Live events reach whoever watches at
-//! that moment in the process that works on the job, and by nobody else.
+//! The journal in the store is authoritative; the signals here only say when to read it. A watcher that misses one, or
+//! that watches a job another process works on, reads the same entries a little later. Live events reach only those who
+//! watch at that moment in the process that works on the job.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -15,42 +15,43 @@ use tokio::sync::Notify;
 use crate::entry::Entry;
 use crate::store::Store;
 
-/// How often it is asked whether others write, when nobody here says that there is something new.
-const LOOK: Duration = Duration::from_secs(1);
-/// Of so many times the job itself is looked at once, whoever wrote: a caller that went away in the middle of its write
-/// has told nobody of it. Who only waits for the end of a job hears of that when the time to wait is over.
-const LOOKS: u32 = 5;
-/// How often a store is asked that cannot say at once whether others write, and how long it has to find out.
-const TRIES: u32 = 5;
-const FIND_OUT: Duration = Duration::from_millis(40);
-/// Entries read at once: as many as a listener that is slower than the job holds in memory.
+/// Without a signal of this process, how often to check whether other processes have written.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+/// Every fifth check reads the job even if nobody else has written: a caller that was dropped in the middle of its write
+/// has sent no signal. A [`Waiter`] does not; its caller reads the job when the wait is over.
+const CHECKS_PER_READ: u32 = 5;
+/// How often to repeat the question when the store cannot say at once whether others have written, and the pause
+/// between.
+const ATTEMPTS: u32 = 5;
+const ATTEMPT_PAUSE: Duration = Duration::from_millis(40);
+/// Entries read at once, and so the most that a slow listener keeps in memory.
 const PAGE: u32 = 64;
-/// Signals kept for a listener that is slower than the job. What it misses of them it finds in the journal.
-const KEPT: usize = 1024;
+/// Signals queued for a slow listener. Those beyond it are dropped; the journal has the entries.
+const SIGNALS: usize = 1024;
 
 /// An update of a job.
 #[derive(Debug, Clone, PartialEq)]
 pub enum JobUpdate {
     /// The next entry of the journal.
     Entry(Entry),
-    /// Sent live: not in the journal, and not sent again.
+    /// Sent live only: not in the journal, and never sent again.
     Live(JobEvent),
 }
 
 #[derive(Debug, Clone)]
 enum Signal {
     Wrote,
-    /// `after` is the newest entry at the time.
+    /// `after` is the newest entry at that time.
     Live {
         after: u64,
         event: JobEvent,
     },
 }
 
-/// Which signals a subscriber wants.
+/// The signals that a subscriber wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Interest {
-    /// That the job was written.
+    /// Only that the job was written.
     Writes,
     /// Live events, too.
     Everything,
@@ -63,21 +64,21 @@ pub(crate) struct Watchers(Mutex<Listeners>);
 #[derive(Debug, Default)]
 struct Listeners {
     of: HashMap<JobId, Vec<Arc<Subscriber>>>,
-    /// Those who only wait.
+    /// The number of waiters.
     waiting: usize,
-    /// Whether a clock runs for them.
-    clock: bool,
+    /// Whether the task that polls for them runs.
+    polling: bool,
 }
 
 impl Watchers {
-    /// The journal of a job has grown.
+    /// Signals that the journal of a job has grown.
     pub(crate) fn wrote(&self, id: JobId) {
         for subscriber in self.listeners().of.get(&id).into_iter().flatten() {
             subscriber.deliver(Signal::Wrote);
         }
     }
 
-    /// A live event after this entry. `event` is made only if somebody listens.
+    /// Sends a live event after the entry `after`. `event` is called only if there is a listener.
     pub(crate) fn live(&self, id: JobId, after: u64, event: impl FnOnce() -> JobEvent) {
         let listeners = self.listeners();
         let mut subscribers = listeners
@@ -97,7 +98,7 @@ impl Watchers {
         let subscriber = Arc::new(Subscriber { interest, inbox: Mutex::default(), arrived: Notify::new() });
         let mut listeners = self.listeners();
         listeners.waiting += usize::from(interest == Interest::Writes);
-        // Most jobs have one.
+        // Most watched jobs have one subscriber.
         let subscribers = listeners.of.entry(id).or_insert_with(|| Vec::with_capacity(1));
         subscribers.push(Arc::clone(&subscriber));
         subscriber
@@ -115,26 +116,26 @@ impl Watchers {
         }
     }
 
-    /// Sends all who only wait to the store.
-    fn look_again(&self) {
+    /// Makes all waiters read the store.
+    fn wake_waiters(&self) {
         let listeners = self.listeners();
         let waiting = listeners.of.values().flatten().filter(|subscriber| subscriber.interest == Interest::Writes);
         waiting.for_each(|subscriber| subscriber.deliver(Signal::Wrote));
     }
 
-    /// Whether a clock is to be started for those who wait; there is one then.
-    fn wants_clock(&self) -> bool {
-        !std::mem::replace(&mut self.listeners().clock, true)
+    /// Claims the polling task: `true` if there is none yet and the caller must spawn it.
+    fn start_polling(&self) -> bool {
+        !std::mem::replace(&mut self.listeners().polling, true)
     }
 
-    /// Whether anybody waits still. When nobody does, there is no clock any more.
-    fn keeps_clock(&self) -> bool {
+    /// Whether there are still waiters. If not, the polling task counts as ended.
+    fn keep_polling(&self) -> bool {
         let mut listeners = self.listeners();
-        listeners.clock = listeners.waiting > 0;
-        listeners.clock
+        listeners.polling = listeners.waiting > 0;
+        listeners.polling
     }
 
-    /// How many jobs somebody listens to.
+    /// The number of jobs with a listener.
     #[cfg(test)]
     pub(crate) fn watched(&self) -> usize {
         self.listeners().of.len()
@@ -145,7 +146,7 @@ impl Watchers {
     }
 }
 
-/// The signals that one subscriber has not taken yet. Nothing is allocated before there is one.
+/// The queued signals of one subscriber. Nothing is allocated before the first.
 #[derive(Debug)]
 struct Subscriber {
     interest: Interest,
@@ -156,16 +157,16 @@ struct Subscriber {
 #[derive(Debug, Default)]
 struct Inbox {
     signals: VecDeque<Signal>,
-    /// Whether some were dropped, as there were too many.
+    /// Whether signals were dropped because the queue was full.
     missed: bool,
 }
 
 impl Subscriber {
     fn deliver(&self, signal: Signal) {
         let mut inbox = self.inbox();
-        // To be told twice in a row that there is something to read is to be told once.
+        // Consecutive write signals are merged into one.
         if !matches!((&signal, inbox.signals.back()), (Signal::Wrote, Some(Signal::Wrote))) {
-            if inbox.signals.len() == KEPT {
+            if inbox.signals.len() == SIGNALS {
                 inbox.signals.pop_front();
                 inbox.missed = true;
             }
@@ -175,7 +176,7 @@ impl Subscriber {
         self.arrived.notify_one();
     }
 
-    /// The next signal. Nothing is lost when the future is dropped.
+    /// The next signal. Cancel-safe.
     async fn next(&self) -> Signal {
         loop {
             if let Some(signal) = self.inbox().take() {
@@ -197,16 +198,16 @@ impl Inbox {
         }
         let signal = self.signals.pop_front();
         if self.signals.is_empty() {
-            // What a slow time took is given back.
+            // Gives back the memory of a long queue.
             self.signals.shrink_to(4);
         }
         signal
     }
 }
 
-/// Somebody's place among those who only wait for a job to be written.
+/// A subscription of a caller that only waits for a job to be written.
 ///
-/// There can be thousands of them, and mostly nothing happens: one clock asks for all whether others write.
+/// There can be thousands, mostly idle, so one task polls the store for all of them.
 pub(crate) struct Waiter {
     watchers: Arc<Watchers>,
     id: JobId,
@@ -220,53 +221,57 @@ impl Drop for Waiter {
 }
 
 impl Waiter {
-    /// From here on nothing is missed, so what is there already is read after this.
+    /// Signals are queued from here on, so read the current state after this call.
     pub(crate) fn new(watchers: &Arc<Watchers>, store: &Arc<dyn Store>, id: JobId) -> Self {
         let store = Arc::downgrade(store);
-        Self::beside(watchers, id, move || Some(Weak::upgrade(&store)?.changes()))
+        Self::with_changes(watchers, id, move || Some(Weak::upgrade(&store)?.changes()))
     }
 
-    /// `changes`: what the store says of others, while there is a store.
-    fn beside(watchers: &Arc<Watchers>, id: JobId, changes: impl Fn() -> Option<Option<u64>> + Send + 'static) -> Self {
+    /// `changes` returns [`Store::changes`], or `None` once the store is gone.
+    fn with_changes(
+        watchers: &Arc<Watchers>,
+        id: JobId,
+        changes: impl Fn() -> Option<Option<u64>> + Send + 'static,
+    ) -> Self {
         let subscriber = watchers.join(id, Interest::Writes);
-        if watchers.wants_clock() {
-            tokio::spawn(look_after(Arc::clone(watchers), changes));
+        if watchers.start_polling() {
+            tokio::spawn(poll_for_waiters(Arc::clone(watchers), changes));
         }
         Self { watchers: Arc::clone(watchers), id, subscriber }
     }
 
     /// Waits until the job may have been written.
-    pub(crate) async fn told(&self) {
+    pub(crate) async fn written(&self) {
         self.subscriber.next().await;
     }
 }
 
-/// The clock of all who wait, for as long as anybody does.
-async fn look_after(watchers: Arc<Watchers>, changes: impl Fn() -> Option<Option<u64>>) {
+/// Polls the store for all waiters, as long as there are any.
+async fn poll_for_waiters(watchers: Arc<Watchers>, changes: impl Fn() -> Option<Option<u64>>) {
     let mut seen = changes().flatten();
-    while watchers.keeps_clock() {
-        tokio::time::sleep(LOOK).await;
+    while watchers.keep_polling() {
+        tokio::time::sleep(CHECK_INTERVAL).await;
         let mut now = changes().flatten();
-        for _ in 1..TRIES {
+        for _ in 1..ATTEMPTS {
             if now.is_none() {
-                tokio::time::sleep(FIND_OUT).await;
+                tokio::time::sleep(ATTEMPT_PAUSE).await;
                 now = changes().flatten();
             }
         }
-        // A store that cannot say may hold anything.
+        // The store cannot say, so it may hold anything.
         if now.is_none() || now != seen {
-            watchers.look_again();
+            watchers.wake_waiters();
         }
         seen = now;
     }
 }
 
-/// Somebody's place among the listeners of a job.
+/// A listener's subscription to a job.
 pub(crate) struct Listener {
     watchers: Arc<Watchers>,
     id: JobId,
     subscriber: Arc<Subscriber>,
-    /// What the store said of others when this listener last looked, and how often it has not looked since.
+    /// [`Store::changes`] at the last check, and the number of checks since the last read.
     changes: Option<u64>,
     quiet: u32,
 }
@@ -278,22 +283,22 @@ impl Drop for Listener {
 }
 
 impl Listener {
-    /// From here on nothing is missed, so what is there already is read after this.
+    /// Signals are queued from here on, so read the current state after this call.
     pub(crate) fn new(watchers: Arc<Watchers>, store: &dyn Store, id: JobId) -> Self {
         let subscriber = watchers.join(id, Interest::Everything);
         Self { watchers, id, subscriber, changes: store.changes(), quiet: 0 }
     }
 
-    /// The next thing that is said live; `None` when it is time to look into the store.
+    /// The next live event; `None` when it is time to read the store.
     pub(crate) async fn next(&mut self, store: &dyn Store) -> Option<(u64, JobEvent)> {
         loop {
-            match tokio::time::timeout(LOOK, self.subscriber.next()).await {
+            match tokio::time::timeout(CHECK_INTERVAL, self.subscriber.next()).await {
                 Ok(Signal::Live { after, event }) => return Some((after, event)),
                 Ok(Signal::Wrote) => return None,
                 Err(_) => {
                     let before = std::mem::replace(&mut self.changes, store.changes());
                     self.quiet += 1;
-                    if before.is_none() || before != self.changes || self.quiet >= LOOKS {
+                    if before.is_none() || before != self.changes || self.quiet >= CHECKS_PER_READ {
                         self.quiet = 0;
                         return None;
                     }
@@ -307,10 +312,10 @@ impl Listener {
 pub struct Watch {
     store: Arc<dyn Store>,
     listener: Listener,
-    /// Sequence number of the newest entry that was given.
+    /// Sequence number of the newest entry returned.
     given: u64,
     ready: VecDeque<Entry>,
-    /// Whether the store may hold entries that were not read.
+    /// Whether the store may hold entries that were not read yet.
     stale: bool,
 }
 
@@ -326,8 +331,7 @@ impl Watch {
         Self { store, listener, given: after, ready: VecDeque::new(), stale: true }
     }
 
-    /// The next thing to hear; `None` once the job is not active and all of its journal was given. Nothing is lost when
-    /// the future is dropped.
+    /// The next update; `None` once the job is no longer active and its whole journal was returned. Cancel-safe.
     pub async fn next(&mut self) -> Result<Option<JobUpdate>, StoreError> {
         loop {
             if let Some(entry) = self.ready.pop_front() {
@@ -341,7 +345,7 @@ impl Watch {
                 continue;
             }
             match self.listener.next(&*self.store).await {
-                // What was said before an entry that was already given is over.
+                // A live event that precedes an entry already returned is obsolete.
                 Some((after, _)) if after < self.given => {}
                 Some((_, event)) => return Ok(Some(JobUpdate::Live(event))),
                 None => self.stale = true,
@@ -349,12 +353,12 @@ impl Watch {
         }
     }
 
-    /// Reads what is new. `true`: nothing is, and nothing will be unless somebody speaks up.
+    /// Reads new entries. `true`: there are none, and none will come without a signal.
     async fn look(&mut self) -> Result<bool, StoreError> {
-        // The state is read first: an entry written after that is found by the next look.
+        // The status is read first: an entry written after that is found by the next read.
         let ended = self.store.row(self.listener.id).await?.is_none_or(|row| row.job.status != JobStatus::Active);
         let page = self.store.entries(self.listener.id, self.given, PAGE).await?;
-        // Nobody speaks up after the end, so whoever has heard it looks once more at once.
+        // No signal follows the end, so after reading it the store is read once more at once.
         self.stale = ended || page.len() == PAGE as usize;
         self.ready.extend(page);
         Ok(ended && self.ready.is_empty())
@@ -403,7 +407,7 @@ mod tests {
     async fn a_slow_listener_is_sent_to_the_journal_and_hears_the_newest() {
         let (watchers, id) = (Watchers::default(), JobId::new(Uuid::from_u128(1)));
         let subscriber = watchers.join(id, Interest::Everything);
-        let said = KEPT as u64 + 10;
+        let said = SIGNALS as u64 + 10;
         (0..said).for_each(|n| watchers.live(id, n, || delta(0)));
         let expected: Vec<_> = std::iter::once(None).chain((10..said).map(Some)).collect();
         assert_eq!(heard(&subscriber).await, expected);
@@ -415,26 +419,26 @@ mod tests {
         let wait = |n| {
             let said = Arc::clone(&said);
             let changes = move || Some(Some(said.load(Ordering::Relaxed)).filter(|said| *said > 0));
-            Waiter::beside(&watchers, JobId::new(Uuid::from_u128(n)), changes)
+            Waiter::with_changes(&watchers, JobId::new(Uuid::from_u128(n)), changes)
         };
         let waiting = [wait(1), wait(1), wait(2)];
         let told = async |within| {
             tokio::time::sleep(within).await;
-            let told = waiting.each_ref().map(|waiter| waiter.told().now_or_never().is_some());
+            let told = waiting.each_ref().map(|waiter| waiter.written().now_or_never().is_some());
             told.iter().filter(|told| **told).count()
         };
-        assert_eq!(told(100 * LOOK).await, 0);
+        assert_eq!(told(100 * CHECK_INTERVAL).await, 0);
         said.store(8, Ordering::Relaxed);
-        assert_eq!(told(2 * LOOK).await, 3);
-        assert_eq!(told(100 * LOOK).await, 0);
+        assert_eq!(told(2 * CHECK_INTERVAL).await, 3);
+        assert_eq!(told(100 * CHECK_INTERVAL).await, 0);
         said.store(0, Ordering::Relaxed);
-        assert_eq!(told(3 * LOOK).await, 3, "a store that cannot say may hold anything");
+        assert_eq!(told(3 * CHECK_INTERVAL).await, 3, "a store that cannot say may hold anything");
         watchers.wrote(JobId::new(Uuid::from_u128(1)));
         said.store(8, Ordering::Relaxed);
-        told(2 * LOOK).await;
+        told(2 * CHECK_INTERVAL).await;
         drop(waiting);
-        tokio::time::sleep(3 * LOOK).await;
-        assert!(watchers.wants_clock(), "nobody waits, and no clock runs");
+        tokio::time::sleep(3 * CHECK_INTERVAL).await;
+        assert!(watchers.start_polling(), "nobody waits, and no task polls");
     }
 
     #[test]

@@ -18,37 +18,37 @@ use crate::watch::Watchers;
 
 /// Does one turn of a job.
 ///
-/// `work` may be called for a job that earlier attempts have already worked on: it reads the journal and goes on from
-/// there. It is dropped at any await when the lease is lost or the job is archived, and is asked to return between two
-/// steps when the process drains.
+/// `work` may be called for a job that earlier attempts have worked on: it reads the journal and continues from there.
+/// Its future may be dropped at any await when the lease is lost or the job is archived; when the process drains it is
+/// asked to return between two steps.
 #[async_trait]
 pub trait Worker: Send + Sync + fmt::Debug + 'static {
     async fn work(&self, handle: &mut Handle) -> Result<Outcome, Failure>;
 }
 
-/// Why a turn did not come to an outcome.
+/// Why a turn ended without an outcome.
 #[derive(Debug, Error)]
 pub enum Failure {
     #[error(transparent)]
     Halted(#[from] Interrupted),
-    /// Something outside failed in a way that may pass: the job is tried again after a while.
+    /// A failure outside that may pass: the job is tried again later.
     #[error("{why}")]
     Retry {
         why: String,
-        /// What it fails with when that has happened too often.
+        /// The cause recorded when the attempts are used up.
         halt: Halt,
-        /// What was asked not to be tried again before so long.
+        /// The delay that the failing service asked for.
         after: Option<Duration>,
-        /// How many attempts it is worth; the engine's own number when nobody says.
+        /// Number of attempts; `None` is the engine's own number.
         attempts: Option<u32>,
     },
-    /// This process lacks something that every job needs, such as open files. The job waits for as long as that lasts, and
-    /// no attempt is counted against it.
+    /// This process lacks a resource that every job needs, such as file descriptors. The job waits until there is one
+    /// again; no attempt is counted.
     #[error("{why}")]
     Wait { why: String },
 }
 
-/// The worker must not go on.
+/// Why the worker must stop.
 #[derive(Debug, Error)]
 pub enum Interrupted {
     #[error("the lease on the job was lost")]
@@ -59,11 +59,11 @@ pub enum Interrupted {
     Store(#[from] StoreError),
 }
 
-/// A leased job in the hands of a worker.
+/// A leased job, as its worker sees it.
 ///
-/// Entries are buffered by [`Handle::record`] and become durable, all in one transaction, with [`Handle::sync`]. The
-/// rule for a worker: sync before every effect outside the process, so that what the journal does not hold has not
-/// happened as far as anybody can see.
+/// Entries are buffered by [`Handle::record`] and become durable, all in one transaction, with [`Handle::sync`]. Rule
+/// for workers: sync before every effect outside the process, so that no effect exists that the journal does not
+/// announce.
 #[derive(Debug)]
 pub struct Handle {
     store: Arc<dyn Store>,
@@ -74,7 +74,7 @@ pub struct Handle {
     stop: CancellationToken,
     draining: CancellationToken,
     pending: Vec<EntryBody>,
-    shown: JobProgress,
+    progress: JobProgress,
     read_to: u64,
     seen_instruction: u64,
 }
@@ -89,9 +89,9 @@ impl Handle {
         draining: CancellationToken,
     ) -> Self {
         let token = row.last_token;
-        let shown = JobProgress::default();
+        let progress = JobProgress::default();
         let pending = Vec::new();
-        Self { store, clock, watchers, row, token, stop, draining, pending, shown, read_to: 0, seen_instruction: 0 }
+        Self { store, clock, watchers, row, token, stop, draining, pending, progress, read_to: 0, seen_instruction: 0 }
     }
 
     /// The job as last written.
@@ -103,12 +103,12 @@ impl Handle {
         self.clock.now()
     }
 
-    /// Cancelled when the lease is lost or the job archived.
+    /// Cancelled when the lease is lost or the job is archived.
     pub fn stop(&self) -> &CancellationToken {
         &self.stop
     }
 
-    /// Between two steps: may the next one begin?
+    /// Called between two steps: an error if the next one must not begin.
     pub fn may_go_on(&self) -> Result<(), Interrupted> {
         if self.stop.is_cancelled() {
             Err(Interrupted::Lost)
@@ -119,12 +119,12 @@ impl Handle {
         }
     }
 
-    /// Begins to read the journal from its start again.
+    /// Makes the next [`Self::read`] begin at the start of the journal.
     pub(crate) fn rewind(&mut self) {
         self.read_to = 0;
     }
 
-    /// Journal entries not read before in this turn. The first call gives the whole journal.
+    /// Journal entries not read yet in this turn. The first call returns the whole journal.
     pub async fn read(&mut self) -> Result<Vec<Entry>, Interrupted> {
         const PAGE: u32 = 500;
         let mut entries = Vec::new();
@@ -141,12 +141,12 @@ impl Handle {
         }
     }
 
-    /// Acknowledges the instructions up to this sequence number: they are being worked on. The job cannot end over a newer one.
+    /// Marks the instructions up to this sequence number as read. The job cannot end while there is a newer one.
     pub fn acknowledge(&mut self, seq: u64) {
         self.seen_instruction = self.seen_instruction.max(seq);
     }
 
-    /// Whether an instruction newer than those acknowledged is known to have come in (as of the last write or renewal).
+    /// Whether an instruction newer than those acknowledged was seen at the last write or renewal.
     pub fn has_new_instruction(&self) -> bool {
         self.row.last_instruction > self.seen_instruction
     }
@@ -156,18 +156,18 @@ impl Handle {
         self.pending.push(EntryBody::Work { kind: kind.to_owned(), data });
     }
 
-    /// Buffers a change of what the job shows; it goes with the next write.
-    pub fn show(&mut self, shown: JobProgress) {
-        if shown.todos.is_some() {
-            self.shown.todos = shown.todos;
+    /// Buffers a change of the job's progress; it is written with the next entries.
+    pub fn show(&mut self, progress: JobProgress) {
+        if progress.todos.is_some() {
+            self.progress.todos = progress.todos;
         }
-        if shown.pr_link.is_some() {
-            self.shown.pr_link = shown.pr_link;
+        if progress.pr_link.is_some() {
+            self.progress.pr_link = progress.pr_link;
         }
     }
 
-    /// A sender of live events, until the next entry is written. They reach only whoever watches at the moment,
-    /// and not at all while entries wait for a [`sync`](Self::sync): what is live comes after them.
+    /// A sender of live events, valid until the next entry is written. They reach current watchers only. While entries wait
+    /// for a [`sync`](Self::sync) it sends nothing, because live events must follow the entries before them.
     pub fn live_events(&self) -> LiveEvents {
         let after = self.pending.is_empty().then_some(self.row.last_seq);
         LiveEvents { watchers: Arc::clone(&self.watchers), id: self.row.id(), after }
@@ -175,19 +175,23 @@ impl Handle {
 
     /// Makes everything recorded so far durable.
     pub async fn sync(&mut self) -> Result<(), Interrupted> {
-        if self.pending.is_empty() && self.shown == JobProgress::default() {
+        if self.pending.is_empty() && self.progress == JobProgress::default() {
             return Ok(());
         }
-        let (work, shown, token) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.shown), self.token);
-        self.write(Arc::new(move |row: &Row| state::append(row, token, work.clone(), shown.clone()))).await
+        let (work, progress, token) =
+            (std::mem::take(&mut self.pending), std::mem::take(&mut self.progress), self.token);
+        self.write(Arc::new(move |row: &Row| state::append(row, token, work.clone(), progress.clone()))).await
     }
 
-    /// Ends the turn together with what is still buffered. `false`: an unread instruction is there, go on.
+    /// Ends the turn together with what is still buffered. `false`: there is an unread instruction, so go on.
     pub(crate) async fn finish(&mut self, outcome: &Outcome) -> Result<bool, Interrupted> {
-        let (work, shown, token) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.shown), self.token);
+        let (work, progress, token) =
+            (std::mem::take(&mut self.pending), std::mem::take(&mut self.progress), self.token);
         let (seen, outcome) = (self.seen_instruction, outcome.clone());
-        self.write(Arc::new(move |row: &Row| state::finish(row, token, seen, &outcome, work.clone(), shown.clone())))
-            .await?;
+        self.write(Arc::new(move |row: &Row| {
+            state::finish(row, token, seen, &outcome, work.clone(), progress.clone())
+        }))
+        .await?;
         Ok(self.row.lease.is_none())
     }
 
@@ -195,7 +199,7 @@ impl Handle {
         self.write(decide).await
     }
 
-    /// Gives the job back untouched.
+    /// Releases the lease without an outcome.
     pub(crate) async fn release(&self) -> Result<(), Interrupted> {
         let token = self.token;
         let release = Arc::new(move |row: &Row| state::release(row, token));
@@ -215,7 +219,7 @@ impl Handle {
     }
 
     async fn write(&mut self, decide: Decide) -> Result<(), Interrupted> {
-        // The store applies the decision to the row it holds; what it came to is kept here as the row we know.
+        // The store applies the decision to its row and returns the job; the resulting row is captured here.
         let result = Arc::new(std::sync::Mutex::new(None));
         let kept = Arc::clone(&result);
         let watched: Decide = Arc::new(move |row: &Row| {
@@ -252,7 +256,7 @@ pub struct LiveEvents {
 }
 
 impl LiveEvents {
-    /// Sends an event if anybody watches; `event` is not called otherwise.
+    /// Sends an event if anybody watches; otherwise `event` is not called.
     pub fn send(&self, event: impl FnOnce() -> JobEvent) {
         if let Some(after) = self.after {
             self.watchers.live(self.id, after, event);

@@ -70,7 +70,7 @@ impl Store for SqliteStore {
         self.read("read the job", move |connection| Ok(rows::read(connection, id)?.map(|(_, row)| row))).await
     }
 
-    fn at_hand(&self, id: JobId) -> Option<Arc<AgentJob>> {
+    fn cached(&self, id: JobId) -> Option<Arc<AgentJob>> {
         self.known(id).map(|job| Arc::clone(&job.row.job))
     }
 

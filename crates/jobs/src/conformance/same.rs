@@ -1,4 +1,4 @@
-//! Any history, told to a store and to its twin in memory: both say the same.
+//! Random histories, applied to a store and to the store in memory, with equal results.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use crate::row::Row;
 use crate::state::{self, JobProgress, Outcome};
 use crate::store::{ClaimRequest, Decide, JobQuery, Pruning, Store, WriteError, WriteGuards, WriteOutcome};
 
-/// Draws of a fixed sequence (xorshift), so that a history that tells them apart tells it again.
+/// A deterministic random sequence (xorshift), so that a failing history can be repeated.
 struct Draws(u64);
 
 impl Draws {
@@ -42,7 +42,7 @@ pub(super) async fn any_history_gives_what_the_twin_gives(store: Arc<dyn Store>)
     same_history(store, 1, 250).await;
 }
 
-/// Tells `steps` steps of the history that this number stands for.
+/// Applies `steps` steps of the history of this seed.
 pub(super) async fn same_history(store: Arc<dyn Store>, seed: u64, steps: usize) {
     let mut draws = Draws(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     let mut pair = Pair { store, twin: Arc::new(MemoryStore::new()), now: NOW, jobs: 0 };
@@ -52,7 +52,7 @@ pub(super) async fn same_history(store: Arc<dyn Store>, seed: u64, steps: usize)
     pair.compare_all().await;
 }
 
-/// What an answer comes to, without what no two stores say alike.
+/// A result, without what may differ between stores.
 fn told(written: Result<WriteOutcome, WriteError>) -> String {
     match written {
         Ok(WriteOutcome { job, repeat, quota_status }) => format!("{job:?} {repeat} {quota_status:?}"),
@@ -81,7 +81,7 @@ impl Pair {
     }
 
     async fn create(&mut self, draws: &mut Draws) -> Result<(), String> {
-        // Now and then an id that is taken, or older than those before.
+        // Occasionally an id that is taken, or older than earlier ones.
         self.jobs += 1;
         let n = if draws.below(8) == 0 { u128::from(draws.below(2000)) + 1 } else { 1000 + self.jobs };
         let mut job = AgentJob { created_at: self.now, ..sample_job(n) };
@@ -90,7 +90,7 @@ impl Pair {
             let (repository, branch) = ("/a".to_owned(), draws.one_of(&["x", "y"]).to_owned());
             job.source = Source { repository, branch };
         } else if draws.below(2) == 0 {
-            // Named after itself, as of a job that asks for no branch, or after another.
+            // Named after the job itself, as for a job without a branch, or after another.
             let named =
                 if draws.below(2) == 0 { job.id } else { id(1000 + u128::from(draws.below(self.jobs as u64 + 9))) };
             job.source.branch = format!("docent/{named}");
@@ -105,7 +105,7 @@ impl Pair {
     }
 
     fn guards(&self, draws: &mut Draws) -> WriteGuards {
-        // A clock of another process may be behind or ahead by a little.
+        // The clock of another process may be a little behind or ahead.
         let now = self.now.minus(draws.seconds(3)).plus(draws.seconds(3));
         let (bucket, window) = draws.one_of(&[("one", Duration::from_secs(20)), ("two", HOUR)]);
         let limit = draws.one_of(&[0, 2, 5, 8, 1000]);
@@ -163,7 +163,7 @@ impl Pair {
     async fn prune(&mut self, draws: &mut Draws) -> Result<(), String> {
         let ago = |draws: &mut Draws, now: Timestamp| (draws.below(2) == 0).then(|| now.minus(draws.seconds(300)));
         let (journals_before, jobs_before) = (ago(draws, self.now), ago(draws, self.now));
-        // To the end, as how much fits into a step is a store's own business.
+        // Repeated to the end, because a store decides what fits into one step.
         let pruning = Pruning { now: self.now, journals_before, jobs_before, limit: 1000 };
         let mut told = Vec::new();
         for store in [&self.store, &self.twin] {

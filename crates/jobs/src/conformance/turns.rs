@@ -1,4 +1,4 @@
-//! Turns: which project is served next, how much of it at once, and who waits for a concurrency key.
+//! Turns: which project is served next, how many of its jobs at once, and who waits for a concurrency key.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -15,7 +15,7 @@ use crate::jobs::{JobLimits, NewJob, Retention};
 use crate::memory::MemoryStore;
 use crate::watch::JobUpdate;
 
-/// Plays what its script says, one line an attempt; waits at the gate when the script says so.
+/// Follows its script, one line per attempt; waits at the gate when the script says so.
 #[derive(Debug)]
 struct Scripted {
     script: Vec<&'static str>,
@@ -208,7 +208,7 @@ async fn archiving_stops_the_worker_where_it_is() {
     world.entered(1).await;
     let archived = world.jobs.archive(&job.project, job.id).await.expect("archived");
     assert_eq!(archived.status, JobStatus::Archived);
-    // The worker never gets through the gate, and still the engine comes to rest.
+    // The worker never gets through the gate, and the engine stops all the same.
     world.drain.cancel();
     world.engine.await.expect("drained");
 }
@@ -284,14 +284,14 @@ async fn who_watches_hears_the_journal_and_what_is_live_to_the_end() {
     assert!(kinds.iter().map(|(seq, _)| *seq).eq(1..=kinds.len() as u64), "no gap: {kinds:?}");
     let last = kinds.last().map(|(_, body)| body);
     assert!(matches!(last, Some(EntryBody::Transition { to: JobStatus::Completed, .. })), "{last:?}");
-    // Whoever hears of the end knows at once that it is the end.
+    // A watcher that reads the end knows that nothing follows.
     let mut all = world.jobs.watch(&job.project, job.id, 0).await.expect("is there");
     let start = tokio::time::Instant::now();
     while all.next().await.expect("reads").is_some() {}
     assert_eq!(start.elapsed(), Duration::ZERO);
-    // Nobody goes on after what was never written.
+    // An entry that was never written cannot be continued from.
     assert!(world.jobs.watch(&job.project, job.id, kinds.len() as u64 + 1).await.is_err());
-    // From the last entry on there is nothing more to hear.
+    // After the last entry there is nothing more.
     let mut again = world.jobs.watch(&job.project, job.id, kinds.len() as u64).await.expect("is there");
     assert_eq!(again.next().await.expect("reads"), None);
 }
