@@ -10,21 +10,21 @@ use thiserror::Error;
 use crate::schema::{make, open_for_copying, sync_folder};
 use crate::sqlite::SqliteStore;
 
-/// What to do when there is a file where the copy is to go.
+/// What to do when a file already exists at the copy's path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
     Refuse,
     Replace,
 }
 
-/// A copy that was made.
+/// A finished copy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Backup {
     pub path: PathBuf,
     pub bytes: u64,
 }
 
-/// Why no copy was made. What was there before is there still.
+/// Why no copy was made. An existing file is left unchanged.
 #[derive(Debug, Error)]
 pub enum BackupError {
     #[error("`{}` exists already: choose another name, or ask for it to be replaced", path.display())]
@@ -36,9 +36,8 @@ pub enum BackupError {
 }
 
 impl SqliteStore {
-    /// Copies the database as it is at one moment, while it is read and written. The copy is one file, as small as can
-    /// be, looked over for damage and flushed to the disk before it gets its name; until then it is beside it, with
-    /// `.tmp` at the end.
+    /// Copies the database as of one moment, while it is read and written. The copy is one compacted file, checked for
+    /// damage and flushed to the disk before it gets its name; until then it lies beside it with `.tmp` appended.
     pub async fn backup(&self, to: impl Into<PathBuf>, existing: Existing) -> Result<Backup, BackupError> {
         let (from, to) = (self.path().to_owned(), to.into());
         let path = to.clone();
@@ -58,7 +57,7 @@ fn copy(from: &Path, to: &Path, existing: Existing) -> Result<Backup, BackupErro
     let done = write(from, &draft).and_then(|bytes| {
         let named = match existing {
             Existing::Replace => std::fs::rename(&draft, to),
-            // Unlike renaming, this does not replace what somebody has put there meanwhile.
+            // Unlike a rename, a hard link does not replace a file created meanwhile.
             Existing::Refuse => std::fs::hard_link(&draft, to).and_then(|()| std::fs::remove_file(&draft)),
         };
         match named.and_then(|()| sync_folder(to)) {
@@ -76,7 +75,7 @@ fn copy(from: &Path, to: &Path, existing: Existing) -> Result<Backup, BackupErro
 /// Writes and checks the draft, and says how large it is.
 fn write(from: &Path, draft: &Path) -> Result<u64, BackupError> {
     let begin = || {
-        // What an earlier copy left behind that did not come to its end.
+        // The draft of an earlier copy that was interrupted.
         let _ = std::fs::remove_file(draft);
         make(draft)?;
         let source = open_for_copying(from)?;
@@ -85,11 +84,11 @@ fn write(from: &Path, draft: &Path) -> Result<u64, BackupError> {
     };
     let failed = |source| BackupError::Write { path: draft.to_owned(), source };
     begin().map_err(failed)?;
-    let look = || {
+    let check = || {
         let copy = Connection::open_with_flags(draft, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
         Ok::<_, BoxError>(copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get::<_, String>(0))?)
     };
-    let found = look().map_err(failed)?;
+    let found = check().map_err(failed)?;
     if found != "ok" {
         return Err(BackupError::Damaged { path: draft.to_owned(), found });
     }

@@ -1,8 +1,9 @@
-//! What this process knows without asking the database: the jobs it wrote, and whether anybody else has written since.
+//! What this process knows without reading the database: the jobs it wrote, and whether another process has written
+//! since.
 //!
-//! Only the writer can tell the commits of others from its own: on its own connection, `PRAGMA data_version` moves with
-//! the former alone. It looks as each of its transactions begins, and between two of them when it is asked to. What was
-//! looked at is good for a moment; nobody waits for the next look, who finds it too old reads.
+//! Only the writer can tell commits of other processes from its own: on its connection, `PRAGMA data_version` changes
+//! with theirs only. It checks at the beginning of each transaction, and between two when asked to. A check is valid
+//! for [`FRESH`]; a caller that finds it older reads the database instead of waiting for the next.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,43 +16,43 @@ use rusqlite::Connection;
 
 use crate::write_connection::Job;
 
-/// How old a look may be that is relied on. With the time that a look takes, changes are noticed within 200 ms.
+/// How long a check is relied on. Together with the time that one takes, changes are noticed within 200 ms.
 const FRESH: Duration = Duration::from_millis(150);
-/// How old the last look is when another is asked for.
+/// Age of the last check from which a caller requests the next.
 const AGING: Duration = Duration::from_millis(50);
 
-/// Jobs that are known at a time.
-const KNOWN: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
+/// Capacity of the job cache.
+const CACHED_JOBS: NonZeroUsize = NonZeroUsize::new(4096).unwrap();
 
 #[derive(Debug)]
 pub(crate) struct ChangeTracker {
     opened: Instant,
-    /// When the writer last looked, in milliseconds after `opened`, and one more; 0 before the first time.
-    looked: AtomicU64,
-    /// Whether a look was asked for that was not taken yet.
-    asked: AtomicBool,
-    /// How often others were found to have written.
+    /// When the writer last checked, in milliseconds after `opened` plus one; 0 before the first check.
+    checked_at: AtomicU64,
+    /// Whether a check was requested that has not begun yet.
+    check_requested: AtomicBool,
+    /// How many times other processes were found to have written.
     others: AtomicU64,
-    /// How often this process has written to keys or projects.
+    /// How many times this process has written to keys or projects.
     access: AtomicU64,
     jobs: Mutex<LruCache<JobId, Arc<Job>>>,
 }
 
 impl ChangeTracker {
     pub(crate) fn new() -> Self {
-        let (looked, others, access) = Default::default();
+        let (checked_at, others, access) = Default::default();
         Self {
             opened: Instant::now(),
-            looked,
-            asked: AtomicBool::new(false),
+            checked_at,
+            check_requested: AtomicBool::new(false),
             others,
             access,
-            jobs: Mutex::new(LruCache::new(KNOWN)),
+            jobs: Mutex::new(LruCache::new(CACHED_JOBS)),
         }
     }
 
-    /// Whether somebody else has written since the last time. For the writer, on its own connection.
-    pub(crate) fn look(&self, connection: &Connection, version: &mut Option<i64>) -> rusqlite::Result<bool> {
+    /// Checks whether another process has written since the last check. For the writer, on its own connection.
+    pub(crate) fn check_others(&self, connection: &Connection, version: &mut Option<i64>) -> rusqlite::Result<bool> {
         let now = self.now();
         let found = connection.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         let changed = version.replace(found).is_some_and(|before| before != found);
@@ -59,41 +60,42 @@ impl ChangeTracker {
             self.jobs().clear();
             self.others.fetch_add(1, Ordering::SeqCst);
         }
-        self.looked.store(now, Ordering::SeqCst);
-        self.asked.store(false, Ordering::SeqCst);
+        self.checked_at.store(now, Ordering::SeqCst);
+        self.check_requested.store(false, Ordering::SeqCst);
         Ok(changed)
     }
 
-    /// Nobody looks any more, so nothing is known from here on.
+    /// No more checks are made, so nothing is known from here on.
     pub(crate) fn close(&self) {
-        self.asked.store(true, Ordering::SeqCst);
-        self.looked.store(0, Ordering::SeqCst);
+        self.check_requested.store(true, Ordering::SeqCst);
+        self.checked_at.store(0, Ordering::SeqCst);
         self.jobs().clear();
     }
 
-    /// How often others have written, when that is known at the moment. `ask` is called when it is time for a look.
+    /// The number of writes found of other processes, if a recent check knows it. `ask` is called when a new check is
+    /// due.
     pub(crate) fn others(&self, ask: impl FnOnce()) -> Option<u64> {
-        let age = match self.looked.load(Ordering::SeqCst) {
+        let age = match self.checked_at.load(Ordering::SeqCst) {
             0 => Duration::MAX,
-            looked => Duration::from_millis(self.now().saturating_sub(looked)),
+            checked_at => Duration::from_millis(self.now().saturating_sub(checked_at)),
         };
-        if age > AGING && !self.asked.swap(true, Ordering::SeqCst) {
+        if age > AGING && !self.check_requested.swap(true, Ordering::SeqCst) {
             ask();
         }
         (age <= FRESH).then(|| self.others.load(Ordering::SeqCst))
     }
 
-    /// How often this process has written to keys or projects.
+    /// How many times this process has written to keys or projects.
     pub(crate) fn access(&self) -> u64 {
         self.access.load(Ordering::SeqCst)
     }
 
-    /// This process has written to keys or projects.
+    /// Counts a write of this process to keys or projects.
     pub(crate) fn changed_access(&self) {
         self.access.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// These were committed. For the writer, in the order of the commits.
+    /// Caches committed jobs. For the writer, in the order of the commits.
     pub(crate) fn wrote(&self, jobs: &[Arc<Job>]) {
         let mut known = self.jobs();
         for job in jobs {
@@ -105,7 +107,7 @@ impl ChangeTracker {
         }
     }
 
-    /// These were changed or deleted, in a way that is not worth to know.
+    /// Drops jobs from the cache that were changed or deleted without their new state at hand.
     pub(crate) fn forget(&self, ids: &[JobId]) {
         let mut known = self.jobs();
         for id in ids {
@@ -113,7 +115,7 @@ impl ChangeTracker {
         }
     }
 
-    /// A job, if it is known.
+    /// A job, if it is cached.
     pub(crate) fn job(&self, id: JobId) -> Option<Arc<Job>> {
         self.jobs().get(&id).cloned()
     }

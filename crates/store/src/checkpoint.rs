@@ -1,8 +1,8 @@
-//! Moving the log into the database, beside the writer, and seeing to it that the disk has what nobody waited for.
+//! Checkpoints the write-ahead log beside the writer, and flushes commits that nobody waited for.
 //!
-//! Whoever commits when the log is long has to move all of it, and everybody behind waits. So a thread of its own moves
-//! what has gathered every now and then, which is in nobody's way; what is left for the writer is the little that was
-//! written meanwhile, and after that the log begins anew. A reader that is at work on an old state only delays this.
+//! A commit that finds the log too long must move all of it into the database, and every later commit waits. So a
+//! separate thread checkpoints at intervals, which does not block the writer; the writer then has only the few pages
+//! written meanwhile left to move before it can restart the log. A reader of an old snapshot merely delays this.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,14 +15,14 @@ use rusqlite::Connection;
 
 use crate::error::OpenError;
 
-/// How often the length of the log is looked at.
+/// Interval between two checks of the log's length.
 const PAUSE: Duration = Duration::from_millis(250);
-/// Pages in the log that are worth the two flushes it takes to move them.
-const WORTHWHILE: i64 = 1000;
-/// Pages in the log at which who writes moves it, and begins it anew.
-const LONG: u32 = 8000;
+/// Pages in the log that justify the two flushes of a checkpoint.
+const CHECKPOINT_PAGES: i64 = 1000;
+/// Pages in the log from which the writer checkpoints and restarts it.
+const RESTART_PAGES: u32 = 8000;
 
-/// How long the log is, as far as it matters to who writes.
+/// The length of the log after the last commit, for the writer.
 #[derive(Debug)]
 pub(crate) struct Log(AtomicU32);
 
@@ -32,14 +32,14 @@ impl Log {
         Self(AtomicU32::new(0))
     }
 
-    /// It has so many pages after a commit.
+    /// Records the length after a commit, in pages.
     pub(crate) fn grew_to(&self, pages: i32) {
         self.0.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
     }
 
-    /// Whether who writes is to move it.
+    /// Whether the writer should checkpoint.
     pub(crate) fn is_long(&self) -> bool {
-        self.0.load(Ordering::Relaxed) >= LONG
+        self.0.load(Ordering::Relaxed) >= RESTART_PAGES
     }
 }
 
@@ -60,7 +60,7 @@ impl Checkpoints {
 }
 
 impl Checkpoints {
-    /// Stops the thread once it is done with what it is at.
+    /// Stops the thread after its current checkpoint.
     pub(crate) fn close(&self) {
         let _ = self.stop.send(());
     }
@@ -81,18 +81,18 @@ fn serve(connection: &Connection, file: &Path, stopped: &Receiver<()>) {
     let mut flushed = None;
     while stopped.recv_timeout(PAUSE) == Err(RecvTimeoutError::Timeout) {
         let Ok((written, moved)) = pages(connection, "PRAGMA wal_checkpoint(NOOP)") else { continue };
-        if written - moved >= WORTHWHILE {
-            // One that fails is tried again, and the writer moves the log itself when it grows too long.
+        if written - moved >= CHECKPOINT_PAGES {
+            // A failed checkpoint is tried again, and the writer checkpoints itself when the log grows too long.
             let _ = pages(connection, "PRAGMA wal_checkpoint(PASSIVE)");
         }
-        // Whoever waits for the disk has flushed it all already, and then this costs nothing.
+        // Costs nothing if a flushed commit has already covered everything written.
         if flushed != Some(written) && File::open(file).and_then(|file| file.sync_data()).is_ok() {
             flushed = Some(written);
         }
     }
 }
 
-/// How many pages the log has, and how many of them are in the database.
+/// The number of pages in the log, and of those already moved into the database.
 fn pages(connection: &Connection, sql: &str) -> rusqlite::Result<(i64, i64)> {
     connection.prepare_cached(sql)?.query_row([], |row| Ok((row.get(1)?, row.get(2)?)))
 }

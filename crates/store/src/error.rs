@@ -1,4 +1,4 @@
-//! What can go wrong, and how a piece of work inside a transaction says so.
+//! The store's errors, and how work inside a transaction reports that it must be undone.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,17 +25,17 @@ pub enum OpenError {
     Thread { source: std::io::Error },
 }
 
-/// Why a piece of work wants what it wrote undone.
+/// Why work inside a transaction must be undone.
 #[derive(Debug)]
 pub(crate) enum Abort<E> {
-    /// The answer is no.
+    /// Refused by a rule.
     Refused(E),
     /// Storage failed.
     Failed(BoxError),
 }
 
 impl<E: From<StoreError>> Abort<E> {
-    /// What the caller is told; `doing` completes "could not …".
+    /// The caller's error; `doing` completes "could not …".
     pub(crate) fn explain(self, doing: &'static str) -> E {
         match self {
             Self::Refused(answer) => answer,
@@ -62,7 +62,7 @@ impl<E> From<BoxError> for Abort<E> {
     }
 }
 
-/// Why nothing of a group of commands was written.
+/// Why a group of commands was not committed.
 #[derive(Debug, Clone, Error)]
 pub(crate) enum NotCommitted {
     #[error("another process has held the database for too long")]
@@ -71,8 +71,8 @@ pub(crate) enum NotCommitted {
     ProcessLock(#[source] Arc<std::io::Error>),
     #[error("the transaction could not begin")]
     Begin(#[source] Arc<rusqlite::Error>),
-    /// SQLite undoes the whole transaction on some errors, a full disk for one; the writer does where a write failed without
-    /// a savepoint to go back to.
+    /// SQLite rolls back the whole transaction on some errors, such as a full disk; the writer does when a write fails
+    /// without a savepoint.
     #[error("the transaction was rolled back when one of its writes failed")]
     RolledBack,
     #[error("the transaction could not be committed")]

@@ -26,7 +26,7 @@ impl Store for SqliteStore {
         let new = New::of(row, entries, guards.now).map_err(|error| StoreError::new(doing, error))?;
         let (written, _) = self
             .write_jobs(doing, (Durability::Flushed, Decides::BeforeWriting), move |connection| {
-                gated(connection, &guards, || Ok(()), |()| rows::insert(connection, new))
+                guarded(connection, &guards, || Ok(()), |()| rows::insert(connection, new))
             })
             .await?;
         Ok(written)
@@ -36,7 +36,7 @@ impl Store for SqliteStore {
         let (written, _) = self
             .write_jobs("change the job", (Durability::Flushed, Decides::BeforeWriting), move |connection| {
                 let decide = || decided(connection, id, &decide);
-                gated(connection, &guards, decide, |(job, change)| rows::apply(connection, &job, change, guards.now))
+                guarded(connection, &guards, decide, |(job, change)| rows::apply(connection, &job, change, guards.now))
             })
             .await?;
         Ok(written)
@@ -64,19 +64,19 @@ impl Store for SqliteStore {
     }
 
     async fn row(&self, id: JobId) -> Result<Option<Row>, StoreError> {
-        if let Some(row) = self.known(id).map(|job| job.row.clone()) {
+        if let Some(row) = self.cached(id).map(|job| job.row.clone()) {
             return Ok(Some(row));
         }
         self.read("read the job", move |connection| Ok(rows::read(connection, id)?.map(|(_, row)| row))).await
     }
 
     fn cached(&self, id: JobId) -> Option<Arc<AgentJob>> {
-        self.known(id).map(|job| Arc::clone(&job.row.job))
+        self.cached(id).map(|job| Arc::clone(&job.row.job))
     }
 
     async fn entries(&self, id: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, StoreError> {
         let doing = "read the journal";
-        if let Some(journal) = self.known(id).as_ref().and_then(|job| job.journal.as_ref()) {
+        if let Some(journal) = self.cached(id).as_ref().and_then(|job| job.journal.as_ref()) {
             return journal.entries(after, limit).map_err(|error| StoreError::new(doing, error));
         }
         self.read(doing, move |connection| journal::read(connection, id, after, limit)).await
@@ -123,8 +123,8 @@ impl Store for SqliteStore {
     }
 }
 
-/// Key, then the decision, then the quota; nothing is written before all of them say yes.
-fn gated<D>(
+/// Checks the key, then the decision, then the quota; nothing is written before all three pass.
+fn guarded<D>(
     connection: &WriteConnection,
     guards: &WriteGuards,
     decide: impl FnOnce() -> Result<D, Abort<WriteError>>,
@@ -144,15 +144,15 @@ fn gated<D>(
     Ok((WriteOutcome { job, repeat: false, quota_status }, vec![written]))
 }
 
-/// A job, and what is to become of it.
+/// A job, and the change decided for it.
 fn decided(connection: &WriteConnection, id: JobId, decide: &Decide) -> Result<(Arc<Job>, Change), Abort<WriteError>> {
     let job = rows::find(connection, id)?.ok_or(Abort::Refused(WriteError::NotFound))?;
     let change = decide(&job.row).map_err(|refusal| Abort::Refused(WriteError::Refused(refusal)))?;
     Ok((job, change))
 }
 
-/// Each shape of the query is a statement of its own, and an index gives the jobs of each place in their order: they are
-/// merged, and not sorted.
+/// Each combination of filters is a statement of its own. Within a queue state an index yields the jobs in order, so
+/// the parts are merged rather than sorted.
 fn list(connection: &Connection, query: &JobQuery) -> Result<Vec<AgentJob>, BoxError> {
     let (project, after) = (query.project.as_str(), query.after.map(|id| id.uuid().into_bytes()));
     let mut values: Vec<(&str, &dyn ToSql)> =

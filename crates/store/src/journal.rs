@@ -1,4 +1,4 @@
-//! Journals: what was written at once is one row, and what a job began with lies in the row of the job, if it is short.
+//! Journals: the entries of one write are one row, and a short first row lies in the row of the job.
 
 use std::sync::{Arc, OnceLock};
 
@@ -6,27 +6,27 @@ use docent_jobs::{Entry, EntryBody};
 use docent_types::{BoxError, JobId, Timestamp};
 use rusqlite::{Connection, OptionalExtension};
 
-/// A journal whose rows hold more than so much, in bytes, is read each time.
-const LONGEST: usize = 4096;
-/// What a job begins with, in bytes, lies in the job's row when it is no longer: a job that is changed is written anew, with all
-/// that is in its row.
+/// A journal with more text than this, in bytes, is not cached.
+const CACHED_BYTES: usize = 4096;
+/// Largest first batch, in bytes, that is stored in the job's row. The limit is low because every change of a job
+/// rewrites its whole row.
 const IN_ROW: usize = 1024;
 
-/// What was written at once to the journal of a job, after an entry: in the job's row, and beside it.
+/// The batches of a job's journal after an entry: the one in the job's row, and those in the table of entries.
 const BATCHES: &str = "SELECT began AS last, began_at, beginning FROM jobs WHERE id = ?1 AND began > ?2
                        UNION ALL
                        SELECT last, at, bodies FROM entries WHERE job = (SELECT n FROM jobs WHERE id = ?1) AND last > ?2
                        ORDER BY last LIMIT ?3";
 
-/// Entries that were written at once, and the number of the last.
+/// Entries written together, and the number of the last.
 #[derive(Debug)]
 pub(crate) struct Batch {
     last: u64,
     count: usize,
     at: Timestamp,
-    /// As it is written down; empty where the bodies are kept.
+    /// The bodies as JSON; empty where `bodies` is kept instead.
     text: String,
-    /// Not there before somebody asks for what the text says.
+    /// Parsed from `text` on first use.
     bodies: OnceLock<Vec<EntryBody>>,
 }
 
@@ -53,13 +53,13 @@ impl Batch {
         Ok((first..).zip(self.bodies()?).skip(skipped).map(entry))
     }
 
-    /// How many entries there are, their moment in milliseconds, and their text.
+    /// The number of entries, their time in milliseconds, and their text.
     fn columns(&self) -> (usize, i64, &str) {
         (self.count, self.at.millis(), &self.text)
     }
 }
 
-/// A journal from its first entry to its last, in memory, as long as it is short.
+/// A whole short journal, in memory.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Journal {
     batches: Vec<Arc<Batch>>,
@@ -67,7 +67,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Entries after this one, at most so many.
+    /// At most `limit` entries after `after`.
     pub(crate) fn entries(&self, after: u64, limit: u32) -> Result<Vec<Entry>, BoxError> {
         let mut entries = Vec::new();
         for batch in self.batches.iter().filter(|batch| batch.last > after) {
@@ -77,7 +77,7 @@ impl Journal {
         Ok(entries)
     }
 
-    /// With what was written next; `None` when it is too long to be kept in memory.
+    /// With the next batch; `None` when it becomes too long to be cached.
     pub(crate) fn grown(self, written: Option<Draft>) -> Option<Self> {
         match written {
             Some(Draft(mut batch)) => {
@@ -91,20 +91,20 @@ impl Journal {
         }
     }
 
-    /// With entries whose text is so many bytes.
+    /// With a batch whose text has `bytes` bytes.
     fn with(mut self, batch: Batch, bytes: usize) -> Option<Self> {
         self.batches.push(Arc::new(batch));
         self.bytes += bytes;
-        (self.bytes <= LONGEST).then_some(self)
+        (self.bytes <= CACHED_BYTES).then_some(self)
     }
 }
 
-/// Entries to be written at once.
+/// Entries to be written together.
 #[derive(Debug)]
 pub(crate) struct Draft(Batch);
 
 impl Draft {
-    /// Of entries after the one with this number; `None` when there are none.
+    /// The entries that follow number `after`; `None` when there are none.
     pub(crate) fn of(after: u64, at: Timestamp, bodies: Vec<EntryBody>) -> Result<Option<Self>, BoxError> {
         if bodies.is_empty() {
             return Ok(None);
@@ -113,22 +113,22 @@ impl Draft {
         Ok(Some(Self(Batch { last: after + count as u64, count, at, text, bodies: bodies.into() })))
     }
 
-    /// With its text alone.
+    /// Keeps the text only.
     pub(crate) fn without_bodies(self) -> Self {
         Self(Batch { bodies: OnceLock::new(), ..self.0 })
     }
 
-    /// Whether it goes into the row of the job that begins with it.
+    /// Whether it is stored in the row of the job that begins with it.
     pub(crate) fn fits_in_row(&self) -> bool {
         self.0.text.len() <= IN_ROW
     }
 
-    /// How many entries there are, their moment in milliseconds, and their text.
+    /// The number of entries, their time in milliseconds, and their text.
     pub(crate) fn columns(&self) -> (usize, i64, &str) {
         self.0.columns()
     }
 
-    /// Writes it down, and gives it back.
+    /// Inserts it, and returns it.
     pub(crate) fn append(self, connection: &Connection, job: i64) -> rusqlite::Result<Self> {
         let (count, at, text) = self.0.columns();
         connection
@@ -138,7 +138,7 @@ impl Draft {
     }
 }
 
-/// Entries after this one, at most so many.
+/// At most `limit` entries after `after`.
 pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) -> Result<Vec<Entry>, BoxError> {
     let mut select = connection.prepare_cached(BATCHES)?;
     let mut rows = select.query((job.uuid().into_bytes(), i64::try_from(after).unwrap_or(i64::MAX), limit))?;
@@ -155,7 +155,7 @@ pub(crate) fn read(connection: &Connection, job: JobId, after: u64, limit: u32) 
     Ok(entries)
 }
 
-/// A whole journal that is likely to be short: it has so many entries.
+/// A whole journal that is likely to be short, judging by its number of entries.
 pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result<Option<Journal>, BoxError> {
     const FEW: u64 = 4;
     if entries > FEW {
@@ -166,7 +166,7 @@ pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result
     let mut journal = Journal::default();
     while let Some(row) = rows.next()? {
         let text = row.get_ref(2)?.as_str()?;
-        if journal.bytes + text.len() > LONGEST {
+        if journal.bytes + text.len() > CACHED_BYTES {
             return Ok(None);
         }
         let batch = Batch::read(row.get(0)?, Timestamp::from_millis(row.get(1)?), text)?;
@@ -178,9 +178,9 @@ pub(crate) fn short(connection: &Connection, job: JobId, entries: u64) -> Result
     Ok(Some(journal))
 }
 
-/// Deletes entries up to this one.
+/// Deletes entries up to `upto`.
 pub(crate) fn cut(connection: &Connection, job: i64, upto: u64) -> Result<(), BoxError> {
-    // Of what is in the job's row, nothing or all.
+    // The batch in the job's row is deleted as a whole or not at all.
     connection
         .prepare_cached(
             "INSERT INTO entries (job, last, count, at, bodies)
@@ -209,7 +209,7 @@ pub(crate) fn cut(connection: &Connection, job: i64, upto: u64) -> Result<(), Bo
     Ok(())
 }
 
-/// Deletes all of a journal.
+/// Deletes a whole journal.
 pub(crate) fn forget(connection: &Connection, job: i64) -> rusqlite::Result<()> {
     connection.prepare_cached("DELETE FROM entries WHERE job = ?1")?.execute([job]).map(drop)
 }

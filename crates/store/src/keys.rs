@@ -1,4 +1,4 @@
-//! What is known of keys.
+//! The port to keys.
 
 use async_trait::async_trait;
 use docent_access::{Grant, KeyHash, KeyId, KeyRecord, Keys};
@@ -89,7 +89,7 @@ impl Keys for SqliteStore {
     }
 }
 
-/// Revokes whatever keys of a project are not revoked yet.
+/// Revokes all keys of a project that are not revoked yet.
 pub(crate) fn revoke_all(connection: &Connection, project: &ProjectId, now: Timestamp) -> rusqlite::Result<()> {
     connection
         .prepare_cached("UPDATE keys SET revoked_at = ?2 WHERE project = ?1 AND revoked_at IS NULL")?

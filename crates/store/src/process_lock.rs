@@ -1,9 +1,9 @@
 //! The right to write, among the processes that share a database: one at a time, in the order of asking.
 //!
-//! SQLite's own waiting is polling: beside a process that commits one group after another, another would find the lock
-//! free only by luck. So a writer first takes this lock, an advisory lock on a file beside the database, then SQLite's
-//! write lock, then releases it. While one commits, the next waits at SQLite's lock with this one held, and
-//! the first must queue behind it.
+//! SQLite's own waiting is polling: beside a process that commits one group after another, a second process would find
+//! the lock free only by luck. So a writer first takes this lock, an advisory lock on a file beside the database, then
+//! SQLite's write lock, then releases this one. While one process commits, the next waits for SQLite's lock with this
+//! one held, and the first must queue behind it.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use crate::error::NotCommitted;
 
-/// How long a writer waits for another process before it gives up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest wait of a writer for another process.
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(1);
 
 #[derive(Debug)]
@@ -27,13 +27,13 @@ impl ProcessLock {
         OpenOptions::new().create(true).append(true).open(name).map(Self)
     }
 
-    /// Does `work` with the lock held.
+    /// Runs `work` with the lock held.
     pub(crate) fn hold<T>(&self, work: impl FnOnce() -> T) -> Result<T, NotCommitted> {
         let begun = Instant::now();
         loop {
             match self.0.try_lock() {
                 Ok(()) => break,
-                Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => std::thread::sleep(PAUSE),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < LOCK_TIMEOUT => std::thread::sleep(PAUSE),
                 Err(TryLockError::WouldBlock) => return Err(NotCommitted::Busy),
                 Err(TryLockError::Error(error)) => return Err(NotCommitted::ProcessLock(Arc::new(error))),
             }
@@ -44,8 +44,8 @@ impl ProcessLock {
     }
 }
 
-/// SQLite's busy handler: looks again every millisecond, until it has looked for [`PATIENCE`].
-pub(crate) fn look_again(times: i32) -> bool {
+/// SQLite's busy handler: retries every millisecond, up to [`LOCK_TIMEOUT`].
+pub(crate) fn retry_lock(times: i32) -> bool {
     std::thread::sleep(PAUSE);
-    Duration::from_millis(u64::try_from(times).unwrap_or(0)) < PATIENCE
+    Duration::from_millis(u64::try_from(times).unwrap_or(0)) < LOCK_TIMEOUT
 }

@@ -1,4 +1,4 @@
-//! Deleting what nobody wants to keep, a little at a time.
+//! Deletes ended jobs and journals in small steps.
 
 use std::time::{Duration, Instant};
 
@@ -10,14 +10,14 @@ use crate::error::Abort;
 use crate::journal;
 use crate::write_connection::WriteConnection;
 
-/// How long one step may hold the writer.
+/// Longest time that one step may hold the writer.
 const STEP: Duration = Duration::from_millis(20);
-/// Free pages that are kept.
-const SPARE: i64 = 256;
-/// Entries deleted before the time is looked at again.
-const BITE: usize = 64;
+/// Free pages that stay in the file.
+const SPARE_PAGES: i64 = 256;
+/// Entries deleted between two looks at the clock.
+const CHUNK: usize = 64;
 
-/// One step: as much as fits into the limit and into [`STEP`]. Gives the jobs it touched, too.
+/// One step: as much as fits into the limit and into [`STEP`]. Returns the touched jobs too.
 pub(crate) fn step(connection: &WriteConnection, pruning: Pruning) -> Result<(Pruned, Vec<JobId>), Abort<StoreError>> {
     let begun = Instant::now();
     let (mut pruned, mut touched) = (Pruned::default(), Vec::new());
@@ -30,7 +30,7 @@ pub(crate) fn step(connection: &WriteConnection, pruning: Pruning) -> Result<(Pr
             return Ok((Pruned { more: true, ..pruned }, touched));
         }
         touched.push(row.id());
-        pruned.entries += bite(connection, n, &row, left(&pruned).min(BITE))?;
+        pruned.entries += delete_oldest(connection, n, &row, left(&pruned).min(CHUNK))?;
     }
     while let Some((n, row)) = first_over(connection, false, jobs_before)? {
         if left(&pruned) == 0 || begun.elapsed() > STEP {
@@ -46,14 +46,14 @@ pub(crate) fn step(connection: &WriteConnection, pruning: Pruning) -> Result<(Pr
     Ok((pruned, touched))
 }
 
-/// Gives pages that are free back to the file system, as far as time allows; says whether that is done. Some are kept,
-/// for what is written next.
+/// Returns free pages to the file system, as far as time allows, and whether that is complete. [`SPARE`] pages stay for
+/// the next writes.
 fn shrink(connection: &Connection, begun: Instant) -> rusqlite::Result<bool> {
     let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
     if number("auto_vacuum")? != 2 {
         return Ok(true);
     }
-    while number("freelist_count")? > SPARE {
+    while number("freelist_count")? > SPARE_PAGES {
         if begun.elapsed() > STEP {
             return Ok(false);
         }
@@ -62,7 +62,7 @@ fn shrink(connection: &Connection, begun: Instant) -> rusqlite::Result<bool> {
     Ok(true)
 }
 
-/// The job that ended first, before this moment, of those that have a journal to prune or of those that have not.
+/// The job that ended first and before this moment, among those with a journal to prune (`kept`) or those without.
 fn first_over(connection: &Connection, kept: bool, before: Option<i64>) -> Result<Option<(i64, Row)>, BoxError> {
     let Some(before) = before else { return Ok(None) };
     let found: Option<(i64, String)> = connection
@@ -72,8 +72,8 @@ fn first_over(connection: &Connection, kept: bool, before: Option<i64>) -> Resul
     found.map(|(n, body)| Ok((n, serde_json::from_str(&body)?))).transpose()
 }
 
-/// Deletes the oldest entries of a journal, at most so many, and says how many.
-fn bite(connection: &WriteConnection, n: i64, row: &Row, most: usize) -> Result<usize, Abort<StoreError>> {
+/// Deletes up to this many of the oldest entries of a journal, and returns how many.
+fn delete_oldest(connection: &WriteConnection, n: i64, row: &Row, most: usize) -> Result<usize, Abort<StoreError>> {
     let next = state::prune(row, row.pruned_to + most as u64).map_err(BoxError::from)?;
     journal::cut(connection, n, next.pruned_to)?;
     let kept = next.pruned_to + 1 < next.last_seq;
@@ -83,7 +83,7 @@ fn bite(connection: &WriteConnection, n: i64, row: &Row, most: usize) -> Result<
     Ok(usize::try_from(next.pruned_to - row.pruned_to).unwrap_or(usize::MAX))
 }
 
-/// Uses in buckets that are not used any more; those of the others are forgotten as they are used.
+/// Deletes uses in buckets that are no longer used; those of other buckets are deleted as the bucket is used.
 fn forget_uses(connection: &Connection, pruning: Pruning) -> rusqlite::Result<()> {
     connection
         .prepare_cached(

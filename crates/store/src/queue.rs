@@ -1,7 +1,7 @@
-//! Whose turn it is: which jobs a claim gives out.
+//! Which jobs a claim leases.
 //!
-//! What each place in a queue means, and why a claim costs what it gives and not what waits, is said beside the columns
-//! in the fourth script of the schema.
+//! The columns in the fourth script of the schema document what each queue state means, and why a claim costs what it
+//! leases and not what waits.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -16,9 +16,9 @@ use crate::queue_state::QueueState;
 use crate::write_connection::{Job, WriteConnection};
 use crate::{concurrency_key, journal, rows};
 
-/// Jobs looked at in one go when many fall due at once.
-const GLANCE: u32 = 512;
-/// Queues looked up in one go.
+/// Jobs promoted in one query when many fall due at once.
+const PROMOTED_AT_ONCE: u32 = 512;
+/// Queues read in one query.
 const PAGE: u32 = 64;
 
 const KEY_IS_TAKEN: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 3) OR EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 0 AND project = ?2 AND id < ?3)";
@@ -32,12 +32,12 @@ const READY: &str =
     "SELECT n, id, not_before, lease_until FROM jobs WHERE place = 0 AND project = ?1 AND id > ?2 ORDER BY id LIMIT 1";
 const HELD: &str = "SELECT EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 3 AND lease_until > ?2) OR EXISTS (SELECT 1 FROM jobs WHERE lane = ?1 AND place < 4 AND place = 0 AND lease_until > ?2)";
 
-/// What a claim asks, for a test to see that an index answers each.
+/// The queries of a claim, for a test that each is answered by an index.
 #[cfg(test)]
-pub(crate) const QUESTIONS: &[&str] = &[KEY_IS_TAKEN, BEHIND, RAN_OUT, DUE, LAST_TURN, QUEUES, RUNNING, READY, HELD];
+pub(crate) const QUERIES: &[&str] = &[KEY_IS_TAKEN, BEHIND, RAN_OUT, DUE, LAST_TURN, QUEUES, RUNNING, READY, HELD];
 
-/// Whoever submits a job to a concurrency key that is taken must not be in the way of a claim. Nobody can have asked for the branch
-/// that is named after a job before there was one, as good as nobody; a claim finds out.
+/// A new job whose concurrency key is taken must not slow down claims, so it is queued behind the key's holder. A
+/// branch named after a job can hardly have been requested before that job existed; if it was, a claim notices.
 pub(crate) fn place_of_new(connection: &WriteConnection, row: &Row, now: Timestamp) -> Result<QueueState, BoxError> {
     let place = QueueState::of(row, now);
     let Some(key) = concurrency_key::stored(row).filter(|_| place == QueueState::Ready) else { return Ok(place) };
@@ -55,7 +55,7 @@ pub(crate) fn place_of_new(connection: &WriteConnection, row: &Row, now: Timesta
     Ok(if behind { QueueState::Behind } else { QueueState::Ready })
 }
 
-/// What follows from a write to a row that now has this place.
+/// Updates the queue after a write to a row that now has this state.
 pub(crate) fn wrote(connection: &WriteConnection, row: &Row, place: QueueState) -> Result<(), BoxError> {
     if place == QueueState::Ready {
         wake(connection, row.job.project.as_str())?;
@@ -66,7 +66,7 @@ pub(crate) fn wrote(connection: &WriteConnection, row: &Row, place: QueueState) 
     Ok(())
 }
 
-/// Says that a project may have something to give.
+/// Marks a project as one that may have a job to lease.
 pub(crate) fn wake(connection: &WriteConnection, project: &str) -> rusqlite::Result<()> {
     if connection.waits(project) {
         connection
@@ -79,7 +79,7 @@ pub(crate) fn wake(connection: &WriteConnection, project: &str) -> rusqlite::Res
     Ok(())
 }
 
-/// Nobody holds the concurrency key of this job any more, or may not: of each project the oldest that is behind comes forward.
+/// The concurrency key of this job is free, or may be: of each project the oldest job behind it becomes ready.
 fn free(connection: &WriteConnection, row: &Row) -> Result<(), BoxError> {
     let (key, mut freed) = (concurrency_key::name(row), String::new());
     loop {
@@ -107,7 +107,7 @@ fn put(connection: &Connection, n: i64, place: QueueState) -> rusqlite::Result<(
     Ok(())
 }
 
-/// Gives out jobs. `write` writes the next state of a job, and gives the job as it was written.
+/// Leases jobs. `write` writes the next state of a job, and returns the job as written.
 pub(crate) fn claim(
     connection: &WriteConnection,
     request: ClaimRequest,
@@ -129,10 +129,10 @@ pub(crate) fn claim(
     Ok(claimed)
 }
 
-/// Whose lease ran out and who has fallen due is ready. Says whether there may be more of them.
+/// Makes jobs ready whose lease has expired or that have fallen due. Returns whether there may be more.
 fn promote(connection: &WriteConnection, now: Timestamp) -> Result<bool, BoxError> {
     let mut ran_out = connection.prepare_cached(RAN_OUT)?;
-    let ran_out = ran_out.query_map((now.millis(), GLANCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let ran_out = ran_out.query_map((now.millis(), PROMOTED_AT_ONCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let ran_out = ran_out.collect::<Result<Vec<(i64, String)>, _>>()?;
     for (n, body) in &ran_out {
         let row: Row = serde_json::from_str(body)?;
@@ -141,26 +141,27 @@ fn promote(connection: &WriteConnection, now: Timestamp) -> Result<bool, BoxErro
         free(connection, &row)?;
     }
     let mut due = connection.prepare_cached(DUE)?;
-    let due = due.query_map((now.millis(), GLANCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let due = due.query_map((now.millis(), PROMOTED_AT_ONCE), |row| Ok((row.get(0)?, row.get(1)?)))?;
     let due = due.collect::<Result<Vec<(i64, String)>, _>>()?;
     for (n, project) in &due {
         put(connection, *n, QueueState::Ready)?;
         wake(connection, project)?;
     }
-    Ok(ran_out.len().max(due.len()) >= GLANCE as usize)
+    Ok(ran_out.len().max(due.len()) >= PROMOTED_AT_ONCE as usize)
 }
 
-/// One round of turns: first whoever waits, in the order of when they were served, then again whoever was served.
+/// One round of turns: first the waiting projects, by when they were last served, then those served in this round
+/// again.
 struct Round {
     turn: u64,
     begun: u64,
     next: VecDeque<String>,
-    /// The last queue that was looked up; `None` once there are no more.
-    looked: Option<(i64, String)>,
+    /// The last queue read; `None` at the end of the list.
+    last_queue: Option<(i64, String)>,
     again: VecDeque<String>,
-    /// The turn in which each project was served last, in this round.
+    /// The turn in which each project was last served, in this round.
     served: HashMap<String, u64>,
-    /// Living leases by project.
+    /// Unexpired leases by project.
     running: HashMap<String, usize>,
 }
 
@@ -181,23 +182,23 @@ impl Round {
             }
         }
         let (next, again, served) = Default::default();
-        Ok(Self { turn, begun: turn, next, looked: Some((-1, String::new())), again, served, running })
+        Ok(Self { turn, begun: turn, next, last_queue: Some((-1, String::new())), again, served, running })
     }
 
     fn next(&mut self, connection: &Connection) -> rusqlite::Result<Option<String>> {
         if self.next.is_empty()
-            && let Some(last) = self.looked.take()
+            && let Some(last) = self.last_queue.take()
         {
             let mut select = connection.prepare_cached(QUEUES)?;
             let page = select.query_map((last.0, last.1, self.begun, PAGE), |row| Ok((row.get(0)?, row.get(1)?)))?;
             let page = page.collect::<Result<Vec<(i64, String)>, _>>()?;
-            self.looked = page.last().filter(|_| page.len() == PAGE as usize).cloned();
+            self.last_queue = page.last().filter(|_| page.len() == PAGE as usize).cloned();
             self.next.extend(page.into_iter().map(|(_, project)| project));
         }
         Ok(self.next.pop_front().or_else(|| self.again.pop_front()))
     }
 
-    /// The oldest job of a project that may be given out.
+    /// The oldest job of a project that may be leased.
     fn give(
         &mut self,
         connection: &WriteConnection,
@@ -229,7 +230,8 @@ impl Round {
     }
 }
 
-/// The first ready job of a project whose concurrency key nobody holds. Those whose concurrency key is held are put behind on the way.
+/// The first ready job of a project whose concurrency key is free. Jobs in front of it whose key is held are moved
+/// behind.
 fn first_free(connection: &WriteConnection, now: Timestamp, project: &str) -> Result<Option<Arc<Job>>, BoxError> {
     let mut passed = None;
     loop {
@@ -248,7 +250,7 @@ fn first_free(connection: &WriteConnection, now: Timestamp, project: &str) -> Re
             return Ok(None);
         };
         if lease_until.is_some_and(|until| until > now.millis()) {
-            // It had run out by a clock that was ahead of this one.
+            // Its lease had expired by a clock that was ahead of this one.
             put(connection, n, QueueState::Leased)?;
         } else if not_before > now.millis() {
             passed = Some(id);
@@ -262,7 +264,7 @@ fn first_free(connection: &WriteConnection, now: Timestamp, project: &str) -> Re
     }
 }
 
-/// A job, and what whoever works on it begins with reading.
+/// A job with its journal, which its worker will read first.
 fn with_journal(connection: &WriteConnection, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
     let Some(job) = rows::find(connection, id)? else { return Ok(None) };
     if job.journal.is_some() || job.row.pruned_to > 0 {

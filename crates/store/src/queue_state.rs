@@ -1,4 +1,4 @@
-//! Where a job stands, as one number: what each means is said beside the column in the fourth script of the schema.
+//! The queue state of a job, as one number. The column in the fourth script of the schema documents each.
 
 use docent_jobs::Row;
 use docent_types::{JobStatus, Timestamp};
@@ -17,7 +17,7 @@ pub(crate) enum QueueState {
 }
 
 impl QueueState {
-    /// Where a job belongs, as far as its row says. One that is ready may turn out to be behind.
+    /// The state that follows from the row alone. A ready job may turn out to be behind another.
     pub(crate) fn of(row: &Row, now: Timestamp) -> Self {
         match (row.job.status, &row.lease) {
             (JobStatus::Completed, _) => Self::Completed,
@@ -29,7 +29,7 @@ impl QueueState {
         }
     }
 
-    /// The places of jobs of this status.
+    /// The states of jobs of this status.
     pub(crate) const fn all_of(status: JobStatus) -> &'static [Self] {
         match status {
             JobStatus::Active => &[Self::Ready, Self::Behind, Self::Later, Self::Leased],
@@ -39,7 +39,7 @@ impl QueueState {
         }
     }
 
-    /// The status of jobs in the place with this number, if there is one.
+    /// The status of jobs in the state with this number, if there is one.
     pub(crate) fn status(number: i64) -> Option<JobStatus> {
         JobStatus::ALL.into_iter().find(|status| Self::all_of(*status).iter().any(|place| *place as i64 == number))
     }

@@ -13,11 +13,11 @@ use crate::error::{Closed, OpenError, Panicked};
 
 #[derive(Debug)]
 pub(crate) struct Readers {
-    queue: Sender<Message>,
+    queue: Sender<ReaderMessage>,
     threads: Vec<JoinHandle<()>>,
 }
 
-enum Message {
+enum ReaderMessage {
     Read(Box<dyn FnOnce(&Connection) + Send>),
     Close,
 }
@@ -36,7 +36,7 @@ impl Readers {
         Ok(readers)
     }
 
-    /// Does `work` on the newest committed state. `doing` completes "could not …".
+    /// Runs `work` on the newest committed state. `doing` completes "could not …".
     pub(crate) async fn read<T, F>(&self, doing: &'static str, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -46,18 +46,18 @@ impl Readers {
         let read = move |connection: &Connection| {
             let result = catch_unwind(AssertUnwindSafe(|| work(connection)));
             let result = result.unwrap_or_else(|_| Err(Panicked.into()));
-            // A caller that has gone away wants no answer.
+            // The caller may have gone away.
             let _ = reply.send(result);
         };
         let closed = |_| StoreError::new(doing, Closed);
-        self.queue.send(Message::Read(Box::new(read))).map_err(|_| StoreError::new(doing, Closed))?;
+        self.queue.send(ReaderMessage::Read(Box::new(read))).map_err(|_| StoreError::new(doing, Closed))?;
         answer.await.map_err(closed)?.map_err(|error| StoreError::new(doing, error))
     }
 
-    /// Stops the threads once they have read what is asked for already.
+    /// Stops the threads after the reads that are already queued.
     pub(crate) fn close(&self) {
         for _ in &self.threads {
-            let _ = self.queue.send(Message::Close);
+            let _ = self.queue.send(ReaderMessage::Close);
         }
     }
 }
@@ -73,12 +73,12 @@ impl Drop for Readers {
     }
 }
 
-fn serve(connection: &Connection, reads: &Mutex<Receiver<Message>>) {
+fn serve(connection: &Connection, reads: &Mutex<Receiver<ReaderMessage>>) {
     loop {
         let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();
         match next {
-            Ok(Message::Read(read)) => read(connection),
-            Ok(Message::Close) | Err(_) => return,
+            Ok(ReaderMessage::Read(read)) => read(connection),
+            Ok(ReaderMessage::Close) | Err(_) => return,
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What belongs to a project by its name, when the project leaves that name.
+//! What happens to the data of a removed project.
 //!
-//! Jobs, pull requests and conversations outlive a removed project, and a later project of the same id or domain is another
-//! one. So they go over to the uid of the project that they belong to, which is nobody's id or domain, in the transaction
-//! that removes it. Quotas and idempotency keys are forgotten.
+//! Jobs, pull requests and conversations outlive a removed project, and a later project of the same id or domain must
+//! not get them. So the transaction that removes a project renames their owner to the project's uid, which is never an
+//! id or domain. Quotas and idempotency keys are deleted.
 
 use docent_types::{BoxError, Domain, JobId, Project};
 use rusqlite::Connection;
@@ -10,10 +10,10 @@ use uuid::Uuid;
 
 use crate::write_connection::WriteConnection;
 
-/// Says which jobs were touched.
+/// Returns the jobs that were touched.
 pub(crate) fn put_away(connection: &WriteConnection, project: &Project) -> Result<Vec<JobId>, BoxError> {
     let (id, uid) = (project.id.as_str(), project.uid.to_string());
-    // Every place there is, so that the index on place and project serves.
+    // All states, so that the index on place and project is used.
     const OF_PROJECT: &str = "place IN (0, 1, 2, 3, 4, 5, 6) AND project = ?1";
     let mut select = connection.prepare(&format!("SELECT id FROM jobs WHERE {OF_PROJECT}"))?;
     let jobs = select.query_map([id], |row| Ok(JobId::new(Uuid::from_bytes(row.get(0)?))))?;

@@ -1,4 +1,4 @@
-//! Rows of jobs: found, made and changed, each with what it means for the queue.
+//! Rows of jobs: read, inserted and changed, each with its effect on the queue.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::queue_state::QueueState;
 use crate::write_connection::{Job, WriteConnection};
 use crate::{concurrency_key, queue};
 
-/// A job as the transaction has it.
+/// A job in the state of the current transaction.
 pub(crate) fn find(connection: &WriteConnection, id: JobId) -> Result<Option<Arc<Job>>, BoxError> {
     if let Some(job) = connection.job(id) {
         return Ok(Some(job));
@@ -20,7 +20,7 @@ pub(crate) fn find(connection: &WriteConnection, id: JobId) -> Result<Option<Arc
     Ok(read(connection, id)?.map(|(n, row)| Arc::new(Job { n, row, journal: None })))
 }
 
-/// A row, and its number.
+/// A row, and its row number.
 pub(crate) fn read(connection: &Connection, id: JobId) -> Result<Option<(i64, Row)>, BoxError> {
     let mut select = connection.prepare_cached("SELECT n, body FROM jobs WHERE id = ?1")?;
     let mut rows = select.query([id.uuid().into_bytes()])?;
@@ -28,8 +28,7 @@ pub(crate) fn read(connection: &Connection, id: JobId) -> Result<Option<(i64, Ro
     Ok(Some((row.get(0)?, serde_json::from_str(row.get_ref(1)?.as_str()?)?)))
 }
 
-/// A new job with its first entries, as they are to be written. It is made by whoever asks for it: there all of it is at hand,
-/// and the one who writes has enough to do.
+/// A new job with its first entries, ready to be written. Made by the caller, to keep work off the writer thread.
 #[derive(Debug)]
 pub(crate) struct New {
     row: Row,
@@ -41,7 +40,7 @@ pub(crate) struct New {
 impl New {
     pub(crate) fn of(mut row: Row, entries: Vec<EntryBody>, now: Timestamp) -> Result<Self, BoxError> {
         row.last_seq = entries.len() as u64;
-        // Mostly nobody reads the entries before the job is given out, and what is in pieces is dear to keep and to forget.
+        // The entries are rarely read before the job is leased, and parsed bodies are many small allocations.
         let draft = Draft::of(0, now, entries)?.map(Draft::without_bodies);
         Ok(Self { body: body(&row)?, draft, row, now })
     }
@@ -85,7 +84,7 @@ pub(crate) fn insert<E>(connection: &WriteConnection, new: New) -> Result<Arc<Jo
     Ok(job)
 }
 
-/// Writes the next state of a job with the entries that go with it.
+/// Writes the next state of a job with its entries.
 pub(crate) fn apply<E>(
     connection: &WriteConnection,
     job: &Job,
@@ -99,7 +98,7 @@ pub(crate) fn apply<E>(
     let journal = job.journal.clone().and_then(|journal| journal.grown(written));
     let (n, body) = (job.n, body(&next)?);
     if stays(row, &next) {
-        // No index knows of the difference.
+        // No index covers the difference.
         connection.prepare_cached("UPDATE jobs SET body = ?2 WHERE n = ?1")?.execute((n, body))?;
     } else {
         let place = QueueState::of(&next, now);
@@ -111,7 +110,7 @@ pub(crate) fn apply<E>(
     Ok(job)
 }
 
-/// Writes a row that moves to another place. One that is behind does not get ready by itself.
+/// Writes a row that moves to another queue state. A job that is behind does not become ready by itself.
 fn put(
     connection: &WriteConnection,
     n: i64,
@@ -122,7 +121,7 @@ fn put(
 ) -> rusqlite::Result<()> {
     let lease_until = next.lease.as_ref().map(|lease| lease.until.millis());
     if place == QueueState::Leased {
-        // Its concurrency key and when it was due stay as they were, and are in no index that it is in.
+        // Its concurrency key and due time are unchanged, or in no index that it is in.
         return connection
             .prepare_cached("UPDATE jobs SET place = ?2, lease_until = ?3, body = ?4 WHERE n = ?1")?
             .execute((n, place, lease_until, body))
@@ -147,7 +146,7 @@ fn put(
         .map(drop)
 }
 
-/// Whether a job that is active waits, or is worked on, as before.
+/// Whether an active job remains waiting, or remains leased.
 fn stays(row: &Row, next: &Row) -> bool {
     row.job.status == JobStatus::Active
         && next.job.status == JobStatus::Active
@@ -155,7 +154,7 @@ fn stays(row: &Row, next: &Row) -> bool {
         && row.attempt.not_before == next.attempt.not_before
 }
 
-/// The body of a row. Most are a little shorter than what is set aside.
+/// The body of a row, with a capacity slightly above what most need.
 fn body(row: &Row) -> Result<String, BoxError> {
     let mut body = Vec::with_capacity(1000);
     serde_json::to_writer(&mut body, row)?;

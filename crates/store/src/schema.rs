@@ -1,4 +1,4 @@
-//! The database file: made, brought to this version's schema, and refused when it is not ours to write.
+//! The database file: created, migrated to this version's schema, and refused when it is not ours to write.
 
 use std::fs::OpenOptions;
 use std::path::Path;
@@ -7,7 +7,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::OpenError;
-use crate::process_lock::look_again;
+use crate::process_lock::retry_lock;
 
 /// One script a version, in order; `user_version` counts those that were run. A script that was released never seen.
 const MIGRATIONS: &[&str] = &[
@@ -26,8 +26,8 @@ const MIGRATIONS: &[&str] = &[
 /// "Docn": marks the file as ours.
 const APPLICATION: i32 = 0x446f_636e;
 
-/// Opens the database for writing, making it if there is none, and brings it up to date. Its log is moved into it by
-/// [`Checkpoints`](crate::checkpoint::Checkpoints) and by who writes, and not by SQLite.
+/// Opens the database for writing, creating it if there is none, and migrates it. Its log is checkpointed by
+/// [`Checkpoints`](crate::checkpoint::Checkpoints) and the writer, and not by SQLite.
 pub(crate) fn open_for_writing(path: &Path) -> Result<Connection, OpenError> {
     let made = make(path).map_err(|source| OpenError::Create { path: path.to_owned(), source })?;
     let mut connection = connect(path).map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
@@ -43,7 +43,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
     let open = || {
         let mut connection =
             Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-        connection.busy_handler(Some(look_again))?;
+        connection.busy_handler(Some(retry_lock))?;
         connection.set_prepared_statement_cache_capacity(64);
         keep_plans(&connection)?;
         connection.execute_batch("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")?;
@@ -52,7 +52,7 @@ pub(crate) fn open_for_reading(path: &Path) -> Result<Connection, OpenError> {
     open().map_err(|source| OpenError::Open { path: path.to_owned(), source })
 }
 
-/// Opens a database that is open for writing already, to move its log into it.
+/// Opens a database that is open for writing already, for checkpoints.
 pub(crate) fn open_for_checkpoints(path: &Path) -> Result<Connection, OpenError> {
     let connection = connect(path).map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
     connection
@@ -65,13 +65,13 @@ pub(crate) fn open_for_checkpoints(path: &Path) -> Result<Connection, OpenError>
 pub(crate) fn open_for_copying(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_handler(Some(look_again))?;
+    connection.busy_handler(Some(retry_lock))?;
     connection.execute_batch("PRAGMA trusted_schema = OFF;")?;
     Ok(connection)
 }
 
-/// Makes an empty file for this user alone, with its folder; says whether there was none. The file is opened only when
-/// it is new: closing a second handle on a database would drop the locks this process holds on it.
+/// Creates an empty file readable by this user alone, and its folder; returns whether it is new. An existing file is
+/// not opened: closing a second handle on a database would drop the locks that this process holds on it.
 pub(crate) fn make(path: &Path) -> std::io::Result<bool> {
     if let Some(folder) = folder(path) {
         std::fs::create_dir_all(folder)?;
@@ -105,10 +105,10 @@ pub(crate) fn sync_folder(path: &Path) -> std::io::Result<()> {
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection =
         Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_handler(Some(look_again))?;
+    connection.busy_handler(Some(retry_lock))?;
     connection.set_prepared_statement_cache_capacity(128);
     keep_plans(&connection)?;
-    // Only heard by a file that is still empty; in one that is not, it stays as it was made.
+    // Takes effect only in a file that is still empty; an existing one keeps its mode.
     connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
     enter_wal(&connection)?;
     connection.execute_batch(
@@ -126,13 +126,13 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// A statement is planned once. SQLite would plan some anew for each value they are given, at several times what it costs
-/// to run them.
+/// Statements are planned once. SQLite would replan some for each bound value, at several times the cost of running
+/// them.
 fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
-/// Two processes that make a database at the same moment may be in each other's way here, where SQLite does not wait.
+/// Two processes that create a database at the same moment may collide here, where SQLite does not wait.
 fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
     let mut looks = 0;
     loop {
@@ -140,13 +140,13 @@ fn enter_wal(connection: &Connection) -> rusqlite::Result<()> {
         match entered {
             Ok(mode) if mode == "wal" => return Ok(()),
             Err(error) if error.sqlite_error_code() != Some(rusqlite::ErrorCode::DatabaseBusy) => return Err(error),
-            busy if !look_again(looks) => return busy.map(drop),
+            busy if !retry_lock(looks) => return busy.map(drop),
             _ => looks += 1,
         }
     }
 }
 
-/// Runs the scripts this database has not seen, unless it is up to date, which needs no turn to write.
+/// Runs the scripts that this database lacks. If it is up to date, no write lock is taken.
 fn migrate(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Result<(), OpenError> {
     let failed = |source| OpenError::Open { path: path.to_owned(), source };
     if read_version(connection, path, scripts.len())? == scripts.len() {
@@ -164,12 +164,12 @@ fn migrate(connection: &mut Connection, path: &Path, scripts: &[&str]) -> Result
     transaction.commit().map_err(failed)
 }
 
-/// Marks the file as ours. Its first page is written even when it says so already.
+/// Marks the file as ours. Its first page is written even when it is marked already.
 pub(crate) fn mark(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "application_id", APPLICATION)
 }
 
-/// How many scripts were run; an error when the database is not ours to write.
+/// The number of scripts that were run; an error when the database is not ours to write.
 fn read_version(connection: &Connection, path: &Path, known: usize) -> Result<usize, OpenError> {
     let read = || {
         let number = |pragma| connection.pragma_query_value(None, pragma, |row| row.get::<_, i32>(0));

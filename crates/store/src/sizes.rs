@@ -5,18 +5,18 @@ use rusqlite::Connection;
 
 use crate::sqlite::SqliteStore;
 
-/// How large the database is, and what is in it.
+/// The size of the database and the number of records in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Sizes {
-    /// Bytes of the database file, of the log beside it, and of what in the file is free to be used again.
+    /// Bytes of the database file, of its log, and of the reusable free pages in the file.
     pub file_bytes: u64,
     pub log_bytes: u64,
     pub free_bytes: u64,
-    /// Whether the file gives back what is free. One that was made by an older version does so after `VACUUM`, with
-    /// `PRAGMA auto_vacuum = INCREMENTAL` before it.
+    /// Whether the file returns free pages to the file system. One created by an older version does after `VACUUM`,
+    /// with `PRAGMA auto_vacuum = INCREMENTAL` before it.
     pub shrinks: bool,
     pub jobs: u64,
-    /// Of the jobs, those that are active, and those that have ended and have only their end in the journal.
+    /// Jobs that are active, and ended jobs whose journal was pruned to its last entry.
     pub active_jobs: u64,
     pub pruned_jobs: u64,
     /// Entries of all journals.
@@ -27,7 +27,7 @@ pub struct Sizes {
 }
 
 impl SqliteStore {
-    /// How large the database is. Counts what is in it, which takes a moment in a large one.
+    /// The size of the database. Counts its records, which takes a moment in a large one.
     pub async fn sizes(&self) -> Result<Sizes, StoreError> {
         let length = |path: &std::path::Path| std::fs::metadata(path).map_or(0, |data| data.len());
         let mut log = self.path().as_os_str().to_owned();

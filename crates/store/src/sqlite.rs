@@ -17,7 +17,7 @@ use crate::transaction::{Decides, Durability, Transactions};
 use crate::write_connection::{Job, WriteConnection};
 use crate::writer::{WriteCounts, Writer};
 
-/// Reads at the same time, at most.
+/// Concurrent reads.
 const READERS: usize = 4;
 
 /// Docent's state in an SQLite database. Any number of processes may have the same one open.
@@ -25,7 +25,7 @@ const READERS: usize = 4;
 /// Dropping it finishes what is waiting, and blocks for as long as that takes.
 #[derive(Debug)]
 pub struct SqliteStore {
-    // The readers go first, so that the last connection to close is one that may tidy up the log.
+    // The readers close first, because the last connection to close removes the log and must be a writing one.
     readers: Readers,
     checkpoints: Checkpoints,
     writer: Writer,
@@ -34,7 +34,7 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the database at `path`, making it and its folder when there is none. Blocks for as long as the disk takes.
+    /// Opens the database at `path`, creating it and its folder if needed. Blocks on disk I/O.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let connection = open_for_writing(path)?;
@@ -48,15 +48,14 @@ impl SqliteStore {
         Ok(Self { readers: Readers::start(readers)?, checkpoints, writer, changes, path: path.to_owned() })
     }
 
-    /// Carries out what is waiting, moves the log into the database and closes it. Whatever is asked of the store
-    /// later fails.
+    /// Carries out what is queued, checkpoints the log and closes the database. Later calls fail.
     pub async fn close(&self) -> Result<(), StoreError> {
         self.readers.close();
         self.checkpoints.close();
         self.writer.close().await
     }
 
-    /// Whether the store can be written to and read. Writes a page that stays as it was, and flushes it.
+    /// Whether the store can be written and read. Writes an unchanged page, and flushes it.
     pub async fn ready(&self) -> Result<(), StoreError> {
         self.write("write to the database", |connection| Ok::<_, Abort<StoreError>>(mark(connection)?)).await?;
         self.read("read the database", |connection| {
@@ -65,7 +64,7 @@ impl SqliteStore {
         .await
     }
 
-    /// How many jobs there are of each status that any has.
+    /// The number of jobs by status, for each status that occurs.
     pub async fn jobs_by_status(&self) -> Result<Vec<(JobStatus, u64)>, StoreError> {
         self.read("count the jobs", |connection| {
             let mut statement = connection.prepare_cached("SELECT place, count(*) FROM jobs GROUP BY place")?;
@@ -83,7 +82,7 @@ impl SqliteStore {
         .await
     }
 
-    /// Looks the whole file over for damage. Slow on a large database.
+    /// Checks the whole file for damage. Slow on a large database.
     pub async fn check(&self) -> Result<(), StoreError> {
         self.read("check the database", |connection| {
             let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
@@ -107,7 +106,7 @@ impl SqliteStore {
         self.write_then(doing, how, move |connection| work(connection), |_| ()).await
     }
 
-    /// Like [`write`](Self::write), for what changes keys or projects.
+    /// Like [`write`](Self::write), for changes of keys or projects.
     pub(crate) async fn write_access<T, E, F>(&self, doing: &'static str, work: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -119,7 +118,7 @@ impl SqliteStore {
         self.write_then(doing, how, work, move |_| changes.changed_access()).await
     }
 
-    /// Like [`write`](Self::write), saying how it is done; `done` hears what it came to, in the order of the commits.
+    /// Like [`write`](Self::write), with the durability named; `done` gets the result, in the order of the commits.
     pub(crate) fn write_then<T, E, F, D>(
         &self,
         doing: &'static str,
@@ -136,7 +135,7 @@ impl SqliteStore {
         self.writer.write(doing, how, work, done)
     }
 
-    /// Like [`write_then`](Self::write_then), in order alone: it lasts with the next commit that is flushed.
+    /// Like [`write_then`](Self::write_then), [ordered](Durability::Ordered): durable with the next flushed commit.
     pub(crate) fn write_in_order<T, E, F>(
         &self,
         doing: &'static str,
@@ -150,7 +149,7 @@ impl SqliteStore {
         self.writer.write(doing, (Durability::Ordered, Decides::WhileWriting), work, |_| ())
     }
 
-    /// For what writes jobs: those that `work` gives beside its answer are known from then on.
+    /// For writes of jobs: those that `work` returns beside its answer are cached from then on.
     pub(crate) fn write_jobs<T, E, F>(
         &self,
         doing: &'static str,
@@ -167,19 +166,19 @@ impl SqliteStore {
         self.writer.write(doing, how, work, know)
     }
 
-    /// A job that is known without reading, if that is to be relied on at the moment.
-    pub(crate) fn known(&self, id: JobId) -> Option<Arc<Job>> {
+    /// A job from the cache, if the cache is valid at the moment.
+    pub(crate) fn cached(&self, id: JobId) -> Option<Arc<Job>> {
         self.others().and_then(|_| self.changes.job(id))
     }
 
-    /// How often others were found to have written, when that is known at the moment.
+    /// The number of writes found of other processes, if it is known at the moment.
     pub(crate) fn others(&self) -> Option<u64> {
-        self.changes.others(|| self.writer.look())
+        self.changes.others(|| self.writer.check_others())
     }
 
-    /// How often keys and projects may have changed.
+    /// The number of writes to keys and projects that this process knows of.
     pub(crate) fn access_changes(&self) -> Option<u64> {
-        // A change of our own is counted before its caller hears of it, so it is read first.
+        // A write of our own is counted before its caller is answered, so it is read first.
         let own = self.changes.access();
         Some(self.others()? + own)
     }

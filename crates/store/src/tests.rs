@@ -46,11 +46,11 @@ impl TemporaryDatabase {
     }
 }
 
-/// Many houses, for suites that want an empty store again and again.
+/// Temporary databases for suites that need an empty store again and again.
 #[derive(Default)]
-struct Street(Mutex<Vec<TemporaryDatabase>>);
+struct DatabasePool(Mutex<Vec<TemporaryDatabase>>);
 
-impl Street {
+impl DatabasePool {
     async fn open(&self) -> Arc<SqliteStore> {
         let database = TemporaryDatabase::new();
         let store = database.open();
@@ -104,8 +104,8 @@ async fn hold_the_writer(store: &Arc<SqliteStore>) -> Sender<()> {
     release
 }
 
-/// On a runtime of one thread: until every task that was spawned has sent its command and waits for the answer. The
-/// runtime comes back here after 61 polls of tasks at the latest.
+/// On a runtime of one thread: waits until every spawned task has sent its command and waits for the answer. The
+/// runtime resumes this task after at most 61 polls.
 async fn let_them_ask() {
     for _ in 0..10 {
         tokio::task::yield_now().await;
@@ -114,13 +114,13 @@ async fn let_them_ask() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn keeps_the_promises_of_the_job_store() {
-    let street = Street::default();
+    let street = DatabasePool::default();
     docent_jobs::conformance::run(|| async { street.open().await as Arc<dyn Store> }).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn long_histories_are_the_same_in_memory_and_on_the_disk() {
-    // What is told is about order, and needs no disk that is waited for.
+    // These tests are about order, so no real disk is needed.
     let quick = Some(Path::new("/dev/shm")).filter(|folder| folder.is_dir());
     for number in 2..14 {
         let folder = quick.map_or_else(tempfile::tempdir, tempfile::tempdir_in).expect("a folder");
@@ -131,7 +131,7 @@ async fn long_histories_are_the_same_in_memory_and_on_the_disk() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn keeps_the_promises_of_keys_and_projects() {
-    let street = Street::default();
+    let street = DatabasePool::default();
     docent_access::conformance::run(|| street.open()).await;
 }
 
@@ -294,7 +294,7 @@ async fn what_no_gate_can_need_any_more_is_forgotten() {
 async fn uses_that_are_counted_together_are_counted_as_one_after_another() {
     let database = TemporaryDatabase::new();
     let (store, twin) = (database.open(), docent_jobs::memory::MemoryStore::new());
-    // Clocks that go on, stand still, are ahead for a while and behind; the limit is met on the way.
+    // Clocks that advance, stand still, and are ahead or behind for a while; the limit is reached on the way.
     let moments = [0, 0, 0, 5, 5, 9, 4, 4, 9, 9, 30, 30, 30, 30, 29, 31];
     let guards = |at: u64, limit| {
         let quota = Quota { bucket: "agent-jobs:acme".to_owned(), limit, window: Duration::from_millis(20) };

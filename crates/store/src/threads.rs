@@ -1,8 +1,8 @@
 //! Conversations with the assistant.
 //!
-//! What was asked and answered is there for whoever reads next, also after the end of this process, without a wait for the
-//! disk: that would be most of what a short answer costs. The disk has it a moment later, so the loss of power takes no more
-//! than the last second of a conversation. What a reader says of an answer is on the disk when it is acknowledged.
+//! A turn is visible to the next reader, also after the end of this process, without a wait for the disk: that wait
+//! would be most of the time of a short answer. It reaches the disk a moment later, so a loss of power takes at most
+//! the last second of a conversation. Feedback on an answer is on the disk when it is acknowledged.
 
 use async_trait::async_trait;
 use docent_assistant::{
@@ -14,8 +14,8 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::error::Abort;
 use crate::sqlite::SqliteStore;
 
-/// What was asked in a domain, newest first, by the index on just that. How much a turn is, SQLite knows from the head of its row,
-/// without reading it.
+/// The questions of a domain, newest first, by an index. SQLite knows a column's length from the row's header without
+/// reading the column.
 macro_rules! listed_turns {
     ($only:literal) => {
         concat!(
@@ -59,7 +59,7 @@ impl Threads for SqliteStore {
     async fn thread(&self, domain: &Domain, id: ThreadId, turns: usize) -> Result<Option<Thread>, StoreError> {
         let domain = domain.clone();
         self.read("read the thread", move |connection| {
-            // Both looks see the same state.
+            // Both queries see the same state.
             let snapshot = connection.unchecked_transaction()?;
             let found = snapshot
                 .prepare_cached("SELECT key, created_at FROM threads WHERE id = ?1 AND domain = ?2")?
@@ -105,10 +105,10 @@ impl Threads for SqliteStore {
         let (domain, answer_id) = (domain.clone(), answer_id.to_owned());
         self.write("keep the feedback", move |connection| {
             let id = id.to_string();
-            let known = connection
+            let cached = connection
                 .prepare_cached("SELECT 1 FROM threads WHERE id = ?1 AND domain = ?2")?
                 .exists((&id, domain.as_str()))?;
-            let Some(place) = place_of(connection, &id, &answer_id)?.filter(|_| known) else { return Ok(false) };
+            let Some(place) = place_of(connection, &id, &answer_id)?.filter(|_| cached) else { return Ok(false) };
             touch(connection, &id, feedback.at)?;
             let turn = Turn { feedback: Some(feedback), ..turn_at(connection, &id, place)? };
             put(connection, &id, domain.as_str(), place, &turn)?;
@@ -120,7 +120,7 @@ impl Threads for SqliteStore {
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError> {
         self.read("list what was asked", move |connection| {
             let snapshot = connection.unchecked_transaction()?;
-            // Without a cursor, one that everything comes after.
+            // Without a cursor, one that sorts before everything.
             let (asked_at, answer_id) = query
                 .after
                 .as_ref()
@@ -153,7 +153,8 @@ impl Threads for SqliteStore {
 
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError> {
         self.write("forget old threads", move |connection| {
-            // By the index of threads by domain and beginning, from domain to domain: none was touched before it began.
+            // By the index of threads on domain and start, one domain after another: no thread was touched before it
+            // began.
             let old: Vec<String> = connection
                 .prepare_cached(
                     "WITH RECURSIVE domains (name) AS (
@@ -177,22 +178,22 @@ impl Threads for SqliteStore {
     }
 }
 
-/// Notes that something happened in a thread. Gives its domain; `None` when it is gone.
+/// Updates the time of a thread's last activity. Returns its domain; `None` when it is gone.
 fn touch(connection: &Connection, thread: &str, at: Timestamp) -> rusqlite::Result<Option<String>> {
-    let known: Option<(i64, String)> = connection
+    let cached: Option<(i64, String)> = connection
         .prepare_cached("SELECT touched_at, domain FROM threads WHERE id = ?1")?
         .query_row([thread], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()?;
-    // Mostly it is the turn that touched it last: to write the same again would write two pages.
-    if known.as_ref().is_some_and(|(known, _)| *known < at.millis()) {
+    // Usually the same turn has touched it already; writing the same value would rewrite two pages.
+    if cached.as_ref().is_some_and(|(cached, _)| *cached < at.millis()) {
         connection
             .prepare_cached("UPDATE threads SET touched_at = ?2 WHERE id = ?1")?
             .execute((thread, at.millis()))?;
     }
-    Ok(known.map(|(_, domain)| domain))
+    Ok(cached.map(|(_, domain)| domain))
 }
 
-/// The last turns of a thread, at most so many, in order.
+/// The last turns of a thread, in order.
 fn last_turns(connection: &Connection, thread: &str, most: usize) -> Result<Vec<Turn>, BoxError> {
     let mut select =
         connection.prepare_cached("SELECT body FROM turns WHERE thread = ?1 ORDER BY place DESC LIMIT ?2")?;

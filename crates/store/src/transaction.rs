@@ -5,13 +5,13 @@
 //!     command 1                                        (decides, then writes)
 //!     SAVEPOINT · command 2 · RELEASE                  (decides as it writes)
 //!     SAVEPOINT · command 3 · ROLLBACK TO, RELEASE     (refused)
-//!     …all that was waiting
+//!     …all that is queued
 //!   COMMIT
 //! ```
 //!
-//! A savepoint costs a copy of every page that is written under it, so a command that is refused before it has written
-//! anything goes without, and so does one that is alone in its group. If the storage fails under one in the middle of its
-//! writes, its whole group is undone.
+//! A savepoint costs a copy of every page written under it, so it is omitted for a command that decides before its
+//! first write, and for one that is alone in its group. If storage fails in the middle of such a command's writes, its
+//! whole group is rolled back.
 
 use std::sync::Arc;
 
@@ -24,55 +24,55 @@ use crate::error::NotCommitted;
 use crate::process_lock::ProcessLock;
 use crate::write_connection::WriteConnection;
 
-/// How a command outlives the loss of power.
+/// What a command's promise is after a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Durability {
-    /// With the next commit that is flushed: the log is written in order, and flushing it flushes all of it.
+    /// Durable with the next flushed commit: the log is written in order, and a flush covers all of it.
     Ordered,
-    /// Before it is answered.
+    /// Durable before it is answered.
     Flushed,
 }
 
-/// When a command decides whether it is carried out.
+/// When a command may refuse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Decides {
-    /// Before its first write. What fails after that is the storage.
+    /// Before its first write. A later error is one of the storage.
     BeforeWriting,
     /// At any time.
     WhileWriting,
 }
 
-/// A piece of work with somebody waiting for it.
+/// Work of a caller who waits for it.
 pub(crate) trait Command: Send {
     fn durability(&self) -> Durability;
     fn decides(&self) -> Decides;
-    /// Does the work; says whether what it wrote is to be kept.
+    /// Runs the work; returns whether its writes are to be kept.
     fn run(&mut self, connection: &WriteConnection) -> bool;
     fn answer(self: Box<Self>, committed: Result<(), NotCommitted>);
 }
 
-/// What is in the transaction of a command that was run.
+/// What a command that was run has left in the transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Done {
-    /// All that it wrote, or nothing.
+    /// All of its writes, or none.
     Whole,
-    /// A part.
+    /// A part of them.
     Torn,
 }
 
-/// What writes, and what it knows of the database between two transactions.
+/// The writing connection, and what it knows of the database between two transactions.
 #[derive(Debug)]
 pub(crate) struct Transactions {
     connection: WriteConnection,
     lock: ProcessLock,
-    /// How the next commit is to last.
+    /// The durability of the next commit.
     durability: Durability,
     version: Option<i64>,
     log: Arc<Log>,
 }
 
 impl Transactions {
-    /// `connection` was opened to flush.
+    /// `connection` must be set to flush.
     pub(crate) fn new(
         mut connection: Connection,
         lock: ProcessLock,
@@ -94,7 +94,7 @@ impl Transactions {
         })
     }
 
-    /// One transaction.
+    /// Runs one transaction.
     pub(crate) fn write(&mut self, durability: Durability, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
         let failed = |error| NotCommitted::Begin(Arc::new(error));
         self.set_durability(durability).map_err(failed)?;
@@ -102,42 +102,42 @@ impl Transactions {
         self.finish(group)
     }
 
-    /// The transaction is over, and whoever it was for is told.
+    /// Ends the transaction; its commands have been answered.
     pub(crate) fn clean(&self) {
         self.connection.clean();
     }
 
-    /// Moves the log into the database when it is long. One that fails is tried again.
+    /// Checkpoints the log when it is long. A failed checkpoint is tried again.
     pub(crate) fn tidy(&self) {
         if self.log.is_long() {
             let _ = self.move_log();
         }
     }
 
-    /// Moves the log into the database. Passive: it waits for nobody else who has the file open.
+    /// Checkpoints the log. Passive: it does not wait for other users of the file.
     pub(crate) fn move_log(&self) -> rusqlite::Result<()> {
         self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
     }
 
-    /// Does what a transaction is for, and ends it.
+    /// Runs the commands of a transaction, and commits it.
     fn finish(&mut self, group: &mut [Box<dyn Command>]) -> Result<(), NotCommitted> {
         let failed = |error| NotCommitted::Begin(Arc::new(error));
-        // Nobody else writes from here on, so this is what is known until the commit.
-        let begun = self.look().map_err(failed);
+        // No other process writes from here on, so this check is valid until the commit.
+        let begun = self.check_others().map_err(failed);
         let committed =
             begun.and_then(|()| self.commit(group).unwrap_or_else(|error| Err(NotCommitted::Commit(Arc::new(error)))));
         if committed.is_err() {
             self.connection.undone();
         }
         if !self.connection.is_autocommit() {
-            // If even this fails, the next BEGIN does, and says so.
+            // If even this fails, the next BEGIN fails and reports it.
             let _ = self.run("ROLLBACK");
         }
         committed
     }
 
-    /// Says how the next commits are to last. Between two transactions, as SQLite refuses it inside one; and prepared
-    /// anew each time, as it takes effect when it is prepared.
+    /// Sets the durability of the next commits. Must be called between two transactions, because SQLite refuses it
+    /// inside one, and is prepared each time, because the pragma takes effect when it is prepared.
     fn set_durability(&mut self, durability: Durability) -> rusqlite::Result<()> {
         if durability != self.durability {
             self.connection.execute_batch(match durability {
@@ -149,9 +149,9 @@ impl Transactions {
         Ok(())
     }
 
-    /// Looks whether others have written.
-    pub(crate) fn look(&mut self) -> rusqlite::Result<()> {
-        self.connection.look(&mut self.version)
+    /// Checks whether other processes have written.
+    pub(crate) fn check_others(&mut self) -> rusqlite::Result<()> {
+        self.connection.check_others(&mut self.version)
     }
 
     fn commit(&self, group: &mut [Box<dyn Command>]) -> rusqlite::Result<Result<(), NotCommitted>> {
@@ -170,7 +170,7 @@ impl Transactions {
         self.run("COMMIT").map(Ok)
     }
 
-    /// What one command undoes is the whole transaction.
+    /// For a group of one command, which undoes its writes by rolling back the transaction.
     fn commit_alone(&self, command: &mut dyn Command) -> rusqlite::Result<Result<(), NotCommitted>> {
         let before = self.connection.total_changes();
         let keep = command.run(&self.connection);

@@ -1,9 +1,8 @@
-//! Where the writer works: its connection, and what it knows of the database without reading.
+//! The writer's connection, and its cache of the database.
 //!
-//! What the writer wrote or read a moment ago is still so while nobody else writes, and nobody does between the beginning of
-//! a transaction and its end. So all that is known is forgotten when another process was found to have written, and when
-//! anything that was written here is undone. Jobs that are committed are known to everybody in this process; those of the
-//! transaction that is under way only here.
+//! What the writer wrote or read stays valid as long as no other process writes, and none can during a transaction. So
+//! the cache is cleared when another process was found to have written, and when writes of this process are undone.
+//! Committed jobs are visible to the whole process; jobs of the current transaction only here.
 
 use std::cell::{RefCell, RefMut};
 use std::collections::{HashMap, HashSet};
@@ -17,18 +16,18 @@ use rusqlite::Connection;
 use crate::change_tracker::ChangeTracker;
 use crate::journal::Journal;
 
-/// A row with more text than this is read each time.
-const LARGEST: usize = 16 * 1024;
-/// Projects that are known to wait, at most.
-const MANY: usize = 4096;
+/// A row with more text than this, in bytes, is not cached.
+const CACHED_BYTES: usize = 16 * 1024;
+/// Most projects in the set of waiting ones.
+const WAITING_PROJECTS: usize = 4096;
 
-/// A job as it is in the database.
+/// A job as stored.
 #[derive(Debug)]
 pub(crate) struct Job {
-    /// The number of its row.
+    /// Its row number.
     pub(crate) n: i64,
     pub(crate) row: Row,
-    /// Its journal, if that is known.
+    /// Its journal, if it is cached.
     pub(crate) journal: Option<Journal>,
 }
 
@@ -37,26 +36,26 @@ impl Job {
         self.row.id()
     }
 
-    /// Whether it is worth to be kept in memory.
+    /// Whether it is small enough to be cached.
     pub(crate) fn is_small(&self) -> bool {
         let job = &self.row.job;
         let todos = job.todos.iter().map(|todo| todo.content.len()).sum::<usize>();
-        job.message.as_ref().map_or(0, String::len) + todos <= LARGEST
+        job.message.as_ref().map_or(0, String::len) + todos <= CACHED_BYTES
     }
 }
 
-/// What is known without reading, beside the jobs that are committed.
+/// What is cached beside the committed jobs.
 #[derive(Debug, Default)]
 struct Uncommitted {
     /// Jobs written in this transaction; `None` for one that was deleted or is to be read.
     jobs: HashMap<JobId, Option<Arc<Job>>>,
-    /// Whether a part of this transaction was undone, so that only what was written after that is known.
+    /// Whether a part of this transaction was undone, so that only later writes are cached.
     undone: bool,
-    /// Projects whose queue says that some job may be ready.
+    /// Projects that are queued as possibly having a ready job.
     waiting: HashSet<String>,
 }
 
-/// The writer's connection, and what it knows.
+/// The writer's connection, and its cache.
 #[derive(Debug)]
 pub(crate) struct WriteConnection {
     connection: Connection,
@@ -69,7 +68,7 @@ impl WriteConnection {
         Self { connection, changes, known: RefCell::default() }
     }
 
-    /// A job, if it is known.
+    /// A job, if it is cached.
     pub(crate) fn job(&self, id: JobId) -> Option<Arc<Job>> {
         let known = self.known();
         match known.jobs.get(&id) {
@@ -83,44 +82,44 @@ impl WriteConnection {
         self.known().jobs.insert(job.id(), job.is_small().then(|| Arc::clone(job)));
     }
 
-    /// This job was changed or deleted in a way that is not worth to know.
+    /// Drops a job that was changed or deleted without its new state at hand.
     pub(crate) fn forget_job(&self, id: JobId) {
         self.known().jobs.insert(id, None);
     }
 
-    /// Says that a project waits; whether that is news.
+    /// Records that a project waits; returns whether that is new.
     pub(crate) fn waits(&self, project: &str) -> bool {
         let waiting = &mut self.known().waiting;
         if waiting.contains(project) {
             return false;
         }
-        if waiting.len() >= MANY {
+        if waiting.len() >= WAITING_PROJECTS {
             waiting.clear();
         }
         waiting.insert(project.to_owned())
     }
 
-    /// Says that a project does not wait any more.
+    /// Records that a project no longer waits.
     pub(crate) fn rests(&self, project: &str) {
         self.known().waiting.remove(project);
     }
 
-    /// Looks whether others have written, which they do not between the beginning of a transaction and its end.
-    pub(crate) fn look(&self, version: &mut Option<i64>) -> rusqlite::Result<()> {
-        if self.changes.look(&self.connection, version)? {
+    /// Checks whether other processes have written. None can during a transaction.
+    pub(crate) fn check_others(&self, version: &mut Option<i64>) -> rusqlite::Result<()> {
+        if self.changes.check_others(&self.connection, version)? {
             *self.known() = Uncommitted::default();
         }
         Ok(())
     }
 
-    /// The transaction is over, and whoever it was for is told.
+    /// Ends the transaction; its commands have been answered.
     pub(crate) fn clean(&self) {
         let known = &mut *self.known();
         known.jobs.clear();
         known.undone = false;
     }
 
-    /// Something of this transaction was undone.
+    /// Records that writes of this transaction were undone.
     pub(crate) fn undone(&self) {
         *self.known() = Uncommitted { undone: true, ..Uncommitted::default() };
     }

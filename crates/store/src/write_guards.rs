@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension};
 
 use crate::error::Abort;
 
-/// The first answer given to the key, while it is remembered.
+/// The first answer to the key, while it is remembered.
 pub(crate) fn answered(
     connection: &Connection,
     guards: &WriteGuards,
@@ -28,7 +28,7 @@ pub(crate) fn answered(
     }
 }
 
-/// Remembers the first answer, and forgets those whose time is over.
+/// Stores the first answer, and deletes expired ones.
 pub(crate) fn remember(
     connection: &Connection,
     key: &IdempotencyKey,
@@ -47,7 +47,7 @@ pub(crate) fn remember(
 pub(crate) struct Usage<'a> {
     quota: &'a Quota,
     now: Timestamp,
-    /// How many uses there were before the window, as the rows count them, and how many are in it.
+    /// The count of uses before the window, by the rows' running number, and of those in it.
     before: i64,
     used: i64,
 }
@@ -72,28 +72,28 @@ impl<'a> Usage<'a> {
         let retry_after = if used < limit {
             Duration::ZERO
         } else {
-            // A use is free again when so many have left the window that fewer than the limit are in it.
+            // The next use is free when enough have left the window.
             let freed: Option<i64> = connection
                 .prepare_cached("SELECT at FROM uses WHERE bucket = ?1 AND at > ?2 AND total > ?3 ORDER BY at LIMIT 1")?
                 .query_row((&quota.bucket, now.minus(quota.window).millis(), before + used - limit), |row| row.get(0))
                 .optional()?;
-            // A use that a clock ahead of this one has written seems to take longer.
+            // A use written by a process whose clock is ahead would yield a longer wait than the window.
             freed.map_or(quota.window, |at| Timestamp::from_millis(at).plus(quota.window).since(now).min(quota.window))
         };
         let remaining = u32::try_from((limit - used).max(0)).unwrap_or(u32::MAX);
         Ok(QuotaStatus { limit: quota.limit, window: quota.window, remaining, retry_after })
     }
 
-    /// Counts one use more. Says how many are left after it.
+    /// Counts one more use. Returns how many are left after it.
     pub(crate) fn count(self, connection: &Connection) -> Result<QuotaStatus, Abort<WriteError>> {
         let Self { quota, now, .. } = self;
         let (bucket, at) = (&quota.bucket, now.millis());
-        // Twice the window, so that a node whose clock is behind still counts what it must.
+        // Twice the window, so that a process whose clock is behind still counts every use in its window.
         let keep = quota.window.saturating_mul(2);
         connection
             .prepare_cached("DELETE FROM uses WHERE bucket = ?1 AND at <= ?2")?
             .execute((bucket, now.minus(keep).millis()))?;
-        // Those that a clock ahead of this one has written come after this one.
+        // Uses written by a clock that is ahead sort after this one.
         connection
             .prepare_cached("UPDATE uses SET total = total + 1 WHERE bucket = ?1 AND at > ?2")?
             .execute((bucket, at))?;
@@ -111,7 +111,7 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// Sees to it that there is room for one use more, or refuses.
+/// Checks that one more use is within the quota, or refuses.
 pub(crate) fn admit<'a>(
     connection: &Connection,
     quota: &'a Quota,

@@ -1,12 +1,12 @@
-//! Who writes: a thread of its own, for all callers.
+//! The writer thread, shared by all callers.
 //!
 //! ```text
-//!   callers ──▶ queue ──▶ BEGIN · all that was waiting · COMMIT (one flush) ──▶ answers
+//!   callers ──▶ queue ──▶ BEGIN · all that is queued · COMMIT (one flush) ──▶ answers
 //! ```
 //!
-//! While one group is flushed the next one gathers, so the more there is to do, the larger the groups. Answers wait for
-//! the commit, refusals too: what refused a command may be a neighbour's write that is not durable yet. A group in which
-//! nobody asks for more than order is committed without a flush.
+//! While one group is flushed the next one gathers, so groups grow with the load. Answers wait for the commit, refusals
+//! too: a command may be refused because of a neighbour's write that is not durable yet. A group in which every command
+//! is [ordered](Durability::Ordered) is committed without a flush.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -22,22 +22,22 @@ use crate::error::{Abort, Closed, NotCommitted, OpenError, Panicked};
 use crate::transaction::{Command, Decides, Durability, Transactions};
 use crate::write_connection::WriteConnection;
 
-/// Commands in one transaction, at most.
+/// Most commands in one transaction.
 const GROUP: usize = 512;
 /// How much was written since the store was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WriteCounts {
-    /// Commands that were carried out or refused.
+    /// Commands carried out or refused.
     pub commands: u64,
-    /// Transactions they were committed in.
+    /// Transactions that committed them.
     pub commits: u64,
-    /// Of these, the ones that waited for the disk.
+    /// Those of them that were flushed.
     pub flushes: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct Writer {
-    queue: Sender<Message>,
+    queue: Sender<WriterMessage>,
     thread: Option<JoinHandle<()>>,
     written: Arc<WriteCounters>,
 }
@@ -49,9 +49,9 @@ struct WriteCounters {
     flushes: AtomicU64,
 }
 
-enum Message {
+enum WriterMessage {
     Command(Box<dyn Command>),
-    Look,
+    CheckOthers,
     Close(oneshot::Sender<Result<(), StoreError>>),
 }
 
@@ -91,13 +91,13 @@ where
 
     fn answer(self: Box<Self>, committed: Result<(), NotCommitted>) {
         let answer = match (committed, self.result) {
-            // Its own failure says more than what became of the group.
+            // The command's own error says more than that of the group.
             (_, Some(Err(Abort::Failed(source)))) => Err(Abort::Failed(source)),
             (Ok(()), Some(result)) => result.inspect(self.done),
             (Ok(()), None) => Err(Abort::Failed(Closed.into())),
             (Err(error), _) => Err(Abort::Failed(error.into())),
         };
-        // A caller that has gone away wants no answer.
+        // The caller may have gone away.
         let _ = self.reply.send(answer.map_err(|abort| abort.explain(self.doing)));
     }
 }
@@ -115,10 +115,10 @@ impl Writer {
         Ok(Self { queue, thread, written })
     }
 
-    /// Does `work` in a transaction, and returns when that is as durable as it is asked to be. Right after the commit, in
-    /// the order of the commits, `done` hears what it came to. `doing` completes "could not …".
+    /// Runs `work` in a transaction, and returns when it is as durable as requested. Right after the commit, in the
+    /// order of the commits, `done` gets the result. `doing` completes "could not …".
     ///
-    /// The work is on its way when this returns; the future is the wait for it.
+    /// The work is queued when this returns; the future waits for its result.
     pub(crate) fn write<T, E, F, D>(
         &self,
         doing: &'static str,
@@ -134,23 +134,23 @@ impl Writer {
     {
         let (reply, answer) = oneshot::channel();
         let command = PendingCommand { doing, durability, decides, work: Some(work), done, result: None, reply };
-        // A queue that is closed drops the command, and with it whoever would reply.
-        let _ = self.queue.send(Message::Command(Box::new(command)));
+        // A closed queue drops the command, and with it the sender of its reply.
+        let _ = self.queue.send(WriterMessage::Command(Box::new(command)));
         async move { answer.await.unwrap_or_else(|_| Err(StoreError::new(doing, Closed).into())) }
     }
 
-    /// Finishes what is waiting, moves the log into the database and stops.
+    /// Carries out what is queued, checkpoints the log and stops.
     pub(crate) async fn close(&self) -> Result<(), StoreError> {
         let (reply, answer) = oneshot::channel();
-        match self.queue.send(Message::Close(reply)) {
+        match self.queue.send(WriterMessage::Close(reply)) {
             Ok(()) => answer.await.unwrap_or(Ok(())),
             Err(_) => Ok(()),
         }
     }
 
-    /// Asks whether others have written.
-    pub(crate) fn look(&self) {
-        let _ = self.queue.send(Message::Look);
+    /// Requests a check whether other processes have written.
+    pub(crate) fn check_others(&self) {
+        let _ = self.queue.send(WriterMessage::CheckOthers);
     }
 
     pub(crate) fn writes(&self) -> WriteCounts {
@@ -162,9 +162,9 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        let _ = self.queue.send(Message::Close(oneshot::channel().0));
+        let _ = self.queue.send(WriterMessage::Close(oneshot::channel().0));
         if let Some(thread) = self.thread.take() {
-            // A command may hold the last handle on the store that runs it.
+            // A command may drop the last handle on the store that runs it.
             if thread.thread().id() != std::thread::current().id() {
                 let _ = thread.join();
             }
@@ -172,31 +172,31 @@ impl Drop for Writer {
     }
 }
 
-/// The thread's work, until the store is closed.
+/// The thread's loop, until the store is closed.
 fn serve(
     mut transactions: Transactions,
-    commands: &Receiver<Message>,
+    commands: &Receiver<WriterMessage>,
     written: &WriteCounters,
     changes: &ChangeTracker,
 ) {
     let mut closing = None;
     while closing.is_none() {
         let Ok(first) = commands.recv() else { break };
-        let (mut group, mut look) = (Vec::new(), false);
+        let (mut group, mut check_others) = (Vec::new(), false);
         let mut next = Some(first);
         while let Some(message) = next.take() {
             match message {
-                Message::Command(command) => group.push(command),
-                Message::Look => look = true,
-                Message::Close(reply) => closing = Some(reply),
+                WriterMessage::Command(command) => group.push(command),
+                WriterMessage::CheckOthers => check_others = true,
+                WriterMessage::Close(reply) => closing = Some(reply),
             }
             if closing.is_none() && group.len() < GROUP {
                 next = commands.try_recv().ok();
             }
         }
-        if look {
-            // A look that fails leaves what is known to grow old.
-            let _ = transactions.look();
+        if check_others {
+            // After a failed check, the cache expires.
+            let _ = transactions.check_others();
         }
         if !group.is_empty() {
             let durability = group.iter().map(|command| command.durability()).max().unwrap_or(Durability::Flushed);

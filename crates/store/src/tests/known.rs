@@ -18,12 +18,12 @@ async fn a_row_that_was_written_here_is_known() {
     let store = database.open();
     create(&store, sample_job(1), open_gate()).await.expect("a job is created");
     told(&store).await;
-    let known = store.changes().job(sample_job(1).id).expect("known").row.clone();
+    let cached = store.changes().job(sample_job(1).id).expect("known").row.clone();
     let read = store.read("read", |connection| {
         Ok(connection.query_row("SELECT body FROM jobs", [], |row| row.get::<_, String>(0))?)
     });
     let read: Row = serde_json::from_str(&read.await.expect("reads")).expect("a row");
-    assert_eq!(known, read);
+    assert_eq!(cached, read);
     let row = claim(&store, 1).await.remove(0);
     assert_eq!(store.changes().job(row.id()).expect("known").row, row, "each write is known");
     append(&store, &row, 1).await.expect("the entry is written");
@@ -95,8 +95,8 @@ async fn only_so_much_is_known() {
     for n in 1..=10_000 {
         changes.wrote(&[job(sample_job(n))]);
     }
-    let known = (1..=10_000).filter(|n| changes.job(sample_job(*n).id).is_some()).count();
-    assert_eq!(known, 4096);
+    let cached = (1..=10_000).filter(|n| changes.job(sample_job(*n).id).is_some()).count();
+    assert_eq!(cached, 4096);
     assert!(changes.job(sample_job(10_000).id).is_some(), "the newest are");
     changes.wrote(&[job(AgentJob { message: Some("x".repeat(100_000)), ..sample_job(10_000) })]);
     assert!(changes.job(sample_job(10_000).id).is_none(), "what is long is read");

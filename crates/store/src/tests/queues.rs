@@ -35,7 +35,7 @@ async fn every_question_of_a_claim_is_answered_by_an_index() {
     let plans = store.read("explain", |connection| {
         // Statistics could hide what a fresh database would do, so there are none.
         let mut plans = Vec::new();
-        for sql in queue::QUESTIONS {
+        for sql in queue::QUERIES {
             let mut explain = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}"))?;
             let rows = explain.raw_query().mapped(|row| row.get::<_, String>(3)).collect::<Result<Vec<_>, _>>()?;
             plans.push((*sql, rows));

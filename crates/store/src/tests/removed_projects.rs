@@ -93,7 +93,7 @@ async fn the_process_that_removes_a_project_knows_its_jobs_under_the_uid_too() {
     store.remove(&first.id, NOW).await.expect("the project is removed");
     let left = store.row(sample_job(1).id).await.expect("the store answers").expect("it is kept");
     assert_eq!(left.job.project.as_str(), first.uid.to_string());
-    assert!(store.at_hand(sample_job(1).id).is_none_or(|job| job.project.as_str() != "acme"));
+    assert!(store.cached(sample_job(1).id).is_none_or(|job| job.row.job.project.as_str() != "acme"));
 }
 
 #[tokio::test]
