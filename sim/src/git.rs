@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use docent_authoring::record::Record;
 use docent_authoring::{BlockingWork, Transport};
 use docent_jobs::EntryBody;
-use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, Pushed, Refusal, Remote};
+use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, PushRefusal, Pushed, Remote};
 use serde::Deserialize;
 
 use crate::process::{Ask, Process};
@@ -109,7 +109,7 @@ impl Transport for NodeGit {
             return Err(unreachable("the connection was refused").into());
         }
         if world.goes_wrong("push is refused", odds.push_refused) {
-            return Err(PushError::Rejected { reason: "not today".to_owned(), refusal: Refusal::Rule });
+            return Err(PushError::Rejected { reason: "not today".to_owned(), refusal: PushRefusal::Rule });
         }
         if world.goes_wrong("push is late", odds.push_late) {
             let (from, wait) = (Arc::clone(process), world.chance().millis(100..=60_000));

@@ -13,7 +13,7 @@ use crate::name;
 use crate::odb::{self, tree};
 use crate::tree_file::{FileMode, TreeFile};
 
-/// What stands at a path.
+/// What a path leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     Folder,
@@ -69,7 +69,7 @@ impl Base {
         self.shared.listings.list(&repo, folder.id, root)
     }
 
-    /// What stands at `path`, `None` when nothing does.
+    /// What `path` leads to, `None` when there is nothing.
     ///
     /// # Errors
     /// [`GitError::Path`] when `path` is none; [`GitError::Corrupt`] when the mirror is damaged.
@@ -110,7 +110,7 @@ impl Base {
         self.shared.blob(|| self.shared.repo.local(), id.object())
     }
 
-    /// The content with this id where it has at most so many bytes; `None` for a larger one, which is not unpacked for it.
+    /// The content with this id if it has at most `most` bytes; `None` for a larger one, which is not unpacked.
     ///
     /// # Errors
     /// [`GitError::Corrupt`] when it is not there.

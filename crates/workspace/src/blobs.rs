@@ -1,7 +1,7 @@
-//! Content that was read before, kept in memory.
+//! A cache of file contents in memory.
 //!
-//! An agent looks through the same pages again and again, and so does the next job. Unpacking them costs a hundred
-//! times more than a copy.
+//! An agent reads the same pages again and again, and so does the next job. Unpacking one costs a hundred times more
+//! than a copy.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use gix::ObjectId;
 
-/// The most bytes kept, of all mirrors together.
-const KEPT: usize = 64 << 20;
-/// Content above this is not kept: it would push out hundreds of pages.
-const LARGE: usize = 256 << 10;
+/// Capacity of the cache in bytes, for all mirrors together.
+const CAPACITY: usize = 64 << 20;
+/// Largest cached content, in bytes: a larger one would evict hundreds of pages.
+const LARGEST: usize = 256 << 10;
 
 /// Content by id. Shared by all mirrors: an id stands for the same bytes everywhere.
 ///
-/// Two generations: what is read goes into the young one; when that is half of what may be kept it becomes the old one,
-/// and what was old and not read meanwhile is gone.
+/// Two generations: what is read goes into the young one. When that reaches half of the capacity it becomes the old
+/// one, and what was in the old one without being read meanwhile is evicted.
 #[derive(Default)]
 pub(crate) struct Blobs(Mutex<Generations>);
 
@@ -26,7 +26,7 @@ pub(crate) struct Blobs(Mutex<Generations>);
 struct Generations {
     young: HashMap<ObjectId, Arc<[u8]>>,
     old: HashMap<ObjectId, Arc<[u8]>>,
-    /// Bytes in the young one.
+    /// Bytes in the young generation.
     size: usize,
 }
 
@@ -48,7 +48,7 @@ impl Blobs {
     }
 
     pub(crate) fn put(&self, id: ObjectId, bytes: &[u8]) {
-        if bytes.len() <= LARGE {
+        if bytes.len() <= LARGEST {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).put(id, bytes.into());
         }
     }
@@ -56,9 +56,9 @@ impl Blobs {
 
 impl Generations {
     fn put(&mut self, id: ObjectId, bytes: Arc<[u8]>) {
-        // A small page costs more than its bytes.
+        // A small page also costs a fixed overhead.
         let size = bytes.len() + 128;
-        if self.size + size > KEPT / 2 {
+        if self.size + size > CAPACITY / 2 {
             self.old = mem::take(&mut self.young);
             self.size = 0;
         }
@@ -90,13 +90,13 @@ mod tests {
         assert!(blobs.get(id(1_999)).is_some());
         let held = |kept: &HashMap<ObjectId, Arc<[u8]>>| kept.values().map(|bytes| bytes.len()).sum::<usize>();
         let kept = blobs.0.lock().expect("unpoisoned");
-        assert!(held(&kept.young) + held(&kept.old) <= KEPT);
+        assert!(held(&kept.young) + held(&kept.old) <= CAPACITY);
     }
 
     #[test]
     fn large_content_is_not_kept() {
         let blobs = Blobs::default();
-        blobs.put(id(1), &vec![0; LARGE + 1]);
+        blobs.put(id(1), &vec![0; LARGEST + 1]);
         assert!(blobs.get(id(1)).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! What changed between two trees, file by file, as people read it.
 //!
-//! Anything may stand in a repository, so everything here is bounded by a [`DiffView`]: files that are compared, bytes that
-//! are read for it, time, and how much of the result is kept.
+//! A repository may contain anything, so a [`DiffView`] limits everything here: files that are compared, bytes that are
+//! read for it, time, and the size of the result.
 
 mod compare;
 mod renames;
@@ -14,12 +14,12 @@ use gix::bstr::ByteSlice;
 use crate::error::GitError;
 use crate::id::BlobId;
 use crate::odb::{self, tree};
-use crate::overlay::{Change, Overlay};
+use crate::overlay::{Overlay, PathEdit};
 use crate::tree_file::FileMode;
 
 use self::compare::Budget;
 
-/// Which part of a difference is looked at.
+/// The part of a diff to compute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffView {
     /// Only the file of this path.
@@ -38,7 +38,7 @@ pub struct DiffView {
     pub file_bytes: usize,
     /// The most bytes of all `unified` together.
     pub bytes: usize,
-    /// After this long, what is left is compared coarsely: all of the old lines against all of the new.
+    /// Time limit. After it, the remaining files are compared coarsely: all of the old lines against all of the new.
     pub time: Duration,
 }
 
@@ -58,7 +58,7 @@ impl Default for DiffView {
     }
 }
 
-/// What changed between two trees, as far as a [`DiffView`] looked at it.
+/// What changed between two trees, within the limits of a [`DiffView`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Diff {
     /// In order of their paths.
@@ -123,14 +123,14 @@ pub(crate) fn between(
     described(repo, pairs_between(repo, old, new)?, view)
 }
 
-/// A path that one of two trees has and the other has not; both, of a file that was renamed.
+/// A path that one of two trees has and the other lacks; both, for a renamed file.
 pub(crate) struct PathChange {
     pub(crate) old: Option<String>,
     pub(crate) new: Option<String>,
 }
 
-/// The paths that one tree has and the other has not.
-pub(crate) fn comings_and_goings(
+/// The paths that one tree has and the other lacks.
+pub(crate) fn path_changes(
     repo: &gix::Repository,
     old: gix::ObjectId,
     new: gix::ObjectId,
@@ -166,10 +166,10 @@ pub(crate) fn of_overlay(repo: &gix::Repository, overlay: &Overlay, view: &DiffV
         let old = tree::at(repo, overlay.base().tree(), path)?.filter(|leaf| !leaf.mode.is_tree());
         let old = old.map(|leaf| Side { blob: leaf.id.into(), mode: FileMode::from_entry(leaf.mode), bytes: None });
         let new = match change {
-            Change::Replaced { bytes, blob, mode } => {
+            PathEdit::Replaced { bytes, blob, mode } => {
                 Some(Side { blob: *blob, mode: *mode, bytes: Some(bytes.clone()) })
             }
-            Change::Deleted => None,
+            PathEdit::Deleted => None,
         };
         pairs.push(Pair { path: path.to_owned(), old_path: None, old, new });
     }
@@ -187,7 +187,7 @@ fn described(repo: &gix::Repository, pairs: Vec<Pair>, view: &DiffView) -> Resul
     Ok(diff)
 }
 
-/// How large a side is, without reading it.
+/// The size of one side in bytes, without reading its content.
 fn size(repo: &gix::Repository, side: &Side) -> Result<usize, GitError> {
     match (&side.bytes, side.mode) {
         (Some(bytes), _) => Ok(bytes.len()),

@@ -11,7 +11,7 @@ use docent_types::is_out_of_files;
 use thiserror::Error;
 
 use crate::id::CommitId;
-use crate::refusal::Refusal;
+use crate::refusal::PushRefusal;
 
 /// The reason underneath an error: one scrubbed line of text.
 #[derive(Clone, PartialEq, Eq)]
@@ -45,11 +45,11 @@ pub enum GitError {
     #[error("could not reach {repository}: check that the address is right and the host is up")]
     Unreachable {
         repository: String,
-        /// When the server wants to be asked again, if it said so.
+        /// The delay that the server asked for.
         after: Option<Duration>,
         source: Why,
     },
-    /// What should open it could not be had: a token that is not there, say.
+    /// The credentials could not be read, for example because a token is not set.
     #[error("there is nothing to open {repository} with")]
     NoCredentials { repository: String, source: Why },
     /// The repository wants credentials, or refuses those it got.
@@ -61,13 +61,13 @@ pub enum GitError {
     /// The repository's host sends us to another one, where its credentials do not belong.
     #[error("{repository} redirects to {to}: give the address it has now")]
     Elsewhere { repository: String, to: String },
-    /// Nobody we trust has signed the certificate of the host.
+    /// The certificate of the host is signed by no trusted authority.
     #[error(
         "the certificate of {repository} is not trusted: name the file with the certificate of your authority in \
          SSL_CERT_FILE"
     )]
     Certificate { repository: String, source: Why },
-    /// The ssh host is not known, or is another than it was.
+    /// The ssh host key is unknown, or differs from the known one.
     #[error(
         "the host key of {repository} is not the one that is known: check it (`ssh-keyscan` shows it) and put it into \
          known_hosts"
@@ -79,7 +79,7 @@ pub enum GitError {
          server's user may read"
     )]
     Key { repository: String, source: Why },
-    /// What answers is no git server, or none we understand.
+    /// The answer is not that of a git server, or not one that is supported.
     #[error(
         "{repository} does not answer as a git server does: check that the address is that of the repository, and that \
          nothing in between answers for it"
@@ -94,7 +94,7 @@ pub enum GitError {
     /// `known` are some of those it has.
     #[error("{repository} has no branch `{branch}`{}: check the name, or create the branch", listed(known))]
     NoSuchBranch { repository: String, branch: String, known: Vec<String> },
-    /// `known` are some of those that stand where it was looked for.
+    /// `known` are some of the folders beside it.
     #[error("{repository} has no folder `{folder}`{}: check the name, or create the folder", listed(known))]
     NoSuchFolder { repository: String, folder: String, known: Vec<String> },
     /// The mirror does not hold this commit; a fetch may bring it.
@@ -119,7 +119,7 @@ pub enum GitError {
         "could not {doing}: the `ssh` program was not found; install the OpenSSH client and make sure it is on PATH"
     )]
     SshMissing { doing: &'static str },
-    /// The process, or the machine, has as many files open as it may. It passes.
+    /// The process or the machine is at its limit of open files. May pass.
     #[error("could not {doing}: too many files are open")]
     OutOfFiles { doing: &'static str },
     /// The file system failed us.
@@ -154,12 +154,12 @@ impl GitError {
         Self::Path { path: path.chars().take(300).collect(), reason }
     }
 
-    /// For whoever looks credentials up and finds that somebody has to mend something first. `why` must hold no secret.
+    /// For a credential lookup that finds a configuration error. `why` must hold no secret.
     pub fn no_credentials(repository: impl Into<String>, why: impl fmt::Display) -> Self {
         Self::NoCredentials { repository: repository.into(), source: Why::new(why.to_string()) }
     }
 
-    /// For whoever looks credentials up and may find them a little later. `why` must hold no secret.
+    /// For a credential lookup that may succeed later. `why` must hold no secret.
     pub fn unreachable(repository: impl Into<String>, after: Option<Duration>, why: impl fmt::Display) -> Self {
         Self::Unreachable { repository: repository.into(), after, source: Why::new(why.to_string()) }
     }
@@ -169,7 +169,7 @@ impl GitError {
         matches!(self, Self::Unreachable { .. } | Self::Timeout { .. } | Self::Corrupt { .. } | Self::OutOfFiles { .. })
     }
 
-    /// How long the remote wants to be left alone, if it said so.
+    /// The delay that the remote asked for.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Unreachable { after, .. } => *after,
@@ -178,7 +178,7 @@ impl GitError {
     }
 }
 
-/// How we tried to get in, and so what there is to change.
+/// The credentials that were tried, which decide the remedy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tried {
     /// As anybody.
@@ -260,7 +260,7 @@ pub enum PushError {
     Rejected {
         /// The remote's own words.
         reason: String,
-        refusal: Refusal,
+        refusal: PushRefusal,
     },
     /// These credentials may not write.
     #[error("{repository} refused the push: {}", tried.to_write())]
@@ -275,7 +275,7 @@ impl PushError {
         matches!(self, Self::Git(error) if error.is_transient())
     }
 
-    /// How long the remote wants to be left alone, if it said so.
+    /// The delay that the remote asked for.
     pub const fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::Git(error) => error.retry_after(),
@@ -288,7 +288,7 @@ impl PushError {
 #[derive(Debug, Clone, Error)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// Both sides changed these paths in ways that do not fit together.
+    /// Both sides changed these paths in conflicting ways.
     #[error(
         "both sides changed {} in ways that do not fit together: merge the target into the branch and resolve it there",
         paths.join(", ")

@@ -10,7 +10,7 @@ use crate::error::GitError;
 use crate::id::CommitId;
 use crate::odb::{self, graph};
 
-/// How many commits are looked back upon.
+/// Most commits to look back on.
 const COMMITS_AT_MOST: usize = 2_000;
 
 impl Base {
@@ -30,13 +30,13 @@ fn moved(
     mut commit: CommitId,
     mut tree: ObjectId,
 ) -> Result<HashMap<String, String>, GitError> {
-    // What became of a file that had this path at the commit we are at.
+    // The current path of a file that had this path at the commit being visited.
     let mut fates: HashMap<String, Option<String>> = HashMap::new();
     let mut moved: HashMap<String, Option<String>> = HashMap::new();
     for _ in 0..COMMITS_AT_MOST {
         let Some(parent) = graph::first_parent(repo, commit)? else { break };
         let before = odb::commit_tree(repo, parent)?;
-        for PathChange { old, new } in diff::comings_and_goings(repo, before, tree)? {
+        for PathChange { old, new } in diff::path_changes(repo, before, tree)? {
             let fate = new.and_then(|new| fates.remove(&new).unwrap_or(Some(new)));
             if let Some(old) = old {
                 moved.entry(old.clone()).or_insert_with(|| fate.clone());

@@ -1,4 +1,4 @@
-//! Listings of trees, each made of the last one: what two commits have in common is neither opened nor looked at again.
+//! Listings of trees, each derived from the previous one: what two commits share is neither opened nor compared again.
 
 use std::iter::Peekable;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,7 +12,7 @@ use crate::tree_file::{FileMode, TreeFile};
 /// A listing: files in the order of their paths' bytes.
 pub type Listing = Arc<[TreeFile]>;
 
-/// The last listings made, newest last. A job lists the same folder again and again, and an index the one that came after.
+/// The last listings, newest last. A job lists the same folder again and again, and the index the next commit's.
 #[derive(Debug, Default)]
 pub(crate) struct Listings(Mutex<Vec<Listed>>);
 
@@ -26,13 +26,13 @@ struct Listed {
 impl Listings {
     const KEPT: usize = 8;
 
-    /// Everything below the folder `tree`, which stands at `root`.
+    /// Everything below the folder `tree`, whose path is `root`.
     pub(crate) fn list(&self, repo: &gix::Repository, tree: ObjectId, root: &str) -> Result<Listing, GitError> {
         let last = self.last(tree, root);
         if let Some(same) = last.as_ref().filter(|last| last.tree == tree) {
             return Ok(Arc::clone(&same.files));
         }
-        // The last one may be of a commit that is no longer there.
+        // The previous listing may be of a commit that no longer exists.
         let differences = last.and_then(|last| {
             let differences = tree::differences(repo, Some(last.tree), Some(tree)).ok()?;
             Some((last.files, differences))
@@ -45,7 +45,7 @@ impl Listings {
         Ok(files)
     }
 
-    /// The listing of this tree, else the newest one of what stood at `root`.
+    /// The listing of this tree, otherwise the newest one with the path `root`.
     fn last(&self, tree: ObjectId, root: &str) -> Option<Listed> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut there = kept.iter().rev().filter(|listed| listed.root == root);
@@ -80,7 +80,7 @@ fn file(path: String, leaf: Leaf) -> TreeFile {
     TreeFile { path, blob: leaf.id.into(), mode: FileMode::from_entry(leaf.mode) }
 }
 
-/// The files as they are with the differences, both in the order of their paths' bytes.
+/// The listing with the differences applied, both in the order of their paths' bytes.
 fn changed(before: &[TreeFile], differences: Vec<Difference>, root: &str) -> Vec<TreeFile> {
     let changes = differences.into_iter().filter_map(|difference| {
         let below = String::from_utf8(difference.path.into()).ok()?;

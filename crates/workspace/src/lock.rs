@@ -1,5 +1,4 @@
-//! One at a time in a mirror: a file lock beside its folder, which the system gives back when a process ends, however
-//! it ends.
+//! The lock of a mirror: a file lock beside its folder, which the system releases when the process ends in any way.
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -31,7 +30,7 @@ pub(crate) fn wait(mirror: &Path, limit: Duration) -> Result<File, GitError> {
     }
 }
 
-/// Takes the lock if nobody has it.
+/// Takes the lock if it is free.
 pub(crate) fn at_once(mirror: &Path) -> Option<File> {
     let file = file(mirror).ok()?;
     file.try_lock().ok().map(|()| file)

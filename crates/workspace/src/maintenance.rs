@@ -15,31 +15,31 @@ const LOOSE_IN_ONE_FOLDER: usize = 27;
 const PACKS: usize = 50;
 const LIMIT: Duration = Duration::from_secs(1800);
 
-/// What cannot be reached any more, and is younger than two weeks, goes into a pack of its own.
+/// Unreachable objects younger than two weeks go into a pack of their own.
 const REPACK: &[&str] =
     &["repack", "-d", "-l", "-q", "--cruft", "--cruft-expiration=2.weeks.ago", "--no-write-bitmap-index"];
-/// The same for a git that does not know such packs: into a file each.
+/// For a git without such packs: unreachable objects become loose files.
 const REPACK_FORMERLY: &[&str] =
     &["repack", "-d", "-l", "-q", "-A", "--unpack-unreachable=2.weeks.ago", "--no-write-bitmap-index"];
 const THEN: [&[&str]; 3] =
     [&["pack-refs", "--all"], &["prune", "--expire=2.weeks.ago"], &["commit-graph", "write", "--reachable"]];
-/// Not in a process of its own: then a second would be started while the first runs.
+/// In the foreground: a detached run would allow a second one to start beside it.
 const BY_ITS_SETTINGS: &[&str] = &["-c", "gc.autoDetach=false", "gc", "--auto", "--quiet"];
 
-/// Puts a mirror of ours in order when enough has piled up.
+/// Repacks a mirror of ours when enough has piled up.
 pub(crate) fn mirror_when_due(shared: &MirrorState) {
     when_due(&shared.dir, mirror);
 }
 
-/// Does for a repository on this machine what `git push` would have started there, by that repository's own settings.
+/// Does for a repository on this machine what `git push` would have started there, with that repository's own settings.
 pub(crate) fn origin_when_due(origin: &Origin) {
-    if let Some(dir) = origin.kept_by_pushers() {
+    if let Some(dir) = origin.maintained_by_pushers() {
         when_due(&dir, |dir| warned(dir, run(dir, BY_ITS_SETTINGS)));
     }
 }
 
-/// Runs git beside the work, one such run at a time. It packs what is reachable and drops what has been unreachable
-/// for two weeks. Without git, nothing is put in order.
+/// Runs git in the background, one such run at a time. It packs what is reachable and drops what has been unreachable
+/// for two weeks. Without a git program nothing is repacked.
 fn when_due(dir: &Path, put_in_order: fn(&Path)) {
     static RUNS: AtomicBool = AtomicBool::new(false);
     if !is_due(&dir.join("objects")) || RUNS.swap(true, Ordering::SeqCst) {
@@ -52,8 +52,8 @@ fn when_due(dir: &Path, put_in_order: fn(&Path)) {
     });
 }
 
-/// What `git gc` does, but for its last step. That one deletes every index without a pack, and takes for such an index
-/// that of a pack which gets its name just then.
+/// The steps of `git gc` except the last, which deletes every index without a pack and can mistake the index of a pack
+/// that is being renamed for one.
 fn mirror(dir: &Path) {
     let repacked = run(dir, REPACK).or_else(|error| match error.contains("unknown option") {
         true => run(dir, REPACK_FORMERLY),

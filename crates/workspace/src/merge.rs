@@ -12,32 +12,32 @@ use crate::odb::tree::{self, Difference, Leaf};
 use crate::odb::{self, NewObject};
 use crate::remote::Remote;
 
-/// How a merge ended well. The commit is where the target now is.
+/// The result of a successful merge. The commit is the new tip of the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Merged {
-    /// The target had it all.
+    /// The target contained the source already.
     Nothing(CommitId),
-    /// The target had nothing of its own: it moved to the source.
+    /// The target had no commits of its own: it moved to the source.
     FastForward(CommitId),
     /// A commit with two parents joins both.
     Commit(CommitId),
 }
 
-/// What became of two changes of one file.
+/// How to merge two changes of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileMerge {
-    /// Nothing is known of such a file: its lines are merged.
+    /// No special format: merge its lines.
     ByLines,
     Merged(Vec<u8>),
-    /// The two changes do not fit together.
+    /// The two changes conflict.
     Conflict,
 }
 
-/// Merges files that are more than lines, by path and content: as it was, as the target has it and as the source has it.
+/// Merges files whose structure matters, by path and content: base, target and source.
 pub type MergeFile<'a> = dyn Fn(&str, [&[u8]; 3]) -> FileMerge + 'a;
 
 impl Merged {
-    /// Where the target now is.
+    /// The new tip of the target.
     pub const fn commit(self) -> CommitId {
         match self {
             Self::Nothing(commit) | Self::FastForward(commit) | Self::Commit(commit) => commit,
@@ -46,8 +46,8 @@ impl Merged {
 }
 
 impl Mirror {
-    /// Brings `source` into the branch `target` of the remote, as the mirror knows it from its last fetch, and pushes.
-    /// `meta` is for the merge commit, if one is needed; its parents are set here.
+    /// Merges `source` into the branch `target` of the remote, as of the last fetch, and pushes. `meta` is for the
+    /// merge commit, if one is needed; its parents are set here.
     ///
     /// Files changed on one side are taken from there. A text changed on both sides is merged as `files` says.
     ///
@@ -108,7 +108,7 @@ impl Mirror {
     }
 }
 
-/// The tree with the changes of both sides, or the paths at which they do not fit.
+/// The tree with the changes of both sides, or the conflicting paths.
 fn merged_tree(
     repo: &gix::Repository,
     [base, ours, theirs]: [CommitId; 3],
@@ -124,7 +124,7 @@ fn merged_tree(
     for their in their_changes {
         let our = our_changes.binary_search_by(|one| one.path.cmp(&their.path)).ok().map(|place| &our_changes[place]);
         match our {
-            None if stands_in_the_way(&our_changes, &their) => conflicts.push(their.path),
+            None if is_file_folder_conflict(&our_changes, &their) => conflicts.push(their.path),
             None => take.push((their.path, their.new)),
             Some(our) if our.new == their.new => {}
             Some(our) => match merged_file(repo, our, &their, files, made)? {
@@ -141,7 +141,7 @@ fn merged_tree(
 }
 
 /// Whether one side made a file where the other made a folder.
-fn stands_in_the_way(ours: &[Difference], their: &Difference) -> bool {
+fn is_file_folder_conflict(ours: &[Difference], their: &Difference) -> bool {
     let below = |inner: &BString, outer: &BString| {
         inner.strip_prefix(outer.as_slice()).is_some_and(|rest| rest.starts_with(b"/"))
     };
@@ -155,7 +155,7 @@ fn stands_in_the_way(ours: &[Difference], their: &Difference) -> bool {
 /// Files larger than this are not merged.
 const MERGED_AT_MOST: usize = 4 << 20;
 
-/// One text changed on both sides, merged. `None`: it cannot be.
+/// One text changed on both sides, merged. `None` on a conflict.
 fn merged_file(
     repo: &gix::Repository,
     our: &Difference,

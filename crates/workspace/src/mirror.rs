@@ -1,7 +1,6 @@
 //! One repository's bare mirror: everything a job needs to read, commit and push.
 //!
-//! Every call here blocks for as long as the disk or the network takes; asynchronous callers move it to a thread made
-//! for that.
+//! Every call here blocks on disk or network; asynchronous callers run it on a blocking thread.
 
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use crate::odb::pack::{self, Durability};
 use crate::odb::tree::{self, Leaf};
 use crate::odb::{self, NewObject, local_error, refs, upload_pack};
 use crate::origin::Origin;
-use crate::overlay::{Change, Overlay};
+use crate::overlay::{Overlay, PathEdit};
 use crate::push::{Push, Pushed};
 use crate::remote::{Location, Remote};
 
@@ -141,7 +140,7 @@ impl Mirror {
     /// Writes the overlay as a commit. The same overlay and meta give the same id, every time and everywhere. Costs what
     /// the edits touch: only folders on the way to an edit are read and written.
     ///
-    /// The mirror keeps no branch on it: a commit nobody pushes is swept up some weeks later.
+    /// The mirror keeps no branch on it: a commit that is not pushed is garbage-collected some weeks later.
     ///
     /// # Errors
     /// [`GitError::Corrupt`], [`GitError::Io`].
@@ -151,8 +150,8 @@ impl Mirror {
         let mut changes = Vec::new();
         for (path, change) in overlay.changed() {
             let leaf = match change {
-                Change::Deleted => None,
-                Change::Replaced { bytes, blob, mode } => {
+                PathEdit::Deleted => None,
+                PathEdit::Replaced { bytes, blob, mode } => {
                     made.push(NewObject { id: blob.object(), kind: Kind::Blob, data: bytes.to_vec() });
                     Some(Leaf { mode: mode.kind().into(), id: blob.object() })
                 }
@@ -224,7 +223,7 @@ impl Mirror {
         self.noted(graph::commits(&self.repo(), tip, without, limit))
     }
 
-    /// Where a branch of the remote is now, asked of the remote itself and without fetching.
+    /// The tip of a branch on the remote, queried from the remote itself without fetching.
     ///
     /// # Errors
     /// [`GitError::Unreachable`], [`GitError::Auth`], [`GitError::NotFound`] and their like.
@@ -253,7 +252,7 @@ impl Mirror {
         expected: Option<CommitId>,
     ) -> Result<Pushed, PushError> {
         name::check_branch(branch)?;
-        // Asked to push what we do not hold, git would blame the remote.
+        // git would blame the remote for a commit that the mirror lacks.
         odb::commit_tree(&self.repo(), commit)?;
         let pushed = Push { mirror: self, shared: &self.shared, remote, branch, commit, expected }.run()?;
         self.record(branch, commit);
@@ -263,7 +262,7 @@ impl Mirror {
 }
 
 impl Mirror {
-    /// Records where a push left a branch. A fetch that runs, or the next one, does it otherwise.
+    /// Records the pushed branch. If that fails, a running fetch or the next one records it.
     fn record(&self, branch: &str, commit: CommitId) {
         let Some(_lock) = lock::at_once(&self.shared.dir) else { return };
         if let Err(error) = refs::record(&self.repo(), branch, commit.object()) {

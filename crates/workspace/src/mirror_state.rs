@@ -10,7 +10,7 @@ use crate::error::GitError;
 use crate::listings::Listings;
 use crate::odb::{self, Repo, refs, transfer};
 
-/// How long things may take.
+/// Time limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// A fetch, a first clone included.
@@ -33,20 +33,21 @@ pub(crate) struct MirrorState {
     pub(crate) limits: Limits,
     pub(crate) listings: Listings,
     blobs: Arc<Blobs>,
-    /// Damage was met: the next fetch makes the mirror anew.
+    /// Damage was found: the next fetch recreates the mirror.
     suspect: AtomicBool,
 }
 
 impl MirrorState {
     pub(crate) fn new(repo: Repo, dir: PathBuf, limits: Limits, blobs: Arc<Blobs>) -> Self {
-        // A crash of the machine may have taken what had not reached the disk. Seen once, when the mirror is opened.
+        // A crash of the machine may have lost objects that had not reached the disk. Checked once, when the mirror is
+        // opened.
         let local = repo.local();
         let whole =
             refs::state(&local).is_ok_and(|state| transfer::tips_are_whole(&local, state.branches.into_values()));
         Self { repo, dir, limits, listings: Listings::default(), blobs, suspect: AtomicBool::new(!whole) }
     }
 
-    /// The content with this id, from memory when it was read before.
+    /// The content with this id, from the cache if it is there.
     pub(crate) fn blob(&self, repo: impl FnOnce() -> gix::Repository, id: gix::ObjectId) -> Result<Vec<u8>, GitError> {
         if let Some(bytes) = self.blobs.get(id) {
             return Ok(bytes.to_vec());
@@ -73,7 +74,7 @@ impl MirrorState {
         self.blob(|| repo, id).map(Some)
     }
 
-    /// Remembers that the mirror is damaged, so that the next fetch mends it.
+    /// Records damage of the mirror, so that the next fetch recreates it.
     pub(crate) fn noted<T>(&self, result: Result<T, GitError>) -> Result<T, GitError> {
         if matches!(result, Err(GitError::Corrupt { .. })) {
             self.suspect.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! All mirrors of one server: made, brought up to date, and mended.
+//! All mirrors of one server: created, fetched, and recreated when damaged.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -21,7 +21,7 @@ use crate::remote::{Location, Remote};
 
 /// The mirrors below one folder, one bare repository per address. Cheap to clone.
 ///
-/// Several processes may work on the same folder: fetches take a file lock, and everything else is safe as git is.
+/// Several processes may use the same folder: fetches take a file lock, and everything else is as safe as git.
 #[derive(Debug, Clone)]
 pub struct Mirrors {
     inner: Arc<Inner>,
@@ -33,28 +33,28 @@ struct Inner {
     limits: Limits,
     blobs: Arc<Blobs>,
     open: Mutex<HashMap<String, Arc<MirrorState>>>,
-    flights: Mutex<HashMap<[u8; 32], Arc<Flight>>>,
+    flights: Mutex<HashMap<[u8; 32], Arc<SharedFetch>>>,
 }
 
-/// Fetches of one repository with the same credentials, one after the other.
+/// The fetches of one repository with the same credentials, one after the other.
 #[derive(Debug, Default)]
-struct Flight {
-    /// How many fetches have begun.
+struct SharedFetch {
+    /// Number of fetches begun.
     begun: AtomicU64,
-    /// Held by the fetch that runs.
-    last: Arc<tokio::sync::Mutex<Option<Landed>>>,
+    /// Locked while a fetch runs.
+    last: Arc<tokio::sync::Mutex<Option<LastFetch>>>,
 }
 
-/// How the last fetch ended.
+/// The result of the last fetch.
 #[derive(Debug)]
-struct Landed {
-    /// Which it was, counted from 1.
+struct LastFetch {
+    /// Its number, counted from 1.
     number: u64,
     outcome: Result<Mirror, GitError>,
 }
 
-/// Above this many flights, those nobody is on are forgotten: tokens change, and each makes a flight of its own.
-const FLIGHTS: usize = 256;
+/// Above this number, unused entries are dropped: each new token makes an entry of its own.
+const SHARED_FETCHES: usize = 256;
 
 impl Mirrors {
     /// Mirrors below `root`, which is made when the first of them is.
@@ -70,8 +70,8 @@ impl Mirrors {
 
     /// Brings the mirror of `remote` up to date, making it first if need be.
     ///
-    /// Callers for one repository share fetches: who waits gets the outcome of a fetch that began after the call, so it
-    /// never misses what was pushed before. Dropping the call does not end a fetch others may wait for.
+    /// Callers for one repository share fetches: a waiter gets the result of a fetch that began after its call, so it
+    /// never misses an earlier push. Dropping the call does not end a fetch that others may wait for.
     ///
     /// # Errors
     /// [`GitError::Unreachable`], [`GitError::Auth`], [`GitError::NotFound`], [`GitError::Address`],
@@ -91,7 +91,7 @@ impl Mirrors {
     async fn share(&self, remote: &Remote, interrupt: Arc<AtomicBool>) -> Result<Mirror, GitError> {
         let flight = {
             let mut flights = self.inner.flights.lock().unwrap_or_else(PoisonError::into_inner);
-            if flights.len() > FLIGHTS {
+            if flights.len() > SHARED_FETCHES {
                 flights.retain(|_, flight| Arc::strong_count(flight) > 1);
             }
             flights.entry(remote.flight()).or_default().clone()
@@ -104,11 +104,11 @@ impl Mirrors {
             return landed.outcome.clone();
         }
         let (inner, remote) = (self.inner.clone(), remote.clone());
-        // The lock travels with the work: a caller that goes away does not let a second fetch in.
+        // The lock is moved into the thread: a caller that goes away does not let a second fetch begin.
         let work = tokio::task::spawn_blocking(move || {
             let number = flight.begun.fetch_add(1, Ordering::SeqCst) + 1;
             let outcome = inner.fetch(&remote, &interrupt);
-            *last = Some(Landed { number, outcome: outcome.clone() });
+            *last = Some(LastFetch { number, outcome: outcome.clone() });
             outcome
         });
         work.await.unwrap_or_else(|broken| Err(GitError::Failed { doing: "fetch", source: why(&broken) }))
@@ -166,7 +166,7 @@ impl Inner {
             Location::Local(path) => Origin::open(path, &remote.shown())?,
             Location::Http | Location::Ssh => None,
         };
-        // The common case on one machine: nothing is new, and nothing needs a lock to see it.
+        // The common case on one machine: nothing is new, which needs no lock to find out.
         if let Some(origin) = &origin
             && let Some(shared) = self.existing(remote).filter(|shared| !shared.is_suspect())
         {
@@ -221,8 +221,8 @@ impl Inner {
         bring(origin, &repo, &seen.branches, &seen.branches, &wanted)
     }
 
-    /// Makes the mirror beside its place and moves it there when it is whole: what a crash leaves half-made is never
-    /// mistaken for a mirror, and is swept up here.
+    /// Makes the mirror beside its final place and renames it when complete, so that a half-made one is never taken for
+    /// a mirror; remains of a crash are removed here.
     fn make(&self, remote: &Remote, origin: Option<&Origin>, interrupt: &AtomicBool) -> Result<(), GitError> {
         const DOING: &str = "make a mirror";
         let dir = self.dir(remote);
@@ -236,7 +236,7 @@ impl Inner {
         if let Err(error) = made {
             let _ = remove(&half);
             return Err(match error {
-                // A new mirror cannot be damaged: it is the remote.
+                // A new mirror cannot be damaged: the remote is.
                 GitError::Corrupt { source, .. } => {
                     GitError::Unreachable { repository: remote.shown(), after: None, source }
                 }
@@ -260,20 +260,20 @@ impl Inner {
         const DOING: &str = "make a mirror";
         let empty = RefState { branches: Default::default(), head: None };
         let repo = Repo::create(dir).map_err(|error| local_error(DOING, &error))?.local();
-        // Nothing of the samples is wanted, and nothing is to run here by accident.
+        // The samples are not needed, and no hook must run here.
         let _ = remove(&dir.join("hooks"));
         fs::write(dir.join("description"), format!("Mirror of {}\n", remote.shown())).map_err(GitError::io(DOING))?;
         let Some(origin) = origin else {
             return upload_pack::fetch(&repo, remote, &empty.branches, interrupt, self.limits.fetch);
         };
-        // Read before the files are taken: what these branches lead to will be there.
+        // Read before the files are taken over, which then contain all that these branches need.
         let before = origin.state(&remote.shown())?;
         let whole = if take_files(&origin.repo(), dir).map_err(GitError::io(DOING))? {
             before.branches
         } else {
             empty.branches.clone()
         };
-        // Opened anew, to see the files just taken over.
+        // Reopened, to see the files just taken over.
         let repo = Repo::mirror(dir).map_err(|error| local_error(DOING, &error))?.local();
         let wanted = origin.state(&remote.shown())?;
         bring(origin, &repo, &whole, &empty.branches, &wanted)?;
@@ -289,7 +289,7 @@ impl Inner {
     }
 }
 
-/// Whether a mirror with `have` needs nothing to be one of `wanted`.
+/// Whether a mirror with the branches `have` is up to date with `wanted`.
 fn is_current(have: &RefState, wanted: &RefState) -> bool {
     have.branches == wanted.branches && (wanted.head.is_none() || have.head == wanted.head)
 }
@@ -303,7 +303,7 @@ fn take_files(from: &gix::Repository, dir: &Path) -> io::Result<bool> {
         }
         match transfer::clone_files(from, &objects) {
             Ok(()) => return Ok(true),
-            // A repack took files away meanwhile, or there is something we do not take over.
+            // A repack removed files meanwhile, or there is a kind of file that is not taken over.
             Err(error) => tracing::debug!(mirror = %dir.display(), %error, "object files could not be taken over"),
         }
         remove(&objects)?;

@@ -1,8 +1,8 @@
-//! A remote that is a folder on this machine: read directly, and pushed to directly where that is as good as git.
+//! A remote that is a folder on this machine: read directly, and pushed to directly where that is equivalent to git.
 //!
 //! `git push` to such a folder starts three processes. Writing the objects and moving the branch under git's own lock
-//! does the same in a millisecond, as long as nothing hangs on the processes: hooks, checks on receipt, a work tree.
-//! Where something does, [`Origin::accepts_direct`] says no and the child does the push.
+//! does the same in a millisecond, unless something depends on the processes: hooks, checks on receipt, a work tree. In
+//! those cases [`Origin::accepts_direct`] refuses, and a child process pushes.
 
 use std::collections::HashSet;
 use std::fs;
@@ -96,8 +96,8 @@ impl Origin {
         if asks { Err("its configuration has a say in pushes") } else { Ok(()) }
     }
 
-    /// Where it is, when it wants to be kept in order by those who push to it.
-    pub(crate) fn kept_by_pushers(&self) -> Option<PathBuf> {
+    /// Its folder, if it is configured to be maintained by those who push to it.
+    pub(crate) fn maintained_by_pushers(&self) -> Option<PathBuf> {
         let repo = self.repo.local();
         let wants = repo.config_snapshot().boolean("receive.autogc").unwrap_or(true);
         wants.then(|| repo.common_dir().to_owned())
@@ -113,7 +113,7 @@ impl Origin {
     ) -> Result<Swap, GitError> {
         let to = self.repo.local();
         let state = refs::state(&to).map_err(|error| local_error("read the branches of the remote", &error))?;
-        // A look before the work; the one that counts is taken under the lock.
+        // A check before the work; the decisive one is made under the lock.
         let now = state.branches.get(branch).copied();
         if now != expected {
             return Ok(Swap::Differs(now));
@@ -124,7 +124,7 @@ impl Origin {
     }
 }
 
-/// Whether a setting of the repository changes what a push does.
+/// Whether a setting of the repository changes the effect of a push.
 fn matters(section: &str, key: &str) -> bool {
     match section {
         "receive" => !matches!(key, "autogc" | "keepalive"),
@@ -135,7 +135,7 @@ fn matters(section: &str, key: &str) -> bool {
     }
 }
 
-/// Whether the repository holds all of its history, where gix looks for it.
+/// Whether the repository contains its whole history, where gix looks for it.
 fn is_plain(repo: &gix::Repository) -> bool {
     let config = repo.config_snapshot();
     let extended = config.plumbing().sections().any(|section| {

@@ -12,16 +12,16 @@ use crate::id::{BlobId, CommitId};
 use crate::name;
 use crate::tree_file::{FileMode, TreeFile};
 
-/// What an overlay does to one path.
+/// An edit of one path.
 #[derive(Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum PathEdit {
     /// The file is new, or has other content than in the base.
     Replaced { bytes: Arc<[u8]>, blob: BlobId, mode: FileMode },
     /// The file of the base is gone.
     Deleted,
 }
 
-impl fmt::Debug for Change {
+impl fmt::Debug for PathEdit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Replaced { bytes, blob, mode } => write!(f, "Replaced({} bytes, {blob}, {mode:?})", bytes.len()),
@@ -32,12 +32,12 @@ impl fmt::Debug for Change {
 
 /// The files of a base with edits on top.
 ///
-/// Only real differences are kept: writing back what the base holds leaves nothing behind. So the same set of final
-/// contents gives the same [`digest`](Self::digest), by whatever edits it came about.
+/// Only real differences are stored: writing the content of the base removes the edit. So equal final contents have
+/// equal [`digest`](Self::digest)s, independent of the order of edits.
 #[derive(Debug, Clone)]
 pub struct Overlay {
     base: Base,
-    changes: BTreeMap<String, Change>,
+    changes: BTreeMap<String, PathEdit>,
 }
 
 impl Overlay {
@@ -76,17 +76,17 @@ impl Overlay {
         Ok(files)
     }
 
-    /// What stands at `path`, `None` when nothing does.
+    /// What `path` leads to, `None` when there is nothing.
     ///
     /// # Errors
     /// As [`Base::node`].
     pub fn node(&self, path: &str) -> Result<Option<Node>, GitError> {
         name::check_path(path)?;
         match self.changes.get(path) {
-            Some(Change::Replaced { blob, mode, .. }) => {
+            Some(PathEdit::Replaced { blob, mode, .. }) => {
                 return Ok(Some(Node::File(TreeFile { path: path.to_owned(), blob: *blob, mode: *mode })));
             }
-            Some(Change::Deleted) => return Ok(self.holds_files(path)?.then_some(Node::Folder)),
+            Some(PathEdit::Deleted) => return Ok(self.holds_files(path)?.then_some(Node::Folder)),
             None => {}
         }
         match self.base.node(path)? {
@@ -101,7 +101,7 @@ impl Overlay {
     /// As [`Base::read`].
     pub fn read(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         name::check_path(path)?;
-        if let Some(Change::Replaced { bytes, .. }) = self.changes.get(path) {
+        if let Some(PathEdit::Replaced { bytes, .. }) = self.changes.get(path) {
             return Ok(Some(bytes.to_vec()));
         }
         match self.node(path)? {
@@ -128,7 +128,7 @@ impl Overlay {
                 check_readable(&file)?;
                 file.mode
             }
-            // What was executable comes back so.
+            // A file that was executable in the base stays executable.
             None => match self.base.node(path)? {
                 Some(Node::File(file)) if file.mode.is_file() => file.mode,
                 _ => FileMode::File,
@@ -139,7 +139,7 @@ impl Overlay {
         if self.base_file(path)?.is_some_and(|file| file.blob == blob && file.mode == mode) {
             self.changes.remove(path);
         } else {
-            self.changes.insert(path.to_owned(), Change::Replaced { bytes, blob, mode });
+            self.changes.insert(path.to_owned(), PathEdit::Replaced { bytes, blob, mode });
         }
         Ok(())
     }
@@ -158,20 +158,20 @@ impl Overlay {
             Some(Node::File(_)) => {}
         }
         if self.base_file(path)?.is_some() {
-            self.changes.insert(path.to_owned(), Change::Deleted);
+            self.changes.insert(path.to_owned(), PathEdit::Deleted);
         } else {
             self.changes.remove(path);
         }
         Ok(())
     }
 
-    /// Drops the edits at `path`: it is again what the base has.
+    /// Removes the edit at `path`: it is again as in the base.
     ///
     /// # Errors
     /// [`GitError::Path`] when a file now stands where the path needs a folder, or a folder where the file was.
     pub fn restore(&mut self, path: &str) -> Result<(), GitError> {
         name::check_path(path)?;
-        if self.changes.get(path) == Some(&Change::Deleted) {
+        if self.changes.get(path) == Some(&PathEdit::Deleted) {
             self.check_way(path)?;
             if self.holds_files(path)? {
                 return Err(GitError::path(path, PathRefused::Folder));
@@ -182,7 +182,7 @@ impl Overlay {
     }
 
     /// The edits, in the order of their paths' bytes.
-    pub fn changed(&self) -> impl ExactSizeIterator<Item = (&str, &Change)> {
+    pub fn changed(&self) -> impl ExactSizeIterator<Item = (&str, &PathEdit)> {
         self.changes.iter().map(|(path, change)| (path.as_str(), change))
     }
 
@@ -198,8 +198,8 @@ impl Overlay {
             hash.update((path.len() as u64).to_be_bytes());
             hash.update(path.as_bytes());
             match change {
-                Change::Deleted => hash.update([0]),
-                Change::Replaced { blob, mode, .. } => {
+                PathEdit::Deleted => hash.update([0]),
+                PathEdit::Replaced { blob, mode, .. } => {
                     hash.update([1]);
                     hash.update(mode.octal().as_bytes());
                     hash.update(blob.as_bytes());
@@ -216,16 +216,16 @@ impl Overlay {
         })
     }
 
-    fn below<'a>(&'a self, root: &str) -> impl Iterator<Item = (&'a String, &'a Change)> + use<'a> {
+    fn below<'a>(&'a self, root: &str) -> impl Iterator<Item = (&'a String, &'a PathEdit)> + use<'a> {
         let prefix = if root.is_empty() { String::new() } else { format!("{root}/") };
         let from =
             self.changes.range::<str, _>((std::ops::Bound::Included(prefix.as_str()), std::ops::Bound::Unbounded));
         from.take_while(move |(path, _)| path.starts_with(&prefix))
     }
 
-    /// Whether anything is left or new below the folder `path`.
+    /// Whether any file remains below the folder `path`.
     fn holds_files(&self, path: &str) -> Result<bool, GitError> {
-        if self.below(path).any(|(_, change)| matches!(change, Change::Replaced { .. })) {
+        if self.below(path).any(|(_, change)| matches!(change, PathEdit::Replaced { .. })) {
             return Ok(true);
         }
         if self.base.node(path)? != Some(Node::Folder) {
@@ -235,18 +235,18 @@ impl Overlay {
         Ok(self.base.files(path)?.len() > deleted)
     }
 
-    /// Refuses a path one of whose folders is a file, a link or a submodule.
+    /// Refuses a path below a file, a link or a submodule.
     fn check_way(&self, path: &str) -> Result<(), GitError> {
         for (end, _) in path.match_indices('/') {
             let part = &path[..end];
             match self.changes.get(part) {
-                Some(Change::Replaced { .. }) => return Err(GitError::path(path, PathRefused::BelowFile)),
-                Some(Change::Deleted) => continue,
+                Some(PathEdit::Replaced { .. }) => return Err(GitError::path(path, PathRefused::BelowFile)),
+                Some(PathEdit::Deleted) => continue,
                 None => {}
             }
             match self.base.node(part)? {
                 Some(Node::Folder) => {}
-                // Nothing further down can be in the base either.
+                // The base has nothing further down either.
                 None => {}
                 Some(Node::File(file)) => {
                     let reason = match file.mode {
@@ -262,9 +262,9 @@ impl Overlay {
     }
 }
 
-fn replaced(path: &str, change: &Change) -> Option<TreeFile> {
+fn replaced(path: &str, change: &PathEdit) -> Option<TreeFile> {
     match change {
-        Change::Replaced { blob, mode, .. } => Some(TreeFile { path: path.to_owned(), blob: *blob, mode: *mode }),
-        Change::Deleted => None,
+        PathEdit::Replaced { blob, mode, .. } => Some(TreeFile { path: path.to_owned(), blob: *blob, mode: *mode }),
+        PathEdit::Deleted => None,
     }
 }

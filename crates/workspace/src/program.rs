@@ -1,5 +1,5 @@
-//! The `git` and `ssh` programs as children: nothing of the machine's or the user's git configuration, no prompts, and
-//! an end when the time is over.
+//! The `git` and `ssh` programs as child processes: without the git configuration of the machine or user, without
+//! prompts, and with a time limit.
 
 use std::io::{self, Read};
 use std::process::{Child, Command, Stdio};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::GitError;
 
-/// How much a child may say before we stop listening.
+/// Most output of a child that is kept, in bytes.
 const SAID_AT_MOST: u64 = 64 << 10;
 
 /// The git program.
@@ -25,14 +25,14 @@ pub(crate) fn git() -> Command {
     command
 }
 
-/// Takes the variables away that git listens to.
+/// Removes the environment variables that git reads.
 pub(crate) fn forget_git(command: &mut Command) {
     for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("GIT_")) {
         command.env_remove(name);
     }
 }
 
-/// A child with a process group of its own. Dropped, the group is killed, if it still runs, and waited for.
+/// A child with a process group of its own. On drop, the group is killed if it still runs, and waited for.
 #[derive(Debug)]
 pub(crate) struct Group {
     pub(crate) inner: Child,
@@ -74,22 +74,22 @@ pub(crate) fn kill_group(id: u32) {
     }
 }
 
-/// What a child wrote before it ended.
+/// The output of a child that has ended.
 #[derive(Debug, Default)]
-pub(crate) struct Said {
+pub(crate) struct Output {
     pub(crate) success: bool,
     pub(crate) err: String,
 }
 
-/// Runs a child in a process group of its own and kills the group when `limit` is over.
-pub(crate) fn run(mut command: Command, doing: &'static str, limit: Duration) -> Result<Said, GitError> {
+/// Runs a child in a process group of its own and kills the group after `limit`.
+pub(crate) fn run(mut command: Command, doing: &'static str, limit: Duration) -> Result<Output, GitError> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
     let started = Instant::now();
     let mut child = Group::start(command).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => GitError::GitMissing { doing },
         _ => GitError::io(doing)(error),
     })?;
-    let mut said = Said::default();
+    let mut said = Output::default();
     if let Some(pipe) = child.inner.stderr.take() {
         // The pipe closes when the last process of the group is gone.
         match listen(pipe).recv_timeout(limit.saturating_sub(started.elapsed())) {
@@ -102,13 +102,13 @@ pub(crate) fn run(mut command: Command, doing: &'static str, limit: Duration) ->
     Ok(said)
 }
 
-/// Gives what came through `pipe` once nobody holds its other end any more.
+/// Sends what came through `pipe` once its other end is closed.
 pub(crate) fn listen(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<String> {
     let (sender, receiver) = mpsc::channel();
     thread::spawn(move || {
         let mut heard = Vec::new();
         let _ = (&mut pipe).take(SAID_AT_MOST).read_to_end(&mut heard);
-        // Keep the pipe empty, or the child would wait for us for ever.
+        // Drain the pipe, or the child would block on it.
         let _ = io::copy(&mut pipe, &mut io::sink());
         let _ = sender.send(String::from_utf8_lossy(&heard).into_owned());
     });

@@ -1,4 +1,4 @@
-//! Moving a branch on the remote: directly where the remote is a plain folder here, by git's protocol everywhere else.
+//! Moving a branch on the remote: directly for a plain folder on this machine, by git's protocol everywhere else.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -16,18 +16,18 @@ use crate::odb::refs::Swap;
 use crate::odb::sent_pack::SentPack;
 use crate::odb::transfer;
 use crate::origin::Origin;
-use crate::refusal::Refusal;
+use crate::refusal::PushRefusal;
 use crate::remote::{Location, Remote};
-use crate::wire::child::{self, Kind};
+use crate::wire::child::{self, ServiceKind};
 use crate::wire::http::{Body, Http};
 use crate::wire::receive::{Advert, Ended, Report};
-use crate::wire::{Failure, Talk};
+use crate::wire::{Talk, WireFailure};
 
 const DOING: &str = "push";
-/// The id that stands for a branch that does not exist.
+/// git's id for a branch that does not exist.
 const NOWHERE: &str = "0000000000000000000000000000000000000000";
 
-/// How a push ended well.
+/// The result of a successful push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pushed {
     /// The branch was moved.
@@ -82,8 +82,8 @@ impl Push<'_> {
     }
 
     fn over_http(&self, talk: &Talk) -> Result<Option<Report>, PushError> {
-        let sorted = |failure: Failure| self.denied_or(talk, failure);
-        let service = Kind::Receive.name();
+        let sorted = |failure: WireFailure| self.denied_or(talk, failure);
+        let service = ServiceKind::Receive.name();
         let mut http = Http::new(self.remote, talk.clone())?;
         let mut answer = http.advertisement(service, &HeaderMap::new()).map_err(sorted)?.body;
         let advert = Advert::read(&mut answer).map_err(sorted)?;
@@ -104,22 +104,22 @@ impl Push<'_> {
     }
 
     fn through_child(&self, talk: &Talk) -> Result<Option<Report>, PushError> {
-        let (service, mut pipes) = child::start(self.remote, Kind::Receive, talk)?;
-        let mut talked = || -> Result<Option<Report>, Talked> {
+        let (service, mut pipes) = child::start(self.remote, ServiceKind::Receive, talk)?;
+        let mut talked = || -> Result<Option<Report>, TalkError> {
             let advert = Advert::read(&mut pipes)?;
             let prepared = self.prepared(&advert);
             if !matches!(prepared, Ok(Some(_))) {
-                // Nothing is to change: so it ends in peace.
+                // Nothing is to change: end the conversation properly.
                 let _ = pipes.to.write_all(b"0000");
             }
-            let Some((command, pack)) = prepared.map_err(Talked::Ours)? else { return Ok(None) };
+            let Some((command, pack)) = prepared.map_err(TalkError::Ours)? else { return Ok(None) };
             let sent = pipes.to.write_all(&command).and_then(|()| pack.copy_to(&mut pipes.to));
             let sent = sent.and_then(|()| pipes.to.flush());
-            // When it hung up in the middle it may have said why.
+            // A remote that hung up in the middle may have sent a reason.
             let report = advert.report(&mut pipes, &self.reference());
             match sent {
                 Ok(()) => Ok(Some(report?)),
-                Err(error) => Ok(Some(report.map_err(|_| Failure::Network(error.to_string()))?)),
+                Err(error) => Ok(Some(report.map_err(|_| WireFailure::Network(error.to_string()))?)),
             }
         };
         let ended = talked();
@@ -127,18 +127,18 @@ impl Push<'_> {
         let said = service.end();
         let failure = match ended {
             Ok(report) => return Ok(report),
-            Err(Talked::Ours(error)) => return Err(error),
-            Err(Talked::Broken(failure)) => talk.failure().unwrap_or(failure),
+            Err(TalkError::Ours(error)) => return Err(error),
+            Err(TalkError::Broken(failure)) => talk.failure().unwrap_or(failure),
         };
-        if failure != Failure::TimeOver
-            && let Some(error) = child::explained(self.remote, Kind::Receive, &said)
+        if failure != WireFailure::TimeOver
+            && let Some(error) = child::explained(self.remote, ServiceKind::Receive, &said)
         {
             return Err(error);
         }
         Err(self.denied_or(talk, failure))
     }
 
-    /// The request and the pack for a remote that has `advert`; `None` when there is nothing left to do.
+    /// The request and the pack for a remote with this `advert`; `None` when nothing is left to do.
     fn prepared(&self, advert: &Advert) -> Result<Option<(Vec<u8>, SentPack)>, PushError> {
         let reference = self.reference();
         let now = advert.refs.get(&reference).copied();
@@ -161,7 +161,7 @@ impl Push<'_> {
         Ok(Some((advert.command(&shallow, &old, &self.commit.to_string(), &reference), pack)))
     }
 
-    /// What the remote's report comes to.
+    /// The result that the remote's report amounts to.
     fn concluded(&self, report: Report) -> Result<Pushed, PushError> {
         let word = match report.ended {
             Ended::Moved => return Ok(Pushed::Moved),
@@ -169,36 +169,39 @@ impl Push<'_> {
         };
         let text = if report.said.is_empty() { word.clone() } else { format!("{word}: {}", report.said) };
         let reason: String = self.remote.scrub(&text).chars().take(1000).collect();
-        // Between our look and the push somebody else may have been there. Where the branch is now says so, words do not.
+        // Another push may have come between the advertisement and ours. The branch's current commit decides that, not
+        // texts.
         match self.mirror.remote_branch(self.remote, self.branch) {
             Ok(now) if now == Some(self.commit) => return Ok(Pushed::AlreadyThere),
             Ok(now) if now != self.expected => return Err(PushError::Moved { now }),
             Ok(_) => {}
             Err(error) => tracing::debug!(%error, "could not look where the branch is"),
         }
-        Err(PushError::Rejected { refusal: Refusal::of(&reason), reason })
+        Err(PushError::Rejected { refusal: PushRefusal::of(&reason), reason })
     }
 
-    /// A conversation that broke off. What a fetch would be let in for, a push may be denied.
-    fn denied_or(&self, talk: &Talk, failure: Failure) -> PushError {
+    /// The error of an aborted conversation. Credentials that suffice for a fetch may be refused for a push.
+    fn denied_or(&self, talk: &Talk, failure: WireFailure) -> PushError {
         let (repository, tried) = (self.remote.shown(), self.remote.tried());
         let source = failure.why(self.remote);
         match &failure {
-            Failure::Status { status: 403, after: None, said } => match Refusal::of(said) {
-                refusal @ Refusal::ReadOnly => PushError::Rejected { reason: source.to_string(), refusal },
+            WireFailure::Status { status: 403, after: None, said } => match PushRefusal::of(said) {
+                refusal @ PushRefusal::ReadOnly => PushError::Rejected { reason: source.to_string(), refusal },
                 _ => PushError::Denied { repository, tried, source },
             },
-            Failure::Status { status: 413, .. } => {
-                PushError::Rejected { reason: source.to_string(), refusal: Refusal::TooLarge }
+            WireFailure::Status { status: 413, .. } => {
+                PushError::Rejected { reason: source.to_string(), refusal: PushRefusal::TooLarge }
             }
-            Failure::Said(said) => PushError::Rejected { reason: source.to_string(), refusal: Refusal::of(said) },
+            WireFailure::Said(said) => {
+                PushError::Rejected { reason: source.to_string(), refusal: PushRefusal::of(said) }
+            }
             _ => failure.explained(self.remote, DOING, talk).into(),
         }
     }
 
     fn taken(&self, other: &str) -> PushError {
         let reason = format!("the branch `{other}` is in the way of `{}`", self.branch);
-        PushError::Rejected { reason, refusal: Refusal::Name }
+        PushError::Rejected { reason, refusal: PushRefusal::Name }
     }
 
     fn reference(&self) -> String {
@@ -206,14 +209,14 @@ impl Push<'_> {
     }
 }
 
-/// Why a conversation with a child ended early.
-enum Talked {
-    Broken(Failure),
+/// How a conversation with a child ended early.
+enum TalkError {
+    Broken(WireFailure),
     Ours(PushError),
 }
 
-impl From<Failure> for Talked {
-    fn from(failure: Failure) -> Self {
+impl From<WireFailure> for TalkError {
+    fn from(failure: WireFailure) -> Self {
         Self::Broken(failure)
     }
 }

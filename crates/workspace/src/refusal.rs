@@ -1,12 +1,12 @@
-//! Why a remote would not move a branch, and what to grant or change. Forges say it in words only; these are theirs.
+//! Why a remote refused to move a branch, and the remedy. Forges report it only as text; these are their phrases.
 
 use std::fmt;
 
-/// What stands in the way of a push.
+/// The reason of a refused push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Refusal {
-    /// Nobody may push to this branch, or not we.
+pub enum PushRefusal {
+    /// The branch is protected, from all or from this account.
     Protected,
     /// Something in it looks like a secret to the forge.
     Secret,
@@ -22,24 +22,24 @@ pub enum Refusal {
     CheckedOut,
     /// History may not be rewritten there.
     History,
-    /// The name cannot be had, because of another branch.
+    /// The name conflicts with that of another branch.
     Name,
     /// A hook or a rule of the repository.
     Rule,
 }
 
-/// In this order: the more telling words first, for several may stand in one message.
-const WORDS: &[(Refusal, &[&str])] = &[
-    (Refusal::Secret, &["push cannot contain secrets", "push protection", "secret detected", "secrets detected"]),
-    (Refusal::Full, &["quota", "no space left", "storage limit", "size limit of the repository", "disk is full"]),
+/// Ordered by how specific the phrases are, because one message may match several.
+const WORDS: &[(PushRefusal, &[&str])] = &[
+    (PushRefusal::Secret, &["push cannot contain secrets", "push protection", "secret detected", "secrets detected"]),
+    (PushRefusal::Full, &["quota", "no space left", "storage limit", "size limit of the repository", "disk is full"]),
     (
-        Refusal::TooLarge,
+        PushRefusal::TooLarge,
         &["gh001", "file size limit", "large files detected", "maximum allowed size", "larger than", "too large"],
     ),
-    (Refusal::Workflow, &["without `workflow", "workflows` permission", "workflow scope"]),
-    (Refusal::ReadOnly, &["archived", "read-only", "read only", "is disabled", "is a mirror"]),
+    (PushRefusal::Workflow, &["without `workflow", "workflows` permission", "workflow scope"]),
+    (PushRefusal::ReadOnly, &["archived", "read-only", "read only", "is disabled", "is a mirror"]),
     (
-        Refusal::Protected,
+        PushRefusal::Protected,
         &[
             "gh006",
             "gh013",
@@ -50,12 +50,12 @@ const WORDS: &[(Refusal, &[&str])] = &[
             "force push",
         ],
     ),
-    (Refusal::CheckedOut, &["currently checked out"]),
-    (Refusal::History, &["non-fast-forward", "non-fast forward"]),
+    (PushRefusal::CheckedOut, &["currently checked out"]),
+    (PushRefusal::History, &["non-fast-forward", "non-fast forward"]),
 ];
 
-impl Refusal {
-    /// What the words of a remote mean.
+impl PushRefusal {
+    /// Classifies a remote's message.
     pub(crate) fn of(words: &str) -> Self {
         let words = words.to_lowercase();
         let means = |(_, any): &&(Self, &[&str])| any.iter().any(|one| words.contains(one));
@@ -63,7 +63,7 @@ impl Refusal {
     }
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for PushRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Protected => {
@@ -93,40 +93,40 @@ mod tests {
             (
                 "protected branch hook declined: error: GH006: Protected branch update failed for refs/heads/main. error: \
                  Changes must be made through a pull request.",
-                Refusal::Protected,
+                PushRefusal::Protected,
             ),
-            ("GH013: Repository rule violations found for refs/heads/docs.", Refusal::Protected),
+            ("GH013: Repository rule violations found for refs/heads/docs.", PushRefusal::Protected),
             (
                 "GH013: Repository rule violations found. - GITHUB PUSH PROTECTION - Push cannot contain secrets",
-                Refusal::Secret,
+                PushRefusal::Secret,
             ),
             (
                 "pre-receive hook declined: GitLab: You are not allowed to push code to protected branches on this \
                  project.",
-                Refusal::Protected,
+                PushRefusal::Protected,
             ),
-            ("pre-receive hook declined: Gitea: Not allowed to push to protected branch main", Refusal::Protected),
-            ("pre-receive hook declined: Forgejo: branch main is protected from force push", Refusal::Protected),
+            ("pre-receive hook declined: Gitea: Not allowed to push to protected branch main", PushRefusal::Protected),
+            ("pre-receive hook declined: Forgejo: branch main is protected from force push", PushRefusal::Protected),
             (
                 "GH001: Large files detected. File big.bin is 123.00 MB; this exceeds GitHub's file size limit",
-                Refusal::TooLarge,
+                PushRefusal::TooLarge,
             ),
-            ("fatal: pack exceeds maximum allowed size (50.00 MiB)", Refusal::TooLarge),
+            ("fatal: pack exceeds maximum allowed size (50.00 MiB)", PushRefusal::TooLarge),
             (
                 "GitLab: Your push to this repository has been rejected because it would exceed the storage quota",
-                Refusal::Full,
+                PushRefusal::Full,
             ),
             (
                 "refusing to allow a GitHub App to create or update workflow `.github/workflows/x.yml` without `workflows` \
                  permission",
-                Refusal::Workflow,
+                PushRefusal::Workflow,
             ),
-            ("This repository was archived so it is read-only.", Refusal::ReadOnly),
-            ("branch is currently checked out", Refusal::CheckedOut),
-            ("non-fast-forward", Refusal::History),
-            ("pre-receive hook declined: docs are frozen", Refusal::Rule),
+            ("This repository was archived so it is read-only.", PushRefusal::ReadOnly),
+            ("branch is currently checked out", PushRefusal::CheckedOut),
+            ("non-fast-forward", PushRefusal::History),
+            ("pre-receive hook declined: docs are frozen", PushRefusal::Rule),
         ] {
-            assert_eq!(Refusal::of(words), refusal, "{words}");
+            assert_eq!(PushRefusal::of(words), refusal, "{words}");
         }
     }
 }

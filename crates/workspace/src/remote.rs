@@ -1,4 +1,4 @@
-//! Where a repository is and how we are known there.
+//! The address of a repository, and the credentials for it.
 
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -8,29 +8,29 @@ use sha2::{Digest, Sha256};
 
 use crate::error::{GitError, Tried};
 
-/// How we are known to a remote.
+/// Credentials for a remote.
 ///
 /// A token reaches the remote in a header, never in a URL, an argument, a file or a log. A key stays in its file, which
 /// `ssh` reads.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credentials {
-    /// For http: a user name, and a token or password. An ssh address does without it.
+    /// For http: a user name, and a token or password. Ignored for an ssh address.
     Token { username: String, secret: String },
     /// For ssh: this private key and no other, without a passphrase.
     SshKey {
         key_file: PathBuf,
-        /// The hosts that are trusted, and no others; `None`: those the user we run as knows.
+        /// The file of trusted hosts; `None` uses the known hosts of the user that runs the process.
         known_hosts: Option<PathBuf>,
     },
 }
 
 impl Credentials {
-    /// A bare token, with a user name the forges accept beside one.
+    /// A token alone, with a user name that forges accept with it.
     pub fn token(secret: impl Into<String>) -> Self {
         Self::Token { username: "x-access-token".to_owned(), secret: secret.into() }
     }
 
-    /// A private key, for hosts that the user we run as knows.
+    /// A private key, for hosts known to the user that runs the process.
     pub fn ssh_key(key_file: impl Into<PathBuf>) -> Self {
         Self::SshKey { key_file: key_file.into(), known_hosts: None }
     }
@@ -92,7 +92,7 @@ impl Remote {
         hex_prefix(&Sha256::digest(self.url.as_bytes()))
     }
 
-    /// Sets apart two callers who come with different credentials, without keeping the credentials.
+    /// Identifies an address with its credentials, without storing the credentials.
     pub(crate) fn flight(&self) -> [u8; 32] {
         let mut hash = Sha256::new();
         hash.update(self.url.as_bytes());
@@ -174,7 +174,7 @@ impl Remote {
         }
     }
 
-    /// How we try to get in.
+    /// The kind of credentials used.
     pub(crate) fn tried(&self) -> Tried {
         match (self.location(), &self.credentials) {
             (Ok(Location::Ssh), _) => Tried::SshKey,

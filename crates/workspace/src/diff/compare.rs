@@ -13,7 +13,7 @@ const BYTES_AT_MOST: usize = 1 << 20;
 /// As are files with more lines.
 const LINES_AT_MOST: usize = 100_000;
 
-/// What is left for the files to come.
+/// What remains of the limits of a view.
 pub(super) struct Budget {
     compared_bytes: usize,
     bytes: usize,
@@ -97,7 +97,7 @@ enum Read {
     TooMuch,
 }
 
-/// Both sides, if that is not too much.
+/// The content of both sides, if the limits allow.
 fn texts(repo: &gix::Repository, pair: &Pair, budget: &mut Budget) -> Result<Read, GitError> {
     let mut weight = 0;
     for side in [&pair.old, &pair.new].into_iter().flatten() {
@@ -125,7 +125,7 @@ fn is_text(bytes: &[u8]) -> bool {
     !bytes.iter().take(8000).any(|byte| *byte == 0)
 }
 
-/// Keeps the lines of a text that a view shows, and counts the others.
+/// Keeps the lines in a view's range, and counts all.
 struct Window {
     text: String,
     first: usize,

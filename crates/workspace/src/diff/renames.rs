@@ -1,4 +1,4 @@
-//! Which deleted file became which added one.
+//! Pairs deleted and added files as renames.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -7,7 +7,7 @@ use super::{Pair, Side, content, size};
 use crate::error::GitError;
 use crate::id::BlobId;
 
-/// Above this many additions or deletions, renames with edits are not looked for.
+/// Above this many additions or deletions, renames with edits are not searched.
 const RENAMES_AT_MOST: usize = 100;
 /// Nor above this many bytes in them.
 const BYTES_AT_MOST: usize = 4 << 20;
@@ -22,7 +22,7 @@ pub(super) fn joined(repo: &gix::Repository, pairs: Vec<Pair>) -> Result<Vec<Pai
     if gone.is_empty() || come.is_empty() {
         return Ok(pairs);
     }
-    // Where a file is now → where it was.
+    // Current path → previous path.
     let mut found = same(&pairs, &gone, &come);
     let taken: HashSet<usize> = found.values().copied().collect();
     gone.retain(|was| !taken.contains(was));
@@ -62,7 +62,7 @@ fn same(pairs: &[Pair], gone: &[usize], come: &[usize]) -> HashMap<usize, usize>
     come.iter().filter_map(found).collect()
 }
 
-/// Files with much the same content, the most alike first; between equals, the order of the paths decides.
+/// Files with similar content, the most similar first; ties are broken by the order of the paths.
 fn alike(
     repo: &gix::Repository,
     pairs: &[Pair],
@@ -85,8 +85,8 @@ fn alike(
             return Ok(found);
         }
     }
-    let lines = |sides: &[(usize, Side)]| -> Result<Vec<(usize, Lines)>, GitError> {
-        sides.iter().map(|(index, side)| Ok((*index, Lines::of(&content(repo, side)?)))).collect()
+    let lines = |sides: &[(usize, Side)]| -> Result<Vec<(usize, LineHashes)>, GitError> {
+        sides.iter().map(|(index, side)| Ok((*index, LineHashes::of(&content(repo, side)?)))).collect()
     };
     let (gone, come) = (lines(&gone)?, lines(&come)?);
     let mut scored = Vec::new();
@@ -108,13 +108,13 @@ fn alike(
     Ok(found)
 }
 
-/// The lines of a file by their hashes, in order of these, with the bytes that each takes up.
-struct Lines {
+/// The hashes of a file's lines, sorted, each with the bytes of its lines.
+struct LineHashes {
     bytes: usize,
     weights: Vec<(u64, usize)>,
 }
 
-impl Lines {
+impl LineHashes {
     fn of(content: &[u8]) -> Self {
         let hash = |line: &[u8]| {
             let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Our http, as gix wants it: a request is made when its answer is first asked for.
+//! gix's transport on our HTTP client: a request is sent when its answer is first read.
 
 use std::io::{self, BufReader, Cursor, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,11 +9,11 @@ use gix::protocol::transport::client::blocking_io::http::{
 };
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
-use crate::wire::child::Kind;
+use crate::wire::child::ServiceKind;
 use crate::wire::http::{Answer, Body, Http};
-use crate::wire::{Failure, Talk};
+use crate::wire::{Talk, WireFailure};
 
-/// What we ask in one request, at most: a list of the commits we have.
+/// Limit of a request's body, in bytes: a list of the commits we have.
 const ASKED_AT_MOST: usize = 64 << 20;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What gix wants to say, except who we are: that is our own business.
+/// gix's headers, except its user agent.
 fn taken(lines: impl IntoIterator<Item = impl AsRef<str>>) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for line in lines {
@@ -51,7 +51,7 @@ fn taken(lines: impl IntoIterator<Item = impl AsRef<str>>) -> HeaderMap {
 impl GixHttp for Transport {
     type Headers = BufReader<Part>;
     type ResponseBody = BufReader<Part>;
-    type PostBody = Asked;
+    type PostBody = RequestBody;
 
     fn get(
         &mut self,
@@ -59,7 +59,7 @@ impl GixHttp for Transport {
         _: &str,
         headers: impl IntoIterator<Item = impl AsRef<str>>,
     ) -> gix::Result<GetResponse<Self::Headers, Self::ResponseBody>> {
-        let answer = held(&self.http).advertisement(Kind::Upload.name(), &taken(headers));
+        let answer = held(&self.http).advertisement(ServiceKind::Upload.name(), &taken(headers));
         let answer = answer.map_err(|failure| Error::from_error(self.talk.fail(failure)))?;
         let exchange = Arc::new(Mutex::new(Exchange::Answered(Parts::of(answer))));
         let part = |which| BufReader::new(Part { exchange: exchange.clone(), which });
@@ -78,7 +78,7 @@ impl GixHttp for Transport {
         let exchange = Arc::new(Mutex::new(Exchange::Asking(asking)));
         let part = |which| BufReader::new(Part { exchange: exchange.clone(), which });
         let (headers, body) = (part(Which::Headers), part(Which::Body));
-        Ok(PostResponse { post_body: Asked(exchange), headers, body })
+        Ok(PostResponse { post_body: RequestBody(exchange), headers, body })
     }
 
     fn configure(&mut self, _: &dyn std::any::Any) -> gix::Result<()> {
@@ -132,7 +132,7 @@ impl Exchange {
             && let Self::Asking(asking) = std::mem::replace(self, Self::Broken)
         {
             let body = Body::Bytes(asking.body);
-            let answer = held(&asking.http).request(Kind::Upload.name(), asking.headers, body);
+            let answer = held(&asking.http).request(ServiceKind::Upload.name(), asking.headers, body);
             *self = Self::Answered(Parts::of(answer.map_err(|failure| asking.talk.fail(failure))?));
         }
         match self {
@@ -142,18 +142,18 @@ impl Exchange {
     }
 }
 
-/// What is asked.
+/// The body of a request.
 #[derive(Debug)]
-pub(crate) struct Asked(Arc<Mutex<Exchange>>);
+pub(crate) struct RequestBody(Arc<Mutex<Exchange>>);
 
-impl Write for Asked {
+impl Write for RequestBody {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut *held(&self.0) {
             Exchange::Asking(asking) if asking.body.len() + bytes.len() <= ASKED_AT_MOST => {
                 asking.body.extend_from_slice(bytes);
                 Ok(bytes.len())
             }
-            Exchange::Asking(asking) => Err(asking.talk.fail(Failure::TooMuch { limit: ASKED_AT_MOST as u64 })),
+            Exchange::Asking(asking) => Err(asking.talk.fail(WireFailure::TooMuch { limit: ASKED_AT_MOST as u64 })),
             _ => Err(io::Error::other("the request was sent already")),
         }
     }
@@ -169,7 +169,7 @@ enum Which {
     Body,
 }
 
-/// A part of the answer.
+/// A part of the answer's body.
 #[derive(Debug)]
 pub(crate) struct Part {
     exchange: Arc<Mutex<Exchange>>,

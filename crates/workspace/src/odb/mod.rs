@@ -31,32 +31,32 @@ impl std::fmt::Debug for Repo {
     }
 }
 
-/// How a repository is opened: by its own configuration alone, whoever owns the files. That is safe because nothing in
-/// that configuration is ever executed: no hooks, no helpers, no filters, no includes.
+/// A repository is opened with its own configuration alone, whoever owns the files. That is safe because nothing in
+/// that configuration is executed: no hooks, no helpers, no filters, no includes.
 fn options() -> gix::open::Options {
     gix::open::Options::isolated().with(gix::sec::Trust::Full).config_overrides([
         "core.logAllRefUpdates=false",
         "gitoxide.userAgent=docent",
-        // How large one object may be. Whoever sends a pack decides what we allocate, up to here.
+        // Largest object in bytes. The sender of a pack decides how much is allocated, up to here.
         "gitoxide.objects.allocLimit=1073741824",
     ])
 }
 
-/// Room for packs. A server lives long, and fetches and large pushes bring a pack each: a handle without room for those
-/// that came after it was made can read nothing more.
-const ROOM: gix::odb::store::init::Slots =
+/// Slots for packs. A server runs long, and each fetch and large push adds a pack: a handle without free slots cannot
+/// read packs added after it was opened.
+const PACK_SLOTS: gix::odb::store::init::Slots =
     gix::odb::store::init::Slots::AsNeededByDiskState { multiplier: 2.0, minimum: 512 };
 
 impl Repo {
     /// Opens a mirror of ours.
     pub(crate) fn mirror(dir: &Path) -> gix::Result<Self> {
-        let inner = options().object_store_slots(ROOM).open_path_as_is(true).open(dir)?;
+        let inner = options().object_store_slots(PACK_SLOTS).open_path_as_is(true).open(dir)?;
         Ok(Self { inner })
     }
 
-    /// Opens somebody else's repository: bare, or with a work tree.
+    /// Opens another owner's repository: bare, or with a work tree.
     pub(crate) fn foreign(dir: &Path) -> gix::Result<Self> {
-        Ok(Self { inner: options().object_store_slots(ROOM).open(dir)? })
+        Ok(Self { inner: options().object_store_slots(PACK_SLOTS).open(dir)? })
     }
 
     /// Makes an empty bare repository in the existing, empty folder `dir`.

@@ -17,24 +17,24 @@ use gix::zlib::stream::deflate;
 
 use super::NewObject;
 
-/// How many objects of a cache are worth a pack instead of a file each.
+/// From this many objects on, a cache gets a pack instead of loose files.
 const CACHED_IN_A_PACK: usize = 17;
-/// And of what is flushed to the disk, in other people's repositories above all: as many as git itself packs on receipt.
-/// A pack for each small push would have their housekeeping run all the time. It is no friend of many new packs either:
-/// at its end it deletes every index whose pack it does not see, and a listing of a large folder, made while both get
-/// their names, may well show the one without the other.
+/// The same for what is flushed to the disk, mostly in other owners' repositories: the number from which git itself
+/// packs on receipt. A pack for each small push would make their maintenance run all the time. And at its end `git gc`
+/// deletes every index whose pack it does not see; a listing of a large folder, made while both are renamed, may show
+/// one without the other.
 const FLUSHED_IN_A_PACK: usize = 100;
-/// How many files are flushed side by side.
+/// How many files are flushed in parallel.
 const AT_ONCE: usize = 16;
-/// How often a folder is made for a file.
+/// Most attempts to create a folder for a file.
 const FOLDER_TRIES: u32 = 10;
 
-/// What a crash of the machine may cost.
+/// What a crash of the machine may lose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Durability {
     /// On the disk when the call returns.
     Flushed,
-    /// Written; the operating system flushes when it likes. For mirrors, which can be made anew.
+    /// Written; the operating system flushes later. For mirrors, which can be recreated.
     Cached,
 }
 
@@ -75,7 +75,7 @@ impl Temporary {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let (process, unique) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let path = folder.join(format!("{prefix}{process}_{unique}"));
-        // The number of a process comes round again.
+        // Process ids are reused.
         let _ = fs::remove_file(&path);
         let mut one = Self { file: File::create_new(&path)?, path, is_published: false };
         one.file.write_all(content)?;
@@ -145,7 +145,7 @@ fn store_loose(objects_dir: &Path, objects: &[NewObject], durability: Durability
             side_by_side(&written, |(file, _)| file.flush())?;
         }
         for (file, path) in written {
-            // An object of the same name is replaced: it is equal, or it was damaged by a crash.
+            // An object of the same name is replaced: it is equal, or was damaged by a crash.
             file.publish(&path)?;
         }
     }
@@ -156,7 +156,7 @@ fn store_loose(objects_dir: &Path, objects: &[NewObject], durability: Durability
     Ok(())
 }
 
-/// Writes into a folder that is made for it. Housekeeping takes a folder away when it is empty.
+/// Writes into a folder, creating it as needed. Maintenance removes empty folders at any time.
 fn within<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> io::Result<T> {
     let mut tries = 0;
     loop {
@@ -172,7 +172,7 @@ fn within<T>(folder: &Path, mut write: impl FnMut() -> io::Result<T>) -> io::Res
     }
 }
 
-/// Housekeeping may have packed what was written into a folder, flushed that, and taken the folder away.
+/// Maintenance may have packed and flushed what was written into a folder, and removed the folder.
 fn sync_if_there(folder: &Path) -> io::Result<()> {
     match sync_folder(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -180,7 +180,7 @@ fn sync_if_there(folder: &Path) -> io::Result<()> {
     }
 }
 
-/// Flushes a few things at once, so that the file system can do them in one go.
+/// Flushes several files in parallel, so that the file system can combine the work.
 fn side_by_side<T: Sync>(these: &[T], flush: impl Fn(&T) -> io::Result<()> + Sync) -> io::Result<()> {
     let Some((first, others)) = these.split_first() else { return Ok(()) };
     thread::scope(|scope| {
@@ -193,7 +193,7 @@ fn side_by_side<T: Sync>(these: &[T], flush: impl Fn(&T) -> io::Result<()> + Syn
     })
 }
 
-/// Where an object lies in a pack.
+/// The position of an object in a pack.
 struct Placed {
     id: ObjectId,
     crc: u32,
@@ -221,7 +221,7 @@ fn store_pack(objects_dir: &Path, objects: &[NewObject], durability: Durability)
     if durability == Durability::Flushed {
         side_by_side(&[&pack, &index], |file| file.flush())?;
     }
-    // Readers look for the index: it comes last.
+    // Readers look for the index, so it comes last.
     pack.publish(&folder.join(format!("{name}.pack")))?;
     index.publish(&folder.join(format!("{name}.idx")))?;
     if durability == Durability::Flushed { sync_folder(&folder) } else { Ok(()) }
@@ -326,10 +326,10 @@ mod tests {
             Temporary::write(&folder, "tmp_obj_", b"content")
         })
         .unwrap();
-        // Not for ever: something else is wrong then.
+        // Gives up in the end: then the cause is another.
         let never = within(&folder, || fs::remove_dir(&folder).and_then(|()| fs::read_dir(&folder)));
         assert_eq!(never.unwrap_err().kind(), io::ErrorKind::NotFound);
-        // Nor is it missed at the end: what was in it is in a pack.
+        // A missing folder is no error at the end: its content is in a pack.
         sync_if_there(&folder).unwrap();
     }
 }

@@ -19,12 +19,12 @@ use crate::error::{GitError, Why};
 /// Branches by short name.
 pub(crate) type Branches = BTreeMap<String, ObjectId>;
 
-/// How often a lock held by somebody else is tried again, and for how long between.
+/// Attempts to take a lock held by another process, and the pause between.
 const LOCK_TRIES: u32 = 50;
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
-/// For how long branches are read again that are packed meanwhile, and how long between. After thousands of pushes git
-/// takes a second or two to take the files of so many away.
+/// Time limit for reading branches that are being packed, and the pause between attempts. After thousands of pushes git
+/// needs a second or two to remove the loose files.
 const READ_LIMIT: Duration = Duration::from_secs(10);
 const READ_PAUSE: Duration = Duration::from_millis(5);
 
@@ -35,8 +35,8 @@ pub(crate) struct RefState {
     pub(crate) head: Option<String>,
 }
 
-/// As they are at one time. Somebody may pack them while they are read, git's own housekeeping above all: a branch that is
-/// a file of its own goes into the file of all, and whoever has read that one already finds it in neither.
+/// A consistent reading. Branches may be packed while they are read, mostly by git's own maintenance: a loose branch
+/// moves into `packed-refs`, and a reader that has read that file before finds it in neither place.
 pub(crate) fn state(repo: &gix::Repository) -> gix::Result<RefState> {
     let packed = repo.common_dir().join("packed-refs");
     let begun = Instant::now();
@@ -67,7 +67,7 @@ fn state_in_passing(repo: &gix::Repository) -> gix::Result<RefState> {
         let Ok(name) = reference.name().shorten().to_str().map(str::to_owned) else { continue };
         let id = match reference.try_id() {
             Some(id) => id.detach(),
-            // A symbolic branch counts as where it leads; one that leads nowhere does not count.
+            // A symbolic branch counts as its target; one without a target does not count.
             None => match reference.peel_to_id() {
                 Ok(id) => id.detach(),
                 Err(_) => continue,
@@ -95,8 +95,8 @@ fn full(name: &str) -> Result<FullName, GitError> {
         .map_err(|_| GitError::BranchName { name: name.to_owned(), reason: "git does not allow it" })
 }
 
-/// Makes the branches and `HEAD` of a mirror those of `wanted`. `seen` is what the mirror had before `wanted` was
-/// read: a branch that appeared or moved since is somebody's newer work and stays.
+/// Makes the branches and `HEAD` of a mirror those of `wanted`. `seen` is what the mirror had before `wanted` was read:
+/// a branch that appeared or moved since is newer and stays.
 pub(crate) fn mirror(repo: &gix::Repository, seen: &Branches, wanted: &RefState) -> Result<(), GitError> {
     const DOING: &str = "record the branches of the remote";
     prune(repo, seen, &wanted.branches)?;
@@ -109,7 +109,7 @@ pub(crate) fn mirror(repo: &gix::Repository, seen: &Branches, wanted: &RefState)
         };
         edits.push(RefEdit::update(full(name)?, *id, expected, ""));
     }
-    // All in one go; when one of them lost a race, each for itself.
+    // In one transaction; if one edit loses a race, each on its own.
     if !edits.is_empty() && repo.edit_references(edits.clone()).is_err() {
         for edit in edits {
             let name = edit.name.clone();
@@ -137,7 +137,7 @@ pub(crate) fn prune(repo: &gix::Repository, seen: &Branches, wanted: &Branches) 
     Ok(())
 }
 
-/// Points `HEAD` of a mirror at the branch the remote calls its default.
+/// Points `HEAD` of a mirror at the remote's default branch.
 pub(crate) fn set_head(repo: &gix::Repository, wanted: &RefState) -> gix::Result<()> {
     let Some(name) = wanted.head.as_ref().filter(|name| head(repo).as_ref() != Some(*name)) else { return Ok(()) };
     let Ok(target) = full(name) else { return Ok(()) };
@@ -152,18 +152,18 @@ pub(crate) fn record(repo: &gix::Repository, name: &str, id: ObjectId) -> Result
     repo.edit_reference(edit).map(|_| ()).map_err(|error| local_error("record a pushed branch", &error))
 }
 
-/// What became of an attempt to move a branch.
+/// The result of an attempt to move a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Swap {
     Done,
-    /// It was not where it was expected.
+    /// The branch has another commit than expected.
     Differs(Option<ObjectId>),
     /// A branch whose name is a folder of this one, or the other way round.
     Taken(String),
 }
 
 /// Moves a branch from `expected` (`None`: it must not exist) to `new`, durably: when this returns, the branch is on
-/// the disk. Whoever else moves branches by git's rules, with the lock file beside the branch, is kept out meanwhile.
+/// the disk. git's lock file beside the branch keeps other processes from moving it meanwhile.
 pub(crate) fn compare_and_swap(
     repo: &gix::Repository,
     name: &str,
@@ -177,7 +177,7 @@ pub(crate) fn compare_and_swap(
     let lock = match Lock::take(&objects, &path, new) {
         Ok(lock) => lock,
         Err(error) => {
-            // A branch `a` leaves no room for a folder `a`.
+            // A branch `a` and a branch `a/b` exclude each other.
             return match conflicting(repo, name)? {
                 Some(other) => Ok(Swap::Taken(other)),
                 None => Err(GitError::io(DOING)(error)),
@@ -211,7 +211,7 @@ struct Lock {
 }
 
 impl Lock {
-    /// Takes the lock with the new value in it. The value is on the disk before, so that the lock is held for moments.
+    /// Takes the lock with the new value in it. The value is flushed before, so that the lock is held briefly.
     fn take(objects: &Path, branch: &Path, new: ObjectId) -> io::Result<Self> {
         let value = format!("{}\n", new.to_hex());
         let prepared = Temporary::write(objects, "tmp_ref_", value.as_bytes())?;
@@ -228,10 +228,10 @@ impl Lock {
             tries += 1;
             match taken {
                 Ok(()) => return Ok(Self { path, is_committed: false }),
-                // Somebody moves this very branch, or just removed the folder because it was empty.
+                // Another process moves this branch, or has just removed the empty folder.
                 Err(error) if tries < LOCK_TRIES && is_passing(&error) => thread::sleep(LOCK_PAUSE),
-                // Held for longer than anybody needs, and by one who wants just what we want: that was us, before a
-                // crash.
+                // Held for longer than any process needs, and with the value that we write: the lock is ours, from
+                // before a crash.
                 Err(error) if tries == LOCK_TRIES && is_passing(&error) => {
                     if fs::read_to_string(&path).is_ok_and(|held| held == value) {
                         fs::remove_file(&path)?;
@@ -273,7 +273,7 @@ fn remove_empty_folders(folder: &Path) {
             remove_empty_folders(&entry.path());
         }
     }
-    // Fails on a folder that is not empty, as it should.
+    // Fails on a folder that is not empty, as intended.
     let _ = fs::remove_dir(folder);
 }
 
@@ -287,7 +287,7 @@ fn sync_folders(branch: &Path, heads: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// A fetch failure that is ours, in words.
+/// A failed fetch whose cause is in our mirror.
 pub(crate) fn unreadable(repository: &str, error: &gix::Error) -> GitError {
     let source: Why = super::why(error);
     GitError::Unreachable { repository: repository.to_owned(), after: None, source }

@@ -26,7 +26,7 @@ pub(crate) enum SentPack {
 }
 
 impl SentPack {
-    /// Packs the objects `ids` of `repo`, each whole: a job's commit is small, and what is large is rare.
+    /// Packs the objects `ids` of `repo` without deltas: a job's commit is small, and large files are rare.
     pub(crate) fn make(repo: &gix::Repository, ids: &[ObjectId]) -> Result<Self, GitError> {
         let mut writer = Writer {
             folder: repo.objects.store_ref().path(),

@@ -13,15 +13,15 @@ use super::{NewObject, local_error};
 use crate::error::GitError;
 
 const DOING: &str = "copy objects between repositories";
-/// How much content is gathered before it is written out.
+/// Content buffered before it is written, in bytes.
 const BATCH_BYTES: usize = 32 << 20;
-/// How far back a known commit is looked for before the histories are compared properly.
+/// How many commits to walk in search of a known one before the histories are compared in full.
 const NEAR: usize = 32;
 
 /// Copies what `tips` lead to and `known` do not, from `from` to `to`.
 ///
-/// `to` holds everything the commits of `known` lead to. Nothing else it may hold counts: an object that lies there
-/// with no branch on it may miss what it points to, or go away with the next collection.
+/// `to` contains everything that the commits of `known` reach. Nothing else in it counts: an object without a branch
+/// may lack what it points to, or be garbage-collected.
 pub(crate) fn transfer(
     from: &gix::Repository,
     to: &gix::Repository,
@@ -34,7 +34,7 @@ pub(crate) fn transfer(
     batch.write()
 }
 
-/// The ids of what `tips` lead to and `known` do not, each after what it points to.
+/// The ids of what `tips` reach and `known` do not, each after what it points to.
 pub(crate) fn missing(
     from: &gix::Repository,
     tips: &[ObjectId],
@@ -48,7 +48,7 @@ pub(crate) fn missing(
     Ok(found)
 }
 
-/// Where the history that `repo` holds is cut off.
+/// The boundary commits of a shallow history.
 pub(crate) fn cut_off(repo: &gix::Repository) -> Result<Vec<ObjectId>, GitError> {
     let roots = repo.shallow_commits().map_err(|error| local_error(DOING, &error))?;
     Ok(roots.map(|roots| roots.iter().copied().collect()).unwrap_or_default())
@@ -89,7 +89,7 @@ fn new_commits(
     known: &HashSet<ObjectId>,
     roots: &HashSet<ObjectId>,
 ) -> Result<Vec<ObjectId>, GitError> {
-    // A job's commit sits on a branch, or near where one was.
+    // A job's commit is on a branch, or close to where one was.
     let mut found = Vec::new();
     let mut seen = HashSet::new();
     let mut next: Vec<ObjectId> = tips.to_vec();
@@ -115,7 +115,7 @@ fn all_new_commits(
     tips: &[ObjectId],
     known: &HashSet<ObjectId>,
 ) -> Result<Vec<ObjectId>, GitError> {
-    // What `from` has lost, or never had, cannot be on the way.
+    // A commit that `from` lacks cannot be on the way.
     let hidden: Vec<ObjectId> = known.iter().copied().filter(|id| from.has_object(id)).collect();
     let walk =
         from.rev_walk(tips.iter().copied()).with_hidden(hidden).all().map_err(|error| local_error(DOING, &error))?;
@@ -133,7 +133,7 @@ struct Gather<'a> {
 }
 
 impl Gather<'_> {
-    /// Gathers what `new` holds and `old` does not: content first, then the folders above it.
+    /// Collects what `new` contains and `old` does not: content first, then its folders.
     fn tree(&mut self, from: &gix::Repository, old: Option<ObjectId>, new: ObjectId) -> Result<(), GitError> {
         if old == Some(new) || !self.seen.insert(new) {
             return Ok(());
@@ -195,9 +195,8 @@ pub(crate) fn is_self_contained(from: &gix::Repository) -> bool {
 }
 
 /// Takes over every object file of `from` into the empty folder `to`, by hard link where the file system allows.
-///
-/// When it succeeds, everything is there that was there when it began, whatever runs in `from` meanwhile. When a file
-/// went away in between, it fails; `to` is then in no state to be used.
+/// If it succeeds, everything is there that was there when it began, whatever runs in `from` meanwhile. If a file was
+/// removed in between, it fails, and `to` must not be used.
 pub(crate) fn clone_files(from: &gix::Repository, to: &Path) -> io::Result<()> {
     let source = from.objects.store_ref().path().to_owned();
     // Loose files first: a repack that runs meanwhile moves objects from there into packs.
@@ -216,7 +215,7 @@ pub(crate) fn clone_files(from: &gix::Repository, to: &Path) -> io::Result<()> {
     }
     let (source, to) = (source.join("pack"), to.join("pack"));
     fs::create_dir_all(&to)?;
-    // Until a look finds nothing new: a listing may miss a pack that appears while it is made.
+    // Repeated until nothing new is found: a listing may miss a pack that appears while it is made.
     let mut taken = HashSet::new();
     loop {
         let listed: Vec<String> = index_stems(&source)?.into_iter().filter(|stem| !taken.contains(stem)).collect();
@@ -260,7 +259,7 @@ fn take(source: &Path, target: &Path) -> io::Result<()> {
     fs::hard_link(source, target).or_else(|_| fs::copy(source, target).map(|_| ()))
 }
 
-/// Whether the tips can be read: the last check before a copy counts as one.
+/// Whether the tips can be read: the last check before a copy is accepted.
 pub(crate) fn tips_are_whole(repo: &gix::Repository, tips: impl IntoIterator<Item = ObjectId>) -> bool {
     tips.into_iter().all(|tip| {
         let tree = repo.find_commit(tip).and_then(|commit| commit.tree_id().map(gix::Id::detach));

@@ -36,7 +36,7 @@ fn entries(data: &[u8]) -> impl Iterator<Item = Result<gix::objs::tree::EntryRef
         .map(|entry| entry.map_err(|error| local_error("read a folder from the mirror", &error)))
 }
 
-/// What stands at `path`, which may also be a folder. `None` when a part of it is missing or is no folder.
+/// What `path` leads to, folders included. `None` when a part of it is missing or not a folder.
 pub(crate) fn at(repo: &gix::Repository, root: ObjectId, path: &str) -> Result<Option<Leaf>, GitError> {
     let mut leaf = Leaf { mode: EntryKind::Tree.into(), id: root };
     for part in path.split('/').filter(|part| !part.is_empty()) {
@@ -73,8 +73,8 @@ pub(crate) fn folders(repo: &gix::Repository, tree: ObjectId) -> Result<Vec<Stri
     Ok(names)
 }
 
-/// Calls `visit` for everything below `tree` that is no folder, in the order of the paths' bytes. `prefix` is put in
-/// front of every path.
+/// Calls `visit` for everything below `tree` except folders, in the order of the paths' bytes. Every path is prefixed
+/// with `prefix`.
 pub(crate) fn walk(
     repo: &gix::Repository,
     tree: ObjectId,
@@ -154,8 +154,8 @@ fn compare(
     Ok(())
 }
 
-/// Applies `changes` (path → leaf, or `None` to remove it) to the tree `root`. Only the folders on the way are read
-/// and made anew; they are added to `made`, the deepest first. Folders left empty vanish.
+/// Applies `changes` (path → leaf, or `None` to remove it) to the tree `root`. Only the folders on the way are read and
+/// rewritten; they are appended to `made`, the deepest first. Empty folders are removed.
 pub(crate) fn apply<'a>(
     repo: &gix::Repository,
     root: ObjectId,
@@ -171,7 +171,7 @@ pub(crate) fn apply<'a>(
         .into_owned();
     let mut editor = gix::objs::tree::Editor::new(tree, &repo.objects, gix::hash::Kind::Sha1);
     let parts = |path: &'a [u8]| path.split_str("/").map(gix::bstr::ByteSlice::as_bstr);
-    // Removals first: a file may give way to a folder of its name, and a folder to a file.
+    // Removals first: a file may be replaced by a folder of its name, and the reverse.
     for (path, _) in changes.clone().filter(|(_, leaf)| leaf.is_none()) {
         editor.remove(parts(path)).map_err(|error| local_error(doing, &error))?;
     }

@@ -20,14 +20,14 @@ use super::refs::{self, Branches, RefState};
 use super::{http_transport, local_error, why};
 use crate::error::{GitError, PushError, Why};
 use crate::remote::{Location, Remote};
-use crate::wire::child::{self, Kind};
+use crate::wire::child::{self, ServiceKind};
 use crate::wire::http::Http;
-use crate::wire::{Failure, Talk};
+use crate::wire::{Talk, WireFailure};
 
 const DOING: &str = "fetch";
 const ALL_BRANCHES: &str = "+refs/heads/*:refs/heads/*";
 
-/// Whether `HEAD` is asked for by name. Servers that do not announce an unborn `HEAD` must not be.
+/// Whether `HEAD` is requested by name. A server that does not announce an unborn `HEAD` rejects that.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AskHead {
     Yes,
@@ -76,7 +76,7 @@ fn attempt(
         line.close();
         return Ok(Fetched::NoHead);
     }
-    // Before the update: a branch `a` that is gone must make room for a branch `a/b`.
+    // Before the update: a deleted branch `a` makes room for a branch `a/b`.
     refs::prune(repo, seen, &wanted.branches)?;
     if wanted.branches.is_empty() {
         drop(prepared);
@@ -124,7 +124,7 @@ pub(crate) fn branch(
     }
 }
 
-/// A remote of gix with these branches in mind. Where it is does not matter to gix: we make the connection.
+/// A gix remote for these branches. Its address is not used: the connection is ours.
 fn at<'repo>(repo: &'repo gix::Repository, specs: &[&str]) -> Result<gix::Remote<'repo>, GitError> {
     repo.remote_at_without_url_rewrite("https://remote.invalid/")
         .and_then(|source| source.with_fetch_tags(Tags::None).with_refspecs(specs, Direction::Fetch))
@@ -133,7 +133,7 @@ fn at<'repo>(repo: &'repo gix::Repository, specs: &[&str]) -> Result<gix::Remote
 
 type Transport = Box<dyn client::blocking_io::Transport + Send>;
 
-/// A conversation under way, and what tells afterwards why it broke off.
+/// A conversation in progress, and the cause of its failure.
 struct Line<'a> {
     remote: &'a Remote,
     talk: Talk,
@@ -153,29 +153,29 @@ impl<'a> Line<'a> {
             let transport = client::blocking_io::http::Transport::new_http(ours, url, Protocol::V2, false);
             return Ok((Self { remote, talk, service: None }, Box::new(transport)));
         }
-        let (service, pipes) = child::start(remote, Kind::Upload, &talk)?;
+        let (service, pipes) = child::start(remote, ServiceKind::Upload, &talk)?;
         let mode = client::git::ConnectMode::Process;
         let nobody = None::<(String, Option<u16>)>;
         let transport = Connection::new(pipes.from, pipes.to, Protocol::V2, "/", nobody, mode, false);
         Ok((Self { remote, talk, service: Some(service) }, Box::new(transport)))
     }
 
-    /// Ends it in peace. The transport is gone by now.
+    /// Ends the conversation properly. The transport is dropped by now.
     fn close(self) {
         if let Some(service) = self.service {
             service.end();
         }
     }
 
-    /// Sorts what went wrong into our categories. The transport is gone by now.
+    /// Classifies a failure. The transport is dropped by now.
     fn explained(self, error: &gix::Error) -> GitError {
-        // What broke the conversation off says more than what gix made of it.
+        // The transport's failure is more precise than gix's error.
         let failure = self.talk.failure();
-        if let Some(failure @ (Failure::TimeOver | Failure::TooMuch { .. })) = failure {
+        if let Some(failure @ (WireFailure::TimeOver | WireFailure::TooMuch { .. })) = failure {
             return failure.explained(self.remote, DOING, &self.talk);
         }
         let said = self.service.map(child::Service::end).unwrap_or_default();
-        match child::explained(self.remote, Kind::Upload, &said) {
+        match child::explained(self.remote, ServiceKind::Upload, &said) {
             Some(PushError::Git(error)) => return error,
             Some(PushError::Denied { repository, tried, source }) => {
                 return GitError::Auth { repository, tried, source };
@@ -192,7 +192,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The conversation went on to its end, and gix could make nothing of it.
+/// The conversation was complete, but gix could not parse it.
 fn misunderstood(remote: &Remote, talk: &Talk, error: &gix::Error) -> GitError {
     let repository = remote.shown();
     let source = Why::new(remote.scrub(&why(error).to_string()));
@@ -203,7 +203,7 @@ fn misunderstood(remote: &Remote, talk: &Talk, error: &gix::Error) -> GitError {
     if io_errors.any(|error| is_out_of_files(error)) {
         return GitError::OutOfFiles { doing: DOING };
     }
-    // A stream that ended too early is a connection that broke; it may hold the next time.
+    // A stream that ends too early is a broken connection; a retry may succeed.
     let ended = |error: &std::io::Error| {
         matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset)
     };

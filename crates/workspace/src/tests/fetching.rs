@@ -6,7 +6,7 @@ use super::{World, committed, git, text};
 use crate::odb::refs;
 use crate::{DiffView, GitError, Mirrors, Remote};
 
-/// Every story is told twice: with an upstream we read ourselves, and with one only git can serve.
+/// Every test runs twice: with an upstream that we read ourselves, and with one that only git can serve.
 fn both(story: impl Fn(World)) {
     story(World::new());
     story(World::new().only_for_git());

@@ -8,7 +8,7 @@ use docent_tests::git_server::{GitServer, Manner, basic};
 #[cfg(unix)]
 use super::hook;
 use super::{World, committed, edited, git, meta};
-use crate::{Credentials, GitError, Limits, Mirror, Mirrors, PushError, Pushed, Refusal, Remote};
+use crate::{Credentials, GitError, Limits, Mirror, Mirrors, PushError, PushRefusal, Pushed, Remote};
 
 const TOKEN: &str = "t0ken-0f-a-test";
 
@@ -188,12 +188,12 @@ fn a_repository_that_is_gone_or_hidden_is_both_in_the_sentence() {
 #[test]
 fn a_protected_branch_is_told_with_the_words_of_the_forge_and_what_to_grant() {
     for (words, refusal) in [
-        ("error: GH006: Protected branch update failed for refs/heads/job.", Refusal::Protected),
-        ("GitLab: You are not allowed to push code to protected branches on this project.", Refusal::Protected),
-        ("Gitea: Not allowed to push to protected branch job", Refusal::Protected),
-        ("error: GH001: Large files detected.", Refusal::TooLarge),
-        ("GitLab: Your push has been rejected: storage quota exceeded", Refusal::Full),
-        ("docs are frozen until Monday", Refusal::Rule),
+        ("error: GH006: Protected branch update failed for refs/heads/job.", PushRefusal::Protected),
+        ("GitLab: You are not allowed to push code to protected branches on this project.", PushRefusal::Protected),
+        ("Gitea: Not allowed to push to protected branch job", PushRefusal::Protected),
+        ("error: GH001: Large files detected.", PushRefusal::TooLarge),
+        ("GitLab: Your push has been rejected: storage quota exceeded", PushRefusal::Full),
+        ("docs are frozen until Monday", PushRefusal::Rule),
     ] {
         let hosted = hosted();
         hook(&hosted.world.bare, "pre-receive", &format!("#!/bin/sh\ncat >/dev/null\necho '{words}' >&2\nexit 1\n"));
@@ -209,8 +209,8 @@ fn a_protected_branch_is_told_with_the_words_of_the_forge_and_what_to_grant() {
 #[test]
 fn words_a_forge_says_before_a_push_are_heard() {
     for (status, says, refusal) in [
-        (403, "This repository was archived so it is read-only.", Refusal::ReadOnly),
-        (413, "Request Entity Too Large", Refusal::TooLarge),
+        (403, "This repository was archived so it is read-only.", PushRefusal::ReadOnly),
+        (413, "Request Entity Too Large", PushRefusal::TooLarge),
     ] {
         let refused = hosted().push_to(Manner::Refuses { status, says: says.to_owned() }).unwrap_err();
         assert!(
@@ -360,7 +360,7 @@ fn a_branch_in_the_way_is_named() {
     let commit = committed(&mirror, "docs/index.md", "# Changed\n");
     for (name, other) in [("topic/below", "`topic`"), ("area", "`area/inner`")] {
         let refused = mirror.push(&hosted.remote, name, commit, None).unwrap_err();
-        assert!(matches!(refused, PushError::Rejected { refusal: Refusal::Name, .. }), "{refused:?}");
+        assert!(matches!(refused, PushError::Rejected { refusal: PushRefusal::Name, .. }), "{refused:?}");
         assert!(refused.to_string().contains(other), "{refused}");
     }
 }

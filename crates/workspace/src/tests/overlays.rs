@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use proptest::prelude::*;
 
 use super::{World, git, meta, text};
-use crate::{Change, DiffView, FileMode, FileStatus, GitError, Mirror, Node, Overlay, PathRefused};
+use crate::{DiffView, FileMode, FileStatus, GitError, Mirror, Node, Overlay, PathEdit, PathRefused};
 
 fn on_main(mirror: &Mirror) -> Overlay {
     mirror.overlay(mirror.branch("main").unwrap()).unwrap()
@@ -420,8 +420,8 @@ proptest! {
         }
         for (path, change) in overlay.changed() {
             match change {
-                Change::Deleted => prop_assert!(base.contains_key(path) && !model.contains_key(path)),
-                Change::Replaced { bytes, .. } => prop_assert_ne!(base.get(path).map(Vec::as_slice), Some(&bytes[..])),
+                PathEdit::Deleted => prop_assert!(base.contains_key(path) && !model.contains_key(path)),
+                PathEdit::Replaced { bytes, .. } => prop_assert_ne!(base.get(path).map(Vec::as_slice), Some(&bytes[..])),
             }
         }
         let in_docs: Vec<_> = listed.iter().filter(|path| path.starts_with("docs/")).collect();

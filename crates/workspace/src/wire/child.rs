@@ -1,7 +1,7 @@
-//! Git's services as a child: `ssh` to another machine, or `git` for a repository in a folder that only git can serve.
+//! Git's services as a child process: `ssh` to another machine, or `git` for a folder that only git can serve.
 //!
-//! The child runs in a process group of its own, which is killed when the conversation's time is over. It asks nobody
-//! anything: no prompt, no agent of another program, and for ssh no host that is not known.
+//! The child runs in a process group of its own, which is killed at the conversation's time limit. It never prompts,
+//! uses no agent of another program, and accepts no unknown ssh host.
 
 use std::io::{self, Read};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
@@ -9,39 +9,39 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use super::{Failure, Heard, Talk};
+use super::{LimitedReader, Talk, WireFailure};
 use crate::error::{GitError, PushError, Why};
 use crate::program;
-use crate::refusal::Refusal;
+use crate::refusal::PushRefusal;
 use crate::remote::{Credentials, Location, Remote};
 
-/// How long a child may take to end when the conversation is over.
-const LAST_WORDS: Duration = Duration::from_secs(5);
+/// How long a child may take to exit after the conversation.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A service that runs. Dropped, it is killed.
+/// A running service. Killed on drop.
 #[derive(Debug)]
 pub(crate) struct Service {
-    /// Dropped, it calls the watch off: before the child, whose number is free after that.
+    /// Dropping it stops the watchdog; dropped before the child, because its process id is free after that.
     watch: mpsc::Sender<()>,
     child: program::Group,
     said: mpsc::Receiver<String>,
 }
 
-/// What to talk to a service through.
+/// The pipes to a service.
 #[derive(Debug)]
 pub(crate) struct Pipes {
     pub(crate) to: ChildStdin,
-    pub(crate) from: Heard<ChildStdout>,
+    pub(crate) from: LimitedReader<ChildStdout>,
 }
 
-/// Which service.
+/// The kind of service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ServiceKind {
     Upload,
     Receive,
 }
 
-impl Kind {
+impl ServiceKind {
     pub(crate) const fn doing(self) -> &'static str {
         match self {
             Self::Upload => "fetch",
@@ -49,7 +49,7 @@ impl Kind {
         }
     }
 
-    /// As http and ssh know it.
+    /// Its name over http and ssh.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Upload => "git-upload-pack",
@@ -66,7 +66,7 @@ impl Kind {
 }
 
 /// Starts the service for `remote`, which is not reached by http.
-pub(crate) fn start(remote: &Remote, kind: Kind, talk: &Talk) -> Result<(Service, Pipes), GitError> {
+pub(crate) fn start(remote: &Remote, kind: ServiceKind, talk: &Talk) -> Result<(Service, Pipes), GitError> {
     let mut command = match remote.location()? {
         Location::Local(path) => {
             let mut command = program::git();
@@ -75,8 +75,8 @@ pub(crate) fn start(remote: &Remote, kind: Kind, talk: &Talk) -> Result<(Service
         }
         _ => ssh(remote, kind)?,
     };
-    // The newer version of the protocol exists for fetches alone.
-    if kind == Kind::Upload {
+    // Version 2 of the protocol exists for fetches only.
+    if kind == ServiceKind::Upload {
         command.env("GIT_PROTOCOL", "version=2");
     }
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -92,17 +92,17 @@ pub(crate) fn start(remote: &Remote, kind: Kind, talk: &Talk) -> Result<(Service
     };
     let said = program::listen(errors);
     let watch = watch(child.id(), talk);
-    Ok((Service { watch, child, said }, Pipes { to, from: talk.hear(from) }))
+    Ok((Service { watch, child, said }, Pipes { to, from: talk.limited(from) }))
 }
 
-/// Kills the child when the time of the conversation is over.
+/// Kills the child at the conversation's time limit.
 fn watch(id: u32, talk: &Talk) -> mpsc::Sender<()> {
     let (sender, receiver) = mpsc::channel();
     let talk = talk.clone();
     thread::spawn(move || {
         let ended = receiver.recv_timeout(talk.left().unwrap_or_default());
         if ended == Err(RecvTimeoutError::Timeout) {
-            let _ = talk.fail(Failure::TimeOver);
+            let _ = talk.fail(WireFailure::TimeOver);
             program::kill_group(id);
         }
     });
@@ -110,18 +110,18 @@ fn watch(id: u32, talk: &Talk) -> mpsc::Sender<()> {
 }
 
 impl Service {
-    /// Lets it come to its end and gives what it wrote to its standard error. The pipes are dropped by now.
+    /// Waits for its end and returns its standard error. The pipes are dropped by now.
     pub(crate) fn end(self) -> String {
-        // They come when the last process that could write has gone: a hook, for one.
-        let said = self.said.recv_timeout(LAST_WORDS).unwrap_or_default();
+        // The text arrives when the last process that can write has exited, for example a hook.
+        let said = self.said.recv_timeout(EXIT_TIMEOUT).unwrap_or_default();
         drop(self.watch);
         drop(self.child);
         said
     }
 }
 
-/// What a service that failed meant by its last words; `None` when it did not say.
-pub(crate) fn explained(remote: &Remote, kind: Kind, said: &str) -> Option<PushError> {
+/// Classifies the standard error of a failed service; `None` when it is empty.
+pub(crate) fn explained(remote: &Remote, kind: ServiceKind, said: &str) -> Option<PushError> {
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     if lines.is_empty() {
         return None;
@@ -129,7 +129,7 @@ pub(crate) fn explained(remote: &Remote, kind: Kind, said: &str) -> Option<PushE
     let text: String = lines.join("; ").chars().take(1000).collect();
     let source = Why::new(remote.scrub(&text));
     let repository = remote.shown();
-    // The programs say it in words only.
+    // The programs report it only as text.
     let says = |words: &[&str]| words.iter().any(|word| text.contains(word));
     let error = if says(&["Host key verification failed", "REMOTE HOST IDENTIFICATION HAS CHANGED"]) {
         GitError::HostKey { repository, source }
@@ -146,7 +146,7 @@ pub(crate) fn explained(remote: &Remote, kind: Kind, said: &str) -> Option<PushE
     ]) {
         return Some(PushError::Denied { repository, tried: remote.tried(), source });
     } else if says(&["dubious ownership"]) {
-        return Some(PushError::Rejected { reason: OTHER_OWNER.to_owned(), refusal: Refusal::Rule });
+        return Some(PushError::Rejected { reason: OTHER_OWNER.to_owned(), refusal: PushRefusal::Rule });
     } else if says(&[
         "not found",
         "does not appear to be a git repository",
@@ -175,7 +175,7 @@ pub(crate) fn explained(remote: &Remote, kind: Kind, said: &str) -> Option<PushE
 const OTHER_OWNER: &str =
     "the repository belongs to another user and has hooks or settings of its own: run as its owner";
 
-fn ssh(remote: &Remote, kind: Kind) -> Result<Command, GitError> {
+fn ssh(remote: &Remote, kind: ServiceKind) -> Result<Command, GitError> {
     let Some(place) = Place::parse(&remote.url) else {
         let reason = "write it as `ssh://user@host/path` or `user@host:path`";
         return Err(GitError::Address { repository: remote.shown(), reason });
@@ -190,7 +190,7 @@ fn ssh(remote: &Remote, kind: Kind) -> Result<Command, GitError> {
         "ServerAliveCountMax=4",
         "StrictHostKeyChecking=yes",
         "UpdateHostKeys=no",
-        // A shared connection would live on with our pipes in its hands.
+        // A shared connection would outlive this child and keep its pipes open.
         "ControlMaster=no",
         "ControlPath=none",
         "ClearAllForwardings=yes",
@@ -207,7 +207,7 @@ fn ssh(remote: &Remote, kind: Kind) -> Result<Command, GitError> {
         }
         command.args(["-oIdentitiesOnly=yes", "-oIdentityAgent=none", "-i"]).arg(key_file);
         if let Some(known) = known_hosts {
-            // In quotes: the option takes a list, and a folder may have a space in its name.
+            // Quoted: the option takes a list, and a path may contain a space.
             let quoted = format!("\"{}\"", known.display().to_string().replace('%', "%%"));
             command.arg(format!("-oUserKnownHostsFile={quoted}")).arg("-oGlobalKnownHostsFile=/dev/null");
         }
@@ -220,7 +220,7 @@ fn ssh(remote: &Remote, kind: Kind) -> Result<Command, GitError> {
     Ok(command)
 }
 
-/// Where `ssh` is to go, and the path there.
+/// The host and the path for `ssh`.
 #[derive(Debug, PartialEq, Eq)]
 struct Place {
     /// With the user name, if there is one.
@@ -241,7 +241,7 @@ impl Place {
                 let (host, port) = split_port(address)?;
                 let host = user.map_or_else(|| host.to_owned(), |user| format!("{user}@{host}"));
                 let path = crate::remote::percent_decoded(path)?;
-                // `/~ann/docs` is in somebody's home.
+                // `/~ann/docs` is a path in a home directory.
                 let path = if path.starts_with("/~") { path[1..].to_owned() } else { path };
                 (host, port, path)
             }
@@ -279,7 +279,7 @@ fn split_port(address: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// As one word for the shell over there.
+/// Quoted as one word for the remote shell.
 fn quoted(path: &str) -> String {
     format!("'{}'", path.replace('\'', "'\\''").replace('!', "'\\!'"))
 }
@@ -339,8 +339,8 @@ mod tests {
     #[test]
     fn what_a_program_said_becomes_what_to_do() {
         let remote = Remote::new("git@example.com:docs");
-        let sorted = |said: &str| explained(&remote, Kind::Receive, said).unwrap();
-        assert!(explained(&remote, Kind::Receive, "\n \n").is_none());
+        let sorted = |said: &str| explained(&remote, ServiceKind::Receive, said).unwrap();
+        assert!(explained(&remote, ServiceKind::Receive, "\n \n").is_none());
         assert!(matches!(
             sorted("git@example.com: Permission denied (publickey)."),
             PushError::Git(GitError::Auth { .. })

@@ -1,8 +1,8 @@
 //! Git's requests over http.
 //!
 //! The credentials go to the scheme, host and port of the repository's address and nowhere else. A redirect is followed
-//! only there (a renamed repository), or from http to https on the same host; anything else is told to the operator,
-//! who can change the address. What the remote answers is sorted by status, not by text.
+//! only there (a renamed repository), or from http to https on the same host; any other is reported to the operator,
+//! who can change the address. The remote's errors are classified by status, not by text.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -15,18 +15,18 @@ use reqwest::blocking::{Client, RequestBuilder, Response};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{StatusCode, Url, redirect};
 
-use super::{Failure, Heard, Talk};
+use super::{LimitedReader, Talk, WireFailure};
 use crate::error::{GitError, Why};
 use crate::remote::Remote;
 
-/// Forges look for `git/` at the beginning.
+/// Forges look for a `git/` prefix.
 const USER_AGENT: &str = concat!("git/docent-", env!("CARGO_PKG_VERSION"));
 const CONNECT: Duration = Duration::from_secs(20);
 const REDIRECTS: usize = 4;
-/// How much of an error page is read for a sentence.
+/// Largest part of an error page that is read, in bytes.
 const SAID_AT_MOST: u64 = 2048;
 
-/// The requests of one conversation with one repository.
+/// The requests of one conversation.
 #[derive(Debug)]
 pub(crate) struct Http {
     /// The address without a user name and without a slash at its end; after a redirect, the new one.
@@ -35,19 +35,19 @@ pub(crate) struct Http {
     talk: Talk,
 }
 
-/// What is sent in a request.
+/// The body of a request.
 #[derive(Debug)]
 pub(crate) enum Body {
     Bytes(Vec<u8>),
-    /// These bytes, and after them so many of the file from its beginning.
+    /// These bytes, followed by this many bytes of the file.
     WithFile(Vec<u8>, File, u64),
 }
 
-/// An answer that is what was asked for.
+/// A successful answer.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Heard<Response>,
+    pub(crate) body: LimitedReader<Response>,
 }
 
 impl Http {
@@ -57,7 +57,7 @@ impl Http {
         if url.host().is_none() || url.query().is_some() || url.fragment().is_some() {
             return Err(unusable("give the address of the repository alone, without `?` and `#`"));
         }
-        // Neither can fail where there is a host.
+        // Neither can fail for a URL with a host.
         let _ = url.set_username("");
         let _ = url.set_password(None);
         let authorization = match remote.authorization() {
@@ -76,7 +76,7 @@ impl Http {
     }
 
     /// `GET BASE/info/refs?service=SERVICE`.
-    pub(crate) fn advertisement(&mut self, service: &str, headers: &HeaderMap) -> Result<Answer, Failure> {
+    pub(crate) fn advertisement(&mut self, service: &str, headers: &HeaderMap) -> Result<Answer, WireFailure> {
         let tail = format!("/info/refs?service={service}");
         for _ in 0..=REDIRECTS {
             let url = parsed(&format!("{}{tail}", self.base))?;
@@ -86,11 +86,11 @@ impl Http {
                 Some(to) => self.base = self.followed(&url, &to, &tail)?,
             }
         }
-        Err(Failure::Elsewhere { to: self.base.clone() })
+        Err(WireFailure::Elsewhere { to: self.base.clone() })
     }
 
     /// `POST BASE/SERVICE`.
-    pub(crate) fn request(&self, service: &str, mut headers: HeaderMap, body: Body) -> Result<Answer, Failure> {
+    pub(crate) fn request(&self, service: &str, mut headers: HeaderMap, body: Body) -> Result<Answer, WireFailure> {
         let url = parsed(&format!("{}/{service}", self.base))?;
         let kind = format!("application/x-{service}-request");
         headers.insert(CONTENT_TYPE, HeaderValue::try_from(kind).map_err(|error| garbled(&error))?);
@@ -104,11 +104,11 @@ impl Http {
         let response = self.send(client(&url)?.post(url.clone()).headers(headers).body(body))?;
         match redirected(&url, &response)? {
             None => self.checked(response, &format!("application/x-{service}-result")),
-            Some(to) => Err(Failure::Elsewhere { to: to.into() }),
+            Some(to) => Err(WireFailure::Elsewhere { to: to.into() }),
         }
     }
 
-    fn send(&self, mut request: RequestBuilder) -> Result<Response, Failure> {
+    fn send(&self, mut request: RequestBuilder) -> Result<Response, WireFailure> {
         if let Some(authorization) = &self.authorization {
             request = request.header(AUTHORIZATION, authorization.clone());
         }
@@ -116,8 +116,8 @@ impl Http {
         response.map_err(|error| sorted(&error))
     }
 
-    /// The address to go on with, when a redirect stays where the credentials belong.
-    fn followed(&self, from: &Url, to: &Url, tail: &str) -> Result<String, Failure> {
+    /// The new base address, if the redirect stays where the credentials may be sent.
+    fn followed(&self, from: &Url, to: &Url, tail: &str) -> Result<String, WireFailure> {
         let same = from.scheme() == to.scheme() && from.port_or_known_default() == to.port_or_known_default();
         let upgraded =
             from.scheme() == "http" && to.scheme() == "https" && from.port().is_none() && to.port().is_none();
@@ -127,38 +127,38 @@ impl Http {
                 tracing::debug!(from = self.base, to = base, "the repository has moved");
                 Ok(base.trim_end_matches('/').to_owned())
             }
-            moved => Err(Failure::Elsewhere { to: shown(moved.unwrap_or(to.as_str())) }),
+            moved => Err(WireFailure::Elsewhere { to: shown(moved.unwrap_or(to.as_str())) }),
         }
     }
 
-    fn checked(&self, response: Response, kind: &str) -> Result<Answer, Failure> {
+    fn checked(&self, response: Response, kind: &str) -> Result<Answer, WireFailure> {
         let status = response.status();
         let headers = response.headers().clone();
-        let mut body = self.talk.hear(response);
+        let mut body = self.talk.limited(response);
         let answered = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
         if !status.is_success() {
             let said = if answered.starts_with("text/plain") { said(&mut body) } else { String::new() };
             let after = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()).and_then(seconds);
-            return Err(Failure::Status { status: status.as_u16(), after, said });
+            return Err(WireFailure::Status { status: status.as_u16(), after, said });
         }
         if answered.split(';').next().map(str::trim) != Some(kind) {
             let answered = if answered.is_empty() { "nothing" } else { &answered };
-            return Err(Failure::Garbled(format!("it sent {answered} where git sends {kind}")));
+            return Err(WireFailure::Garbled(format!("it sent {answered} where git sends {kind}")));
         }
         Ok(Answer { headers, body })
     }
 }
 
-/// The one client of the process, or, for this machine, the one that goes through no proxy.
-fn client(url: &Url) -> Result<&'static Client, Failure> {
-    static OUTSIDE: OnceLock<Result<Client, Failure>> = OnceLock::new();
-    static HERE: OnceLock<Result<Client, Failure>> = OnceLock::new();
+/// The shared client of the process; for this machine, one without a proxy.
+fn client(url: &Url) -> Result<&'static Client, WireFailure> {
+    static OUTSIDE: OnceLock<Result<Client, WireFailure>> = OnceLock::new();
+    static HERE: OnceLock<Result<Client, WireFailure>> = OnceLock::new();
     let build = |direct: bool| {
         let builder = Client::builder()
             .user_agent(USER_AGENT)
             .redirect(redirect::Policy::none())
             .connect_timeout(CONNECT)
-            // Each request brings its own.
+            // Each request sets its own.
             .timeout(None::<Duration>);
         let builder = if direct { builder.no_proxy() } else { builder };
         builder.build().map_err(|error| sorted(&error))
@@ -170,15 +170,15 @@ fn client(url: &Url) -> Result<&'static Client, Failure> {
     client.as_ref().map_err(Clone::clone)
 }
 
-fn parsed(url: &str) -> Result<Url, Failure> {
+fn parsed(url: &str) -> Result<Url, WireFailure> {
     Url::parse(url).map_err(|error| garbled(&error))
 }
 
-fn garbled(error: &dyn std::error::Error) -> Failure {
-    Failure::Garbled(error.to_string())
+fn garbled(error: &dyn std::error::Error) -> WireFailure {
+    WireFailure::Garbled(error.to_string())
 }
 
-fn redirected(from: &Url, response: &Response) -> Result<Option<Url>, Failure> {
+fn redirected(from: &Url, response: &Response) -> Result<Option<Url>, WireFailure> {
     let led = [
         StatusCode::MOVED_PERMANENTLY,
         StatusCode::FOUND,
@@ -190,11 +190,11 @@ fn redirected(from: &Url, response: &Response) -> Result<Option<Url>, Failure> {
         return Ok(None);
     }
     let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-    let location = location.ok_or_else(|| Failure::Garbled("it redirects to nowhere".to_owned()))?;
+    let location = location.ok_or_else(|| WireFailure::Garbled("it redirects to nowhere".to_owned()))?;
     from.join(location).map(Some).map_err(|error| garbled(&error))
 }
 
-/// An address for a sentence: without a user, a query, or the part that is git's.
+/// An address for an error: without a user, a query, or the part that is git's.
 fn shown(url: &str) -> String {
     let Ok(mut url) = Url::parse(url) else { return "another address".to_owned() };
     let _ = url.set_username("");
@@ -204,7 +204,7 @@ fn shown(url: &str) -> String {
     url.as_str().trim_end_matches("/info/refs").to_owned()
 }
 
-/// The first words of an error page.
+/// The beginning of an error page.
 fn said(body: &mut impl Read) -> String {
     let mut bytes = Vec::new();
     let _ = body.take(SAID_AT_MOST).read_to_end(&mut bytes);
@@ -212,22 +212,22 @@ fn said(body: &mut impl Read) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(500).collect()
 }
 
-/// `Retry-After` in seconds, a day at most. Git servers send no dates there.
+/// `Retry-After` in seconds, at most a day. Git servers send no dates there.
 fn seconds(value: &str) -> Option<Duration> {
     value.trim().parse().ok().map(|seconds: u64| Duration::from_secs(seconds.min(86_400)))
 }
 
-/// Why a request had no answer.
-pub(super) fn sorted(error: &reqwest::Error) -> Failure {
+/// Classifies the failure of a request without an answer.
+pub(super) fn sorted(error: &reqwest::Error) -> WireFailure {
     let text = told(error);
     if let Some(rustls::Error::InvalidCertificate(_)) = find::<rustls::Error>(error) {
-        return Failure::Certificate(text);
+        return WireFailure::Certificate(text);
     }
     if is_out_of_files(error) {
-        return Failure::OutOfFiles;
+        return WireFailure::OutOfFiles;
     }
-    // A connection that takes too long has a limit of its own, and may be there the next time.
-    if error.is_timeout() && !error.is_connect() { Failure::TimeOver } else { Failure::Network(text) }
+    // Connecting has a limit of its own, and may succeed on a retry.
+    if error.is_timeout() && !error.is_connect() { WireFailure::TimeOver } else { WireFailure::Network(text) }
 }
 
 fn told(error: &reqwest::Error) -> String {
@@ -235,7 +235,7 @@ fn told(error: &reqwest::Error) -> String {
     error_chain_of(error, |said| said.split(" for url (").next().unwrap_or_default().to_owned())
 }
 
-/// An error of this type among the causes. An [`io::Error`] hides the one it was made of from `source`.
+/// An error of this type among the causes. An [`io::Error`] does not return the error it was made of as `source`.
 fn find<'a, T: std::error::Error + 'static>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a T> {
     let mut next = Some(error);
     while let Some(cause) = next {
@@ -251,8 +251,8 @@ fn find<'a, T: std::error::Error + 'static>(error: &'a (dyn std::error::Error + 
     None
 }
 
-impl Failure {
-    /// As the reason underneath an error.
+impl WireFailure {
+    /// The cause of an error, scrubbed.
     pub(crate) fn why(&self, remote: &Remote) -> Why {
         Why::new(remote.scrub(&self.to_string()))
     }
@@ -290,7 +290,7 @@ mod tests {
             "https://git.example.com/login".to_owned(),
         ] {
             let refused = to(docs, &stranger).unwrap_err();
-            let Failure::Elsewhere { to } = &refused else { panic!("{refused:?}") };
+            let WireFailure::Elsewhere { to } = &refused else { panic!("{refused:?}") };
             assert!(!to.contains("pw") && !to.contains("service="), "{to}");
         }
     }

@@ -1,8 +1,8 @@
-//! Conversations with a remote: bytes in and out, before they mean anything to git.
+//! Conversations with a remote, as bytes, independent of their meaning to git.
 //!
-//! Over http it is a few requests ([`http`]), over ssh and to a folder on this machine a child process ([`child`]).
-//! Either way a [`Talk`] holds what the conversation may take, in time and in bytes, and remembers what broke it off:
-//! who reads at the end of three libraries is not to guess from their texts.
+//! Over http a conversation is a few requests ([`http`]), over ssh and for a folder on this machine a child process
+//! ([`child`]). In both cases a [`Talk`] has its limits in time and bytes, and stores the failure that ended it, so
+//! that a caller above three libraries need not parse their error texts.
 
 pub(crate) mod child;
 pub(crate) mod http;
@@ -19,14 +19,14 @@ use thiserror::Error;
 use crate::error::{GitError, Why};
 use crate::remote::Remote;
 
-/// What a remote may say before content flows: branches, reports, error pages. About half a million branches.
+/// Limit before content follows, in bytes: branches, reports, error pages. About half a million branches.
 pub(crate) const WORDS_AT_MOST: u64 = 32 << 20;
-/// What a fetch may bring. It goes to the disk as it comes.
+/// Limit of a fetch's content, in bytes. It is written to the disk as it arrives.
 pub(crate) const CONTENT_AT_MOST: u64 = 16 << 30;
 
-/// Why a conversation broke off.
+/// Why a conversation failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(crate) enum Failure {
+pub(crate) enum WireFailure {
     #[error("the server answered {status}{}{said}", if said.is_empty() { "" } else { ": " })]
     Status { status: u16, after: Option<Duration>, said: String },
     #[error("it redirects to {to}")]
@@ -35,22 +35,22 @@ pub(crate) enum Failure {
     TimeOver,
     #[error("it sent more than {limit} bytes")]
     TooMuch { limit: u64 },
-    /// On our side.
+    /// Of this process.
     #[error("too many files are open")]
     OutOfFiles,
     #[error("{0}")]
     Network(String),
     #[error("{0}")]
     Certificate(String),
-    /// What came is not what git servers send.
+    /// The bytes are not what git servers send.
     #[error("{0}")]
     Garbled(String),
-    /// The server's own last word.
+    /// An error message that the server sent.
     #[error("the server said: {0}")]
     Said(String),
 }
 
-/// One conversation: its limits, and what broke it off.
+/// One conversation: its limits, and the failure that ended it.
 #[derive(Debug, Clone)]
 pub(crate) struct Talk(Arc<State>);
 
@@ -60,11 +60,11 @@ struct State {
     limit: Duration,
     allowed: AtomicU64,
     heard: AtomicU64,
-    failure: Mutex<Option<Failure>>,
+    failure: Mutex<Option<WireFailure>>,
 }
 
 impl Talk {
-    /// A conversation that may take `limit` and, for now, [`WORDS_AT_MOST`].
+    /// A conversation with a time limit, and for now with [`WORDS_AT_MOST`].
     pub(crate) fn new(limit: Duration) -> Self {
         Self(Arc::new(State {
             deadline: Instant::now() + limit,
@@ -75,51 +75,51 @@ impl Talk {
         }))
     }
 
-    /// The words are over; what comes next may be as large as [`CONTENT_AT_MOST`].
+    /// Content follows: raises the size limit to [`CONTENT_AT_MOST`].
     pub(crate) fn content_follows(&self) {
         self.0.allowed.store(CONTENT_AT_MOST, Ordering::Relaxed);
     }
 
-    /// The time that is left.
-    pub(crate) fn left(&self) -> Result<Duration, Failure> {
+    /// The remaining time.
+    pub(crate) fn left(&self) -> Result<Duration, WireFailure> {
         let left = self.0.deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() { Err(Failure::TimeOver) } else { Ok(left) }
+        if left.is_zero() { Err(WireFailure::TimeOver) } else { Ok(left) }
     }
 
     pub(crate) fn limit(&self) -> Duration {
         self.0.limit
     }
 
-    /// Remembers what broke the conversation off. What is remembered first stays: the rest follows from it.
-    pub(crate) fn fail(&self, failure: Failure) -> io::Error {
+    /// Stores why the conversation failed. The first failure stays, because later ones follow from it.
+    pub(crate) fn fail(&self, failure: WireFailure) -> io::Error {
         let mut first = self.0.failure.lock().unwrap_or_else(PoisonError::into_inner);
         io::Error::other(first.get_or_insert(failure).clone())
     }
 
-    pub(crate) fn failure(&self) -> Option<Failure> {
+    pub(crate) fn failure(&self) -> Option<WireFailure> {
         self.0.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// `inner`, heard within the limits of this conversation.
-    pub(crate) fn hear<R: Read>(&self, inner: R) -> Heard<R> {
-        Heard { inner, talk: self.clone() }
+    /// Reads `inner` within the limits of this conversation.
+    pub(crate) fn limited<R: Read>(&self, inner: R) -> LimitedReader<R> {
+        LimitedReader { inner, talk: self.clone() }
     }
 
-    fn count(&self, bytes: usize) -> Result<(), Failure> {
+    fn count(&self, bytes: usize) -> Result<(), WireFailure> {
         let limit = self.0.allowed.load(Ordering::Relaxed);
         let heard = self.0.heard.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
-        if heard > limit { Err(Failure::TooMuch { limit }) } else { self.left().map(drop) }
+        if heard > limit { Err(WireFailure::TooMuch { limit }) } else { self.left().map(drop) }
     }
 }
 
-/// A reader that ends with an error when its conversation has taken too much or too long.
+/// A reader that fails when its conversation exceeds its limits.
 #[derive(Debug)]
-pub(crate) struct Heard<R> {
+pub(crate) struct LimitedReader<R> {
     inner: R,
     talk: Talk,
 }
 
-impl<R: Read> Read for Heard<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(buffer);
         let read = read.map_err(|error| self.talk.fail(broken(&error)))?;
@@ -128,15 +128,15 @@ impl<R: Read> Read for Heard<R> {
     }
 }
 
-fn broken(error: &io::Error) -> Failure {
+fn broken(error: &io::Error) -> WireFailure {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<reqwest::Error>()) {
         Some(inner) => http::sorted(inner),
-        None => Failure::Network(error.to_string()),
+        None => WireFailure::Network(error.to_string()),
     }
 }
 
-impl Failure {
-    /// What it means for somebody who wanted something of `remote`.
+impl WireFailure {
+    /// The error for a caller who was `doing` something with `remote`.
     pub(crate) fn explained(self, remote: &Remote, doing: &'static str, talk: &Talk) -> GitError {
         let repository = remote.shown();
         let source = Why::new(remote.scrub(&self.to_string()));
@@ -145,7 +145,7 @@ impl Failure {
                 GitError::Auth { repository, tried: remote.tried(), source }
             }
             Self::Status { status: 404 | 410, .. } => GitError::NotFound { repository, tried: remote.tried(), source },
-            // A forge that is tired of us says 403 as well as 429, and when to come back.
+            // A rate-limiting forge answers 403 as well as 429, with a delay.
             Self::Status { status: 403 | 408 | 429 | 500.., after, .. } => {
                 GitError::Unreachable { repository, after, source }
             }
@@ -167,25 +167,25 @@ mod tests {
     #[test]
     fn an_endless_stream_ends() {
         let talk = Talk::new(Duration::from_secs(600));
-        let mut endless = talk.hear(io::repeat(7));
+        let mut endless = talk.limited(io::repeat(7));
         let read = io::copy(&mut endless, &mut io::sink());
         assert!(read.is_err());
-        assert_eq!(talk.failure(), Some(Failure::TooMuch { limit: WORDS_AT_MOST }));
+        assert_eq!(talk.failure(), Some(WireFailure::TooMuch { limit: WORDS_AT_MOST }));
     }
 
     #[test]
     fn a_slow_stream_ends_when_the_time_is_over() {
         let talk = Talk::new(Duration::ZERO);
-        assert!(talk.hear(io::repeat(7)).read(&mut [0; 16]).is_err());
-        assert_eq!(talk.failure(), Some(Failure::TimeOver));
+        assert!(talk.limited(io::repeat(7)).read(&mut [0; 16]).is_err());
+        assert_eq!(talk.failure(), Some(WireFailure::TimeOver));
     }
 
     #[test]
     fn what_broke_first_is_what_counts() {
         let talk = Talk::new(Duration::from_secs(600));
-        let _ = talk.fail(Failure::Network("cut".to_owned()));
-        let _ = talk.fail(Failure::Garbled("half a line".to_owned()));
-        assert_eq!(talk.failure(), Some(Failure::Network("cut".to_owned())));
+        let _ = talk.fail(WireFailure::Network("cut".to_owned()));
+        let _ = talk.fail(WireFailure::Garbled("half a line".to_owned()));
+        assert_eq!(talk.failure(), Some(WireFailure::Network("cut".to_owned())));
     }
 
     #[test]
@@ -194,7 +194,7 @@ mod tests {
         let talk = Talk::new(Duration::from_secs(1));
         let sorted = |status, after: Option<u64>| {
             let after = after.map(Duration::from_secs);
-            Failure::Status { status, after, said: String::new() }.explained(&remote, "fetch", &talk)
+            WireFailure::Status { status, after, said: String::new() }.explained(&remote, "fetch", &talk)
         };
         assert!(matches!(sorted(401, None), GitError::Auth { .. }));
         assert!(matches!(sorted(403, None), GitError::Auth { .. }));

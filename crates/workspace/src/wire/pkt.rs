@@ -1,13 +1,13 @@
-//! Lines as git sends them: four hexadecimal digits of length, themselves included, and the bytes.
+//! Git's packet lines: four hexadecimal digits of length, which count themselves, and the bytes.
 
 use std::io::{self, Read};
 
-use super::Failure;
+use super::WireFailure;
 
 /// The longest line git allows, its four digits included.
 const LONGEST: usize = 65_520;
 
-/// One line, or the mark between parts of a conversation.
+/// One line, or the delimiter between parts of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Packet {
     Line(Vec<u8>),
@@ -15,7 +15,7 @@ pub(crate) enum Packet {
 }
 
 /// Reads one line; `None` when the stream ended cleanly before it.
-pub(crate) fn read(from: &mut impl Read) -> Result<Option<Packet>, Failure> {
+pub(crate) fn read(from: &mut impl Read) -> Result<Option<Packet>, WireFailure> {
     let mut digits = [0; 4];
     let mut have = 0;
     while have < 4 {
@@ -36,7 +36,7 @@ pub(crate) fn read(from: &mut impl Read) -> Result<Option<Packet>, Failure> {
             from.read_exact(&mut line).map_err(|error| failed(&error))?;
             Ok(Some(Packet::Line(line)))
         }
-        _ => Err(Failure::Garbled(format!(
+        _ => Err(WireFailure::Garbled(format!(
             "a line begins with `{}` where its length should be",
             digits.escape_ascii().to_string().chars().take(32).collect::<String>()
         ))),
@@ -54,16 +54,16 @@ pub(crate) fn flush(to: &mut Vec<u8>) {
     to.extend_from_slice(b"0000");
 }
 
-fn cut() -> Failure {
-    Failure::Network("the connection ended in the middle of a line".to_owned())
+fn cut() -> WireFailure {
+    WireFailure::Network("the connection ended in the middle of a line".to_owned())
 }
 
-fn failed(error: &io::Error) -> Failure {
-    // A reader of ours says itself what happened.
-    match error.get_ref().and_then(|inner| inner.downcast_ref::<Failure>()) {
+fn failed(error: &io::Error) -> WireFailure {
+    // One of our readers has reported the failure already.
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<WireFailure>()) {
         Some(failure) => failure.clone(),
         None if error.kind() == io::ErrorKind::UnexpectedEof => cut(),
-        None => Failure::Network(error.to_string()),
+        None => WireFailure::Network(error.to_string()),
     }
 }
 
@@ -99,10 +99,10 @@ mod tests {
     #[test]
     fn a_line_cut_short_is_a_broken_connection_and_nonsense_is_nonsense() {
         for cut in ["0", "000", "0009ab"] {
-            assert!(matches!(read(&mut cut.as_bytes()), Err(Failure::Network(_))), "{cut}");
+            assert!(matches!(read(&mut cut.as_bytes()), Err(WireFailure::Network(_))), "{cut}");
         }
         for nonsense in ["<htm", "0001", "0003", "+001", " 004", "fff1"] {
-            assert!(matches!(read(&mut nonsense.as_bytes()), Err(Failure::Garbled(_))), "{nonsense}");
+            assert!(matches!(read(&mut nonsense.as_bytes()), Err(WireFailure::Garbled(_))), "{nonsense}");
         }
     }
 }

@@ -1,20 +1,20 @@
-//! The words of a push: what the remote has, what is to change, and what became of it.
+//! The messages of a push: the remote's references, the requested change, and its report.
 //!
-//! The remote names its branches; we answer with one change, the branch from where it was to where it is to be, and a
-//! pack; the remote reports. A remote that cannot report is refused: a push that may have failed is none.
+//! The remote lists its branches; we send one change, the branch with its old and new commit, and a pack; the remote
+//! reports. A remote that cannot report is refused, because a push with an unknown result is useless.
 
 use std::collections::BTreeMap;
 use std::io::Read;
 
 use super::pkt::{self, Packet};
-use super::{Failure, Heard};
+use super::{LimitedReader, WireFailure};
 use crate::id::CommitId;
 
-/// How long a report may be, and how much of what is said beside it is kept.
+/// Largest report, and the most that is kept of the messages beside it, in bytes.
 const REPORT_AT_MOST: usize = 1 << 20;
 const SAID_AT_MOST: usize = 16 << 10;
 
-/// What a remote has, and what it can do.
+/// The references of a remote, and its capabilities.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Advert {
     /// Every reference by its full name.
@@ -27,8 +27,8 @@ impl Advert {
         self.capabilities.iter().any(|one| one == what)
     }
 
-    /// Reads it. Over http it is announced by a line of its own.
-    pub(crate) fn read(from: &mut impl Read) -> Result<Self, Failure> {
+    /// Parses it. Over http it is preceded by a line that names the service.
+    pub(crate) fn read(from: &mut impl Read) -> Result<Self, WireFailure> {
         let mut advert = Self::default();
         let mut is_first = true;
         loop {
@@ -36,15 +36,17 @@ impl Advert {
                 Some(Packet::Line(line)) => line,
                 Some(Packet::Flush) if is_first => continue,
                 Some(Packet::Flush) => return advert.checked(),
-                None => return Err(Failure::Network("the connection ended before the branches were named".to_owned())),
+                None => {
+                    return Err(WireFailure::Network("the connection ended before the branches were named".to_owned()));
+                }
             };
             if is_first && line.starts_with(b"# service=") {
                 continue;
             }
             if let Some(said) = line.strip_prefix(b"ERR ") {
-                return Err(Failure::Said(words(said)));
+                return Err(WireFailure::Said(words(said)));
             }
-            // An older way to name the version, which says nothing we need.
+            // A line of an older protocol, which has nothing we need.
             if is_first && line.starts_with(b"version ") {
                 continue;
             }
@@ -53,7 +55,7 @@ impl Advert {
         }
     }
 
-    fn take(&mut self, line: &[u8], is_first: bool) -> Result<(), Failure> {
+    fn take(&mut self, line: &[u8], is_first: bool) -> Result<(), WireFailure> {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
         let (name, capabilities) = match line.iter().position(|byte| *byte == 0) {
             Some(at) => (&line[..at], Some(&line[at + 1..])),
@@ -63,18 +65,18 @@ impl Advert {
             let text = String::from_utf8_lossy(capabilities);
             self.capabilities = text.split_ascii_whitespace().map(str::to_owned).collect();
         }
-        let strange = || Failure::Garbled("it names a branch in a way git does not".to_owned());
-        // The roots of a history that was cut off: nothing hangs on them here.
+        let strange = || WireFailure::Garbled("it names a branch in a way git does not".to_owned());
+        // The boundary of a shallow history: irrelevant here.
         if name.starts_with(b"shallow ") {
             return Ok(());
         }
         let (id, name) = name.split_at_checked(40).ok_or_else(strange)?;
         let name = name.strip_prefix(b" ").ok_or_else(strange)?;
         let id = std::str::from_utf8(id).ok().and_then(|id| id.parse().ok()).ok_or_else(strange)?;
-        // `.have` names what the remote holds without a branch, several times over; it holds what it says it holds, but
-        // there is no telling for how long. `capabilities^{}` stands where there is no branch.
+        // `.have` lists commits that the remote has without a branch, and may not keep. `capabilities^{}` stands in for
+        // a reference in an empty repository.
         if name != b".have" && name != b"capabilities^{}" {
-            // A name that is not UTF-8 is no branch of ours.
+            // A name that is not UTF-8 is never a branch of ours.
             if let Ok(name) = String::from_utf8(name.to_vec()) {
                 self.refs.insert(name, id);
             }
@@ -82,18 +84,18 @@ impl Advert {
         Ok(())
     }
 
-    fn checked(self) -> Result<Self, Failure> {
+    fn checked(self) -> Result<Self, WireFailure> {
         let format = self.capabilities.iter().find_map(|one| one.strip_prefix("object-format="));
         if format.is_some_and(|format| format != "sha1") {
-            return Err(Failure::Garbled("it names objects by another hash than SHA-1".to_owned()));
+            return Err(WireFailure::Garbled("it names objects by another hash than SHA-1".to_owned()));
         }
         if self.can("report-status") {
             return Ok(self);
         }
-        Err(Failure::Garbled("it cannot report what became of a push".to_owned()))
+        Err(WireFailure::Garbled("it cannot report what became of a push".to_owned()))
     }
 
-    /// The request that moves `reference`, up to where the pack begins. `shallow`: where our own history is cut off.
+    /// The request that moves `reference`, up to the pack. `shallow` is the boundary of our own history.
     pub(crate) fn command(&self, shallow: &[String], old: &str, new: &str, reference: &str) -> Vec<u8> {
         let mut out = Vec::new();
         for id in shallow {
@@ -114,8 +116,8 @@ impl Advert {
         out
     }
 
-    /// Reads what became of it.
-    pub(crate) fn report(&self, from: &mut impl Read, reference: &str) -> Result<Report, Failure> {
+    /// Reads the report on `reference`.
+    pub(crate) fn report(&self, from: &mut impl Read, reference: &str) -> Result<Report, WireFailure> {
         let (report, said) = if self.can("side-band-64k") { demultiplexed(from)? } else { (None, String::new()) };
         let ended = match report {
             Some(report) => verdict(&mut report.as_slice(), reference)?,
@@ -125,11 +127,11 @@ impl Advert {
     }
 }
 
-/// What became of a push.
+/// The result of a push.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Report {
     pub(crate) ended: Ended,
-    /// What the remote's hooks and rules wrote beside it.
+    /// Messages of the remote's hooks and rules.
     pub(crate) said: String,
 }
 
@@ -138,27 +140,27 @@ pub(crate) enum Ended {
     Moved,
     /// The branch was not moved.
     Refused(String),
-    /// The pack was not taken in.
+    /// The pack was not accepted.
     NotUnpacked(String),
 }
 
-/// Takes the report and what was said beside it apart.
-fn demultiplexed(from: &mut impl Read) -> Result<(Option<Vec<u8>>, String), Failure> {
+/// Separates the report from the messages beside it.
+fn demultiplexed(from: &mut impl Read) -> Result<(Option<Vec<u8>>, String), WireFailure> {
     let (mut report, mut said) = (Vec::new(), Vec::new());
-    // Some servers leave the last mark out and hang up.
+    // Some servers omit the final delimiter and hang up.
     while let Some(Packet::Line(line)) = pkt::read(from)? {
         match line.split_first() {
             Some((1, part)) if report.len() + part.len() <= REPORT_AT_MOST => report.extend_from_slice(part),
-            Some((1, _)) => return Err(Failure::TooMuch { limit: REPORT_AT_MOST as u64 }),
+            Some((1, _)) => return Err(WireFailure::TooMuch { limit: REPORT_AT_MOST as u64 }),
             Some((2, part)) => said.extend_from_slice(&part[..part.len().min(SAID_AT_MOST - said.len())]),
-            Some((3, part)) => return Err(Failure::Said(words(part))),
-            _ => return Err(Failure::Garbled("a line of the report belongs to nothing".to_owned())),
+            Some((3, part)) => return Err(WireFailure::Said(words(part))),
+            _ => return Err(WireFailure::Garbled("a line of the report belongs to nothing".to_owned())),
         }
     }
     Ok((Some(report), words(&said)))
 }
 
-fn verdict(from: &mut impl Read, reference: &str) -> Result<Ended, Failure> {
+fn verdict(from: &mut impl Read, reference: &str) -> Result<Ended, WireFailure> {
     let mut unpacked = None;
     while let Some(Packet::Line(line)) = pkt::read(from)? {
         let text = words(&line);
@@ -172,24 +174,26 @@ fn verdict(from: &mut impl Read, reference: &str) -> Result<Ended, Failure> {
                 _ => Ended::Refused(why.trim().to_owned()),
             });
         } else if let Some(said) = text.strip_prefix("ERR ") {
-            return Err(Failure::Said(said.to_owned()));
+            return Err(WireFailure::Said(said.to_owned()));
         }
     }
     match unpacked {
         Some(how) if how != "ok" => Ok(Ended::NotUnpacked(how)),
-        _ => Err(Failure::Network("the connection ended before the remote said what became of the push".to_owned())),
+        _ => {
+            Err(WireFailure::Network("the connection ended before the remote said what became of the push".to_owned()))
+        }
     }
 }
 
-/// Bytes of the remote as one line of text.
+/// The remote's bytes as one line of text.
 fn words(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     clean.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(2000).collect()
 }
 
-impl<R: Read> Heard<R> {
-    /// Hears the rest out, so that a connection can be used again.
+impl<R: Read> LimitedReader<R> {
+    /// Reads to the end, so that the connection can be reused.
     pub(crate) fn finish(mut self) {
         let _ = std::io::copy(&mut self, &mut std::io::sink());
     }
@@ -238,13 +242,13 @@ mod tests {
     fn a_remote_that_cannot_be_understood_is_said_to_be_that() {
         let read = |line: &str| Advert::read(&mut lines(&[line.as_bytes(), b""]).as_slice()).unwrap_err();
         let first = |capabilities: &str| format!("{ONE} refs/heads/main\0{capabilities}");
-        assert!(matches!(read(&first("side-band-64k")), Failure::Garbled(_)));
-        assert!(matches!(read(&first("report-status object-format=sha256")), Failure::Garbled(_)));
-        assert!(matches!(read("hello"), Failure::Garbled(_)));
-        assert!(matches!(read("ERR access denied or repository not exported"), Failure::Said(_)));
+        assert!(matches!(read(&first("side-band-64k")), WireFailure::Garbled(_)));
+        assert!(matches!(read(&first("report-status object-format=sha256")), WireFailure::Garbled(_)));
+        assert!(matches!(read("hello"), WireFailure::Garbled(_)));
+        assert!(matches!(read("ERR access denied or repository not exported"), WireFailure::Said(_)));
         assert!(matches!(
             Advert::read(&mut lines(&[first("report-status").as_bytes()]).as_slice()),
-            Err(Failure::Network(_))
+            Err(WireFailure::Network(_))
         ));
     }
 
@@ -277,9 +281,9 @@ mod tests {
             ended(&[b"unpack index-pack abnormal exit\n", b"ng refs/heads/x unpacker error\n", b""]),
             Ok(Ended::NotUnpacked("index-pack abnormal exit".to_owned()))
         );
-        // About another branch, or about none: that is no word on ours.
+        // About another branch, or about none: that says nothing of ours.
         for silent in [&[&b"unpack ok\n"[..], b"ok refs/heads/xy\n", b""][..], &[b"unpack ok\n", b""], &[b""]] {
-            assert!(matches!(ended(silent), Err(Failure::Network(_))), "{silent:?}");
+            assert!(matches!(ended(silent), Err(WireFailure::Network(_))), "{silent:?}");
         }
     }
 
