@@ -1,4 +1,4 @@
-//! The assistant: a question is looked at, its thread found, and the reply begun.
+//! The assistant: checks a question, finds its thread, and begins the reply.
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use crate::export::{Export, ExportQuery};
 use crate::question_writes::QuestionWrites;
 use crate::reply;
 use crate::retrieval::Retrieval;
-use crate::site::{Site, Sites};
+use crate::site::{SiteLookup, SiteSettings};
 use crate::thread::{Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};
 
 /// The longest comment of a reader, in characters.
 const LONGEST_COMMENT: usize = 4_000;
-/// How many turns of a conversation a question is asked with, which is also how far back one may be asked again; and how many
-/// are shown.
+/// The most turns given to a model as history, which is also how far back a question may be asked again; and the most
+/// turns shown of a thread.
 const RECALLED: usize = 50;
 const SHOWN: usize = 1_000;
-/// How many threads are forgotten in one go, so that nobody's write waits long.
+/// Threads deleted in one transaction. Bounded, so that it does not delay other writes for long.
 const FORGOTTEN_AT_ONCE: u32 = 200;
 
 /// Answers questions from the docs.
@@ -32,7 +32,7 @@ pub struct Assistant {
     model: Arc<dyn Model>,
     threads: Arc<dyn Threads>,
     writes: QuestionWrites,
-    sites: Sites,
+    sites: SiteLookup,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
 }
@@ -44,18 +44,18 @@ impl fmt::Debug for Assistant {
 }
 
 /// A reply that has begun.
-pub struct Reply {
+pub struct AnswerStream {
     pub thread: ThreadId,
-    /// The secret of a thread that this request began.
+    /// The secret of the thread, if this request began it.
     pub new_key: Option<String>,
-    /// The events in order, to be polled on a Tokio runtime. Nothing happens until then; dropping it cancels the model
-    /// call.
+    /// The events in order, to be polled on a Tokio runtime. Nothing happens before the first poll; dropping it cancels
+    /// the model call.
     pub events: BoxStream<'static, StreamEvent>,
 }
 
-impl fmt::Debug for Reply {
+impl fmt::Debug for AnswerStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Reply").field("thread", &self.thread).finish_non_exhaustive()
+        f.debug_struct("AnswerStream").field("thread", &self.thread).finish_non_exhaustive()
     }
 }
 
@@ -65,18 +65,18 @@ pub type AnswerError = CallError;
 impl Assistant {
     pub fn new(model: Arc<dyn Model>, threads: Arc<dyn Threads>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>) -> Self {
         let writes = QuestionWrites::new(Arc::clone(&threads));
-        Self { model, threads, writes, sites: Sites::default(), clock, ids }
+        Self { model, threads, writes, sites: SiteLookup::default(), clock, ids }
     }
 
-    /// Says where the settings of a docs site are looked up. That happens once a question and must not wait for anything.
+    /// Sets how the settings of a docs site are looked up. Called once a question; must not block.
     #[must_use]
-    pub fn with_sites(mut self, sites: impl Fn(ProjectUid) -> Site + Send + Sync + 'static) -> Self {
-        self.sites = Sites(Arc::new(sites));
+    pub fn with_sites(mut self, sites: impl Fn(ProjectUid) -> SiteSettings + Send + Sync + 'static) -> Self {
+        self.sites = SiteLookup(Arc::new(sites));
         self
     }
 
-    /// Begins a reply. Errors come before the first event; trouble after it is an event.
-    pub async fn answer(&self, ask: Ask) -> Result<Reply, AnswerError> {
+    /// Begins a reply. Errors before the first event are returned; later ones are events.
+    pub async fn answer(&self, ask: Ask) -> Result<AnswerStream, AnswerError> {
         let (asked, history) = dialogue::question(&ask.said)?;
         let stored = match ask.thread {
             Some(id) => self.continued(&ask.domain, id, ask.thread_key.as_deref()).await?,
@@ -102,11 +102,11 @@ impl Assistant {
         let model = Arc::clone(&self.model);
         let clock = Arc::clone(&self.clock);
         let events = reply::events(model, clock, writing, retrieval, ask.context, dialogue, answer_id);
-        Ok(Reply { thread, new_key, events })
+        Ok(AnswerStream { thread, new_key, events })
     }
 
-    /// Keeps what a reader thinks of a reply. `message` is the `message_id` its first event had; rating again replaces the
-    /// rating before.
+    /// Stores a reader's rating of a reply. `message` is the `message_id` of its first event; a new rating replaces the
+    /// old one.
     ///
     /// # Errors
     /// Not found, when the domain has no such thread or the thread no such reply; invalid, when the comment is longer
@@ -145,7 +145,7 @@ impl Assistant {
         self.threads.thread(domain, id, SHOWN).await
     }
 
-    /// Deletes the threads that nobody touched for so long; says how many.
+    /// Deletes the threads that were untouched for `untouched`; returns how many.
     pub async fn forget(&self, untouched: Duration) -> Result<u64, StoreError> {
         let before = self.clock.now().minus(untouched);
         let mut forgotten = 0;
@@ -158,10 +158,10 @@ impl Assistant {
         }
     }
 
-    /// The thread to go on with. One that is unknown, was forgotten or is another site's is begun anew instead: clients keep
-    /// ids for longer than we keep threads.
+    /// The thread to continue. An unknown or expired thread, or one of another site, is begun anew, because clients
+    /// keep ids for longer than threads are kept.
     async fn continued(&self, domain: &Domain, id: ThreadId, key: Option<&str>) -> Result<Option<Thread>, AnswerError> {
-        self.writes.are_done(id).await;
+        self.writes.stored(id).await;
         let found = self.threads.thread(domain, id, RECALLED).await?;
         if found.as_ref().zip(key).is_some_and(|(thread, key)| !thread.key.fits(key)) {
             let sentence = format!(

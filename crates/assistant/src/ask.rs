@@ -1,4 +1,4 @@
-//! A question, as the faces hand it in.
+//! A question, as an API hands it in.
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use docent_types::{Domain, ProjectUid, Role, ThreadId};
 pub struct Ask {
     pub project: ProjectUid,
     pub domain: Domain,
-    /// The docs to answer from, as they are at this moment.
+    /// The docs to answer from, in their current state.
     pub docs: Arc<Snapshot>,
     /// The client's fingerprint.
     pub fp: String,
-    /// The conversation as the client tells it, without empty messages. The last one is the question.
+    /// The conversation as the client sent it, without empty messages. The last one is the question.
     pub said: Vec<ChatMessage>,
     pub thread: Option<ThreadId>,
     pub thread_key: Option<String>,
@@ -34,7 +34,7 @@ pub struct ChatMessage {
     pub text: String,
 }
 
-/// Something the asker points at.
+/// Something that the asker has selected or attached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContextItem {
     pub kind: ContextKind,

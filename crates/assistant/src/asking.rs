@@ -1,7 +1,7 @@
-//! Asking a model while somebody waits: a second try where that is quick, and a sentence for the reader where not.
+//! Calls a model while a reader waits: retries short failures, and words the rest for the reader.
 //!
-//! A reader waits in front of a screen, so a short disturbance is slept over here. Nothing of a reply has left yet when
-//! that happens; what breaks off later is told as it is.
+//! Nothing of a reply has been sent when its call is retried here. A failure after the first event is reported as it
+//! is.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use futures::{StreamExt, stream};
 use tokio::time::{Instant, sleep};
 use tracing::warn;
 
-/// How often a call is tried again, for how long in all, and how long a provider may make us wait.
+/// Most retries of a call, their time limit in all, and the longest delay accepted from a provider.
 const RETRIES: u32 = 2;
 const PATIENCE: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(2);
@@ -29,8 +29,8 @@ impl StartedReply {
     }
 }
 
-/// Begins a reply and waits for its first event. `request` is handed the size of the model's context in tokens; when the
-/// model finds the request too long all the same, it is made once more for half of that. Nothing keeps the request.
+/// Begins a reply and waits for its first event. `request` gets the size of the model's context in tokens; if the model
+/// still finds the request too long, it is made again for half of that. The request is not kept.
 pub(crate) async fn begin(
     model: &dyn Model,
     mut request: impl FnMut(u32) -> Request,
@@ -73,7 +73,7 @@ async fn open(model: &dyn Model, request: Request) -> Result<StartedReply, Model
     Ok(StartedReply { first, rest })
 }
 
-/// What a reader is told when there is no answer, or no whole one.
+/// The sentence for the reader when there is no answer, or only a part of one (`begun`).
 pub(crate) fn sentence(kind: ModelErrorKind, begun: bool) -> String {
     let sentence = match kind {
         ModelErrorKind::RateLimited { retry_after: Some(wait) }

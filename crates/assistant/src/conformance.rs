@@ -107,12 +107,12 @@ async fn feedback(store: &dyn Threads) {
 
 async fn exports(store: &dyn Threads) {
     let acme = Domain::parse("exported").expect("a name");
-    // A turn that its client told of, before the first that was asked here.
+    // A turn that its client sent as history, before the first question asked here.
     let told = Turn { asked_at: Timestamp::default(), ..turn(30, Some("Told.")) };
     let begun = thread_of(&acme, 31);
     let turns = vec![told, turn(31, Some("So."))];
     store.begin(NewThread { turns, ..begun }).await.expect("begins");
-    // Two of them were asked at the same moment.
+    // Two of them were asked at the same time.
     for (n, asked) in [(32, 32), (33, 32)] {
         let turns = vec![Turn { asked_at: at(asked), ..turn(n, Some("So.")) }];
         store.begin(NewThread { turns, ..thread_of(&acme, n) }).await.expect("begins");
@@ -162,7 +162,7 @@ async fn exports(store: &dyn Threads) {
 
 async fn large_exports(store: &dyn Threads) {
     let acme = Domain::parse("talkative").expect("a name");
-    // Two of these turns are less than three thousand bytes together, and three are more. The third is larger by itself.
+    // Two of these turns have less than three thousand bytes together, three have more. The third alone is larger.
     for (n, length) in [(75, 1_000), (74, 1_000), (73, 20_000), (72, 1_000), (71, 1_000)] {
         let turn = Turn { question: "w".repeat(length), ..turn(n, None) };
         store.begin(NewThread { turns: vec![turn], ..thread_of(&acme, n) }).await.expect("begins");

@@ -10,20 +10,21 @@ use crate::thread::{NewThread, Thread, Turn};
 pub(crate) struct Dialogue {
     pub(crate) id: ThreadId,
     pub(crate) new_key: Option<String>,
-    /// The thread still has to be written.
+    /// The new thread, if it has to be written.
     pub(crate) begin: Option<Box<NewThread>>,
     pub(crate) before: Vec<Turn>,
-    /// The question, as far as it is read. What is kept of it may be less.
+    /// The question, cut to the limit for reading. Less of it may be stored.
     pub(crate) question: String,
     pub(crate) turn: Turn,
-    /// The turn that is asked again.
+    /// The turn that this question replaces.
     pub(crate) instead_of: Option<String>,
 }
 
 impl Dialogue {
     pub(crate) fn continued(mut thread: Thread, question: String, turn: Turn) -> Self {
         let again = turn.question_id.as_ref().and_then(|id| {
-            // Not by the id alone: a client that counts its messages from one would lose what it asked before.
+            // The id alone is not enough: a client that numbers its messages from one would overwrite earlier
+            // questions.
             let same = |old: &Turn| old.question_id.as_ref() == Some(id) && old.question == turn.question;
             thread.turns.iter().rposition(same)
         });
@@ -35,7 +36,7 @@ impl Dialogue {
         Self { id: thread.id, new_key: None, begin: None, before: thread.turns, question, turn, instead_of }
     }
 
-    /// What is to be kept of the question, once.
+    /// The question as stored. To be called once.
     pub(crate) fn asked(&mut self) -> NewQuestion {
         NewQuestion {
             thread: self.id,
@@ -46,7 +47,7 @@ impl Dialogue {
     }
 }
 
-/// A question, as it is kept.
+/// A question, as stored.
 #[derive(Debug)]
 pub(crate) struct NewQuestion {
     pub(crate) thread: ThreadId,
@@ -55,9 +56,9 @@ pub(crate) struct NewQuestion {
     pub(crate) instead_of: Option<String>,
 }
 
-/// The question, and what was said before it as turns, for a thread we do not know yet. The client's word for what the
-/// assistant has said is taken as history and nothing more; its system messages have no authority and are left out. Of all
-/// that no more is taken than is read.
+/// The question, and the messages before it as turns, for a thread that is not stored yet. The client's account of what
+/// the assistant has said is accepted as history only; its system messages have no authority and are left out. Each is
+/// cut to the limit for reading.
 pub(crate) fn question(said: &[ChatMessage]) -> Result<(ChatMessage, Vec<Turn>), Refusal> {
     let Some((asked, before)) = said.split_last().filter(|(last, _)| last.role == Role::User) else {
         return Err(Refusal::invalid("messages: the last message must be the user's and must have text"));

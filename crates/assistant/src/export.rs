@@ -1,11 +1,11 @@
-//! What was asked and answered, as analytics reads it.
+//! Questions and answers, exported for analytics.
 
 use docent_types::{Domain, ThreadId, Timestamp};
 
 use crate::thread::Turn;
 
-/// Which questions to read. They are listed by when they were asked, newest first. What a client [told](Turn::is_told) of is
-/// not among them.
+/// Which questions to export, sorted by when they were asked, newest first. Turns that a client sent as
+/// [history](Turn::is_told) are not included.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportQuery {
     pub domain: Domain,
@@ -14,22 +14,21 @@ pub struct ExportQuery {
     pub from: Option<Timestamp>,
     /// Asked before this moment.
     pub to: Option<Timestamp>,
-    /// Only those that come after this one in the list; what a page gave as [`Export::next`].
+    /// Only questions after this one in the list: the [`Export::next`] of the previous page.
     pub after: Option<ExportCursor>,
-    /// The most questions to give, at least 1.
+    /// Most questions on a page, at least 1.
     pub limit: u32,
-    /// How much to give at most, in bytes of [`Turn::stored_bytes`]. A turn that is larger by itself is given alone and
-    /// whole.
+    /// Most bytes on a page, by [`Turn::stored_bytes`]. A larger turn makes a page of its own.
     pub most_bytes: u64,
 }
 
-/// What became of a question.
+/// The result of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QuestionFilter {
     All,
     /// Its answer was rated.
     Rated,
-    /// The docs held no answer, or none was made.
+    /// The docs held no answer, or none was produced.
     Unanswered,
 }
 
@@ -43,7 +42,7 @@ impl QuestionFilter {
     }
 }
 
-/// What a page holds while it is put together, so that all who do that stop at the same place.
+/// The limits of a page while it is built, shared by all implementations so that they end it at the same turn.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PageBudget {
     questions: u32,
@@ -51,8 +50,8 @@ pub struct PageBudget {
 }
 
 impl PageBudget {
-    /// Whether the next turn, of so many bytes, still belongs on the page; then it counts. After the first that does not the
-    /// page is whole.
+    /// Whether the next turn, of `bytes` bytes, still fits on the page; if so it is counted. The first that does not
+    /// ends the page.
     pub fn takes(&mut self, query: &ExportQuery, bytes: u64) -> bool {
         let (questions, bytes) = (self.questions.saturating_add(1), self.bytes.saturating_add(bytes));
         let fits = self.questions == 0 || (questions <= query.limit && bytes <= query.most_bytes);
@@ -63,7 +62,7 @@ impl PageBudget {
     }
 }
 
-/// A place in the list. Neither part of it ever changes, so a page never begins twice at the same one.
+/// A position in the list. Neither part ever changes, so two pages never begin at the same one.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ExportCursor {
     pub asked_at: Timestamp,
@@ -95,7 +94,7 @@ impl AskedTurn {
 }
 
 impl Export {
-    /// A page of these turns, and whether the list goes on after them.
+    /// A page of these turns; `goes_on` if the list has more.
     pub fn page(turns: Vec<AskedTurn>, goes_on: bool) -> Self {
         let next = turns.last().filter(|_| goes_on).map(AskedTurn::cursor);
         Self { turns, next }

@@ -1,17 +1,17 @@
 //! The documentation assistant: a question and a thread become passages, a prompt, a model's stream, and stream events.
 //!
-//! - [`Assistant::answer`] is the whole way; dropping the stream it returns cancels the model call. [`Assistant::rate`]
-//!   keeps what a reader thinks of a reply, [`Assistant::export`] and [`Assistant::forget`] are for whoever runs the
-//!   server.
-//! - [`Site`] is what the owner of a docs site has decided: its address, its instructions.
-//! - [`prompt`] builds what the model is told: pure, and the only place where those words stand.
-//! - [`Threads`] is the port to stored conversations, with its twin in [`memory`] and its suite in [`conformance`].
+//! - [`Assistant::answer`] does all of it; dropping the stream it returns cancels the model call. [`Assistant::rate`]
+//!   stores a reader's rating, [`Assistant::export`] and [`Assistant::forget`] are for the operator of the server.
+//! - [`SiteSettings`] is what the owner of a docs site has configured: its address, its instructions.
+//! - [`prompt`] builds the model's request: pure, and the only place with those texts.
+//! - [`Threads`] is the port to stored conversations, with an implementation in [`memory`] and its suite in
+//!   [`conformance`].
 //!
-//! Inside, `reply` steers: `query` and `rewrite` say what to look for, `retrieval` finds it and knows what is cited,
-//! `asking` gets a model to begin, `bounds` says how much of a question is read and kept, `link_filter` with `targets` lets nothing out that leads nowhere, and `writes` keeps
-//! the question while the reply is under way.
+//! Inside, `reply` steers: `query` and `rewrite` decide what to search for, `retrieval` searches and tracks citations,
+//! `asking` calls the model, `bounds` limits how much of a question is read and stored, `link_filter` with `targets`
+//! removes links that lead nowhere, and `question_writes` stores the question while the reply is in progress.
 //!
-//! This crate knows no bytes and no HTTP.
+//! This crate knows neither bytes on the wire nor HTTP.
 
 mod answer;
 mod ask;
@@ -36,8 +36,8 @@ mod thread;
 #[cfg(test)]
 mod tests;
 
-pub use answer::{AnswerError, Assistant, Reply};
+pub use answer::{AnswerError, AnswerStream, Assistant};
 pub use ask::{Ask, ChatMessage, ContextItem, ContextKind};
 pub use export::{AskedTurn, Export, ExportCursor, ExportQuery, PageBudget, QuestionFilter};
-pub use site::Site;
+pub use site::SiteSettings;
 pub use thread::{CitedPage, Feedback, NewThread, Rating, Thread, ThreadKey, Threads, Turn};

@@ -1,4 +1,4 @@
-//! What a model writes, on its way out: it streams, and nothing in it leads to where the docs do not.
+//! A streaming filter for a model's Markdown: nothing that passes leads to a place that the docs do not have or name.
 //!
 //! ```text
 //!   deltas ──▶ held ──▶ one token of Markdown at a time ──▶ text that may leave
@@ -9,46 +9,46 @@
 //!       what may still become one, at most LONGEST bytes
 //! ```
 //!
-//! Renderers disagree about where code ends, what a table's bar cuts and which words are addresses. So nothing rests on reading
-//! the text as its reader will. What comes out is written so that every reading of it is harmless:
+//! Renderers disagree about where code ends, how a table's bar cuts a line and which words are addresses. So the filter
+//! does not try to parse the text as its renderer will; its output is harmless under every reading:
 //!
-//! - A link is a whole inline link on one line, with a flat label and a destination that was judged. Wherever it stands, there
-//!   is no other destination in it.
+//! - A link is a whole inline link on one line, with a flat label and a destination that was judged. No other
+//!   destination can occur inside it.
 //! - Everything else in prose is inert wherever it stands: no `](` and no `]:`, no `<` before a letter, no `//`, no `@` behind a
 //!   word, no top-level domain behind a dot.
 //! - Code keeps its text because every renderer sees that it is code: blocks are fenced, at the beginning of a line, outside of
 //!   lists and quotes; spans are on one line, and in tables their bars are escaped.
 //!
-//! A token is decided when nothing that follows could change it, so the same text comes out however it was cut.
+//! A token is decided when no later text can change it, so the output does not depend on how the text was split.
 
 mod addresses;
 mod lines;
+mod output_state;
 mod parsed;
 mod spans;
-mod written;
 
 pub(crate) use addresses::urls;
 use addresses::{Address, address, as_code, as_label, label_of_domain};
 use lines::{Fence, FenceLine, LineStart};
+use output_state::OutputState;
 use parsed::{autolink, destination, entity};
-use spans::{Found, Window, code_span, label_end};
-use written::Written;
+use spans::{Lookahead, Window, code_span, label_end};
 
-/// The longest link, image, URL, tag or comment that is waited for, in bytes. What is longer is none.
+/// The longest link, image, URL, tag or comment that is buffered, in bytes. Anything longer is not treated as one.
 pub(crate) const LONGEST: usize = 1_024;
 
-/// A character without width: text to a parser, nothing to a reader.
+/// A zero-width character: text to a parser, invisible to a reader.
 const NO_SPACE: char = '\u{200b}';
 
-/// Where a link or an image points to, as it was written, without escapes.
+/// The destination of a link or an image as written, without escapes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Destination<'a> {
+pub(crate) enum LinkTarget<'a> {
     Link(&'a str),
     Image(&'a str),
 }
 
-/// Says how a destination is to be written; `None` when it must not leave.
-pub(crate) type LinkPolicy<'a> = dyn Fn(Destination<'_>) -> Option<String> + Sync + 'a;
+/// Returns how a destination is to be written; `None` when it must be removed.
+pub(crate) type LinkPolicy<'a> = dyn Fn(LinkTarget<'_>) -> Option<String> + Sync + 'a;
 
 /// The filter of one reply, which may be several texts.
 #[derive(Debug)]
@@ -56,22 +56,22 @@ pub(crate) struct LinkFilter {
     held: String,
     at_line_start: bool,
     fence: Option<Fence>,
-    /// How far lines were set in, in columns, behind a block of code that was moved out of a list.
+    /// Indentation removed from lines, in columns, after a block of code that was moved out of a list.
     dedent: usize,
-    /// Whether a span of code with backticks in it was written.
+    /// Whether a code span with backticks in it was written.
     has_backticks_in_code: bool,
-    written: Written,
+    written: OutputState,
     links: Vec<String>,
     notes: Vec<String>,
 }
 
-/// What becomes of the next few bytes.
+/// What to do with the next bytes.
 enum Token {
-    /// They come out as they are.
+    /// Output them unchanged.
     Same(usize),
-    /// Something else comes out.
+    /// Output another text for them.
     Other(usize, String),
-    /// Something else is read in their place.
+    /// Parse another text in their place.
     Again(usize, String),
 }
 
@@ -83,13 +83,13 @@ impl LinkFilter {
             fence: None,
             dedent: 0,
             has_backticks_in_code: false,
-            written: Written::new(),
+            written: OutputState::new(),
             links: Vec::new(),
             notes: Vec::new(),
         }
     }
 
-    /// Takes the next piece; gives what may leave now.
+    /// Takes the next piece; returns the text that can be output now.
     pub(crate) fn push(&mut self, text: String, judge: &LinkPolicy<'_>) -> String {
         let is_prose = self.held.is_empty() && !self.at_line_start && self.fence.is_none();
         if is_prose && self.plain(&text) == text.len() && self.written.between(&text).is_none() {
@@ -100,7 +100,8 @@ impl LinkFilter {
         self.run(text, false, judge)
     }
 
-    /// The rest, once the text is over. What is pushed after that is another text, which may be shown behind this one.
+    /// Returns the rest at the end of a text. Text pushed after that is another text, which may be displayed behind
+    /// this one.
     pub(crate) fn finish(&mut self, judge: &LinkPolicy<'_>) -> String {
         let mut rest = self.run(String::new(), true, judge);
         if let Some(fence) = self.fence.take() {
@@ -114,12 +115,12 @@ impl LinkFilter {
         rest
     }
 
-    /// Where the links and images that were let through point to, in order.
+    /// The destinations of the links and images that passed, in order.
     pub(crate) fn links(&self) -> &[String] {
         &self.links
     }
 
-    /// What was said in comments, which never leave.
+    /// The contents of comments, which are never output.
     pub(crate) fn notes(&self) -> &[String] {
         &self.notes
     }
@@ -140,7 +141,7 @@ impl LinkFilter {
                 Token::Same(length) => (*length, &text[at..at + length]),
                 Token::Other(length, shown) => (*length, shown.as_str()),
                 Token::Again(length, instead) => {
-                    // What is in front of this was read without it.
+                    // The text in front of this was parsed without it.
                     self.written.joins();
                     text.replace_range(..at + length, instead);
                     at = 0;
@@ -159,7 +160,7 @@ impl LinkFilter {
         out
     }
 
-    /// The token at the beginning of `rest`, which is not empty. `None`: that depends on what follows.
+    /// The token at the beginning of `rest`, which is not empty. `None` if it depends on what follows.
     fn next(&mut self, rest: &str, at_end: bool, judge: &LinkPolicy<'_>) -> Option<Token> {
         let window = Window {
             text: &rest[..rest.floor_char_boundary(LONGEST.min(rest.len()))],
@@ -181,7 +182,7 @@ impl LinkFilter {
         self.inline(window, judge)
     }
 
-    /// The beginning of a block of code. It moves to the beginning of a line, where no renderer takes it for something else.
+    /// The beginning of a code block. It is moved to the beginning of a line, where every renderer recognizes it.
     fn open_fence(&mut self, start: &LineStart, text: &str) -> Token {
         let fence = start.fence.expect("there is one");
         let mut shown = String::new();
@@ -236,7 +237,7 @@ impl LinkFilter {
             return (start.length > 0).then_some(Token::Same(start.length));
         }
         let mut shown = String::new();
-        // Behind a paragraph, a list that goes on would be a part of it.
+        // Directly behind a paragraph, a continued list would become part of it.
         if start.has_item && start.indent < self.dedent && !self.written.is_behind_blank() {
             shown.push('\n');
         }
@@ -259,8 +260,8 @@ impl LinkFilter {
                 None => window.whole.then_some(Token::Same(1)),
             },
             b'`' => code_span(window).map(|span| match span {
-                Found::At((length, code)) => Token::Other(length, self.span(code)),
-                Found::Nowhere => {
+                Lookahead::At((length, code)) => Token::Other(length, self.span(code)),
+                Lookahead::Nowhere => {
                     let length = text.bytes().take_while(|byte| *byte == b'`').count();
                     Token::Other(length, "\\`".repeat(length))
                 }
@@ -277,8 +278,8 @@ impl LinkFilter {
                 None => Token::Same(length),
             }),
             b'h' | b'H' | b'w' | b'W' if self.written.may_begin_word() => match address(window)? {
-                Found::At(found) => Some(self.bare(&found, judge)),
-                Found::Nowhere => Some(Token::Same(self.plain(text).max(1))),
+                Lookahead::At(found) => Some(self.bare(&found, judge)),
+                Lookahead::Nowhere => Some(Token::Same(self.plain(text).max(1))),
             },
             _ if self.written.is_behind_dot() && text.starts_with(char::is_alphanumeric) => label_of_domain(window)
                 .map(|(length, is_top)| {
@@ -289,7 +290,7 @@ impl LinkFilter {
         }
     }
 
-    /// How much of the text is no more than words.
+    /// The length of plain text at the beginning of `text`.
     fn plain(&self, text: &str) -> usize {
         let bytes = text.as_bytes();
         if self.written.is_behind_dot() && text.starts_with(char::is_alphanumeric) {
@@ -309,11 +310,11 @@ impl LinkFilter {
         at
     }
 
-    /// Code on one line. Where a reader may see a table, a bar in it would cut it in two.
+    /// A code span on one line. A bar in it is escaped, because a table would split it there.
     fn span(&mut self, code: &str) -> String {
         let length = (1..).find(|length| code.split(|c| c != '`').all(|run| run.len() != *length)).unwrap_or(1);
         let marks = "`".repeat(length);
-        // Behind a bracket, some readers find the end of code with backticks in it elsewhere, and that of all code behind it.
+        // Behind a bracket, some renderers end code with backticks in it elsewhere, and all code after it too.
         self.has_backticks_in_code |= code.contains('`');
         let code =
             &if self.has_backticks_in_code { code.replace("](", &format!("]{NO_SPACE}(")) } else { code.to_owned() };
@@ -331,8 +332,8 @@ impl LinkFilter {
         let text = window.text;
         let literal = Token::Same(bang + 1);
         let label = match label_end(window.from(bang + 1))? {
-            Found::At(end) => &text[bang + 1..bang + 1 + end],
-            Found::Nowhere => return Some(literal),
+            Lookahead::At(end) => &text[bang + 1..bang + 1 + end],
+            Lookahead::Nowhere => return Some(literal),
         };
         let after = bang + 1 + label.len() + 1;
         match text.as_bytes().get(after) {
@@ -340,9 +341,9 @@ impl LinkFilter {
             Some(b'(') => {}
             _ => return Some(literal),
         }
-        let Found::At((found, length)) = destination(window.from(after + 1))? else { return Some(literal) };
+        let Lookahead::At((found, length)) = destination(window.from(after + 1))? else { return Some(literal) };
         let length = after + 1 + length;
-        let (mark, found) = if bang == 1 { ("!", Destination::Image(&found)) } else { ("", Destination::Link(&found)) };
+        let (mark, found) = if bang == 1 { ("!", LinkTarget::Image(&found)) } else { ("", LinkTarget::Link(&found)) };
         let Some(href) = judge(found) else { return Some(Token::Again(length, label.to_owned())) };
         let label = parsed::flat(label, |code| self.span(code));
         let shown = format!("{mark}[{label}]({href})");
@@ -385,9 +386,9 @@ impl LinkFilter {
         }
     }
 
-    /// An address that is a link by itself.
+    /// An address that renderers make a link of by themselves.
     fn bare(&mut self, found: &Address<'_>, judge: &LinkPolicy<'_>) -> Token {
-        let Some(href) = judge(Destination::Link(&found.href)) else {
+        let Some(href) = judge(LinkTarget::Link(&found.href)) else {
             return Token::Other(found.length, as_code(found.written));
         };
         let shown =
@@ -397,13 +398,13 @@ impl LinkFilter {
     }
 }
 
-/// Whether a text on one line holds no link, no address and no HTML, however it is read.
+/// Whether a text on one line contains no link, address or HTML under any reading.
 pub(crate) fn leads_nowhere(text: &str) -> bool {
     let mut filter = LinkFilter::new();
     filter.push(text.to_owned(), &|_| None) + &filter.finish(&|_| None) == text
 }
 
-/// The bytes that are no more than a part of a word, or of what stands between words.
+/// Bytes that can only be a part of a word, or of the space between words.
 const IS_PLAIN: [bool; 256] = {
     let mut is_plain = [true; 256];
     let mut at = 0;
@@ -411,7 +412,7 @@ const IS_PLAIN: [bool; 256] = {
         (is_plain[at], at) = (false, at + 1);
     }
     is_plain[0x7F] = false;
-    // Here characters begin that are no text, among others.
+    // First bytes of characters some of which are not plain text.
     (is_plain[0xC2], is_plain[0xE2]) = (false, false);
     let marks = b"[](!<`\\&/@.:~";
     at = 0;
@@ -421,7 +422,7 @@ const IS_PLAIN: [bool; 256] = {
     is_plain
 };
 
-/// Characters that end a line for some readers and not for others, and those that are nothing to anybody.
+/// Characters that end a line for some renderers and not for others, and those that are invisible.
 fn is_no_text(c: char) -> bool {
     (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}')
 }

@@ -1,8 +1,8 @@
-//! What comes out, as the renderers of others show it: texts made of all that is awkward in Markdown are filtered, rendered by
-//! the readers of `tests/markdown`, and must lead nowhere and hold no HTML.
+//! Checks the output with other people's renderers: texts made of awkward Markdown are filtered, rendered by the
+//! renderers of `tests/markdown`, and must lead nowhere and contain no HTML.
 //!
-//! `$DOCENT_FUZZ_SECONDS` says for how long (60), `$DOCENT_FUZZ_SEED` with which texts (1): a run without it tries the same
-//! texts in the same order every time, so that it fails for a change and not by chance. Longer runs take other seeds.
+//! `$DOCENT_FUZZ_SECONDS` sets the duration (60), `$DOCENT_FUZZ_SEED` the texts (1): without it every run tries the
+//! same texts in the same order, so that it fails because of a change and not by chance. Longer runs take other seeds.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
@@ -14,9 +14,9 @@ use serde_json::{Value, json};
 use super::tests::judge;
 use super::*;
 
-/// How many texts are asked about at once.
+/// Texts rendered in one batch.
 const BATCH: usize = 64;
-/// What [`judge`] lets through.
+/// The destinations that [`judge`] accepts.
 const ALLOWED: [&str; 5] = ["/a", "/a#b", "https://rfc.test/1", "/chart.png", "mailto:a@rfc.test"];
 
 #[test]
@@ -26,10 +26,10 @@ fn no_renderer_finds_a_way_out_or_html() {
     let time = Duration::from_secs(number("DOCENT_FUZZ_SECONDS").unwrap_or(60));
     let seed = number("DOCENT_FUZZ_SEED").unwrap_or(1);
     println!("seed {seed}, for {} s", time.as_secs());
-    let mut readers = Readers::start();
+    let mut readers = Renderers::start();
     let raw: Vec<String> = WAYS_OUT.iter().map(|text| (*text).to_owned()).collect();
     assert!(readers.faults(&raw).len() > WAYS_OUT.len() / 2, "the readers see what is not filtered");
-    let (mut dice, began, mut tried) = (Dice(seed), Instant::now(), 0_u64);
+    let (mut dice, began, mut tried) = (RandomNumbers(seed), Instant::now(), 0_u64);
     while began.elapsed() < time {
         let texts: Vec<Vec<&str>> = (0..BATCH).map(|_| pieces(&mut dice)).collect();
         for text in &texts {
@@ -39,8 +39,8 @@ fn no_renderer_finds_a_way_out_or_html() {
         tried += BATCH as u64;
         let shown: Vec<String> = texts.iter().flat_map(|text| shown_as(&text.concat())).collect();
         let Some(fault) = readers.faults(&shown).into_iter().next() else { continue };
-        let (text, fault) = shrunk(texts[number_of(&fault) / SHOWN].clone(), fault, &mut readers);
-        let out = &shown_as(&text)[number_of(&fault) % SHOWN];
+        let (text, fault) = shrunk(texts[number_of(&fault) / RENDERINGS].clone(), fault, &mut readers);
+        let out = &shown_as(&text)[number_of(&fault) % RENDERINGS];
         let (reader, what, html) = (&fault["reader"], &fault["fault"], &fault["html"]);
         panic!(
             "{reader} reads {what}\n  seed {seed}, after {tried} texts\n  text {text:?}\n  out  {out:?}\n  html {html}"
@@ -49,10 +49,10 @@ fn no_renderer_finds_a_way_out_or_html() {
     println!("{tried} texts, each shown whole, in part and as two: nothing found");
 }
 
-/// How a text is shown: whole, as far as it has come at some point, and behind another text of the same reply.
-const SHOWN: usize = 3;
+/// Renderings of each text: whole, cut off in the middle, and behind another text of the same reply.
+const RENDERINGS: usize = 3;
 
-fn shown_as(text: &str) -> [String; SHOWN] {
+fn shown_as(text: &str) -> [String; RENDERINGS] {
     let parts = piecewise(text);
     let half = parts[..parts.len() / 2].concat();
     let cut = text.floor_char_boundary(text.len() / 2);
@@ -81,8 +81,8 @@ fn piecewise(text: &str) -> Vec<String> {
     parts
 }
 
-/// The text without what it can do without.
-fn shrunk(mut pieces: Vec<&str>, mut fault: Value, readers: &mut Readers) -> (String, Value) {
+/// A minimal text with the same fault.
+fn shrunk(mut pieces: Vec<&str>, mut fault: Value, readers: &mut Renderers) -> (String, Value) {
     let mut at = 0;
     while at < pieces.len() {
         let mut fewer = pieces.clone();
@@ -95,14 +95,14 @@ fn shrunk(mut pieces: Vec<&str>, mut fault: Value, readers: &mut Readers) -> (St
     (pieces.concat(), fault)
 }
 
-/// The renderers, in one node.
-struct Readers {
+/// The renderers, in one node process.
+struct Renderers {
     child: Child,
     asked: ChildStdin,
     answers: Lines<BufReader<ChildStdout>>,
 }
 
-impl Readers {
+impl Renderers {
     fn start() -> Self {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/markdown");
         let node = std::env::var_os("DOCENT_NODE").unwrap_or_else(|| "node".into());
@@ -121,17 +121,17 @@ impl Readers {
     }
 }
 
-impl Drop for Readers {
+impl Drop for Renderers {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// Numbers that follow from a seed.
-struct Dice(u64);
+/// Pseudo-random numbers from a seed.
+struct RandomNumbers(u64);
 
-impl Dice {
+impl RandomNumbers {
     fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
@@ -145,7 +145,7 @@ impl Dice {
     }
 }
 
-fn pieces(dice: &mut Dice) -> Vec<&'static str> {
+fn pieces(dice: &mut RandomNumbers) -> Vec<&'static str> {
     let mut pieces = Vec::new();
     for _ in 0..=dice.below(14) {
         match dice.below(10) {
@@ -154,7 +154,7 @@ fn pieces(dice: &mut Dice) -> Vec<&'static str> {
             5 | 6 => pieces.push(dice.one(WAYS_OUT)),
             7 => pieces.push(dice.one(WORDS)),
             8 => pieces.push(dice.one(PARTS)),
-            _ => pieces.extend(dice.one(PLOTS).split_inclusive('\n')),
+            _ => pieces.extend(dice.one(REGRESSIONS).split_inclusive('\n')),
         }
     }
     pieces
@@ -337,8 +337,8 @@ const PARTS: &[&str] = &[
     "[|---|](/nothing)",
 ];
 
-/// Texts that have been mistaken before.
-const PLOTS: &[&str] = &[
+/// Texts that failed before.
+const REGRESSIONS: &[&str] = &[
     "<div>\n```\n</div>\n\n![x](http://evil.com)\n```\n",
     "| `a | b` |\n|---|---|\n| `x | ![x](http://evil.com)` |\n",
     "`a | ![x](http://evil.com)`|\n--|--\n",

@@ -3,14 +3,14 @@ use proptest::prelude::*;
 use super::*;
 
 /// Knows the page `/a`, the site `https://rfc.test` and the image `/chart.png`; writes `a.md` as `/a`.
-pub(super) fn judge(destination: Destination<'_>) -> Option<String> {
+pub(super) fn judge(destination: LinkTarget<'_>) -> Option<String> {
     match destination {
-        Destination::Link("/a" | "a.md" | "https://site.test/a") => Some("/a".to_owned()),
-        Destination::Link("/a#b") => Some("/a#b".to_owned()),
-        Destination::Link("https://rfc.test/1") => Some("https://rfc.test/1".to_owned()),
-        Destination::Link("mailto:a@rfc.test") => Some("mailto:a@rfc.test".to_owned()),
-        Destination::Image("/chart.png") => Some("/chart.png".to_owned()),
-        Destination::Link(_) | Destination::Image(_) => None,
+        LinkTarget::Link("/a" | "a.md" | "https://site.test/a") => Some("/a".to_owned()),
+        LinkTarget::Link("/a#b") => Some("/a#b".to_owned()),
+        LinkTarget::Link("https://rfc.test/1") => Some("https://rfc.test/1".to_owned()),
+        LinkTarget::Link("mailto:a@rfc.test") => Some("mailto:a@rfc.test".to_owned()),
+        LinkTarget::Image("/chart.png") => Some("/chart.png".to_owned()),
+        LinkTarget::Link(_) | LinkTarget::Image(_) => None,
     }
 }
 
@@ -21,7 +21,7 @@ fn filtered(pieces: &[&str]) -> String {
     out
 }
 
-/// As [`filtered`], with what has no width shown as a middle dot.
+/// As [`filtered`], with zero-width characters shown as a middle dot.
 fn seen(text: &str) -> String {
     filtered(&[text]).replace(NO_SPACE, "·")
 }
@@ -220,7 +220,7 @@ proptest! {
 
     #[test]
     fn however_it_is_cut_the_same_text_comes_out(text in markdown(), cuts in prop::collection::vec(1_usize..9, 0..60), pad in 0_usize..3) {
-        // Some texts are long enough for the limit to matter.
+        // Some texts are long enough to reach the limit.
         let text = if pad == 2 { format!("{text}{}{text}", "z".repeat(LONGEST - 7)) } else { text };
         let mut pieces = Vec::new();
         let mut rest = text.as_str();

@@ -1,15 +1,15 @@
-//! What the model is told. Pure: the same question, thread and passages give the same request.
+//! The model's request. Pure: the same question, thread and passages give the same request.
 //!
 //! ```text
-//!   system     the rules, then the site owner's wishes
+//!   system     the rules, then the site owner's instructions
 //!   history    as many of the last turns as there is room for
 //!   question   with what the reader points at, and the page the reader is on
 //!   search     a call already made, and its passages
 //!   …          the model's own searches, and theirs
 //! ```
 //!
-//! Everything but the rules and the question gives way when the model's context is small, or when the question has made the model
-//! read much already.
+//! Everything but the rules and the question is shortened when the model's context is small, or when the question has
+//! used most of its budget.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -20,13 +20,13 @@ use serde_json::{Value, json};
 
 use crate::ask::{ContextItem, ContextKind};
 use crate::bounds::{TURNS, cut};
-use crate::site::Site;
+use crate::site::SiteSettings;
 use crate::thread::Turn;
 
-/// The name of the tool under which passages are given to the model and shown to the reader.
+/// The name of the tool under which passages are given to the model and displayed to the reader.
 pub const SEARCH_TOOL: &str = "search";
 
-/// What a model says in a comment when the docs hold no answer, and before the questions it suggests.
+/// The comment by which a model notes that the docs hold no answer, and the one before its suggested questions.
 pub(crate) const UNANSWERED: &str = "docent:unanswered";
 pub(crate) const SUGGESTIONS: &str = "docent:suggestions";
 
@@ -55,29 +55,29 @@ Second question?
 
 /// The longest reply, in tokens.
 const REPLY: u32 = 2_048;
-/// What one question makes a model read at most, in tokens, in all its calls but the one that puts a question in other words;
-/// that one reads no more than is left of 64,000.
-pub(crate) const MOST: u32 = 56_000;
-/// What is kept free for what our count of tokens misses.
+/// Most input of one question in tokens, over all model calls except the rewriting of the question, which takes at most
+/// what this leaves of 64,000.
+pub(crate) const INPUT_BUDGET: u32 = 56_000;
+/// Reserve for the inaccuracy of our token count, in tokens.
 const SLACK: u32 = 300;
-/// How much of one thing the reader points at is told, of the path it has, and of the page the reader is on, in bytes.
+/// Most bytes of one selected or attached item, of its path, and of the page the reader is on.
 const ITEM: usize = 8_000;
 const PATH: usize = 400;
 const PAGE: usize = 4_000;
-/// What a fence around a text takes, mostly.
+/// Usual size of a fence around a text, in bytes.
 const FENCE: usize = 8;
-/// How much of a search's words and of what a model said with it is told again, in bytes.
+/// Most bytes repeated of a search query, and of the text that the model wrote with it.
 const QUERY: usize = 8_000;
 const SAID: usize = 8_000;
 
-/// What is known when the model is asked.
+/// What a request is built from.
 #[derive(Debug, Clone, Copy)]
 pub struct PromptInput<'a> {
-    pub site: &'a Site,
+    pub site: &'a SiteSettings,
     pub turns: &'a [Turn],
     pub question: &'a str,
     pub query: &'a str,
-    /// What was asked before, where its words helped the query.
+    /// An earlier question whose words were added to the query.
     pub after: Option<&'a str>,
     pub call_id: &'a str,
     pub passages: &'a [Arc<Passage>],
@@ -87,45 +87,45 @@ pub struct PromptInput<'a> {
     pub current_path: Option<&'a str>,
     /// The text of the page the reader is on, where the question is about it.
     pub current_page: Option<&'a str>,
-    /// What the model did with the steps before this one.
+    /// The earlier steps of this reply.
     pub steps: &'a [Step],
-    /// Whether the model can search at all, and whether it still may.
+    /// Whether the model has the search tool, and may still use it.
     pub tools: Tools,
-    /// How much the model can read and write together, in tokens.
+    /// The model's context in tokens, for input and output together.
     pub context_tokens: u32,
-    /// How much the question may still make the model read, in tokens.
+    /// The input that the question may still use, in tokens.
     pub left_tokens: u32,
 }
 
-/// The model's way to more passages.
+/// The availability of the search tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tools {
-    /// It is not told that there is one.
+    /// Not offered.
     Hidden,
     Offered,
-    /// It had its searches; this time it answers.
+    /// All searches were made; the model must answer now.
     UsedUp,
 }
 
-/// One call of the model that was not the last.
+/// One model call that was not the last.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Step {
     pub said: String,
     pub calls: Vec<AnsweredCall>,
 }
 
-/// A tool call and how it was answered.
+/// A tool call and its result.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AnsweredCall {
     pub id: String,
     pub name: String,
     pub input: Value,
-    /// What was found, or what is wrong with the call.
+    /// The passages found, or the error of the call.
     pub answer: Result<Vec<Arc<Passage>>, String>,
 }
 
-/// The model's request: the conversation so far, the question with what the asker points at, and the search as a call
-/// already made. Tools are offered as long as as much again can be read after this.
+/// The model's request: the conversation so far, the question with selected items, and the first search as a call
+/// already made. Tools are offered as long as the budget allows for a request of the same size after this one.
 pub fn request(input: &PromptInput<'_>) -> Request {
     let max_tokens = REPLY.min(input.context_tokens / 4);
     let window = input.context_tokens.saturating_sub(max_tokens).min(input.left_tokens);
@@ -134,7 +134,7 @@ pub fn request(input: &PromptInput<'_>) -> Request {
     room.take(system.len());
     let question = question(input, room.0 / 2);
     room.take(question.len());
-    // History may crowd out a quarter of what is left, and takes what the passages leave.
+    // History may take a quarter of the rest ahead of the passages, and whatever they leave.
     let reserved = history(input.turns, room.0 / 4).1;
     let mut for_passages = ByteBudget(room.0 - reserved);
     let given = searches(input, &mut for_passages);
@@ -157,7 +157,7 @@ pub fn request(input: &PromptInput<'_>) -> Request {
     request
 }
 
-/// How much a request makes a model read, in tokens, as far as we can tell.
+/// The estimated input of a request, in tokens.
 pub(crate) fn tokens(request: &Request) -> u32 {
     let parts = request.messages.iter().flat_map(|message| &message.parts).map(|part| match part {
         ContentPart::Text { text } => text.len(),
@@ -168,11 +168,11 @@ pub(crate) fn tokens(request: &Request) -> u32 {
     u32::try_from(bytes.div_ceil(BYTES)).unwrap_or(u32::MAX)
 }
 
-/// A token is about four bytes of English and one letter of Chinese, which has three: so three bytes a token errs on the safe
-/// side.
+/// Bytes per token. A token is about four bytes of English, or one Chinese character of three bytes: three is the safe
+/// estimate.
 const BYTES: usize = 3;
 
-/// Bytes that may still be told.
+/// Bytes that may still be added.
 struct ByteBudget(usize);
 
 impl ByteBudget {
@@ -214,7 +214,7 @@ fn question(input: &PromptInput<'_>, most: usize) -> String {
         let head = format!("\n\n{what} the reader points at{from}:\n");
         let value = cut(&item.value, ITEM.min(most.saturating_sub(text.len() + head.len() + FENCE)));
         let value = fenced(&value);
-        // Also where a fence is longer than most.
+        // For a fence that is longer than usual.
         if text.len() + head.len() + value.len() > most {
             break;
         }
@@ -231,7 +231,7 @@ fn question(input: &PromptInput<'_>, most: usize) -> String {
     text
 }
 
-/// The last turns that fit, and how much they are.
+/// The last turns that fit, and their size.
 fn history(turns: &[Turn], room: usize) -> (&[Turn], usize) {
     let mut first = turns.len();
     let mut sum = 0;
@@ -247,7 +247,7 @@ fn history(turns: &[Turn], room: usize) -> (&[Turn], usize) {
     (&turns[first..], sum)
 }
 
-/// The searches and what they found, as much of each as there is room for.
+/// The searches with their results, shortened to fit.
 fn searches(input: &PromptInput<'_>, room: &mut ByteBudget) -> Vec<Message> {
     let query_room = QUERY.min(room.0 / 8);
     let ours = AnsweredCall {
@@ -289,7 +289,7 @@ fn searches(input: &PromptInput<'_>, room: &mut ByteBudget) -> Vec<Message> {
     messages
 }
 
-/// The best passages, as many as fit, with the words that the docs never mention; or what is wrong with the call.
+/// The best passages that fit, with the words that the docs never mention; or the error of the call.
 fn output(call: &AnsweredCall, never_mentioned: &[String], room: usize) -> String {
     let passages = match &call.answer {
         Ok(passages) => passages,
@@ -328,7 +328,7 @@ fn search_tool() -> ToolSpec {
     }
 }
 
-/// Fences a text with more backticks than it holds in a row, so that nothing in it can end the fence.
+/// Fences a text with more backticks than its longest run, so that nothing in it can end the fence.
 fn fenced(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat((longest + 1).max(3));

@@ -52,7 +52,7 @@ fn turn(question: &str, answer: &str) -> Turn {
     }
 }
 
-fn input<'a>(site: &'a Site, passages: &'a [Arc<Passage>]) -> PromptInput<'a> {
+fn input<'a>(site: &'a SiteSettings, passages: &'a [Arc<Passage>]) -> PromptInput<'a> {
     PromptInput {
         site,
         turns: &[],
@@ -68,13 +68,17 @@ fn input<'a>(site: &'a Site, passages: &'a [Arc<Passage>]) -> PromptInput<'a> {
         steps: &[],
         tools: Tools::Offered,
         context_tokens: 128_000,
-        left_tokens: MOST,
+        left_tokens: INPUT_BUDGET,
     }
 }
 
 #[test]
 fn a_whole_request() {
-    let site = Site { instructions: Some(Arc::from("Be kind. Use ``` fences.")), suggestions: true, ..Site::default() };
+    let site = SiteSettings {
+        instructions: Some(Arc::from("Be kind. Use ``` fences.")),
+        suggestions: true,
+        ..SiteSettings::default()
+    };
     let items = [
         ContextItem { kind: ContextKind::Code, value: "```\nx".into(), path: Some("a.ts".into()) },
         ContextItem { kind: ContextKind::TextSelection, value: "Backoff".into(), path: None },
@@ -105,7 +109,7 @@ fn a_whole_request() {
 
 #[test]
 fn the_builtin_model_is_told_of_no_tools() {
-    let site = Site::default();
+    let site = SiteSettings::default();
     let request = request(&PromptInput { tools: Tools::Hidden, context_tokens: u32::MAX, ..input(&site, &[]) });
     assert!(request.tools.is_empty() && !request.system.contains("search again"));
     assert_eq!((request.tool_choice, request.messages.len()), (ToolChoice::None, 3));
@@ -113,7 +117,7 @@ fn the_builtin_model_is_told_of_no_tools() {
 
 #[test]
 fn in_a_small_context_the_best_passages_and_the_last_turns_stay() {
-    let site = Site::default();
+    let site = SiteSettings::default();
     let passages: Vec<Arc<Passage>> = (0..20).map(|n| passage(n, 2_000)).collect();
     let turns: Vec<Turn> = (0..20).map(|n| turn(&format!("Question {n}?"), &"y".repeat(500))).collect();
     let request = request(&PromptInput { turns: &turns, context_tokens: 8_000, ..input(&site, &passages) });
@@ -124,13 +128,13 @@ fn in_a_small_context_the_best_passages_and_the_last_turns_stay() {
 
 #[test]
 fn a_model_may_search_as_long_as_as_much_again_can_be_read() {
-    let site = Site::default();
+    let site = SiteSettings::default();
     let passages: Vec<Arc<Passage>> = (0..50).map(|n| passage(n, 2_000)).collect();
     let choice = |found: usize, left_tokens| {
         request(&PromptInput { left_tokens, ..input(&site, &passages[..found]) }).tool_choice
     };
-    assert_eq!(choice(5, MOST), ToolChoice::Auto);
-    assert_eq!(choice(50, MOST), ToolChoice::None);
+    assert_eq!(choice(5, INPUT_BUDGET), ToolChoice::Auto);
+    assert_eq!(choice(50, INPUT_BUDGET), ToolChoice::None);
     assert_eq!(choice(0, 500), ToolChoice::None);
 }
 
@@ -142,7 +146,7 @@ proptest! {
         items in 0_usize..60, item in 0_usize..50_000, mark in "[z`é]", path in 0_usize..100_000, searches in 0_usize..4,
         said in 0_usize..50_000,
     ) {
-        let site = Site::default();
+        let site = SiteSettings::default();
         let passages: Vec<Arc<Passage>> = (0..passages).map(|n| passage(n, length)).collect();
         let turns: Vec<Turn> = (0..turns).map(|_| turn("And?", &"y".repeat(answer))).collect();
         let item = ContextItem { kind: ContextKind::Code, value: mark.repeat(item), path: Some("p".repeat(path)) };

@@ -1,12 +1,12 @@
 //! What to search for, given the conversation.
 
-/// Words that lean on something said before, or pointed at.
-const LEANING: &[&str] = &["it", "this", "those", "these", "they", "them", "same", "else"];
+/// Words that refer to something said or selected before.
+const BACK_REFERENCES: &[&str] = &["it", "this", "those", "these", "they", "them", "same", "else"];
 
-/// Words that do so unless they mean something else where they stand: "is there", "a setting that", "one key".
+/// Words that do so except in phrases such as "is there", "a setting that", "one key".
 const SOMETIMES: &[&str] = &["that", "there", "one"];
 
-/// What stands before one of those when it leans.
+/// What precedes one of those when it refers back.
 const BEFORE: &[&str] = &[
     "about", "after", "and", "at", "before", "can", "did", "do", "does", "for", "from", "how", "if", "in", "like",
     "of", "on", "than", "to", "was", "which", "why", "with", "without", "would",
@@ -16,15 +16,15 @@ const BEFORE: &[&str] = &[
 const OPENINGS: &[&str] =
     &["and ", "or ", "but ", "what about", "how about", "also ", "then ", "und ", "oder ", "et ", "y ", "e "];
 
-/// How much of a selection is searched for, in characters.
+/// Longest part of a selection that is searched for, in characters.
 const SELECTION: usize = 300;
 
 /// What to search for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct SearchWords {
-    /// The words that lead.
+    /// The words that decide.
     pub(crate) text: String,
-    /// An earlier question whose words only help: `And retries?` after one about webhooks asks for retries.
+    /// An earlier question whose words have less weight: `And retries?` after a question about webhooks.
     pub(crate) after: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl SearchWords {
         Self { text: text.into(), after: None }
     }
 
-    /// All of the words, as they are shown.
+    /// All of the words, for display.
     pub(crate) fn words(&self) -> String {
         match &self.after {
             Some(after) => format!("{} {after}", self.text),
@@ -42,9 +42,9 @@ impl SearchWords {
     }
 }
 
-/// What to search for: the question; and when it does not stand alone, also what the asker has selected, or else the
-/// last question before it that does. What a question points at belongs to it; what it only follows up on helps.
-/// `before` holds the earlier questions, newest first.
+/// What to search for: the question; if it is incomplete without context, also what the asker has selected, or
+/// otherwise the last earlier question that is complete. A topic that the question refers to is part of the query; one
+/// that it merely follows gives words of less weight. `before` holds the earlier questions, newest first.
 pub(crate) fn query<'a>(
     question: &str,
     selected: Option<&str>,
@@ -64,7 +64,7 @@ pub(crate) fn query<'a>(
     }
 }
 
-/// Whether a question cannot be understood without what went before.
+/// Whether a question is incomplete without the conversation before it.
 pub(crate) fn leans(question: &str) -> bool {
     let lower = question.trim().to_lowercase();
     let words = words(question);
@@ -74,13 +74,13 @@ pub(crate) fn leans(question: &str) -> bool {
         || points_back(&words)
 }
 
-/// Whether a word of a question stands for something that was said before.
+/// Whether a word of a question refers to something said before.
 fn points_back(words: &[String]) -> bool {
     let is = |at: usize, known: &[&str]| known.contains(&words[at].as_str());
     let sometimes = |at: usize| {
         is(at, SOMETIMES) && at > 0 && (at + 1 == words.len() && words[at - 1] != "is" || is(at - 1, BEFORE))
     };
-    (0..words.len()).any(|at| is(at, LEANING) || sometimes(at))
+    (0..words.len()).any(|at| is(at, BACK_REFERENCES) || sometimes(at))
 }
 
 fn words(question: &str) -> Vec<String> {

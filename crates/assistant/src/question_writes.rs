@@ -1,8 +1,8 @@
-//! Questions on their way to the disk.
+//! Stores questions while their replies are made.
 //!
-//! A question is written while its reply is made, in a task of its own: the first words do not wait for it, and it is kept
-//! even when its reader leaves. Only the end of the reply waits. Somebody who goes on with the thread in the meantime waits
-//! here for the question to be there.
+//! A question is written in a task of its own: the first words of the reply do not wait for it, and it is stored even
+//! if its reader leaves. Only the end of the reply waits for it. A request that continues the thread meanwhile waits
+//! here until the question is stored.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -18,10 +18,10 @@ use tracing::{Instrument, error};
 use crate::dialogue::NewQuestion;
 use crate::thread::{Threads, Turn};
 
-/// How long somebody waits for a question that is not kept yet. It may be one that nobody reads the reply to.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Longest wait for a question to be stored. Its reply may have no reader, and so no end.
+const STORE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The threads whose newest question is not kept yet.
+/// The threads whose newest question is not stored yet.
 #[derive(Debug, Clone)]
 pub(crate) struct QuestionWrites {
     threads: Arc<dyn Threads>,
@@ -31,7 +31,7 @@ pub(crate) struct QuestionWrites {
 #[derive(Debug, Default)]
 struct PendingThreads(Mutex<HashMap<ThreadId, watch::Receiver<()>>>);
 
-/// A thread that others wait for. They do so until this is dropped.
+/// A thread that later requests wait for, until this is dropped.
 #[derive(Debug)]
 struct Announced {
     under_way: Arc<PendingThreads>,
@@ -39,14 +39,14 @@ struct Announced {
     done: watch::Sender<()>,
 }
 
-/// A question that is going to be kept. Dropping it gives that up.
+/// A question to be stored. Dropping it abandons that.
 #[derive(Debug)]
 pub(crate) struct PendingQuestion {
     threads: Arc<dyn Threads>,
     announced: Announced,
 }
 
-/// A question that is being kept, and where its answer goes.
+/// A question being stored, and where its answer goes.
 #[derive(Debug)]
 pub(crate) struct StoredQuestion {
     threads: Arc<dyn Threads>,
@@ -59,7 +59,7 @@ impl QuestionWrites {
         Self { threads, under_way: Arc::default() }
     }
 
-    /// Tells those who go on with this thread to wait.
+    /// Makes requests that continue this thread wait.
     pub(crate) fn announce(&self, thread: ThreadId) -> PendingQuestion {
         let (done, wait) = watch::channel(());
         self.under_way.threads().insert(thread, wait);
@@ -67,18 +67,19 @@ impl QuestionWrites {
         PendingQuestion { threads: Arc::clone(&self.threads), announced }
     }
 
-    /// Waits until the newest question of a thread is kept, if there is one that is not.
-    pub(crate) async fn are_done(&self, thread: ThreadId) {
+    /// Waits until the newest question of a thread is stored.
+    pub(crate) async fn stored(&self, thread: ThreadId) {
         let under_way = self.under_way.threads().get(&thread).cloned();
         if let Some(mut under_way) = under_way {
-            // Nothing is ever sent: it fails when the sender is gone. After too long the store is asked all the same.
-            let _ = timeout(PATIENCE, under_way.changed()).await;
+            // No value is ever sent: the wait ends when the sender is dropped. After the timeout the store is read all
+            // the same.
+            let _ = timeout(STORE_TIMEOUT, under_way.changed()).await;
         }
     }
 }
 
 impl PendingQuestion {
-    /// Sees to it that the question is written, whether or not anybody waits for it or still reads the reply.
+    /// Writes the question in a task of its own, independent of the reply's reader.
     pub(crate) fn keep(self, asked: NewQuestion) -> StoredQuestion {
         let Self { threads, announced } = self;
         let thread = announced.thread;
@@ -96,13 +97,13 @@ impl PendingQuestion {
 }
 
 impl StoredQuestion {
-    /// Waits for the question to be kept, without an answer, and says whether it could be.
+    /// Waits for the question to be stored, without an answer; returns whether it was.
     pub(crate) async fn unanswered(self) -> bool {
-        // A store that panics has not kept anything.
+        // A panic in the store means that nothing was stored.
         self.written.await.unwrap_or(false)
     }
 
-    /// Keeps the answer too, and says whether there is a conversation that it belongs to.
+    /// Stores the answer too; returns whether its question was stored.
     pub(crate) async fn answered(self, turn: Turn) -> bool {
         let Self { threads, thread, written } = self;
         // In a task of its own: it is finished even if the reader leaves now.
@@ -119,7 +120,7 @@ impl StoredQuestion {
 
 impl Drop for Announced {
     fn drop(&mut self) {
-        // Another question of the thread may be under way by now.
+        // A later question of the thread may be pending by now.
         if let Entry::Occupied(entry) = self.under_way.threads().entry(self.thread)
             && entry.get().same_channel(&self.done.subscribe())
         {
@@ -134,7 +135,7 @@ impl PendingThreads {
     }
 }
 
-/// In one go, for each write is a flush of the disk.
+/// In one transaction, because each flush of the disk costs time.
 async fn write(threads: &dyn Threads, asked: NewQuestion) -> Result<(), StoreError> {
     match asked.begin {
         Some(mut thread) => {

@@ -6,8 +6,8 @@
 //!                                      └── at most three times ──────┘
 //! ```
 //!
-//! The last time the model is asked it has no tools, so that a reply always ends in words. Only then is it known whether the docs
-//! hold an answer, and a reply without one has no sources. What all calls of the model read together is bounded.
+//! In its last call the model has no tools, so that a reply always ends in text. Only then is it known whether the docs
+//! hold an answer, and a reply without one has no sources. The input of all model calls together is limited.
 
 use std::sync::Arc;
 
@@ -30,15 +30,15 @@ use crate::reply_text::ReplyText;
 use crate::retrieval::Retrieval;
 use crate::rewrite::rewrite;
 
-/// How many searches a model may make of its own, and how often it is asked at most before it has to answer.
+/// Most searches that a model may make, and most model calls before it has to answer.
 const SEARCHES: usize = 3;
-/// How many calls of one step are looked at.
+/// Most tool calls of one step that are read.
 const CALLS: usize = 2 * SEARCHES;
-/// The longest query of a model, in characters, and of our own search.
+/// Longest query, in characters, of the model's searches and of our own.
 const LONGEST_QUERY: usize = 300;
 const OUR_LONGEST_QUERY: usize = 2_000;
 
-/// The reply itself. Retrieval first, always, and shown as a tool call; then the model.
+/// The reply: a search first, always, displayed as a tool call; then the model.
 pub(crate) fn events(
     model: Arc<dyn Model>,
     clock: Arc<dyn Clock>,
@@ -50,7 +50,7 @@ pub(crate) fn events(
 ) -> BoxStream<'static, StreamEvent> {
     let thread_id = Some(dialogue.id);
     let mut reply_text = ReplyText::default();
-    // What is needed for a moment is put into boxes, so that a reply that waits for its model does not hold the room.
+    // Short-lived futures are boxed, so that a reply waiting for its model does not hold their memory.
     Box::pin(stream! {
         yield StreamEvent::Start { message_id: answer_id, thread_id };
         yield StreamEvent::StepStart;
@@ -64,10 +64,10 @@ pub(crate) fn events(
         yield StreamEvent::ToolResult { id: call_id.clone(), output: ToolOutput::Passages(passages.clone()) };
         drop(passages);
 
-        // The question is kept while the model answers. Only the end of the reply waits for that, whichever it is.
+        // The question is stored while the model answers. Only the end of the reply waits for that.
         let kept = writing.keep(dialogue.asked());
         let leans = query::leans(&dialogue.question);
-        let mut left_tokens = prompt::MOST;
+        let mut left_tokens = prompt::INPUT_BUDGET;
         let mut steps: Vec<Step> = Vec::new();
         let mut searches = 0;
         let mut is_first = true;
@@ -175,7 +175,7 @@ pub(crate) fn events(
             }
             total += spent;
             let usage = std::mem::take(&mut spent);
-            // A model that neither spoke nor searched is asked once more, without tools.
+            // A model that neither wrote nor searched is called once more, without tools.
             let says_nothing = step.said.is_empty() && !reply_text.says_unanswered();
             let is_silent = says_nothing && end != FinishReason::ContentFilter;
             if tools == Tools::Offered && (is_silent || !step.calls.is_empty()) {
@@ -200,7 +200,7 @@ pub(crate) fn events(
             dialogue.turn.answered = holds && !is_mute && !reply_text.says_unanswered();
             if dialogue.turn.answered {
                 let last = steps.iter().rev().flat_map(|step| step.calls.iter().rev()).find_map(|call| call.answer.as_ref().ok());
-                let sources = retrieval.leant_on(reply_text.links(), last.map(Vec::as_slice));
+                let sources = retrieval.sources_of(reply_text.links(), last.map(Vec::as_slice));
                 for (number, passage) in (1..).zip(sources) {
                     yield StreamEvent::Source { id: format!("source-{number}"), passage };
                 }
@@ -224,7 +224,7 @@ pub(crate) fn events(
     })
 }
 
-/// What to search for, and what it cost to find that out. Only a question that leans on the conversation costs anything.
+/// What to search for, and the tokens used to decide that: only a question that is incomplete alone uses any.
 async fn look_for(model: &dyn Model, dialogue: &Dialogue, context: &[ContextItem]) -> (SearchWords, Usage) {
     let (question, before) = (dialogue.question.as_str(), dialogue.before.as_slice());
     let selected = context.iter().find(|item| item.kind == ContextKind::TextSelection);
@@ -260,7 +260,7 @@ fn trouble(sentence: impl Into<String>) -> StreamEvent {
     StreamEvent::Error { sentence: sentence.into() }
 }
 
-/// What a call wants to search for, or what the model is told is wrong with it.
+/// The query of a call, or the error for the model.
 fn wanted(name: &str, input: &Value, searches: usize) -> Result<String, String> {
     if name != SEARCH_TOOL {
         let name: String = name.chars().take(60).collect();
@@ -275,7 +275,7 @@ fn wanted(name: &str, input: &Value, searches: usize) -> Result<String, String> 
     Ok(query.chars().take(LONGEST_QUERY).collect())
 }
 
-/// What is said when the model said nothing.
+/// The text of a reply whose model wrote nothing.
 const fn without_words(end: FinishReason, unanswered: bool) -> &'static str {
     match end {
         FinishReason::ContentFilter => "The model declines to answer this. Ask in other words.",

@@ -1,4 +1,4 @@
-//! The text of a reply on its way to the reader, and what the model has noted beside it.
+//! The text of a reply as it is sent, and the model's notes in comments.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use crate::link_filter::{LinkFilter, leads_nowhere};
 use crate::prompt::{SUGGESTIONS, Step, UNANSWERED};
 use crate::targets::Targets;
 
-/// How many questions are suggested, and how long each may be, in characters.
+/// Most suggested questions, and the longest, in characters.
 const SUGGESTED: usize = 3;
 const LONGEST_SUGGESTION: usize = 200;
 
-/// The text of a reply on its way to the reader.
+/// The text of a reply as it is sent.
 pub(crate) struct ReplyText {
     filter: LinkFilter,
-    /// The id of the text that is open, and how many there were.
+    /// The id of the open text, and the number of texts so far.
     open: Option<Arc<str>>,
     texts: usize,
-    /// All that was told.
+    /// All text that was sent.
     answer: String,
-    /// Where in it this step's text begins.
+    /// The offset in it at which this step's text begins.
     step: usize,
 }
 
@@ -31,28 +31,28 @@ impl Default for ReplyText {
 }
 
 impl ReplyText {
-    /// What of the model's next words may leave now.
+    /// The part of the model's text that can be sent now.
     pub(crate) fn take(&mut self, words: String, targets: &Targets) -> TextEvents {
         let text = self.filter.push(words, &|destination| targets.judge(destination));
         self.say(text)
     }
 
-    /// All that was told, as it is kept.
+    /// All text that was sent, as stored.
     pub(crate) fn answer(&self) -> String {
         self.answer.trim_end().to_owned()
     }
 
-    /// Where the links that were told lead to, in order.
+    /// The destinations of the links that were sent, in order.
     pub(crate) fn links(&self) -> &[String] {
         self.filter.links()
     }
 
-    /// Whether there was a word yet.
+    /// Whether any text was sent.
     pub(crate) fn has_spoken(&self) -> bool {
         !self.answer.trim().is_empty()
     }
 
-    /// Words of our own, or words that may leave.
+    /// Sends text of our own, or text that passed the filter.
     pub(crate) fn say(&mut self, text: String) -> TextEvents {
         let mut words = TextEvents::default();
         if !text.is_empty() {
@@ -81,7 +81,7 @@ impl ReplyText {
         id
     }
 
-    /// Ends the text that is open, and hands what was said since the last one to the step.
+    /// Ends the open text, and adds what was sent since the last one to the step.
     pub(crate) fn close(&mut self, targets: &Targets, step: &mut Step) -> TextEvents {
         let rest = self.filter.finish(&|destination| targets.judge(destination));
         let mut words = self.say(rest);

@@ -1,4 +1,4 @@
-//! What a reply finds in the docs, and which of it an answer leans on.
+//! What a reply finds in the docs, and which of it the answer cites.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,25 +7,24 @@ use docent_search::{Asker, Filter, PageContent, Query, Snapshot};
 use docent_types::Passage;
 
 use crate::query::SearchWords;
-use crate::site::Site;
+use crate::site::SiteSettings;
 use crate::targets::{Targets, decoded};
 use crate::thread::CitedPage;
 
-/// Passages below this score do not hold an answer.
-const FITS: f32 = 0.1;
-/// When the best passage is below this, it is so unlikely to answer that the question counts as unanswered.
-const ANSWERS: f32 = 0.4;
-/// A passage is a source when it scores at least this share of the best one.
-const LEANS: f32 = 0.6;
-/// No more than so many are sources of one search: an answer seldom leans on more. What it links besides becomes one at its
-/// end.
+/// Passages below this score are dropped.
+const MIN_SCORE: f32 = 0.1;
+/// If the best passage scores below this, the question counts as unanswered.
+const MIN_ANSWER_SCORE: f32 = 0.4;
+/// A passage is a source if it scores at least this share of the best one.
+const SOURCE_SHARE: f32 = 0.6;
+/// Most sources of one search: an answer seldom uses more. Other pages that it links become sources at its end.
 const SOURCES: usize = 3;
-/// For a model that only quotes: of how many pages it is given all sections, and how many of each page. A search gives one
-/// section a page, and what answers may stand in another.
+/// For a model that only quotes: the number of pages of which it gets all sections, and the most sections of each. A
+/// search returns one section a page, and the answer may be in another.
 const PAGES: usize = 2;
 const SECTIONS: usize = 60;
 
-/// How many words are told that the docs never mention, and how long such a word may be, in characters.
+/// Most words reported that the docs never mention, and the longest such word, in characters.
 const NAMES: usize = 3;
 const LONGEST_NAME: usize = 40;
 
@@ -33,17 +32,17 @@ const LONGEST_NAME: usize = 40;
 #[derive(Debug)]
 pub(crate) struct Retrieval {
     pub(crate) targets: Targets,
-    /// How many passages a search gives at most.
+    /// Most passages of a search.
     limit: usize,
     filter: Filter,
-    /// Where the reader says to be, and which page of the site that is.
+    /// The path that the reader is on according to the client, and the page of the site at that path.
     current_path: Option<String>,
     near: Option<String>,
-    /// Everything that was found, in order.
+    /// All passages found, in order.
     found: Vec<Arc<Passage>>,
     /// How many of them our own search found.
     ours: usize,
-    /// What was sent as sources, one passage a page.
+    /// The passages sent as sources, one a page.
     sent: Vec<Arc<Passage>>,
 }
 
@@ -53,7 +52,7 @@ impl Retrieval {
         limit: usize,
         filter: Filter,
         current_path: Option<String>,
-        site: Site,
+        site: SiteSettings,
     ) -> Self {
         let near = current_path.as_deref().map(|path| path_on_site(path, &site, &docs));
         let here = near.as_deref().and_then(|path| docs.path_of(path)).map(str::to_owned);
@@ -62,30 +61,30 @@ impl Retrieval {
         Self { targets, limit, filter, current_path, near, found, ours: 0, sent }
     }
 
-    pub(crate) const fn site(&self) -> &Site {
+    pub(crate) const fn site(&self) -> &SiteSettings {
         self.targets.site()
     }
 
-    /// Where the reader says to be.
+    /// The path that the reader is on according to the client.
     pub(crate) fn current_path(&self) -> Option<&str> {
         self.current_path.as_deref()
     }
 
-    /// The page the reader is on, where a question that leans on something, or what was found for it, is about it.
+    /// The page the reader is on, if a question that is incomplete alone, or its search result, is about that page.
     pub(crate) fn page_asked_about(&self, leans: bool) -> Option<PageContent> {
         let here = self.targets.here()?;
         let about = leans || self.ours().iter().any(|passage| passage.path == here);
         if about { self.targets.docs().page(here) } else { None }
     }
 
-    /// Our own search, before the model makes any: the passages that fit, best first.
+    /// Our own search, before any of the model's: the passages above the score limit, best first.
     pub(crate) async fn search_first(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
         let passages = self.search(query).await;
         self.ours = passages.len();
         passages
     }
 
-    /// The passages that fit, best first.
+    /// The passages above the score limit, best first.
     pub(crate) async fn search(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
         let passages = self.look_up(query).await;
         for passage in &passages {
@@ -95,7 +94,7 @@ impl Retrieval {
         passages
     }
 
-    /// The words of our own search that the docs never mention: the first few.
+    /// The first few words of our own search that the docs never mention.
     pub(crate) fn never_mentioned(&self, query: &SearchWords) -> Vec<String> {
         let mut words = self.targets.docs().never_mentioned(&query.text);
         words.retain(|word| word.chars().count() <= LONGEST_NAME);
@@ -103,7 +102,7 @@ impl Retrieval {
         words
     }
 
-    /// What our own search found, and the other sections of the pages that came out best.
+    /// The result of our own search, and the other sections of its best pages.
     pub(crate) fn ours_with_pages(&mut self, query: &SearchWords) -> Vec<Arc<Passage>> {
         let mut all = self.ours().to_vec();
         let query = Query { limit: SECTIONS, ..self.query(query) };
@@ -119,14 +118,14 @@ impl Retrieval {
         all
     }
 
-    /// What our own search found.
+    /// The result of our own search.
     pub(crate) fn ours(&self) -> &[Arc<Passage>] {
         &self.found[..self.ours]
     }
 
     async fn look_up(&self, query: &SearchWords) -> Vec<Arc<Passage>> {
         let found = self.targets.docs().find(&self.query(query)).await;
-        found.into_iter().filter(|passage| passage.score >= FITS).map(Arc::new).collect()
+        found.into_iter().filter(|passage| passage.score >= MIN_SCORE).map(Arc::new).collect()
     }
 
     fn query(&self, query: &SearchWords) -> Query {
@@ -141,9 +140,9 @@ impl Retrieval {
         }
     }
 
-    /// What an answer with these links leans on: the best of our own search, and the pages that are linked; where none is, the
-    /// best of the last search that the model made.
-    pub(crate) fn leant_on(&mut self, links: &[String], last: Option<&[Arc<Passage>]>) -> Vec<Arc<Passage>> {
+    /// The sources of an answer with these links: the best of our own search, and the linked pages; without links, the
+    /// best of the model's last search.
+    pub(crate) fn sources_of(&mut self, links: &[String], last: Option<&[Arc<Passage>]>) -> Vec<Arc<Passage>> {
         let ours = self.ours().to_vec();
         let mut sources = self.best(&ours);
         sources.extend(self.linked(links));
@@ -153,13 +152,13 @@ impl Retrieval {
         sources
     }
 
-    /// Of these the ones an answer leans on: the best, and some that come near it. No page twice in a reply.
+    /// The sources among these passages: the best, and those close to it. No page twice in a reply.
     fn best(&mut self, passages: &[Arc<Passage>]) -> Vec<Arc<Passage>> {
         let best = passages.first().map_or(0.0, |passage| passage.score);
-        self.send(passages.iter().filter(|passage| passage.score >= best * LEANS), SOURCES)
+        self.send(passages.iter().filter(|passage| passage.score >= best * SOURCE_SHARE), SOURCES)
     }
 
-    /// Of all that was found, the pages these links lead to, in the order of the links.
+    /// Of all passages found, those of the linked pages, in the order of the links.
     fn linked(&mut self, links: &[String]) -> Vec<Arc<Passage>> {
         let found = std::mem::take(&mut self.found);
         let passages = self.send(links.iter().filter_map(|link| cited(&found, link)), usize::MAX);
@@ -172,9 +171,9 @@ impl Retrieval {
         links.iter().any(|link| cited(&self.found, link).is_some())
     }
 
-    /// Whether something was found that may well hold the answer.
+    /// Whether a passage was found that probably holds the answer.
     pub(crate) fn may_answer(&self) -> bool {
-        self.found.iter().any(|passage| passage.score >= ANSWERS)
+        self.found.iter().any(|passage| passage.score >= MIN_ANSWER_SCORE)
     }
 
     /// The pages that were sent as sources.
@@ -193,7 +192,7 @@ impl Retrieval {
     }
 }
 
-/// The passage a link leads to: the one with that very address, or else the page's first.
+/// The passage that a link leads to: the one with exactly that address, or else the page's first.
 fn cited<'p>(found: &'p [Arc<Passage>], link: &str) -> Option<&'p Arc<Passage>> {
     fn page(href: &str) -> String {
         decoded(href.split('#').next().unwrap_or_default())
@@ -202,8 +201,8 @@ fn cited<'p>(found: &'p [Arc<Passage>], link: &str) -> Option<&'p Arc<Passage>> 
     exact.or_else(|| found.iter().find(|passage| page(&passage.href) == page(link)))
 }
 
-/// The path of the page a reader says to be on, which may be a whole URL.
-fn path_on_site(path: &str, site: &Site, docs: &Snapshot) -> String {
+/// The path of the page the reader is on; the client may send a whole URL.
+fn path_on_site(path: &str, site: &SiteSettings, docs: &Snapshot) -> String {
     let below = site.below(path).unwrap_or(path);
     let path = match below.split_once("://") {
         Some((_, rest)) => rest.split_once('/').map_or("", |(_, path)| path),

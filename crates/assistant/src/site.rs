@@ -1,35 +1,35 @@
-//! What whoever runs a docs site has decided about its assistant.
+//! What the owner of a docs site has configured for its assistant.
 
 use std::fmt;
 use std::sync::Arc;
 
 use docent_types::ProjectUid;
 
-/// The longest instructions that are told to a model, in bytes.
+/// The longest instructions passed to a model, in bytes.
 const LONGEST_INSTRUCTIONS: usize = 8 * 1024;
 
 /// The assistant's settings of one docs site. By default there are none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Site {
-    /// Where the site is served, for example `https://docs.example.com` or `https://example.com/docs`. Links and the page
-    /// a reader is on are understood with it and without.
+pub struct SiteSettings {
+    /// The public address of the site, for example `https://docs.example.com` or `https://example.com/docs`. Links, and
+    /// the page a reader is on, are recognized with and without it.
     pub address: Option<String>,
-    /// What the site's owner wishes of the assistant, as the docs repository has it in `.docent/assistant.md`. Of a longer
-    /// text the first 8 KiB count.
+    /// The site owner's instructions for the assistant, from `.docent/assistant.md` in the docs repository. Only the
+    /// first 8 KiB are used.
     pub instructions: Option<Arc<str>>,
-    /// Whether a reply ends with questions a reader may ask next.
+    /// Whether a reply ends with suggested questions.
     pub suggestions: bool,
 }
 
-impl Site {
-    /// The owner's wishes, cut to length; `None` when there are none.
+impl SiteSettings {
+    /// The owner's instructions, cut to length; `None` when there are none.
     pub(crate) fn wishes(&self) -> Option<&str> {
         let text = self.instructions.as_deref()?.trim();
         let text = text[..text.floor_char_boundary(LONGEST_INSTRUCTIONS)].trim_end();
         Some(text).filter(|text| !text.is_empty())
     }
 
-    /// What of an absolute URL is below the site's address; `None` when it is elsewhere.
+    /// The part of an absolute URL below the site's address; `None` for other sites.
     pub(crate) fn below<'u>(&self, url: &'u str) -> Option<&'u str> {
         let address = self.address.as_deref()?.trim_end_matches('/');
         let head = url.get(..address.len()).filter(|head| head.eq_ignore_ascii_case(address))?;
@@ -37,7 +37,7 @@ impl Site {
         (rest.is_empty() || rest.starts_with(['/', '?', '#'])).then_some(rest)
     }
 
-    /// What the site's address has after its host, without slashes around it: `docs` for `https://example.com/docs`.
+    /// The path of the site's address, without slashes around it: `docs` for `https://example.com/docs`.
     pub(crate) fn folder(&self) -> &str {
         let address = self.address.as_deref().unwrap_or_default();
         let host = address.split_once("://").map_or("", |(_, host)| host);
@@ -45,23 +45,23 @@ impl Site {
     }
 }
 
-/// Looks up the settings of a site. Asked once a question, so what it answers from is at hand.
+/// Looks up the settings of a site. Called once a question, so it must not block.
 #[derive(Clone)]
-pub(crate) struct Sites(pub(crate) Arc<dyn Fn(ProjectUid) -> Site + Send + Sync>);
+pub(crate) struct SiteLookup(pub(crate) Arc<dyn Fn(ProjectUid) -> SiteSettings + Send + Sync>);
 
-impl Sites {
-    pub(crate) fn of(&self, project: ProjectUid) -> Site {
+impl SiteLookup {
+    pub(crate) fn of(&self, project: ProjectUid) -> SiteSettings {
         (self.0)(project)
     }
 }
 
-impl Default for Sites {
+impl Default for SiteLookup {
     fn default() -> Self {
-        Self(Arc::new(|_| Site::default()))
+        Self(Arc::new(|_| SiteSettings::default()))
     }
 }
 
-impl fmt::Debug for Sites {
+impl fmt::Debug for SiteLookup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Sites")
     }
@@ -71,8 +71,8 @@ impl fmt::Debug for Sites {
 mod tests {
     use super::*;
 
-    fn at(address: &str) -> Site {
-        Site { address: Some(address.to_owned()), ..Site::default() }
+    fn at(address: &str) -> SiteSettings {
+        SiteSettings { address: Some(address.to_owned()), ..SiteSettings::default() }
     }
 
     #[test]
@@ -89,15 +89,15 @@ mod tests {
         ] {
             assert_eq!(site.below(url), below, "{url}");
         }
-        assert_eq!(Site::default().below("https://example.com"), None);
+        assert_eq!(SiteSettings::default().below("https://example.com"), None);
         assert_eq!((site.folder(), at("https://example.com").folder()), ("docs", ""));
     }
 
     #[test]
     fn long_wishes_are_cut_between_letters() {
-        let site = Site { instructions: Some("é".repeat(5_000).into()), ..Site::default() };
+        let site = SiteSettings { instructions: Some("é".repeat(5_000).into()), ..SiteSettings::default() };
         assert_eq!(site.wishes().expect("some").len(), LONGEST_INSTRUCTIONS);
-        let site = Site { instructions: Some(" \n ".into()), ..Site::default() };
+        let site = SiteSettings { instructions: Some(" \n ".into()), ..SiteSettings::default() };
         assert_eq!(site.wishes(), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Which links may leave: those to pages of the site, and those that stand in what the model was given.
+//! Which links may be sent: those to pages of the site, and those in the text that the model was given.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -6,26 +6,26 @@ use std::sync::Arc;
 use docent_search::Snapshot;
 use docent_types::Passage;
 
-use crate::link_filter::{Destination, urls};
-use crate::site::Site;
+use crate::link_filter::{LinkTarget, urls};
+use crate::site::SiteSettings;
 
-/// What the links of a reply are held against.
+/// The link targets that a reply may use.
 #[derive(Debug)]
 pub(crate) struct Targets {
     docs: Arc<Snapshot>,
-    site: Site,
-    /// The page the reader is on, as the docs have it.
+    site: SiteSettings,
+    /// The page the reader is on, if the docs have it.
     here: Option<String>,
-    /// The folders of pages whose text was given: relative links are copied from there.
+    /// The folders of pages whose text was given to the model, to resolve relative links copied from there.
     folders: Vec<String>,
-    /// URLs of other sites in what was given.
+    /// URLs of other sites in the given text.
     elsewhere: HashSet<String>,
-    /// Images in what was given.
+    /// Images in the given text.
     images: HashSet<String>,
 }
 
 impl Targets {
-    pub(crate) fn new(docs: Arc<Snapshot>, site: Site, here: Option<String>) -> Self {
+    pub(crate) fn new(docs: Arc<Snapshot>, site: SiteSettings, here: Option<String>) -> Self {
         let folders = here.iter().map(|here| folder(here).to_owned()).collect();
         let mut targets = Self { docs, site, here, folders, elsewhere: HashSet::new(), images: HashSet::new() };
         if let Some(wishes) = targets.site.wishes().map(str::to_owned) {
@@ -38,16 +38,16 @@ impl Targets {
         &self.docs
     }
 
-    pub(crate) const fn site(&self) -> &Site {
+    pub(crate) const fn site(&self) -> &SiteSettings {
         &self.site
     }
 
-    /// The page the reader is on, when the docs have it.
+    /// The page the reader is on, if the docs have it.
     pub(crate) fn here(&self) -> Option<&str> {
         self.here.as_deref()
     }
 
-    /// Takes note of what a passage points to.
+    /// Adds the links of a passage.
     pub(crate) fn learn_passage(&mut self, passage: &Passage) {
         let folder = folder(&passage.path);
         if !self.folders.iter().any(|known| known == folder) {
@@ -56,10 +56,10 @@ impl Targets {
         self.learn(&passage.content);
     }
 
-    /// Takes note of what a text of the docs points to.
+    /// Adds the links of a text of the docs.
     pub(crate) fn learn(&mut self, text: &str) {
         self.elsewhere.extend(urls(text).map(|url| url.trim_end_matches('/').to_owned()));
-        // By one letter: most texts have none, which is seen sooner than that they do not have both.
+        // Searches for a single byte first: most texts have none, which is found faster than a pair.
         for link in text.match_indices(']').filter_map(|(at, _)| text[at + 1..].strip_prefix('(')) {
             let target = link.split(|c: char| c.is_whitespace() || c == ')').next().unwrap_or_default();
             if target.starts_with("mailto:") {
@@ -70,12 +70,12 @@ impl Targets {
         }
     }
 
-    /// How a destination is to be written; `None` when it must not leave.
-    pub(crate) fn judge(&self, destination: Destination<'_>) -> Option<String> {
+    /// How a destination is to be written; `None` when it must be removed.
+    pub(crate) fn judge(&self, destination: LinkTarget<'_>) -> Option<String> {
         let odd = |text: &str| text.is_empty() || text.contains(|c: char| c.is_control() || c == '\\');
         match destination {
-            Destination::Link(link) => self.link(Some(link.trim()).filter(|link| !odd(link))?),
-            Destination::Image(image) => {
+            LinkTarget::Link(link) => self.link(Some(link.trim()).filter(|link| !odd(link))?),
+            LinkTarget::Image(image) => {
                 let from_here = image.starts_with('/') && !image.starts_with("//");
                 let from_web = image.starts_with("https://") || image.starts_with("http://");
                 let given = self.images.contains(image) || self.elsewhere.contains(image.trim_end_matches('/'));
@@ -98,7 +98,7 @@ impl Targets {
         self.page(link, folders)
     }
 
-    /// The page that a path with an optional anchor means, from the root of the site or from one of these folders.
+    /// The page that a path with an optional anchor leads to, from the root of the site or from one of these folders.
     fn page(&self, link: &str, folders: &[String]) -> Option<String> {
         let (path, anchor) = link.split_once('#').map_or((link, None), |(path, anchor)| (path, Some(anchor)));
         let path = decoded(path.split('?').next().unwrap_or_default());
@@ -127,7 +127,7 @@ fn is_of_an_anchor(c: char) -> bool {
     c.is_alphanumeric() || "-_.~%:".contains(c)
 }
 
-/// A relative path from a folder; `None` when it leads out of the site.
+/// Resolves a relative path in a folder; `None` when it leads out of the site.
 fn joined(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -140,7 +140,7 @@ fn joined(folder: &str, path: &str) -> Option<String> {
     Some(parts.join("/"))
 }
 
-/// Percent signs with two digits as the bytes they stand for.
+/// Decodes percent-encoded bytes.
 pub(crate) fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -160,7 +160,7 @@ pub(crate) fn decoded(path: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A destination in which nothing can end a Markdown link.
+/// Encodes a destination so that nothing in it can end a Markdown link.
 fn encoded(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
     use crate::tests::docs;
 
-    fn targets(site: Site) -> Targets {
+    fn targets(site: SiteSettings) -> Targets {
         let docs = docs(&[
             ("index.mdx", "# Home\n\nWelcome."),
             ("guides/retries.mdx", "# Retries\n\nAgain."),
@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_link_to_a_page_is_written_as_the_site_does() {
-        let site = Site { address: Some("https://acme.test/docs".to_owned()), ..Site::default() };
+        let site = SiteSettings { address: Some("https://acme.test/docs".to_owned()), ..SiteSettings::default() };
         let targets = targets(site);
         for (written, href) in [
             ("/guides/retries", Some("/guides/retries")),
@@ -219,13 +219,13 @@ mod tests {
             ("javascript:alert(1)", None),
             ("", None),
         ] {
-            assert_eq!(targets.judge(Destination::Link(written)).as_deref(), href, "{written}");
+            assert_eq!(targets.judge(LinkTarget::Link(written)).as_deref(), href, "{written}");
         }
     }
 
     #[test]
     fn what_stands_in_the_docs_may_be_linked_elsewhere() {
-        let targets = targets(Site::default());
+        let targets = targets(SiteSettings::default());
         for (written, href) in [
             ("https://rfc.test/9110/", Some("https://rfc.test/9110/")),
             ("https://rfc.test/9110", Some("https://rfc.test/9110")),
@@ -236,10 +236,10 @@ mod tests {
             ("//rfc.test/9110", None),
             ("mailto:c@b.test", None),
         ] {
-            assert_eq!(targets.judge(Destination::Link(written)).as_deref(), href, "{written}");
+            assert_eq!(targets.judge(LinkTarget::Link(written)).as_deref(), href, "{written}");
         }
-        assert_eq!(targets.judge(Destination::Image("/img/chart.png")).as_deref(), Some("/img/chart.png"));
-        assert_eq!(targets.judge(Destination::Image("/img/other.png")), None);
-        assert_eq!(targets.judge(Destination::Image("https://evil.test/x.png")), None);
+        assert_eq!(targets.judge(LinkTarget::Image("/img/chart.png")).as_deref(), Some("/img/chart.png"));
+        assert_eq!(targets.judge(LinkTarget::Image("/img/other.png")), None);
+        assert_eq!(targets.judge(LinkTarget::Image("https://evil.test/x.png")), None);
     }
 }

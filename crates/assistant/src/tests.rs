@@ -1,4 +1,4 @@
-//! What a reader of the docs sees of the assistant, and what a model is told on the way.
+//! What a reader of the docs gets from the assistant, and what a model is sent.
 
 mod answering;
 mod grounding;
@@ -20,7 +20,7 @@ use docent_ui_stream::Grammar;
 use futures::StreamExt;
 
 use crate::memory::MemoryThreads;
-use crate::{Ask, AskedTurn, Assistant, ChatMessage, ExportQuery, QuestionFilter, Site};
+use crate::{Ask, AskedTurn, Assistant, ChatMessage, ExportQuery, QuestionFilter, SiteSettings};
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_000_000_000);
 
@@ -87,7 +87,7 @@ impl Fixture {
         Self { model, clock, docs, assistant, domain: Domain::parse("acme").expect("a name") }
     }
 
-    fn site(mut self, site: Site) -> Self {
+    fn site(mut self, site: SiteSettings) -> Self {
         self.assistant = self.assistant.with_sites(move |_| site.clone());
         self
     }
@@ -108,23 +108,23 @@ impl Fixture {
         }
     }
 
-    async fn ask(&self, text: &str) -> PromptInput {
+    async fn ask(&self, text: &str) -> ReceivedReply {
         self.answer(self.question(text)).await
     }
 
-    async fn ask_on(&self, thread: ThreadId, text: &str) -> PromptInput {
+    async fn ask_on(&self, thread: ThreadId, text: &str) -> ReceivedReply {
         self.answer(Ask { thread: Some(thread), ..self.question(text) }).await
     }
 
-    async fn answer(&self, ask: Ask) -> PromptInput {
+    async fn answer(&self, ask: Ask) -> ReceivedReply {
         let reply = self.assistant.answer(ask).await.expect("a reply begins");
         let thread = reply.thread;
         let events: Vec<StreamEvent> = reply.events.collect().await;
         Grammar::check(&events).expect("a well-formed reply");
-        PromptInput { thread, events }
+        ReceivedReply { thread, events }
     }
 
-    /// What was asked, newest first.
+    /// All questions, newest first.
     async fn asked(&self) -> Vec<AskedTurn> {
         let query = ExportQuery {
             domain: self.domain.clone(),
@@ -142,19 +142,19 @@ impl Fixture {
         self.asked().await.swap_remove(0).turn
     }
 
-    /// All that the model was told in its n-th call, as text.
+    /// The model's n-th request, as text.
     fn told(&self, call: usize) -> String {
         crate::prompt::tests::shown(&self.model.requests()[call])
     }
 }
 
-/// A reply as the reader got it.
-struct PromptInput {
+/// A reply as received by the reader.
+struct ReceivedReply {
     thread: ThreadId,
     events: Vec<StreamEvent>,
 }
 
-impl PromptInput {
+impl ReceivedReply {
     fn text(&self) -> String {
         self.each(|event| match event {
             StreamEvent::TextDelta { text, .. } => Some(text.clone()),
@@ -202,7 +202,7 @@ impl PromptInput {
         .pop()
     }
 
-    /// What kinds of events there were, those of text once.
+    /// The kinds of events received, with adjacent text events merged.
     fn kinds(&self) -> Vec<&'static str> {
         let mut kinds = self.each(|event| {
             Some(match event {

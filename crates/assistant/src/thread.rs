@@ -13,20 +13,20 @@ use crate::export::{Export, ExportQuery};
 /// One question and what was answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
-    /// The asker's own id of the question, when the client gave one. The same id again means the question is asked
-    /// again, and its new answer takes the old one's place.
+    /// The client's id of the question, if it sent one. The same id again means that the question is asked again, and
+    /// its new answer replaces the old one.
     pub question_id: Option<String>,
     pub question: String,
     /// The id of the reply.
     pub answer_id: String,
-    /// `None` while it is being made, and when it was never finished.
+    /// `None` while it is being made, and if it was never completed.
     pub answer: Option<String>,
-    /// The pages the answer leans on. None where there is no answer.
+    /// The pages that the answer uses. Empty without an answer.
     pub sources: Vec<CitedPage>,
     /// Whether the docs held an answer.
     pub answered: bool,
     pub asked_at: Timestamp,
-    /// When the answer was whole.
+    /// When the answer was complete.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered_at: Option<Timestamp>,
     /// The page the reader was on.
@@ -38,27 +38,27 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// How large it is when it is stored as JSON, in bytes: its texts and little else.
+    /// Its size when stored as JSON, in bytes: that of its texts and little else.
     pub fn stored_bytes(&self) -> u64 {
         serde_json::to_vec(self).map_or(0, |body| body.len() as u64)
     }
 
-    /// Whether the client told of this turn when it began the thread, and it was never asked here.
+    /// Whether this turn is history that the client sent when it began the thread, and was never asked here.
     pub fn is_told(&self) -> bool {
         self.asked_at == Timestamp::default()
     }
 }
 
-/// A page that an answer leans on, as it was named then.
+/// A page that an answer uses, with its title at that time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "StoredCitedPage")]
 pub struct CitedPage {
     pub title: String,
-    /// Where a reader finds it: the site's path, with an anchor where there is one.
+    /// Its address for a reader: the site's path, with an anchor where there is one.
     pub url: String,
 }
 
-/// Older turns hold the page's path alone.
+/// Older turns have only the page's path.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StoredCitedPage {
@@ -75,7 +75,7 @@ impl From<StoredCitedPage> for CitedPage {
     }
 }
 
-/// What a reader thinks of an answer.
+/// A reader's rating of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Feedback {
     pub rating: Rating,
@@ -101,7 +101,7 @@ pub struct Thread {
     pub turns: Vec<Turn>,
 }
 
-/// A conversation to be.
+/// A conversation to be created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewThread {
     pub id: ThreadId,
@@ -118,7 +118,7 @@ pub struct NewThread {
 pub struct ThreadKey(pub [u8; 32]);
 
 impl ThreadKey {
-    /// A new secret and what is kept of it.
+    /// A new secret and the hash that is stored of it.
     pub fn mint(ids: &dyn Ids) -> (String, Self) {
         let secret = ids.unguessable().as_simple().to_string();
         let key = Self::of(&secret);
@@ -135,22 +135,22 @@ impl ThreadKey {
     }
 }
 
-/// Storage of conversations. What a method wrote is there for whoever reads next, and outlives the process. Nobody waits for
-/// the disk here: a store may lose the last moments of a conversation when the power fails, and no feedback.
+/// Storage of conversations. A write is visible to every later read, and survives the process. It does not wait for the
+/// disk: a power loss may take the last moments of a conversation, but never feedback.
 #[async_trait]
 pub trait Threads: Send + Sync + fmt::Debug + 'static {
     async fn begin(&self, thread: NewThread) -> Result<(), StoreError>;
 
-    /// A thread of this domain with its last turns, at most so many; one of another domain is not found.
+    /// A thread of this domain with its last `turns` turns; a thread of another domain is not found.
     async fn thread(&self, domain: &Domain, id: ThreadId, turns: usize) -> Result<Option<Thread>, StoreError>;
 
-    /// Adds a turn, or puts it in the place of the one with the same `answer_id`; when `instead_of` names an
-    /// `answer_id`, that turn and all after it are dropped first. Feedback is never put: a turn keeps what it has. A
-    /// thread that is gone is left alone.
+    /// Adds a turn, or replaces the one with the same `answer_id`; if `instead_of` names an `answer_id`, that turn and
+    /// all after it are deleted first. Feedback is not written: a turn keeps what it has. Does nothing if the thread is
+    /// gone.
     async fn put_turn(&self, id: ThreadId, turn: Turn, instead_of: Option<String>) -> Result<(), StoreError>;
 
-    /// Puts feedback on the turn with this `answer_id`, in the place of what was there. `false` when the domain has no such
-    /// thread, or the thread no such turn.
+    /// Sets the feedback of the turn with this `answer_id`. `false` when the domain has no such thread, or the thread
+    /// no such turn.
     async fn rate(
         &self,
         domain: &Domain,
@@ -159,9 +159,10 @@ pub trait Threads: Send + Sync + fmt::Debug + 'static {
         feedback: Feedback,
     ) -> Result<bool, StoreError>;
 
-    /// What was asked in a domain in a span of time, newest first. No more is read than is given.
+    /// The questions of a domain in a span of time, newest first. Reads no more than it returns.
     async fn export(&self, query: ExportQuery) -> Result<Export, StoreError>;
 
-    /// Deletes threads in which nothing was asked or rated since a moment, at most `limit` of them; says how many.
+    /// Deletes threads in which nothing was asked or rated since a given time, at most `limit` of them; returns how
+    /// many.
     async fn forget(&self, untouched_since: Timestamp, limit: u32) -> Result<u32, StoreError>;
 }

@@ -1,11 +1,11 @@
-//! Addresses in running text, which readers make links of by themselves.
+//! Addresses in running text, which renderers turn into links by themselves.
 
-use super::spans::{Found, Window};
+use super::spans::{Lookahead, Window};
 
-/// An address without the marks around it.
+/// An address without the punctuation around it.
 #[derive(Debug)]
 pub(super) struct Address<'a> {
-    /// How much of the text it is.
+    /// Its length in the text.
     pub(super) length: usize,
     pub(super) href: String,
     pub(super) written: &'a str,
@@ -13,7 +13,7 @@ pub(super) struct Address<'a> {
 
 const BEGINNINGS: [&str; 3] = ["https://", "http://", "www."];
 
-/// Whether this is the beginning of an address, or of what may become one.
+/// Whether this is the beginning of an address, or a prefix of one.
 pub(super) fn may_begin(text: &[u8]) -> bool {
     BEGINNINGS.iter().any(|beginning| {
         let length = beginning.len().min(text.len());
@@ -22,12 +22,12 @@ pub(super) fn may_begin(text: &[u8]) -> bool {
 }
 
 /// The address at the beginning of the text.
-pub(super) fn address(window: Window<'_>) -> Option<Found<Address<'_>>> {
+pub(super) fn address(window: Window<'_>) -> Option<Lookahead<Address<'_>>> {
     let text = window.text;
     let begins =
         |beginning: &&&str| text.get(..beginning.len()).is_some_and(|head| head.eq_ignore_ascii_case(beginning));
     let Some(beginning) = BEGINNINGS.iter().find(begins) else {
-        return (window.whole || !may_begin(text.as_bytes())).then_some(Found::Nowhere);
+        return (window.whole || !may_begin(text.as_bytes())).then_some(Lookahead::Nowhere);
     };
     let end = text.find(ends_url);
     if end.is_none() && !window.whole {
@@ -35,18 +35,18 @@ pub(super) fn address(window: Window<'_>) -> Option<Found<Address<'_>>> {
     }
     let written = trimmed_url(&text[..end.unwrap_or(text.len())]);
     if written.len() <= beginning.len() {
-        return Some(Found::Nowhere);
+        return Some(Lookahead::Nowhere);
     }
     let href = if *beginning == "www." { format!("https://{written}") } else { written.to_owned() };
-    Some(Found::At(Address { length: written.len(), href, written }))
+    Some(Lookahead::At(Address { length: written.len(), href, written }))
 }
 
-/// Whether a URL in running text is over here.
+/// Whether a URL in running text ends here.
 fn ends_url(c: char) -> bool {
     c.is_whitespace() || c.is_control() || "<>\"'`|\\^{}[]".contains(c) || (!c.is_ascii() && !c.is_alphanumeric())
 }
 
-/// A URL without the marks that belong to the sentence around it.
+/// A URL without the punctuation of the sentence around it.
 fn trimmed_url(run: &str) -> &str {
     let mut url = run;
     loop {
@@ -60,16 +60,16 @@ fn trimmed_url(run: &str) -> &str {
     }
 }
 
-/// The http and https URLs in a text, as a reader sees them.
+/// The http and https URLs in a text, as renderers find them.
 pub(crate) fn urls(text: &str) -> impl Iterator<Item = &str> {
-    // Colons are rarer than what begins like a scheme, and one letter is sooner found than several.
+    // Searches for one rare byte first.
     text.match_indices(':').filter(|(at, _)| text[*at..].starts_with("://")).filter_map(|(at, _)| {
         let scheme = ["https", "http"].into_iter().find(|scheme| text[..at].ends_with(scheme))?;
         Some(trimmed_url(text[at - scheme.len()..].split(ends_url).next().unwrap_or_default()))
     })
 }
 
-/// The top-level domains that readers know: those of countries, and the common ones.
+/// The top-level domains that renderers recognize: those of countries, and the common ones.
 const TOP: &str = "\
 ac ad ae af ag ai al am an ao aq ar as at au aw ax az ba bb bd be bf bg bh bi bj bm bn bo br bs bt bv bw by bz ca cc \
 cd cf cg ch ci ck cl cm cn co cr cu cv cw cx cy cz de dj dk dm do dz ec ee eg er es et eu fi fj fk fm fo fr ga gb gd \
@@ -83,7 +83,7 @@ net online org page post pro shop site store tech tel test top travel web websit
 
 const LONGEST_TOP: usize = 7;
 
-/// What follows a dot, as far as it could be a part of a domain: its length, and whether it could be the last part.
+/// What follows a dot, as far as it could be a label of a domain: its length, and whether it could be the last label.
 pub(super) fn label_of_domain(window: Window<'_>) -> Option<(usize, bool)> {
     let end = window.text.find(|c: char| !c.is_alphanumeric() && c != '-');
     if end.is_none() && !window.whole {
@@ -96,12 +96,12 @@ pub(super) fn label_of_domain(window: Window<'_>) -> Option<(usize, bool)> {
     Some((label.len(), is_top))
 }
 
-/// A text that nothing is made of: code, without what could end it.
+/// A text as a code span, without characters that could end it.
 pub(super) fn as_code(text: &str) -> String {
     format!("`{}`", text.replace('`', "").replace('|', "%7C"))
 }
 
-/// A text between the brackets of a link, at the beginning or further on.
+/// A text as the label of a link, at its beginning or further on.
 pub(super) fn as_label(text: &str, is_first: bool) -> String {
     let mut label = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,28 +1,28 @@
-//! Lines and what they stand in: quotes, list items, blocks of code.
+//! Lines and their containers: quotes, list items, code blocks.
 
 use super::NO_SPACE;
 use super::spans::Window;
 
-/// A block of code that is open.
+/// An open code block.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fence {
     mark: char,
-    /// How many marks it has.
+    /// The number of its fence characters.
     pub(super) length: usize,
-    /// How many quotes it stands in.
+    /// The number of quotes around it.
     quotes: usize,
-    /// Where it begins, in columns behind the quotes.
+    /// Its indentation, in columns behind the quotes.
     indent: usize,
 }
 
 pub(super) enum FenceLine {
-    /// What the line begins with and what comes out for it; the rest of the line is code.
+    /// The line's prefix and its replacement; the rest of the line is code.
     Code {
         length: usize,
         shown: String,
     },
     Close,
-    /// The line is outside the quote that the block stands in.
+    /// The line is outside the quote that contains the block.
     Left,
 }
 
@@ -31,7 +31,7 @@ impl Fence {
         self.mark.to_string().repeat(self.length)
     }
 
-    /// How far the lines around it are set in.
+    /// The indentation of the lines around it.
     pub(super) const fn indent(self) -> usize {
         if self.quotes == 0 { self.indent } else { 0 }
     }
@@ -52,7 +52,7 @@ impl Fence {
                 _ => {}
             }
         }
-        // As much space as the block is set in belongs to what it stands in, and no more.
+        // The block's own indentation is removed, and no more.
         let mut column = 0;
         while column < self.indent {
             match text.as_bytes().get(at) {
@@ -81,23 +81,23 @@ impl Fence {
             if after.is_empty() || after.starts_with('\n') {
                 return Some(FenceLine::Close);
             }
-            // Not the end to us; to some it is.
+            // Not the end by our reading, but by that of some renderers.
             shown.push(NO_SPACE);
         }
         Some(FenceLine::Code { length: at, shown })
     }
 }
 
-/// The marks at the start of a line.
+/// The markers at the start of a line.
 #[derive(Debug, Default)]
 pub(super) struct LineStart {
-    /// How many bytes they are.
+    /// Their length in bytes.
     pub(super) length: usize,
-    /// How far the first of them, or the text, is set in, in columns.
+    /// Indentation of the first marker, or of the text, in columns.
     pub(super) indent: usize,
     pub(super) has_item: bool,
     pub(super) is_blank: bool,
-    /// The block of code that begins here.
+    /// The code block that begins here.
     pub(super) fence: Option<Fence>,
     quotes: usize,
     /// Where the line's own text begins, in columns behind the quotes.
@@ -126,7 +126,7 @@ impl LineStart {
                 }
                 Some(b'>') => {
                     (line.length, line.quotes, line.column) = (line.length + 1, line.quotes + 1, 0);
-                    // One space belongs to the mark.
+                    // One space belongs to the marker.
                     line.length += usize::from(text[line.length..].starts_with(' '));
                     continue;
                 }
@@ -160,7 +160,7 @@ impl LineStart {
     }
 }
 
-/// How long the mark of a list item is, which has a space behind it; 0 when there is none.
+/// The length of a list item's marker with a space behind it; 0 when there is none.
 fn item(window: Window<'_>) -> Option<usize> {
     let text = window.text;
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

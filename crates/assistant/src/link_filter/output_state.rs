@@ -1,4 +1,4 @@
-//! What has come out so far, as far as it says how to read what comes next.
+//! The state of the output, as far as it affects how the next text is read.
 
 use super::NO_SPACE;
 
@@ -6,10 +6,10 @@ const APART: &str = "\u{200b}";
 const ESCAPE: &str = "\\";
 
 #[derive(Debug)]
-pub(super) struct Written {
-    /// The last characters, as a reader sees them; a character that an escape has made harmless is [`NO_SPACE`].
+pub(super) struct OutputState {
+    /// The last characters, as a renderer sees them; a character made harmless by an escape is [`NO_SPACE`].
     last: [char; 3],
-    /// What was read before was read without what comes now.
+    /// The text before was parsed without the text that comes now.
     joins: bool,
     is_in_table: bool,
     is_behind_blank: bool,
@@ -17,15 +17,15 @@ pub(super) struct Written {
     line: Line,
 }
 
-/// The line that is being written.
+/// The line being written.
 #[derive(Debug)]
 struct Line {
     is_empty: bool,
     is_blank: bool,
-    /// It could be the line between a table's head and its rows.
+    /// It could be the delimiter row of a table.
     is_rule: bool,
     has_dash: bool,
-    /// Code in it would be cut in two if it were a table's.
+    /// Code in it would be split if the line were a table row.
     has_bar: bool,
 }
 
@@ -33,7 +33,7 @@ impl Line {
     const NEW: Self = Self { is_empty: true, is_blank: true, is_rule: true, has_dash: false, has_bar: false };
 }
 
-impl Written {
+impl OutputState {
     pub(super) const fn new() -> Self {
         Self {
             last: ['\n'; 3],
@@ -89,12 +89,12 @@ impl Written {
         };
     }
 
-    /// What is in front of the next text was read without it.
+    /// The text before was parsed without the text that comes next.
     pub(super) const fn joins(&mut self) {
         self.joins = true;
     }
 
-    /// There is code in this line with a bar in it.
+    /// This line contains code with a bar in it.
     pub(super) const fn has_bar(&mut self) {
         self.line.has_bar = true;
     }
@@ -124,11 +124,11 @@ impl Written {
             && (!before.is_ascii_punctuation() || "$+=^~|<>-_".contains(before))
     }
 
-    /// What keeps two pieces apart that are harmless alone and a link, a tag, an address or a fence together.
+    /// A separator between two pieces that are harmless alone, but together form a link, a tag, an address or a fence.
     pub(super) fn between(&self, next: &str) -> Option<&'static str> {
         let mut chars = next.chars();
         let c = chars.next()?;
-        // An escape does not keep a reader from seeing an address.
+        // Renderers find addresses across an escape.
         let seen = if c == '\\' { chars.next().filter(char::is_ascii_punctuation).unwrap_or(c) } else { c };
         let [first, second, last] = self.last;
         match (last, seen) {
@@ -146,11 +146,11 @@ impl Written {
             ('&', c) if c.is_ascii_alphanumeric() || c == '#' => Some(APART),
             ('!', '[') | ('`', '`') => Some(APART),
             ('\\', c) if c.is_ascii_punctuation() => Some(APART),
-            // Words, and the numbers of entities.
+            // Words, and numeric entities.
             (last, c) if self.joins && (last.is_alphanumeric() || last == '#') && (c.is_alphanumeric() || c == ';') => {
                 Some(APART)
             }
-            // The line below must not make a table of the one above, whose code it would cut.
+            // The next line must not turn this one into a table row, which would split its code.
             (_, c)
                 if self.was_cut
                     && self.line.is_blank

@@ -1,15 +1,15 @@
-//! What a parser of CommonMark says about a piece that was found.
+//! Pieces that are parsed with a CommonMark parser.
 
 use pulldown_cmark::{Event, LinkType, Parser, Tag, TagEnd};
 
 use super::addresses::as_label;
-use super::spans::{Found, Window};
+use super::spans::{Lookahead, Window};
 
 /// How many closing parentheses are tried as the end of a link.
 const TRIES: usize = 8;
 
-/// Behind `](`: where the link leads, without escapes, and how long it is with its closing parenthesis.
-pub(super) fn destination(window: Window<'_>) -> Option<Found<(String, usize)>> {
+/// Behind `](`: the destination without escapes, and its length including the closing parenthesis.
+pub(super) fn destination(window: Window<'_>) -> Option<Lookahead<(String, usize)>> {
     const LABEL: &str = "[x](";
     let text = window.text;
     let paragraph = text.find("\n\n");
@@ -21,13 +21,13 @@ pub(super) fn destination(window: Window<'_>) -> Option<Found<(String, usize)>> 
         if let Some((Event::Start(Tag::Link { link_type: LinkType::Inline, dest_url, .. }), range)) = events.next()
             && range == (0..link.len())
         {
-            return Some(Found::At((dest_url.into_string(), end)));
+            return Some(Lookahead::At((dest_url.into_string(), end)));
         }
     }
-    (window.whole || paragraph.is_some() || ends.next().is_some()).then_some(Found::Nowhere)
+    (window.whole || paragraph.is_some() || ends.next().is_some()).then_some(Lookahead::Nowhere)
 }
 
-/// Where `<…>` leads, when it is a link.
+/// The destination of `<…>`, when it is a link.
 pub(super) fn autolink(text: &str) -> Option<String> {
     let event = Parser::new(text).nth(1)?;
     match event {
@@ -37,7 +37,7 @@ pub(super) fn autolink(text: &str) -> Option<String> {
     }
 }
 
-/// How long what begins with `&` is, and what it stands for, as text, when it is an entity.
+/// The length of the entity at `&`, and the text it stands for.
 pub(super) fn entity(window: Window<'_>) -> Option<(usize, Option<String>)> {
     const LONGEST_NAME: usize = 40;
     let text = window.text;
@@ -69,9 +69,9 @@ pub(super) fn entity(window: Window<'_>) -> Option<(usize, Option<String>)> {
     Some((entity.len(), Some(out)))
 }
 
-/// A label on one line, with nothing in it but words, code and emphasis.
+/// A label on one line that contains only words, code and emphasis.
 pub(super) fn flat(label: &str, mut span: impl FnMut(&str) -> String) -> String {
-    // In front of a number or a dash, so that it is no list.
+    // Prevents a number or a dash from being read as a list item.
     const GUARD: char = '.';
     let label = format!("{GUARD}{label}");
     let mut is_first = true;
@@ -82,7 +82,7 @@ pub(super) fn flat(label: &str, mut span: impl FnMut(&str) -> String) -> String 
                 let text = if std::mem::take(&mut is_first) { text.trim_start_matches(GUARD) } else { &text };
                 out.push_str(&as_label(&text.replace('\n', " "), out.is_empty()));
             }
-            // Readers disagree about where such code ends, and so whether there is a link.
+            // Renderers disagree about where such code ends, and so whether there is a link.
             Event::Code(code) if code.contains('`') => out.push_str(&as_label(&code, false)),
             Event::Code(code) => out.push_str(&span(&code)),
             Event::SoftBreak | Event::HardBreak => out.push(' '),

@@ -1,12 +1,12 @@
-//! Pieces of a line: code and labels. Each is found, is not there, or (`None`) depends on what follows.
+//! Pieces of a line: code and labels. Each is present, absent, or (`None`) depends on what follows.
 
 use super::NO_SPACE;
 
-/// What can be seen of the text from a place on.
+/// The visible text from a position on.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Window<'a> {
     pub(super) text: &'a str,
-    /// Whether nothing more will be seen: the text is over, or this is as far as anybody looks.
+    /// Whether nothing more will be visible: the text has ended, or the limit of lookahead is reached.
     pub(super) whole: bool,
 }
 
@@ -16,28 +16,28 @@ impl<'a> Window<'a> {
     }
 }
 
-pub(super) enum Found<T> {
+pub(super) enum Lookahead<T> {
     At(T),
     Nowhere,
 }
 
-/// Code between backticks, both on one line: the length of it all, and the code.
-pub(super) fn code_span(window: Window<'_>) -> Option<Found<(usize, &str)>> {
+/// Code between backticks, both on one line: its whole length, and the code.
+pub(super) fn code_span(window: Window<'_>) -> Option<Lookahead<(usize, &str)>> {
     let text = window.text;
     let length = text.bytes().take_while(|byte| *byte == b'`').count();
     let mut at = length;
     while at < text.len() && text.as_bytes()[at] != b'\n' {
         let run = text.as_bytes()[at..].iter().take_while(|byte| **byte == b'`').count();
         if run == length && (at + run < text.len() || window.whole) {
-            return Some(Found::At((at + run, &text[length..at])));
+            return Some(Lookahead::At((at + run, &text[length..at])));
         }
         at += run.max(1);
     }
-    (at < text.len() || window.whole).then_some(Found::Nowhere)
+    (at < text.len() || window.whole).then_some(Lookahead::Nowhere)
 }
 
-/// Where the bracket ends that was opened before `window`.
-pub(super) fn label_end(window: Window<'_>) -> Option<Found<usize>> {
+/// The end of the bracket that was opened before `window`.
+pub(super) fn label_end(window: Window<'_>) -> Option<Lookahead<usize>> {
     let bytes = window.text.as_bytes();
     let (mut at, mut depth, mut blank) = (0, 1, false);
     while at < bytes.len() {
@@ -46,33 +46,33 @@ pub(super) fn label_end(window: Window<'_>) -> Option<Found<usize>> {
             b'\\' => length = 2,
             b'`' => {
                 length = match code_span(window.from(at))? {
-                    Found::At((length, _)) => length,
-                    Found::Nowhere => bytes[at..].iter().take_while(|byte| **byte == b'`').count(),
+                    Lookahead::At((length, _)) => length,
+                    Lookahead::Nowhere => bytes[at..].iter().take_while(|byte| **byte == b'`').count(),
                 }
             }
             b'[' => depth += 1,
             b']' => {
                 depth -= 1;
                 if depth == 0 {
-                    return Some(Found::At(at));
+                    return Some(Lookahead::At(at));
                 }
             }
-            b'\n' if blank => return Some(Found::Nowhere),
+            b'\n' if blank => return Some(Lookahead::Nowhere),
             _ => {}
         }
         blank = bytes[at] == b'\n' || (blank && bytes[at].is_ascii_whitespace());
         at += length;
     }
-    window.whole.then_some(Found::Nowhere)
+    window.whole.then_some(Lookahead::Nowhere)
 }
 
-/// Code in a cell of a table: its bars have a backslash, which readers of tables take away.
+/// Code in a table cell: its bars get a backslash, which renderers of tables remove.
 pub(super) fn in_a_cell(code: &str) -> String {
     let mut out = String::with_capacity(code.len() + 4);
     let mut slashes = 0;
     for c in code.chars() {
         if c == '|' {
-            // Readers disagree about what several backslashes say of a bar.
+            // Renderers disagree about several backslashes before a bar.
             match slashes {
                 0 => out.push('\\'),
                 1 => {}

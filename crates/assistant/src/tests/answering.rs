@@ -9,7 +9,7 @@ use futures::StreamExt;
 use serde_json::json;
 
 use super::{Fixture, NOW};
-use crate::{Ask, ChatMessage, ContextItem, ContextKind, Site};
+use crate::{Ask, ChatMessage, ContextItem, ContextKind, SiteSettings};
 
 #[tokio::test]
 async fn a_question_is_searched_and_answered() {
@@ -122,7 +122,7 @@ async fn the_new_words_of_a_follow_up_lead() {
     let second = fixture.ask_on(first.thread, "And the backoff?").await;
     assert!(second.text().contains("> The delay doubles up to `max_delay`."), "{}", second.text());
     assert!(!second.text().contains("Rotate keys"), "{}", second.text());
-    // One that has no new words is about the same as before.
+    // A follow-up without new words is about the same topic as before.
     let third = fixture.ask_on(first.thread, "Why?").await;
     assert!(third.text().contains("> Rotate keys every month."), "{}", third.text());
 }
@@ -175,7 +175,8 @@ async fn a_question_that_stands_alone_is_not_rewritten() {
 
 #[tokio::test]
 async fn the_page_the_reader_is_on_is_given_where_the_question_is_about_it() {
-    let fixture = Fixture::new().site(Site { address: Some("https://acme.test/docs".to_owned()), ..Site::default() });
+    let fixture = Fixture::new()
+        .site(SiteSettings { address: Some("https://acme.test/docs".to_owned()), ..SiteSettings::default() });
     for path in ["/guides/keys", "https://acme.test/docs/guides/keys?x=1#rotation", "/docs/guides/keys/"] {
         fixture.model.replies("It is about keys, see [it](#rotation).");
         let ask = Ask { current_path: Some(path.to_owned()), ..fixture.question("What is this about?") };

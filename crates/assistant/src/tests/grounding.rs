@@ -5,7 +5,7 @@ use docent_types::{FinishReason, StreamEvent};
 use serde_json::json;
 
 use super::{Fixture, docs};
-use crate::Site;
+use crate::SiteSettings;
 
 const QUESTION: &str = "How often is a failed call retried?";
 
@@ -100,7 +100,7 @@ async fn the_owner_of_the_site_may_wish_something() {
     assert!(!fixture.told(0).contains("owner of this site"));
 
     let wishes = "Answer like a pirate. For help link https://acme.test/support.";
-    let fixture = Fixture::new().site(Site { instructions: Some(wishes.into()), ..Site::default() });
+    let fixture = Fixture::new().site(SiteSettings { instructions: Some(wishes.into()), ..SiteSettings::default() });
     fixture.model.replies("Arr, see [support](https://acme.test/support).");
     let told = fixture.ask(QUESTION).await;
     assert!(fixture.told(0).contains("```\nAnswer like a pirate."));
@@ -110,7 +110,7 @@ async fn the_owner_of_the_site_may_wish_something() {
 #[tokio::test]
 async fn questions_to_ask_next_are_suggested_where_that_is_wished() {
     let reply = "Five times.\n<!--docent:suggestions\n- How long is the delay?\n\nWhat is max_delay?\nWhat is at http://evil.test/?\nThird?\nFourth?\n-->";
-    let wishing = Fixture::new().site(Site { suggestions: true, ..Site::default() });
+    let wishing = Fixture::new().site(SiteSettings { suggestions: true, ..SiteSettings::default() });
     wishing.model.replies(Reply::text(reply));
     let told = wishing.ask(QUESTION).await;
     assert_eq!(told.text().trim_end(), "Five times.");

@@ -44,7 +44,7 @@ const FOREIGN: [&str; 8] = [
     "How do I change the oil of my car?",
 ];
 
-/// What was reached when this was written. Fewer means that answers got worse.
+/// The figure when this was written. Fewer means that answers got worse.
 const FACTS_FOUND: usize = 38;
 const ANSWERED: usize = 20;
 

@@ -13,14 +13,14 @@ use futures::stream::BoxStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep};
 
-use super::{Fixture, NOW, PromptInput};
+use super::{Fixture, NOW, ReceivedReply};
 use crate::memory::MemoryThreads;
 use crate::{Ask, Assistant, Export, ExportQuery, Feedback, NewThread, Rating, Thread, Threads, Turn};
 
 const QUESTION: &str = "How often is a failed call retried?";
 const DAY: Duration = Duration::from_secs(24 * 3600);
 
-fn message(told: &PromptInput) -> String {
+fn message(told: &ReceivedReply) -> String {
     let ids = told.each(|event| match event {
         StreamEvent::Start { message_id, .. } => Some(message_id.to_string()),
         _ => None,
@@ -99,7 +99,7 @@ async fn threads_nobody_touches_are_forgotten() {
     assert_ne!(old.thread, young.thread);
 }
 
-/// A disk that is as slow as a test wants it, or broken.
+/// A disk with adjustable delay, or a broken one.
 #[derive(Debug, Default)]
 struct Disk {
     threads: MemoryThreads,
@@ -157,7 +157,7 @@ fn house_on(disk: Disk) -> Fixture {
     fixture
 }
 
-/// All that comes until there is nothing more at this moment.
+/// All events that are ready now.
 async fn heard(events: &mut BoxStream<'static, StreamEvent>) -> Vec<StreamEvent> {
     let mut heard = Vec::new();
     while let Poll::Ready(Some(event)) = futures::poll!(events.next()) {
@@ -176,7 +176,7 @@ async fn words_leave_before_the_question_is_kept_and_the_end_does_not() {
     let told = heard(&mut events).await;
     assert!(matches!(told.last(), Some(StreamEvent::StepFinish { .. })), "{told:?}");
 
-    // The thread is known already; whoever goes on with it waits for it to be there.
+    // The thread id is known already; a request that continues it waits until it is stored.
     let ask = Ask { thread: Some(thread), ..fixture.question("And then, after that?") };
     let mut second = Box::pin(fixture.assistant.answer(ask));
     assert!(futures::poll!(&mut second).is_pending());

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use docent_assistant::Site;
+use docent_assistant::SiteSettings;
 use docent_authoring::Docs;
 use docent_types::{Project, ProjectUid};
 use tracing::warn;
@@ -24,10 +24,10 @@ impl Sites {
         Self { suggestions, known: Arc::default() }
     }
 
-    pub(crate) fn of(&self, project: ProjectUid) -> Site {
+    pub(crate) fn of(&self, project: ProjectUid) -> SiteSettings {
         let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
         let said = known.get(&project);
-        Site {
+        SiteSettings {
             address: said.and_then(|file| file.address.clone()),
             instructions: said.and_then(|file| file.instructions.clone()),
             suggestions: said.and_then(|file| file.suggestions).unwrap_or(self.suggestions),
@@ -79,14 +79,14 @@ mod tests {
             (false, "---\nsuggestions: true\n---\nBe kind.", true),
         ] {
             let sites = Sites::new(everywhere);
-            assert_eq!(sites.of(project.uid), Site { suggestions: everywhere, ..Site::default() });
+            assert_eq!(sites.of(project.uid), SiteSettings { suggestions: everywhere, ..SiteSettings::default() });
             sites.take(&project, SiteFile::read(here.as_bytes()));
             let site = sites.of(project.uid);
             assert_eq!((site.suggestions, site.instructions.as_deref()), (expected, Some("Be kind.")), "{here}");
             sites.take(&project, SiteFile::default());
             assert_eq!(
                 sites.of(project.uid),
-                Site { suggestions: everywhere, ..Site::default() },
+                SiteSettings { suggestions: everywhere, ..SiteSettings::default() },
                 "what was asked is over"
             );
         }
