@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use docent_agent as agent;
-use docent_authoring::progress::Progress;
+use docent_authoring::progress::JobState;
 use docent_authoring::record::Record;
 use docent_forge::State;
 use docent_jobs::{Entry, EntryBody, Row};
@@ -241,7 +241,7 @@ impl<'a> Repository<'a> {
         if row.job.status != JobStatus::Completed || self.is_deleted(branch) {
             return;
         }
-        let progress = Progress::fold(journal.to_vec());
+        let progress = JobState::fold(journal.to_vec());
         if !progress.unheard.is_empty() {
             world.violated(format_args!("{id} is completed, and has not heard everything that was said"));
         }
@@ -286,17 +286,17 @@ impl<'a> Repository<'a> {
 }
 
 /// The pages that the model has written and was told that it did, as it wrote each the last time.
-fn written(progress: &Progress) -> BTreeMap<String, String> {
+fn written(progress: &JobState) -> BTreeMap<String, String> {
     let entries = progress.transcript.entries();
     let done: BTreeSet<&str> = entries
         .iter()
-        .filter_map(|entry| if let agent::Entry::Results { results } = entry { Some(results) } else { None })
+        .filter_map(|entry| if let agent::TranscriptEntry::Results { results } = entry { Some(results) } else { None })
         .flatten()
         .filter(|result| !result.is_error)
         .map(|result| result.call_id.as_str())
         .collect();
     let replies = entries.iter().filter_map(|entry| match entry {
-        agent::Entry::Replied { message, .. } => Some(&message.parts),
+        agent::TranscriptEntry::Replied { message, .. } => Some(&message.parts),
         _ => None,
     });
     let calls = replies.flatten().filter_map(|part| match part {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use docent_authoring::record::Record;
-use docent_forge::{Forge, ForgeError, PullRequest, Request, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
 use docent_types::{Project, ProjectId};
 
 use crate::broken::Broken;
@@ -55,7 +55,7 @@ impl Server {
         lock(&self.0).iter().rev().find(|pull| pull.project == *project && pull.head == head).cloned()
     }
 
-    fn opens(&self, project: &ProjectId, request: &Request) -> Pull {
+    fn opens(&self, project: &ProjectId, request: &PullRequestSpec) -> Pull {
         let mut pulls = lock(&self.0);
         let number = pulls.iter().filter(|pull| pull.project == *project).count() as u64 + 1;
         let (head, body, project) = (request.head.clone(), request.body.clone(), project.clone());
@@ -64,7 +64,7 @@ impl Server {
         pull
     }
 
-    fn updates(&self, project: &ProjectId, number: u64, request: &Request) -> Option<Pull> {
+    fn updates(&self, project: &ProjectId, number: u64, request: &PullRequestSpec) -> Option<Pull> {
         let mut pulls = lock(&self.0);
         let of = |pull: &&mut Pull| pull.project == *project && pull.number == number && pull.state == State::Open;
         let pull = pulls.iter_mut().find(of)?;
@@ -83,8 +83,8 @@ pub(crate) struct Desk {
 /// What is asked for.
 #[derive(Debug, Clone)]
 enum Wish {
-    Open(Request),
-    Update(u64, Request),
+    Open(PullRequestSpec),
+    Update(u64, PullRequestSpec),
 }
 
 impl Desk {
@@ -125,7 +125,7 @@ impl Desk {
         Ok(pull.told())
     }
 
-    fn must_have_changes(&self, request: &Request) -> Result<(), ForgeError> {
+    fn must_have_changes(&self, request: &PullRequestSpec) -> Result<(), ForgeError> {
         let mirror = self.world().look(&self.project);
         let tip = |branch: &str| mirror.find_branch(branch).expect("a branch can be looked up");
         let Some(head) = tip(&request.head) else { return Err(ForgeError::HeadMissing { head: request.head.clone() }) };
@@ -181,7 +181,7 @@ fn unavailable(why: &str, retry_after: Option<Duration>) -> ForgeError {
 }
 
 /// A pull request is asked for only when the journal of its job, as it is on the disk, tells of the commit in it.
-fn must_be_written_down(world: &World, request: &Request) {
+fn must_be_written_down(world: &World, request: &PullRequestSpec) {
     let rows = world.disk.rows();
     let asked_by = rows.iter().find(|row| request.body.contains(&row.id().to_string()));
     let is_written = asked_by.is_some_and(|row| {
@@ -209,11 +209,11 @@ impl Forge for Desk {
         Ok(found.filter(|_| world.broken != Some(Broken::OpensBlindly)))
     }
 
-    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         self.wishes(Wish::Open(request.clone())).await
     }
 
-    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         self.wishes(Wish::Update(found.number, request.clone())).await
     }
 }

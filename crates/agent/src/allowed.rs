@@ -1,4 +1,4 @@
-//! What the owner of a project allows besides documents.
+//! What the owner of a project allows an agent to change besides documents.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -8,7 +8,7 @@ use crate::paths::is_sensitive;
 pub(crate) struct Allowed(Vec<(String, GlobMatcher)>);
 
 impl Allowed {
-    /// A glob that cannot be read allows nothing.
+    /// A glob that does not parse allows nothing.
     pub(crate) fn of(globs: &[String]) -> Self {
         let read = globs.iter().filter_map(|glob| {
             let matcher = GlobBuilder::new(glob).literal_separator(true).build().ok()?.compile_matcher();
@@ -17,8 +17,8 @@ impl Allowed {
         Self(read.collect())
     }
 
-    /// Whether a glob allows a path. Files of build services and hidden ones are allowed by their own names alone: `**` is
-    /// not meant for them.
+    /// Whether a glob allows a path. Files of build services and hidden files are allowed only by a pattern that names
+    /// them: `**` does not match them.
     pub(crate) fn has(&self, path: &str) -> bool {
         let own: Vec<String> = path.split('/').map(str::to_lowercase).filter(|part| is_sensitive(part)).collect();
         self.0.iter().any(|(glob, matcher)| {

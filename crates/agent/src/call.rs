@@ -1,4 +1,4 @@
-//! One call of the model, collected.
+//! One model call, with its reply collected.
 
 use std::collections::HashSet;
 
@@ -6,34 +6,34 @@ use docent_llm::{Event, MOST_CALLS, Model, ModelError, ModelErrorKind, Request, 
 use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
 use futures::StreamExt;
 
-use crate::transcript::Entry;
+use crate::transcript::TranscriptEntry;
 
-/// The most bytes of a reply: its words and the inputs of its calls together.
+/// Largest reply in bytes: its text and the inputs of its calls together.
 const LONGEST: usize = 4 << 20;
 
 /// What a model replied.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
+pub struct ModelReply {
     pub message: Message,
     pub reason: FinishReason,
     pub usage: Usage,
 }
 
-impl From<Reply> for Entry {
-    fn from(reply: Reply) -> Self {
+impl From<ModelReply> for TranscriptEntry {
+    fn from(reply: ModelReply) -> Self {
         Self::Replied { message: reply.message, reason: reply.reason, usage: reply.usage }
     }
 }
 
-/// Asks the model once and collects its reply; `on_event` sees each event as it comes. An error means that nothing was
-/// collected and the same request may be tried again if its kind says so; text that `on_event` has seen by then comes
-/// again. Calls of tools in a reply that may not have any are left out, and so are those behind the first that is too many,
-/// which is kept for [`crate::run_tools`] to refuse.
+/// Calls the model once and collects its reply; `on_event` sees each event as it comes. After an error nothing was
+/// collected, and the same request may be tried again if the error's kind says so; `on_event` then sees its text again.
+/// Tool calls are dropped from a reply that may not have any. Of too many calls the first that exceeds the limit is
+/// kept, for [`crate::run_tools`] to refuse, and the rest are dropped.
 pub async fn call_model(
     model: &dyn Model,
     request: Request,
     mut on_event: impl FnMut(&Event) + Send,
-) -> Result<Reply, ModelError> {
+) -> Result<ModelReply, ModelError> {
     let mut taken: HashSet<String> = request.messages.iter().flat_map(call_ids).collect();
     let may_call = request.tool_choice != ToolChoice::None;
     let mut stream = model.stream(request).await?;
@@ -54,7 +54,7 @@ pub async fn call_model(
             Event::ToolCall { .. } if !may_call || calls > MOST_CALLS => {}
             Event::ToolCall { id, name, input } => {
                 calls += 1;
-                // An answer finds its call by the id, so two calls never share one.
+                // A result refers to its call by the id, so ids must be unique.
                 let mut unique = id.clone();
                 let mut count = 1;
                 while unique.is_empty() || !taken.insert(unique.clone()) {
@@ -64,7 +64,7 @@ pub async fn call_model(
                 parts.push(ContentPart::ToolCall { id: unique, name, input });
             }
             Event::Done { reason, usage } => {
-                return Ok(Reply { message: Message { role: Role::Assistant, parts }, reason, usage });
+                return Ok(ModelReply { message: Message { role: Role::Assistant, parts }, reason, usage });
             }
         }
     }

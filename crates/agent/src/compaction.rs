@@ -1,7 +1,8 @@
-//! Making room when the model's context runs short.
+//! Compaction: shortening the transcript when the model's context runs out.
 //!
 //! When a request would fill most of the context, the model is first asked for notes on the beginning of the
-//! transcript. From then on a request holds what was said from outside, word by word, then those notes, then the
+//! transcript. From then on a request has all messages from outside in full, then those notes, then the entries that
+//! the notes do not cover:
 //! entries they do not cover:
 //!
 //! ```text
@@ -10,53 +11,53 @@
 //!   request      Said ─────────────────  Said ── notes ─────────── Replied  Results ◀───┘
 //! ```
 //!
-//! The transcript itself stays whole: what the tools did is repeated from all of it.
+//! The transcript itself stays complete: a replay runs all of its tool calls.
 
 use docent_llm::{Request, ToolChoice};
 use docent_types::{ContentPart, Message, Role};
 
-use crate::call::Reply;
+use crate::call::ModelReply;
 use crate::prompt::NOTES;
 use crate::request::cut;
-use crate::transcript::{Entry, Transcript};
+use crate::transcript::{Transcript, TranscriptEntry};
 use crate::turn_settings::TurnSettings;
 
 /// A call that asks for notes on the transcript's beginning.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compaction {
     pub request: Request,
-    /// How many entries of the transcript, counted from the first, the answer will stand for.
+    /// How many entries from the beginning of the transcript the notes replace.
     pub upto: usize,
 }
 
-/// The entry that the answer to a [`Compaction`] makes.
-pub fn compacted(reply: &Reply, upto: usize) -> Entry {
-    Entry::Compacted { summary: reply.message.plain_text().trim().to_owned(), upto, usage: reply.usage }
+/// The entry made from the reply to a [`Compaction`].
+pub fn compacted(reply: &ModelReply, upto: usize) -> TranscriptEntry {
+    TranscriptEntry::Compacted { summary: reply.message.plain_text().trim().to_owned(), upto, usage: reply.usage }
 }
 
-/// What stands before the notes.
+/// The text before the notes.
 pub(crate) const INTRODUCTION: &str = "The beginning of your work does not fit your context any more. These are your \
                                        own notes on it; the files hold all the changes you made:\n\n{}";
 
-/// What a request comes to.
+/// Whether a request fits.
 pub(crate) enum RequestSize {
     Enough,
-    /// Make room first.
+    /// Compact first.
     Compact(Compaction),
-    /// It does not fit, and there is nothing left to make shorter. About how many tokens it has, and how many fit.
+    /// It does not fit, and nothing can be shortened. Its approximate size in tokens, and the limit.
     TooLittle {
         wanted: u64,
         there: u64,
     },
 }
 
-/// Tokens of the notes.
+/// Most tokens of the notes.
 const NOTES_TOKENS: u32 = 4_000;
-/// How often in a row a model may say that a request is too long.
+/// How many times in a row a model may refuse a request as too long.
 const REFUSALS: u32 = 3;
-/// The most bytes of one output in what the model is asked to take notes of; the largest that fits is taken.
+/// Most bytes of one tool output in a request for notes; the largest of these that fits is used.
 const OUTPUTS: [usize; 4] = [4_000, 1_500, 500, 150];
-/// The most bytes of an instruction there.
+/// Most bytes of an instruction in a request for notes.
 const INSTRUCTION: usize = 4_000;
 
 /// The most tokens of a reply.
@@ -64,41 +65,41 @@ pub(crate) fn reply_tokens(settings: &TurnSettings) -> u32 {
     settings.limits.reply_tokens.min(settings.context_tokens / 4).max(1)
 }
 
-/// The most bytes of one tool's output in a request: a quarter of the context, where that is less than tools give.
+/// Most bytes of one tool output in a request: a quarter of the context, if that is less than a tool's own limit.
 pub(crate) fn longest_output(settings: &TurnSettings) -> usize {
     bytes(there(settings) / 4).max(1_000)
 }
 
-/// Tokens that a request may have.
+/// Tokens available for a request.
 fn there(settings: &TurnSettings) -> u64 {
     u64::from(settings.context_tokens - reply_tokens(settings).min(settings.context_tokens))
 }
 
-/// About how many tokens this many bytes of text are.
+/// Approximate number of tokens of a text of this many bytes.
 const fn tokens(bytes: usize) -> u64 {
     (bytes as u64).saturating_mul(2) / 7
 }
 
-/// About how many bytes of text this many tokens are.
+/// Approximate number of bytes of this many tokens.
 fn bytes(tokens: u64) -> usize {
     usize::try_from(tokens.saturating_mul(7) / 2).unwrap_or(usize::MAX)
 }
 
-/// Where the entries begin that a request shows one by one.
-pub(crate) fn beginning(entries: &[Entry]) -> usize {
+/// The first entry that a request contains itself.
+pub(crate) fn beginning(entries: &[TranscriptEntry]) -> usize {
     newest(entries).map_or(0, |(_, upto, _)| upto)
 }
 
-/// The newest compaction: where it stands, what it covers, and its notes.
-fn newest(entries: &[Entry]) -> Option<(usize, usize, &str)> {
+/// The newest compaction: its position, the number of entries it covers, and its notes.
+fn newest(entries: &[TranscriptEntry]) -> Option<(usize, usize, &str)> {
     entries.iter().enumerate().rev().find_map(|(at, entry)| match entry {
-        Entry::Compacted { summary, upto, .. } => Some((at, (*upto).min(at), summary.as_str())),
+        TranscriptEntry::Compacted { summary, upto, .. } => Some((at, (*upto).min(at), summary.as_str())),
         _ => None,
     })
 }
 
-/// The notes that stand for the beginning. Where the model gave none: what it called.
-pub(crate) fn summary_of(entries: &[Entry]) -> String {
+/// The notes that replace the beginning; if the model wrote none, the tools that it called.
+pub(crate) fn summary_of(entries: &[TranscriptEntry]) -> String {
     match newest(entries) {
         Some((_, upto, summary)) if summary.trim().is_empty() => Log::of(&entries[..upto]).written(60, 0, 8_000),
         Some((_, _, summary)) => summary.to_owned(),
@@ -106,7 +107,7 @@ pub(crate) fn summary_of(entries: &[Entry]) -> String {
     }
 }
 
-/// Whether there is room for a request.
+/// Whether a request fits.
 pub(crate) fn judge(transcript: &Transcript, settings: &TurnSettings, request: &Request) -> RequestSize {
     let entries = transcript.entries();
     let refusals = refusals(entries);
@@ -117,18 +118,18 @@ pub(crate) fn judge(transcript: &Transcript, settings: &TurnSettings, request: &
     let wanted = estimate(entries, request, longest);
     let mut there = there(settings);
     if refusals > 0 {
-        // The model knows better than the configuration how much it reads.
+        // The model's refusal overrides the configured context size.
         there = there.min(wanted) / 4 * 3;
         there >>= refusals - 1;
     }
     let notes = NOTES_TOKENS.min(reply_tokens(settings));
     let fixed = fixed(entries, request) + u64::from(notes);
-    // Notes are taken while there still is room to work in, unless what never goes takes that much by itself.
+    // Compact while there is still space to work in, unless the fixed part alone takes that much.
     let soon = if fixed < there / 5 * 4 { there / 5 * 4 } else { there };
     if wanted <= soon {
         return RequestSize::Enough;
     }
-    // Half of what is left stays free, so that the next notes are not due at once.
+    // Half of the rest stays free, so that the next compaction is not due at once.
     let kept = (there / 4).min(soon.saturating_sub(fixed) / 2);
     let compaction = (refusals <= REFUSALS)
         .then(|| compaction(entries, &Cut { notes, kept: bytes(kept), longest, room: bytes(there / 5 * 3) }));
@@ -139,27 +140,29 @@ pub(crate) fn judge(transcript: &Transcript, settings: &TurnSettings, request: &
     }
 }
 
-/// How often the model has said, since it last replied, that it was asked too much.
-fn refusals(entries: &[Entry]) -> u32 {
-    let since = entries
-        .iter()
-        .rev()
-        .take_while(|entry| !matches!(entry, Entry::Replied { .. } | Entry::Compacted { .. } | Entry::Said { .. }));
-    since.filter(|entry| matches!(entry, Entry::TooLong)).count() as u32
+/// How many requests the model has refused as too long since its last reply.
+fn refusals(entries: &[TranscriptEntry]) -> u32 {
+    let since = entries.iter().rev().take_while(|entry| {
+        !matches!(
+            entry,
+            TranscriptEntry::Replied { .. } | TranscriptEntry::Compacted { .. } | TranscriptEntry::Said { .. }
+        )
+    });
+    since.filter(|entry| matches!(entry, TranscriptEntry::TooLong)).count() as u32
 }
 
-/// About how many tokens a request has: what the model counted the last time and what came after, or, where it did not
-/// count, all of it by its bytes.
-fn estimate(entries: &[Entry], request: &Request, longest: usize) -> u64 {
+/// The approximate size of a request in tokens: the model's own last count plus the entries since then; if it reported
+/// none, everything by its bytes.
+fn estimate(entries: &[TranscriptEntry], request: &Request, longest: usize) -> u64 {
     let by_bytes = tokens(standing(request) + request.messages.iter().map(weight).sum::<usize>());
     let counted = entries.iter().enumerate().rev().find_map(|(at, entry)| match entry {
-        Entry::Replied { usage, .. } => Some((at, usage.input_tokens.saturating_add(usage.output_tokens))),
-        // What was counted before is no measure of what is sent now.
-        Entry::Compacted { .. } => Some((at, 0)),
+        TranscriptEntry::Replied { usage, .. } => Some((at, usage.input_tokens.saturating_add(usage.output_tokens))),
+        // A count from before a compaction does not apply to the request after it.
+        TranscriptEntry::Compacted { .. } => Some((at, 0)),
         _ => None,
     });
     match counted {
-        // Some servers report nothing, or only what they had not seen before.
+        // Some servers report nothing, or only the part that was not cached.
         Some((at, counted)) if counted >= by_bytes / 3 => {
             counted.saturating_add(tokens(entries[at + 1..].iter().map(|entry| entry_weight(entry, longest)).sum()))
         }
@@ -167,9 +170,9 @@ fn estimate(entries: &[Entry], request: &Request, longest: usize) -> u64 {
     }
 }
 
-/// About how many tokens of a request stay, whatever notes are taken.
-fn fixed(entries: &[Entry], request: &Request) -> u64 {
-    let said = entries.iter().filter(|entry| matches!(entry, Entry::Said { .. }));
+/// The approximate tokens of a request that compaction cannot remove.
+fn fixed(entries: &[TranscriptEntry], request: &Request) -> u64 {
+    let said = entries.iter().filter(|entry| matches!(entry, TranscriptEntry::Said { .. }));
     tokens(standing(request) + said.map(|entry| entry_weight(entry, 0)).sum::<usize>())
 }
 
@@ -179,7 +182,7 @@ fn standing(request: &Request) -> usize {
     request.system.len() + tools.sum::<usize>()
 }
 
-/// About how many bytes a message takes in a request.
+/// The approximate bytes of a message in a request.
 fn weight(message: &Message) -> usize {
     message.parts.iter().map(|part| 30 + part_weight(part)).sum()
 }
@@ -192,29 +195,31 @@ fn part_weight(part: &ContentPart) -> usize {
     }
 }
 
-/// About how many bytes an entry takes in a request that shows at most `longest` bytes of one output.
-fn entry_weight(entry: &Entry, longest: usize) -> usize {
+/// The approximate bytes of an entry in a request whose tool outputs are cut at `longest` bytes.
+fn entry_weight(entry: &TranscriptEntry, longest: usize) -> usize {
     match entry {
-        Entry::Said { message } | Entry::Replied { message, .. } => weight(message),
-        Entry::Results { results } => results.iter().map(|result| 30 + result.output.len().min(longest)).sum(),
-        Entry::Compacted { .. } | Entry::TooLong | Entry::Expired { .. } => 0,
+        TranscriptEntry::Said { message } | TranscriptEntry::Replied { message, .. } => weight(message),
+        TranscriptEntry::Results { results } => {
+            results.iter().map(|result| 30 + result.output.len().min(longest)).sum()
+        }
+        TranscriptEntry::Compacted { .. } | TranscriptEntry::TooLong | TranscriptEntry::Expired { .. } => 0,
     }
 }
 
-/// How much is cut off.
+/// The limits of a compaction.
 struct Cut {
     /// Tokens of the notes.
     notes: u32,
-    /// The most bytes of entries that stay as they are.
+    /// Most bytes of entries that stay unchanged.
     kept: usize,
-    /// The most bytes that are shown of one output among them.
+    /// Most bytes of one tool output among them.
     longest: usize,
-    /// About how many bytes the call that asks for notes may have.
+    /// Approximate limit of the request for notes, in bytes.
     room: usize,
 }
 
-/// The call that asks for notes; `None` when there is nothing to take notes of.
-fn compaction(entries: &[Entry], &Cut { notes, kept, longest, room }: &Cut) -> Option<Compaction> {
+/// The request for notes; `None` when there is nothing to summarize.
+fn compaction(entries: &[TranscriptEntry], &Cut { notes, kept, longest, room }: &Cut) -> Option<Compaction> {
     let begin = beginning(entries);
     let upto = cut_point(entries, begin, kept, longest)?;
     let before = newest(entries).map(|_| cut(&summary_of(entries), room / 3));
@@ -234,35 +239,37 @@ fn compaction(entries: &[Entry], &Cut { notes, kept, longest, room }: &Cut) -> O
     Some(Compaction { request, upto })
 }
 
-/// What was asked for, at the head of what notes are taken of, in at most about `room` bytes.
-fn asked(entries: &[Entry], room: usize) -> String {
+/// The instructions, at the beginning of the text to summarize, in about `room` bytes at most.
+fn asked(entries: &[TranscriptEntry], room: usize) -> String {
     let said = entries.iter().filter_map(|entry| match entry {
-        Entry::Said { message } if message.role == Role::User => Some(cut(message.plain_text().trim(), INSTRUCTION)),
+        TranscriptEntry::Said { message } if message.role == Role::User => {
+            Some(cut(message.plain_text().trim(), INSTRUCTION))
+        }
         _ => None,
     });
     let said: Vec<String> = said.collect();
     format!("# What you were asked\n\n{}", cut(&said.join("\n\n"), room))
 }
 
-/// The earliest place to cut at, so that what stays has at most this many bytes: never between a call and its answer,
-/// and with at least one reply before it. When even the newest step is too long, all of it goes.
-fn cut_point(entries: &[Entry], begin: usize, kept: usize, longest: usize) -> Option<usize> {
+/// The earliest cut after which at most `kept` bytes remain: never between a call and its result, and with at least one
+/// reply before it. If the newest step alone is too long, everything is summarized.
+fn cut_point(entries: &[TranscriptEntry], begin: usize, kept: usize, longest: usize) -> Option<usize> {
     let mut open: Vec<&str> = Vec::new();
     let mut after: usize = entries[begin..].iter().map(|entry| entry_weight(entry, longest)).sum();
     let mut has_reply = false;
     for (at, entry) in entries.iter().enumerate().skip(begin) {
-        if has_reply && open.is_empty() && after <= kept && !matches!(entry, Entry::Results { .. }) {
+        if has_reply && open.is_empty() && after <= kept && !matches!(entry, TranscriptEntry::Results { .. }) {
             return Some(at);
         }
         match entry {
-            Entry::Replied { message, .. } => {
+            TranscriptEntry::Replied { message, .. } => {
                 has_reply = true;
                 open.extend(message.parts.iter().filter_map(|part| match part {
                     ContentPart::ToolCall { id, .. } => Some(id.as_str()),
                     _ => None,
                 }));
             }
-            Entry::Results { results } => {
+            TranscriptEntry::Results { results } => {
                 open.retain(|id| !results.iter().any(|result| result.call_id == *id));
             }
             _ => {}
@@ -272,7 +279,7 @@ fn cut_point(entries: &[Entry], begin: usize, kept: usize, longest: usize) -> Op
     has_reply.then_some(entries.len())
 }
 
-/// What happened, line by line, for notes to be taken of.
+/// What happened, line by line, as the text to summarize.
 struct Log<'a>(Vec<Line<'a>>);
 
 enum Line<'a> {
@@ -281,18 +288,22 @@ enum Line<'a> {
 }
 
 impl<'a> Log<'a> {
-    fn of(entries: &'a [Entry]) -> Self {
+    fn of(entries: &'a [TranscriptEntry]) -> Self {
         let mut lines: Vec<Line<'a>> = Vec::new();
         for entry in entries {
             match entry {
-                Entry::Replied { message, .. } => lines.extend(message.parts.iter().filter_map(|part| match part {
-                    ContentPart::Text { text } if !text.trim().is_empty() => Some(Line::Words(text.trim().to_owned())),
-                    ContentPart::ToolCall { id, name, input } => {
-                        Some(Line::Call { id, name, input: input.to_string(), answer: None })
-                    }
-                    _ => None,
-                })),
-                Entry::Results { results } => {
+                TranscriptEntry::Replied { message, .. } => {
+                    lines.extend(message.parts.iter().filter_map(|part| match part {
+                        ContentPart::Text { text } if !text.trim().is_empty() => {
+                            Some(Line::Words(text.trim().to_owned()))
+                        }
+                        ContentPart::ToolCall { id, name, input } => {
+                            Some(Line::Call { id, name, input: input.to_string(), answer: None })
+                        }
+                        _ => None,
+                    }))
+                }
+                TranscriptEntry::Results { results } => {
                     for result in results {
                         let call = lines.iter_mut().rev().find_map(|line| match line {
                             Line::Call { id, answer, .. } if *id == result.call_id => Some(answer),
@@ -309,15 +320,15 @@ impl<'a> Log<'a> {
         Self(lines)
     }
 
-    /// As much of it as these many bytes hold.
+    /// As much of it as fits into this many bytes.
     fn fitted(&self, room: usize) -> String {
         let texts = OUTPUTS.iter().map(|&output| (output, self.written(output, output, usize::MAX)));
         let fits = texts.into_iter().find(|(_, text)| text.len() <= room);
         fits.map_or_else(|| self.written(150, 150, room), |(_, text)| text)
     }
 
-    /// Each line cut: inputs and words at `words` bytes, outputs at `outputs`; the oldest left out where there is no
-    /// `room` for all.
+    /// The lines, each cut: inputs and text at `words` bytes, outputs at `outputs`; the oldest are dropped when there
+    /// is no `room` for all.
     fn written(&self, words: usize, outputs: usize, room: usize) -> String {
         let line = |line: &Line<'_>| match line {
             Line::Words(text) => format!("You said: {}", cut(text, words)),

@@ -9,13 +9,13 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::files::{Files, MemoryFiles};
+use crate::files::{EditableTree, MemoryFiles};
 use crate::next::tests::{docs, finish, run};
-use crate::next::{Outcome, Step, next};
+use crate::next::{FinishOutcome, Step, next};
 use crate::transcript::{Call, ToolResult};
 use crate::turn_settings::TurnLimits;
 
-/// A context of this many tokens beyond the prompt and the tools.
+/// A context of this many tokens in addition to the prompt and the tools.
 fn window(tokens: u32) -> TurnSettings {
     let settings = TurnSettings::default();
     let Step::CallModel(request) = next(&Transcript::of_prompt("x"), &settings) else { panic!("a call") };
@@ -35,7 +35,7 @@ fn is_for_notes(request: &Request) -> bool {
     request.system == NOTES
 }
 
-/// A model that works through a list of calls, and takes notes whenever it is asked to.
+/// A model that works through a list of calls, and writes notes when it is asked to.
 #[derive(Debug)]
 struct Worker {
     calls: Mutex<VecDeque<(&'static str, Value)>>,
@@ -71,7 +71,7 @@ async fn a_long_job_goes_on_with_its_notes() {
     let model = Worker { calls: Mutex::new(calls.into()), requests: Mutex::default() };
     let mut transcript = Transcript::of_prompt("Read the pages with care.");
     let (done, files) = run(&model, &mut transcript, &long_docs(), &settings).await;
-    assert_eq!((done.outcome, done.summary.as_str()), (Outcome::Done, "Read them all."));
+    assert_eq!((done.outcome, done.summary.as_str()), (FinishOutcome::Done, "Read them all."));
     assert_eq!(files.changed(), ["p/0.md"], "what was done before the notes is kept");
 
     let requests = model.requests.into_inner().expect("a lock");
@@ -104,7 +104,7 @@ async fn a_long_instruction_leaves_room_to_work_between_notes() {
     let model = Worker { calls: Mutex::new(calls.into()), requests: Mutex::default() };
     let mut transcript = Transcript::of_prompt("word ".repeat(1_100));
     let (done, _) = run(&model, &mut transcript, &base, &settings).await;
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, FinishOutcome::Done);
     let requests = model.requests.into_inner().expect("a lock");
     let notes = requests.iter().filter(|request| is_for_notes(request)).count();
     assert!((3..=13).contains(&notes), "{notes}");
@@ -141,8 +141,8 @@ async fn an_output_that_fills_the_context_is_cut_in_the_request_and_whole_in_the
     let line = format!("{}\n", "x".repeat(1_900));
     let base = MemoryFiles::from_texts([("long.md", line.repeat(14).as_str())]);
     let (done, _) = run(&model, &mut transcript, &base, &settings).await;
-    assert_eq!(done.outcome, Outcome::Done);
-    let Entry::Results { results } = &transcript.entries()[2] else { panic!("the page") };
+    assert_eq!(done.outcome, FinishOutcome::Done);
+    let TranscriptEntry::Results { results } = &transcript.entries()[2] else { panic!("the page") };
     assert!(results[0].output.len() > 26_000);
     let shown = model.requests().pop().expect("a request").messages.pop().expect("the page");
     let ContentPart::ToolResult { output, .. } = &shown.parts[0] else { panic!("the page") };
@@ -159,7 +159,7 @@ async fn notes_without_a_word_are_made_from_the_calls() {
     model.replies(" ").calls("finish", finish("Read."));
     let mut transcript = Transcript::of_prompt("go");
     let (done, _) = run(&model, &mut transcript, &long_docs(), &settings).await;
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, FinishOutcome::Done);
     let notes = model.requests().pop().expect("a request").messages[1].plain_text();
     assert!(notes.contains("- `read` {\"path\":\"p/0.md\"}") && !notes.contains("Some words"), "{notes}");
 }
@@ -168,7 +168,7 @@ async fn notes_without_a_word_are_made_from_the_calls() {
 fn an_instruction_that_does_not_fit_ends_with_a_sentence() {
     let transcript = Transcript::of_prompt("word ".repeat(10_000));
     let Step::Done(done) = next(&transcript, &window(4_000)) else { panic!("it does not fit") };
-    assert_eq!(done.outcome, Outcome::Stopped);
+    assert_eq!(done.outcome, FinishOutcome::Stopped);
     assert!(done.summary.contains("ask for less at a time"), "{}", done.summary);
 }
 
@@ -179,34 +179,38 @@ fn a_model_that_says_it_is_too_much_is_believed() {
         let id = format!("c{index}");
         let part = ContentPart::ToolCall { id: id.clone(), name: "read".into(), input: json!({"path": id}) };
         let message = Message { role: Role::Assistant, parts: vec![part] };
-        transcript.push(Entry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::of(1_000, 10) });
+        transcript.push(TranscriptEntry::Replied {
+            message,
+            reason: FinishReason::ToolCalls,
+            usage: Usage::of(1_000, 10),
+        });
         let results = vec![ToolResult { call_id: id, output: "word ".repeat(2_000), is_error: false }];
-        transcript.push(Entry::Results { results });
+        transcript.push(TranscriptEntry::Results { results });
     }
-    // The configuration says that a million tokens fit.
+    // A million tokens are configured.
     let settings = TurnSettings { context_tokens: 1_000_000, ..TurnSettings::default() };
     assert!(matches!(next(&transcript, &settings), Step::CallModel(_)));
     let mut sizes = Vec::new();
     for _ in 0..REFUSALS {
-        transcript.push(Entry::TooLong);
+        transcript.push(TranscriptEntry::TooLong);
         let Step::Compact(compaction) = next(&transcript, &settings) else { panic!("{}", sizes.len()) };
         sizes.push(estimate(&[], &compaction.request, usize::MAX));
     }
     assert!(sizes.is_sorted_by(|a, b| a >= b) && sizes[0] > sizes[2], "{sizes:?}");
 
-    // The notes were taken: the model is asked again, with less.
+    // Notes were written: the model is asked again, with less.
     let mut noted = transcript.clone();
     let upto = noted.entries().len();
-    noted.push(Entry::Compacted { summary: "notes".into(), upto, usage: Usage::default() });
+    noted.push(TranscriptEntry::Compacted { summary: "notes".into(), upto, usage: Usage::default() });
     let Step::CallModel(request) = next(&noted, &settings) else { panic!("a call") };
     assert_eq!(request.messages.len(), 2);
-    // When it still is too much, nothing is left to shorten.
-    noted.push(Entry::TooLong);
+    // If that is still too much, nothing is left to shorten.
+    noted.push(TranscriptEntry::TooLong);
     let Step::Done(done) = next(&noted, &settings) else { panic!("the end") };
-    assert_eq!(done.outcome, Outcome::Stopped);
+    assert_eq!(done.outcome, FinishOutcome::Stopped);
 
-    transcript.push(Entry::TooLong);
-    assert!(matches!(next(&transcript, &settings), Step::Done(done) if done.outcome == Outcome::Stopped));
+    transcript.push(TranscriptEntry::TooLong);
+    assert!(matches!(next(&transcript, &settings), Step::Done(done) if done.outcome == FinishOutcome::Stopped));
     transcript.say("Then only page one.");
     assert!(matches!(next(&transcript, &settings), Step::CallModel(_)));
 }
@@ -216,7 +220,7 @@ fn what_the_model_counted_is_believed_unless_it_cannot_be() {
     let transcript = |usage: Usage| {
         let mut transcript = Transcript::of_prompt("word ".repeat(7_000));
         let message = Message::text(Role::Assistant, "On it.");
-        transcript.push(Entry::Replied { message, reason: FinishReason::Stop, usage });
+        transcript.push(TranscriptEntry::Replied { message, reason: FinishReason::Stop, usage });
         transcript
     };
     let size = |usage: Usage| {
@@ -243,12 +247,12 @@ fn old_journals_are_still_read() {
     assert_eq!((limits.steps, limits.minutes), (3, TurnLimits::default().minutes));
 }
 
-/// What an adversary replies: calls of any tool with any input, words, silence; finished or cut off.
+/// Arbitrary replies: calls of any tool with any input, text, nothing; complete or cut off.
 fn any_reply() -> impl Strategy<Value = (Vec<(u8, u8)>, u8, bool, u16)> {
     (prop::collection::vec((0u8..6, 0u8..4), 0..4), 0u8..3, any::<bool>(), any::<u16>())
 }
 
-fn reply((calls, words, is_cut, cost): (Vec<(u8, u8)>, u8, bool, u16), serial: &mut usize) -> Entry {
+fn reply((calls, words, is_cut, cost): (Vec<(u8, u8)>, u8, bool, u16), serial: &mut usize) -> TranscriptEntry {
     let mut parts =
         vec![ContentPart::Text { text: ["", "Well.", &"word ".repeat(900)][usize::from(words)].to_owned() }];
     for (tool, input) in calls {
@@ -264,7 +268,7 @@ fn reply((calls, words, is_cut, cost): (Vec<(u8, u8)>, u8, bool, u16), serial: &
     }
     let reason = if is_cut { FinishReason::Length } else { FinishReason::Stop };
     let message = Message { role: Role::Assistant, parts };
-    Entry::Replied { message, reason, usage: Usage::of(u64::from(cost), 10) }
+    TranscriptEntry::Replied { message, reason, usage: Usage::of(u64::from(cost), 10) }
 }
 
 #[track_caller]
@@ -298,8 +302,8 @@ fn well_formed(request: &Request) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Whatever a model says, and whenever time runs out or somebody speaks up, the turn ends and every call has one
-    /// answer.
+    /// Whatever a model replies, and whenever time runs out or a message comes from outside, the turn ends and every
+    /// call has one result.
     #[test]
     fn every_turn_ends(
         replies in prop::collection::vec((any_reply(), 0u8..20), 1..12),
@@ -321,8 +325,8 @@ proptest! {
                     asked += 1;
                     let (said, chance) = script.next().expect("a cycle").clone();
                     match chance {
-                        0 => transcript.push(Entry::TooLong),
-                        1 => transcript.push(Entry::Expired { why: "late".into() }),
+                        0 => transcript.push(TranscriptEntry::TooLong),
+                        1 => transcript.push(TranscriptEntry::Expired { why: "late".into() }),
                         2 if words < 3 => {
                             words += 1;
                             transcript.push(reply(said, &mut serial));
@@ -335,17 +339,17 @@ proptest! {
                     well_formed(&request);
                     assert!(upto > beginning(transcript.entries()) && upto <= transcript.entries().len());
                     match script.next().expect("a cycle").1 {
-                        0..5 => transcript.push(Entry::TooLong),
+                        0..5 => transcript.push(TranscriptEntry::TooLong),
                         chance => {
                             let summary = "notes ".repeat(usize::from(chance) - 5);
-                            transcript.push(Entry::Compacted { summary, upto, usage: Usage::of(10, 10) });
+                            transcript.push(TranscriptEntry::Compacted { summary, upto, usage: Usage::of(10, 10) });
                         }
                     }
                 }
                 Step::RunTools(calls) => {
                     let context = crate::workbench::ToolContext::default();
                     let results = crate::tools::run_tools(&calls, &mut files, &context);
-                    transcript.push(Entry::Results { results });
+                    transcript.push(TranscriptEntry::Results { results });
                 }
                 Step::Done(_) => return true,
             }
@@ -354,7 +358,7 @@ proptest! {
         prop_assert!(ended, "{asked} calls");
         let mut answers: Vec<&str> = Vec::new();
         for entry in transcript.entries() {
-            if let Entry::Results { results } = entry {
+            if let TranscriptEntry::Results { results } = entry {
                 answers.extend(results.iter().map(|result| result.call_id.as_str()));
             }
         }
@@ -364,29 +368,29 @@ proptest! {
         prop_assert_eq!((answers.len(), count), (serial, serial));
     }
 
-    /// No transcript is one that `next` cannot read.
+    /// `next` accepts every transcript.
     #[test]
     fn any_transcript_has_a_next_step(
         entries in prop::collection::vec((0u8..7, any_reply(), 0usize..12), 0..14),
         tokens in prop::sample::select(vec![0u32, 3_000, u32::MAX / 2]),
     ) {
         let mut serial = 0;
-        let entries: Vec<Entry> = entries
+        let entries: Vec<TranscriptEntry> = entries
             .into_iter()
             .map(|(kind, said, number)| match kind {
-                0 => Entry::Said { message: Message::text(Role::User, ["go", ""][number % 2]) },
-                1 => Entry::Said { message: Message::text([Role::System, Role::Assistant][number % 2], "so") },
+                0 => TranscriptEntry::Said { message: Message::text(Role::User, ["go", ""][number % 2]) },
+                1 => TranscriptEntry::Said { message: Message::text([Role::System, Role::Assistant][number % 2], "so") },
                 2 | 3 => {
-                    // Ids that come twice, too.
+                    // Includes duplicate ids.
                     serial = number;
                     reply(said, &mut serial)
                 }
                 4 => {
                     let result = |id: usize| ToolResult { call_id: format!("c{id}"), output: "x".into(), is_error: id.is_multiple_of(3) };
-                    Entry::Results { results: (number..number + 4).map(result).collect() }
+                    TranscriptEntry::Results { results: (number..number + 4).map(result).collect() }
                 }
-                5 => Entry::Compacted { summary: "s".into(), upto: number, usage: Usage::default() },
-                _ => [Entry::TooLong, Entry::Expired { why: "late".into() }][number % 2].clone(),
+                5 => TranscriptEntry::Compacted { summary: "s".into(), upto: number, usage: Usage::default() },
+                _ => [TranscriptEntry::TooLong, TranscriptEntry::Expired { why: "late".into() }][number % 2].clone(),
             })
             .collect();
         let transcript = Transcript::from(entries);

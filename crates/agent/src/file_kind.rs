@@ -1,6 +1,7 @@
-//! What a file is, told from its first bytes.
+//! The kind of a file, by its first bytes.
 
-/// What a file is that is no text: its kind, its size and, of an image, its width and height. `None` for text.
+/// A description of a file that is not text: its kind, its size and, for an image, its width and height. `None` for
+/// text.
 pub(crate) fn described(path: &str, bytes: &[u8]) -> Option<String> {
     if std::str::from_utf8(bytes).is_ok() && !bytes.contains(&0) {
         return None;
@@ -16,7 +17,7 @@ pub(crate) fn described(path: &str, bytes: &[u8]) -> Option<String> {
     Some(format!("{kind}{pixels}, {}", size(bytes.len())))
 }
 
-/// A size for people and models.
+/// A size in a readable unit.
 pub(crate) fn size(bytes: usize) -> String {
     match bytes {
         0..1_000 => format!("{bytes} B"),
@@ -25,7 +26,7 @@ pub(crate) fn size(bytes: usize) -> String {
     }
 }
 
-/// How files of common kinds begin.
+/// Signatures at the beginning of common kinds of files.
 const KINDS: [(&[u8], &str); 17] = [
     (b"\x89PNG", "a PNG image"),
     (b"\xff\xd8\xff", "a JPEG image"),
@@ -46,7 +47,7 @@ const KINDS: [(&[u8], &str); 17] = [
     (b"\xfe\xff", "text in UTF-16, which cannot be edited here"),
 ];
 
-/// Kinds that are told by what stands a few bytes in.
+/// Kinds whose signature is a few bytes into the file.
 fn boxed(bytes: &[u8]) -> Option<String> {
     let kind = match (bytes.get(0..4)?, bytes.get(4..8)?, bytes.get(8..12)?) {
         (b"RIFF", _, b"WEBP") => "a WebP image",
@@ -82,10 +83,10 @@ fn jpeg(bytes: &[u8]) -> Option<(u32, u32)> {
     loop {
         let [0xff, marker] = *bytes.get(at..at + 2)? else { return None };
         match marker {
-            // Padding, and markers that stand alone.
+            // Padding, and markers without a segment.
             0xff => at += 1,
             0x01 | 0xd0..=0xd8 => at += 2,
-            // Baseline, progressive and the like; not the tables in between.
+            // Frame headers, except the tables whose markers lie between them.
             0xc0..=0xcf if !matches!(marker, 0xc4 | 0xc8 | 0xcc) => {
                 return Some((big(bytes.get(at + 7..at + 9)?), big(bytes.get(at + 5..at + 7)?)));
             }

@@ -6,11 +6,11 @@ use docent_site::Tree;
 use thiserror::Error;
 
 /// A docs tree that can be written, and read from several threads at once. Paths are relative to the docs root, `/`-separated, without a leading slash.
-pub trait Files: Tree + Sync {
+pub trait EditableTree: Tree + Sync {
     /// The tree before any change.
     fn base(&self) -> &dyn Tree;
 
-    /// Where the file is in the base that had this path once and has it no longer, as far as history tells.
+    /// The current path of the file that had this path in an earlier commit, as far as the history tells.
     fn moved(&self, _old: &str) -> Option<String> {
         None
     }
@@ -18,13 +18,13 @@ pub trait Files: Tree + Sync {
     /// The paths written or deleted so far whose bytes differ from the base, in order.
     fn changed(&self) -> Vec<String>;
 
-    /// Makes all of these changes, or none of them when one is refused. Each is of another file: its bytes from now on, or
-    /// `None` to remove it. Removals come first, so that a file can give way to a folder of its name. Removing what is not
-    /// there is no error.
+    /// Makes all of these changes, or none if one is refused. Each is of another file: its new bytes, or `None` to
+    /// remove it. Removals come first, so that a file can be replaced by a folder of its name. Removing a missing file
+    /// is not an error.
     fn change(&mut self, changes: Vec<(String, Option<Vec<u8>>)>) -> Result<(), Refused>;
 }
 
-/// The files said no. The sentence is fit for a model: it names the file and says why.
+/// A change was refused. The sentence is written for a model: it names the file and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct Refused(pub String);
@@ -67,7 +67,7 @@ impl Tree for MemoryFiles {
     }
 }
 
-impl Files for MemoryFiles {
+impl EditableTree for MemoryFiles {
     fn base(&self) -> &dyn Tree {
         &self.base
     }

@@ -1,7 +1,7 @@
 //! The agent: a transcript, the next step, and the tools that carry it out.
 //!
-//! There is no loop here and no state. The caller holds a [`Transcript`] and the [`TurnSettings`] of the turn, asks [`next`]
-//! what to do, does it, appends the [`Entry`] that came of it, and asks again:
+//! There is no loop here and no state. The caller holds a [`Transcript`] and the [`TurnSettings`] of the turn, calls
+//! [`next`] for the next step, carries it out, appends the resulting [`TranscriptEntry`], and repeats:
 //!
 //! ```text
 //!   Said(prompt) ──▶ next ──▶ CallModel ──▶ call_model ──▶ Replied ────┐
@@ -12,20 +12,22 @@
 //!                     └────────────────────────────────────────────────┘
 //! ```
 //!
-//! Each entry is made durable before the next step is taken, so the process may stop between any two. What the tools
-//! did to the [`Files`] is not stored: [`replay`] does it again, as every tool that edits is a function of the files and
+//! Each entry is made durable before the next step is taken, so the process may stop between any two. The effect of the
+//! tools on the [`EditableTree`] is not stored: [`replay`] repeats it, because every editing tool is a function of the
+//! files and its input.
 //! its input.
 //!
-//! Two things only the caller can know, and appends when they happen: a model that would not take a request because it
-//! was too long ([`Entry::TooLong`]), and time that ran out ([`Entry::Expired`]). After either it asks [`next`] as ever.
+//! Two events are known to the caller only, who appends them: a model that refused a request as too long
+//! ([`TranscriptEntry::TooLong`]), and the end of the turn's time ([`TranscriptEntry::Expired`]). After either it calls
+//! [`next`] as usual.
 //!
-//! - Every call of a tool gets one answer; a call that cannot be read is answered with what was wrong and what would be
-//!   right.
-//! - Whatever a model replies, a turn ends within its [`TurnLimits`], and the last thing asked of it is to say what was done.
-//! - The docs are checked when the model wants to finish: what it broke goes back to it, twice at most; what was broken
-//!   before does not count.
-//! - An agent writes documents: [`refused_change`] says what those are, [`secrets`] what may not be committed. Repositories beside the docs
-//!   can be read and not written.
+//! - Every tool call gets one result; the result of a call that cannot be parsed names the mistake and the remedy.
+//! - Whatever a model replies, a turn ends within its [`TurnLimits`]. The last request asks for a summary of what was
+//!   done.
+//! - The docs are checked when the model calls `finish`: problems that its changes caused are returned to it, at most
+//!   twice; problems that existed before do not count.
+//! - An agent writes documents: [`refused_change`] defines those, [`secrets`] what must not be committed. Context
+//!   repositories beside the docs are read-only.
 //!
 //! This crate refuses to know jobs, git and HTTP.
 
@@ -50,15 +52,15 @@ mod turn_settings;
 mod workbench;
 mod writable;
 
-pub use call::{Reply, call_model};
+pub use call::{ModelReply, call_model};
 pub use compaction::{Compaction, compacted};
 pub use docs_search::DocsSearch;
-pub use files::{Files, MemoryFiles, Refused};
-pub use next::{Finish, Outcome, Step, next};
+pub use files::{EditableTree, MemoryFiles, Refused};
+pub use next::{Finish, FinishOutcome, Step, next};
 pub use secrets::{Secret, secrets};
 pub use todos::{planned, todos};
 pub use tools::{Diverged, replay, run_tools, specs};
-pub use transcript::{Call, Entry, ToolResult, Transcript};
+pub use transcript::{Call, ToolResult, Transcript, TranscriptEntry};
 pub use turn_settings::{Guidance, TurnLimits, TurnSettings};
 pub use workbench::ToolContext;
 pub use writable::refused_change;

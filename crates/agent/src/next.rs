@@ -1,4 +1,4 @@
-//! What to do next: a pure function of the transcript and what the turn works under.
+//! The next step: a pure function of the transcript and the turn's settings.
 //!
 //! ```text
 //!   a call has no answer ───────────────▶ RunTools
@@ -20,7 +20,7 @@ use crate::compaction::{Compaction, RequestSize, judge};
 use crate::request::{Reminder, request};
 use crate::todos::todos_of;
 use crate::tools::{FINISH, addition};
-use crate::transcript::{AcceptedFinish, Call, Entry, Transcript};
+use crate::transcript::{AcceptedFinish, Call, Transcript, TranscriptEntry};
 use crate::turn_history::{ForcedEnd, TurnHistory};
 use crate::turn_settings::TurnSettings;
 
@@ -28,9 +28,9 @@ use crate::turn_settings::TurnSettings;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
     CallModel(Request),
-    /// Run these and append one [`Entry::Results`] with all the answers.
+    /// Run these and append one [`TranscriptEntry::Results`] with all results.
     RunTools(Vec<Call>),
-    /// The context runs short: ask for notes on what happened, and append [`crate::compacted`] of the answer.
+    /// Ask for notes, and append [`crate::compacted`] of the reply.
     Compact(Compaction),
     /// The turn is over.
     Done(Finish),
@@ -39,7 +39,7 @@ pub enum Step {
 /// How a turn ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finish {
-    pub outcome: Outcome,
+    pub outcome: FinishOutcome,
     /// For the commit and the pull request: one line.
     pub title: String,
     /// What was done, what was left and why: Markdown.
@@ -48,20 +48,20 @@ pub struct Finish {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum FinishOutcome {
     /// Carried out, as far as the summary says.
     Done,
-    /// The agent could not carry out the instruction. Nothing it changed is meant to be kept.
+    /// The agent could not carry out the instruction. Its changes are to be discarded.
     Cannot,
-    /// A budget ran out, or the agent went in circles. What is changed so far may be half of what was asked.
+    /// A budget ran out, or the agent repeated itself. The changes may be incomplete.
     Stopped,
 }
 
-/// How many replies without a call are reminded of `finish`.
+/// How many replies without a call are followed by a reminder of `finish`.
 const REMINDERS: usize = 2;
-/// How often the check of `finish` hands problems back before they are left to people.
+/// How many times `finish` returns problems before it accepts them.
 const HANDED_BACK: usize = 2;
-/// How often a turn that has to end is asked for its last words.
+/// How many times a turn that has to end is asked for a summary.
 const LAST_WORDS: usize = 2;
 
 const WORDLESS: &str = "The agent ended without a word.";
@@ -87,16 +87,16 @@ pub fn next(transcript: &Transcript, settings: &TurnSettings) -> Step {
     }
     if history.silence() > REMINDERS {
         let summary = last_words(transcript.since_last_word());
-        return Step::Done(Finish { outcome: Outcome::Done, title: "Documentation changes".to_owned(), summary });
+        return Step::Done(Finish { outcome: FinishOutcome::Done, title: "Documentation changes".to_owned(), summary });
     }
     ask(transcript, settings, if history.goes_in_circles() { &Reminder::Stuck } else { &Reminder::None })
 }
 
-/// A call of the model, when there is room for it.
+/// A model call, if its request fits.
 fn ask(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) -> Step {
     let Some(request) = request(transcript, settings, reminder) else {
         let summary = "There is no instruction to carry out.".to_owned();
-        return Step::Done(Finish { outcome: Outcome::Cannot, title: "Nothing done".to_owned(), summary });
+        return Step::Done(Finish { outcome: FinishOutcome::Cannot, title: "Nothing done".to_owned(), summary });
     };
     match judge(transcript, settings, &request) {
         RequestSize::Enough => Step::CallModel(request),
@@ -111,7 +111,7 @@ fn ask(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) ->
     }
 }
 
-/// The same calls, `finish` as if it said itself that the problems it was told of may stay.
+/// The same calls, with `known_problems` set in `finish`.
 fn insisting(mut calls: Vec<Call>) -> Vec<Call> {
     for call in calls.iter_mut().filter(|call| call.name == FINISH) {
         if let Value::Object(input) = &mut call.input {
@@ -121,7 +121,7 @@ fn insisting(mut calls: Vec<Call>) -> Vec<Call> {
     calls
 }
 
-/// Whether there is no use in asking for last words again.
+/// Whether asking for a summary again is useless.
 fn is_hopeless(trouble: &ForcedEnd<'_>) -> bool {
     trouble.is_urgent || trouble.words.len() >= LAST_WORDS
 }
@@ -129,7 +129,7 @@ fn is_hopeless(trouble: &ForcedEnd<'_>) -> bool {
 fn finish_of(finish: &AcceptedFinish<'_>) -> Finish {
     let input = crate::parsed_call::input::<Value>(finish.input).unwrap_or_default();
     let text = |name: &str| input[name].as_str().unwrap_or("").trim().to_owned();
-    let outcome = if input["outcome"] == "cannot" { Outcome::Cannot } else { Outcome::Done };
+    let outcome = if input["outcome"] == "cannot" { FinishOutcome::Cannot } else { FinishOutcome::Done };
     let mut summary = text("summary");
     if summary.is_empty() {
         summary = WORDLESS.to_owned();
@@ -142,17 +142,17 @@ fn finish_of(finish: &AcceptedFinish<'_>) -> Finish {
     Finish { outcome, title: text("title"), summary }
 }
 
-/// The end of a turn that did not end itself.
+/// The end of a turn that the model did not end.
 fn stopped(why: &str, rest: &str) -> Finish {
     let mut summary = format!("The agent was stopped before it finished: {}.", why.trim_end_matches('.'));
     if !rest.is_empty() {
         summary.push_str("\n\n");
         summary.push_str(rest);
     }
-    Finish { outcome: Outcome::Stopped, title: "Unfinished documentation changes".to_owned(), summary }
+    Finish { outcome: FinishOutcome::Stopped, title: "Unfinished documentation changes".to_owned(), summary }
 }
 
-/// What was planned, and how far it came.
+/// The plan, and how much of it was done.
 fn told_by_plan(transcript: &Transcript) -> String {
     let todos = todos_of(transcript.newest_turn());
     let named = |heading: &str, wanted: fn(TodoStatus) -> bool| {
@@ -165,9 +165,9 @@ fn told_by_plan(transcript: &Transcript) -> String {
     [done, open].into_iter().flatten().collect::<Vec<_>>().join("\n\n")
 }
 
-fn last_words(turn: &[Entry]) -> String {
+fn last_words(turn: &[TranscriptEntry]) -> String {
     let replies = turn.iter().rev().filter_map(|entry| match entry {
-        Entry::Replied { message, .. } => Some(message),
+        TranscriptEntry::Replied { message, .. } => Some(message),
         _ => None,
     });
     let words = replies.map(Message::plain_text).find(|text| !text.trim().is_empty());

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::*;
 use crate::call::call_model;
 use crate::compaction::compacted;
-use crate::files::{Files, MemoryFiles};
+use crate::files::{EditableTree, MemoryFiles};
 use crate::request::{CUT, UNFINISHED};
 use crate::todos::todos;
 use crate::tools::{replay, run_tools};
@@ -15,7 +15,7 @@ use crate::transcript::{ToolResult, calls};
 use crate::turn_settings::TurnLimits;
 use crate::workbench::ToolContext;
 
-/// Runs a turn to its end, rebuilding everything from the transcript before each step, as after a crash.
+/// Runs a turn to its end, and rebuilds everything from the transcript before each step, as after a crash.
 pub(crate) async fn run(
     model: &dyn Model,
     transcript: &mut Transcript,
@@ -39,7 +39,7 @@ pub(crate) async fn run(
             }
             Step::RunTools(calls) => {
                 let results = run_tools(&calls, &mut files, &context);
-                transcript.push(Entry::Results { results });
+                transcript.push(TranscriptEntry::Results { results });
             }
             Step::Done(finish) => return (finish, files),
         }
@@ -77,14 +77,14 @@ async fn a_model_works_until_it_finishes() {
     model.calls("finish", finish("Posted."));
     let mut transcript = Transcript::of_prompt("Say posts.");
     let (done, files) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done, Finish { outcome: Outcome::Done, title: "T".into(), summary: "Posted.".into() });
+    assert_eq!(done, Finish { outcome: FinishOutcome::Done, title: "T".into(), summary: "Posted.".into() });
     assert_eq!(files.changed(), ["index.mdx"]);
     let requests = model.requests();
     assert!(requests[0].system.starts_with("You are a documentation agent."));
     assert_eq!(requests[0].messages, [Message::text(Role::User, "Say posts.")]);
     assert_eq!(requests[2].messages.len(), 5);
     assert!(requests[0].tools.iter().any(|tool| tool.name == "finish"));
-    // A provider keeps what it has read: each request begins as the one before.
+    // For the provider's cache, each request must begin with the previous one.
     for (before, after) in requests.iter().zip(&requests[1..]) {
         assert_eq!((&before.system, &before.tools), (&after.system, &after.tools));
         assert!(after.messages.starts_with(&before.messages));
@@ -97,7 +97,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
                   Fix broken links. Write a song.";
     let mut transcript = Transcript::of_prompt(prompt);
     let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, FinishOutcome::Done);
     assert_eq!(done.title, "Replace \"Acme\" with \"Zenith\" and 2 more");
     assert_eq!(files.changed(), ["docs.json", "guides/delivery/retries.mdx", "guides/retries.mdx", "index.mdx"]);
     assert_eq!(
@@ -126,7 +126,7 @@ async fn the_builtin_model_carries_out_chores_with_the_same_tools() {
 async fn the_builtin_model_says_when_it_cannot() {
     let mut transcript = Transcript::of_prompt("Make the docs better.");
     let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Cannot);
+    assert_eq!(done.outcome, FinishOutcome::Cannot);
     assert!(done.summary.contains("`Fix broken links`"));
     assert_eq!(files.changed(), Vec::<String>::new());
 }
@@ -135,10 +135,10 @@ async fn the_builtin_model_says_when_it_cannot() {
 async fn a_prompt_that_changes_nothing_is_done() {
     let mut transcript = Transcript::of_prompt("Replace \"nobody\" with \"somebody\"");
     let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!((done.outcome, files.changed().len()), (Outcome::Done, 0));
+    assert_eq!((done.outcome, files.changed().len()), (FinishOutcome::Done, 0));
     let mut transcript = Transcript::of_prompt("Delete page nowhere");
     let (done, _) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, FinishOutcome::Done);
     assert_eq!(done.summary, "Left:\n\n- `Delete page nowhere`: there is no page `nowhere`");
 }
 
@@ -146,7 +146,7 @@ async fn a_prompt_that_changes_nothing_is_done() {
 async fn links_to_a_deleted_page_are_told_and_do_not_block() {
     let mut transcript = Transcript::of_prompt("Delete page guides/retries");
     let (done, files) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, FinishOutcome::Done);
     assert!(done.summary.contains("index.mdx:5 links to it as `/guides/retries`"), "{}", done.summary);
     assert_eq!(files.changed(), ["docs.json", "guides/retries.mdx"]);
 }
@@ -182,7 +182,7 @@ async fn a_follow_up_that_comes_while_finishing_is_not_lost() {
             }
             Step::RunTools(calls) => {
                 let results = run_tools(&calls, &mut files, &ToolContext::default());
-                transcript.push(Entry::Results { results });
+                transcript.push(TranscriptEntry::Results { results });
                 if files.text("index.mdx").is_some_and(|text| text.contains("Zenith")) {
                     return;
                 }
@@ -212,7 +212,7 @@ async fn words_without_a_call_are_reminded_of_finish() {
     }
     transcript.say("More.");
     let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!((done.outcome, done.summary.as_str()), (Outcome::Done, "Only words."));
+    assert_eq!((done.outcome, done.summary.as_str()), (FinishOutcome::Done, "Only words."));
 }
 
 #[test]
@@ -220,12 +220,12 @@ fn a_follow_up_that_comes_between_a_call_and_its_answer_waits_its_turn() {
     let call = ContentPart::ToolCall { id: "a".into(), name: "list".into(), input: json!({}) };
     let message = Message { role: Role::Assistant, parts: vec![call] };
     let mut transcript = Transcript::of_prompt("go");
-    transcript.push(Entry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::default() });
+    transcript.push(TranscriptEntry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::default() });
     transcript.say("and more");
     let Step::RunTools(calls) = next(&transcript, &TurnSettings::default()) else { panic!("the call has no answer") };
     assert_eq!(calls.len(), 1);
     let results = vec![ToolResult { call_id: "a".into(), output: "x".into(), is_error: false }];
-    transcript.push(Entry::Results { results });
+    transcript.push(TranscriptEntry::Results { results });
     let Step::CallModel(request) = next(&transcript, &TurnSettings::default()) else {
         panic!("everything is answered")
     };
@@ -236,15 +236,15 @@ fn a_follow_up_that_comes_between_a_call_and_its_answer_waits_its_turn() {
 #[tokio::test]
 async fn system_messages_join_the_system_prompt_or_are_the_instruction() {
     let mut transcript = Transcript::new();
-    transcript.push(Entry::Said { message: Message::text(Role::System, "Be brief.") });
+    transcript.push(TranscriptEntry::Said { message: Message::text(Role::System, "Be brief.") });
     transcript.say("go");
     let Step::CallModel(request) = next(&transcript, &TurnSettings::default()) else { panic!("a call") };
     assert!(request.system.ends_with("\n\nBe brief."));
     assert_eq!(request.messages.len(), 1);
 
     let mut transcript = Transcript::new();
-    transcript.push(Entry::Said { message: Message::text(Role::System, "Rename \"Acme\" to \"Zenith\"") });
-    transcript.push(Entry::Said { message: Message::text(Role::Assistant, "An example.") });
+    transcript.push(TranscriptEntry::Said { message: Message::text(Role::System, "Rename \"Acme\" to \"Zenith\"") });
+    transcript.push(TranscriptEntry::Said { message: Message::text(Role::Assistant, "An example.") });
     let (done, _) = run(&Builtin, &mut transcript, &docs(), &TurnSettings::default()).await;
     assert_eq!(done.title, "Replace \"Acme\" with \"Zenith\"");
 }

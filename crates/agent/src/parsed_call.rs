@@ -1,4 +1,4 @@
-//! What a call comes to once its input is read, and the reading.
+//! A tool call after its input was parsed, and the parsing.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
@@ -6,20 +6,20 @@ use serde_json::Value;
 
 use crate::workbench::Workbench;
 
-/// What a tool answers: an error is a sentence for the model that says why it did not do what it was asked.
+/// The result of a tool; an error is a sentence for the model that says why nothing was done.
 pub(crate) type Answer = Result<String, String>;
 
-/// A call whose input is read.
+/// A call whose input is parsed.
 pub(crate) enum ParsedCall {
-    /// Looks and changes nothing: it may run beside others of its kind.
+    /// Changes nothing, so it may run beside others of its kind.
     Reads(Box<dyn FnOnce(&Workbench<'_>) -> Answer + Send>),
     /// May change files, so it runs alone.
     Edits(Box<dyn FnOnce(&mut Workbench<'_>) -> Answer>),
-    /// Ends the turn when it is accepted. Changes nothing, and sees what everything before it did.
+    /// Ends the turn when it is accepted. Changes nothing, and sees the effect of everything before it.
     Ends(Box<dyn FnOnce(&Workbench<'_>) -> Answer>),
 }
 
-/// Work that looks and changes nothing.
+/// Work that changes nothing.
 pub(crate) fn reads<T: DeserializeOwned + Send + 'static>(
     given: &Value,
     run: fn(T, &Workbench<'_>) -> Answer,
@@ -46,14 +46,14 @@ pub(crate) fn ends<T: DeserializeOwned + 'static>(
     Ok(ParsedCall::Ends(Box::new(move |workbench| run(input, workbench))))
 }
 
-/// A tool's input, or what is wrong with it. An object that was written as a text is taken for what it is.
+/// A tool's input, or what is wrong with it. An object written as a string is parsed.
 pub(crate) fn input<T: DeserializeOwned>(given: &Value) -> Result<T, String> {
     let wrong = |why: serde_json::Error| format!("the input is not what this tool takes: {why}");
     match given {
         Value::Object(_) => T::deserialize(given).map_err(wrong),
         Value::String(text) => match serde_json::from_str(text) {
             Ok(object @ Value::Object(_)) => T::deserialize(object).map_err(wrong),
-            // What a model wrote in the place of JSON, or a call that was cut off.
+            // The raw text of invalid JSON, or of a call that was cut off.
             _ => {
                 let beginning: String = text.chars().take(80).collect();
                 Err(format!("the input is no JSON object: it begins `{beginning}`"))
@@ -64,7 +64,7 @@ pub(crate) fn input<T: DeserializeOwned>(given: &Value) -> Result<T, String> {
     }
 }
 
-/// A whole number, also one written as a text; absent or null is none.
+/// A whole number, possibly written as a string; missing or null is `None`.
 pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
     let number = match Value::deserialize(deserializer)? {
         Value::Null => return Ok(None),
@@ -75,7 +75,7 @@ pub(crate) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option
     number.map(Some).ok_or_else(|| D::Error::custom("a number of lines or files has to be a whole number, 0 or more"))
 }
 
-/// True or false, also written as a text; absent or null is false.
+/// A boolean, possibly written as a string; missing or null is false.
 pub(crate) fn yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     match Value::deserialize(deserializer)? {
         Value::Null => Ok(false),
@@ -86,7 +86,7 @@ pub(crate) fn yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D:
     }
 }
 
-/// One pattern or several, also as a text that holds a list.
+/// One pattern or several, possibly as a string that holds a list.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Patterns(pub(crate) Vec<String>);
 
@@ -111,7 +111,7 @@ impl<'de> Deserialize<'de> for Patterns {
     }
 }
 
-/// What a schema asks for, in one line: `{path: string, from_line?: integer}`.
+/// The fields of a schema on one line: `{path: string, from_line?: integer}`.
 pub(crate) fn shape(schema: &Value) -> String {
     if let Some(choices) = schema["enum"].as_array() {
         let choices: Vec<String> = choices.iter().map(Value::to_string).collect();

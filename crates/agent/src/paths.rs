@@ -1,4 +1,5 @@
-//! Paths that no agent may write to, whatever they hold and whoever allows it; and names that say what a file is for.
+//! Paths that an agent may never write, whatever the content and the owner's settings; and names that reveal a file's
+//! purpose.
 
 use std::sync::LazyLock;
 
@@ -25,8 +26,8 @@ pub(crate) enum PathError {
     Name,
 }
 
-/// Whether an agent may have to do with this path at all, which is relative to the docs root and `/`-separated. Compared
-/// without regard to case and trailing dots, as some file systems do.
+/// Whether an agent may access this path, which is relative to the docs root and `/`-separated. Compared without regard
+/// to case and trailing dots, as some file systems do.
 pub(crate) fn check_path(path: &str) -> Result<(), PathError> {
     if path.is_empty() {
         return Err(PathError::Empty);
@@ -53,7 +54,7 @@ pub(crate) fn check_path(path: &str) -> Result<(), PathError> {
     Ok(())
 }
 
-/// Whether a new file of this name can be checked out everywhere, and looks like what it is.
+/// Whether a new file of this name can be checked out on all systems, and is not misleading.
 pub(crate) fn check_new_name(path: &str) -> Result<(), PathError> {
     static UNSEEN: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"[\p{C}\p{Zl}\p{Zp}]").expect("the pattern is written out above"));
@@ -73,12 +74,12 @@ pub(crate) fn check_new_name(path: &str) -> Result<(), PathError> {
     if is_bad { Err(PathError::Name) } else { Ok(()) }
 }
 
-/// Whether a file or a folder above it is hidden: those are for programs.
+/// Whether a file or a folder above it is hidden: hidden files configure programs.
 pub(crate) fn is_hidden(path: &str) -> bool {
     path.split('/').any(|part| part.starts_with('.'))
 }
 
-/// Files by which services are told what to run and whom to ask, in lower case.
+/// Configuration files of services that run commands or grant access, in lower case.
 const OF_SERVICES: [&str; 24] = [
     "azure-pipelines.yml",
     "azure-pipelines.yaml",
@@ -106,13 +107,13 @@ const OF_SERVICES: [&str; 24] = [
     "codeowners",
 ];
 
-/// Whether a part of a path, in lower case, has to be allowed by its own name.
+/// Whether a part of a path, in lower case, must be allowed by its own name.
 pub(crate) fn is_sensitive(part: &str) -> bool {
     part.starts_with('.') || OF_SERVICES.contains(&part)
 }
 
-/// Whether a file is known to be read by programs that build or deploy. Not all are known: this only keeps them from being
-/// taken for samples and descriptions of APIs.
+/// Whether a file is known to be read by programs that build or deploy. The list is incomplete: it only keeps such
+/// files from being taken for samples and API descriptions.
 pub(crate) fn runs_builds(path: &str) -> bool {
     const NAMES: [&str; 40] = [
         "makefile",

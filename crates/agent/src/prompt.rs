@@ -1,11 +1,11 @@
-//! What every model is told first. The same through all of a turn, so that a provider can keep it at hand.
+//! The system prompt. It is the same throughout a turn, so that a provider can cache it.
 
 use docent_llm::Editor;
 
 use crate::request::cut_at;
 use crate::turn_settings::TurnSettings;
 
-/// The most bytes of one file of guidance.
+/// Most bytes used of one guidance file.
 const GUIDANCE: usize = 32 << 10;
 
 /// The system prompt of a turn.
@@ -30,7 +30,7 @@ pub(crate) fn system(settings: &TurnSettings) -> String {
         system.push_str(OWNERS);
     }
     for file in &settings.guidance {
-        // A file cannot end its own quotation.
+        // A file must not end its own quotation.
         let text = cut_at(file.text.trim(), GUIDANCE).replace("</guidance", "< /guidance");
         let path = file.path.replace(['"', '\n'], "");
         system.push_str(&format!("\n\n<guidance path=\"{path}\">\n{text}\n</guidance>"));

@@ -1,4 +1,4 @@
-//! The transcript as a model can read it.
+//! The transcript as a model request.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -8,7 +8,7 @@ use docent_types::{ContentPart, FinishReason, Message, Role};
 use crate::compaction::{self, summary_of};
 use crate::prompt;
 use crate::tools::specs;
-use crate::transcript::{Entry, ToolResult, Transcript};
+use crate::transcript::{ToolResult, Transcript, TranscriptEntry};
 use crate::turn_settings::TurnSettings;
 
 pub(crate) const CUT: &str = "Your reply was cut off at its token limit. Go on in smaller steps, by calling tools.";
@@ -16,13 +16,13 @@ pub(crate) const UNFINISHED: &str = "You ended without calling `finish`. Go on w
 const BEGIN: &str = "Carry out the instruction now.";
 const EXAMPLES: &str = "What follows first is how you have worked before.";
 
-/// What the model is told at the end of a request, beyond what happened.
+/// A message at the end of a request, in addition to the transcript.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reminder {
     None,
-    /// It does the same over and over.
+    /// The model repeats itself.
     Stuck,
-    /// The turn is at its end, for this reason: it is to say what was done and what is left, without tools.
+    /// The turn must end for this reason: the model is to summarize what was done and what is left, without tools.
     Farewell(String),
 }
 
@@ -42,7 +42,7 @@ impl Reminder {
     }
 }
 
-/// The request for the next call; `None` when nobody said anything to act on.
+/// The request for the next call; `None` when there is no instruction.
 pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder: &Reminder) -> Option<Request> {
     let entries = transcript.entries();
     let mut system = prompt::system(settings);
@@ -51,7 +51,7 @@ pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder
     let begin = compaction::beginning(entries);
     if begin > 0 {
         for entry in &entries[..begin] {
-            if let Entry::Said { message } = entry {
+            if let TranscriptEntry::Said { message } = entry {
                 hear(message, &mut messages, &mut instructions);
             }
         }
@@ -59,10 +59,10 @@ pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder
     }
     for entry in &entries[begin..] {
         match entry {
-            Entry::Said { message } => hear(message, &mut messages, &mut instructions),
-            Entry::Replied { message, reason, .. } => messages.reply(message, *reason),
-            Entry::Results { results } => messages.answer(results, compaction::longest_output(settings)),
-            Entry::Compacted { .. } | Entry::TooLong | Entry::Expired { .. } => {}
+            TranscriptEntry::Said { message } => hear(message, &mut messages, &mut instructions),
+            TranscriptEntry::Replied { message, reason, .. } => messages.reply(message, *reason),
+            TranscriptEntry::Results { results } => messages.answer(results, compaction::longest_output(settings)),
+            TranscriptEntry::Compacted { .. } | TranscriptEntry::TooLong | TranscriptEntry::Expired { .. } => {}
         }
     }
     let instructions = instructions.join("\n\n");
@@ -70,7 +70,7 @@ pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder
     if is_asked && !instructions.is_empty() {
         system = format!("{system}\n\n{instructions}");
     } else if !instructions.is_empty() {
-        // A job made of system messages alone: they are what it is asked.
+        // The job has system messages only: they are its instruction.
         messages.list.insert(examples, Message::text(Role::User, instructions));
     }
     let messages = messages.finished(reminder)?;
@@ -83,11 +83,13 @@ pub(crate) fn request(transcript: &Transcript, settings: &TurnSettings, reminder
     })
 }
 
-/// How many messages there are before the first reply, and whether one of them is a user's.
-fn before_work(entries: &[Entry]) -> (usize, bool) {
-    let before_reply = entries.iter().take_while(|entry| !matches!(entry, Entry::Replied { .. }));
+/// The number of messages before the first reply, and whether one of them is the user's.
+fn before_work(entries: &[TranscriptEntry]) -> (usize, bool) {
+    let before_reply = entries.iter().take_while(|entry| !matches!(entry, TranscriptEntry::Replied { .. }));
     let said = before_reply.filter_map(|entry| match entry {
-        Entry::Said { message } if message.role != Role::System && !message.plain_text().trim().is_empty() => {
+        TranscriptEntry::Said { message }
+            if message.role != Role::System && !message.plain_text().trim().is_empty() =>
+        {
             Some(message)
         }
         _ => None,
@@ -104,15 +106,15 @@ fn hear(message: &Message, messages: &mut Messages, instructions: &mut Vec<Strin
     }
 }
 
-/// Messages as they are put together: every call once, and every result right behind its call.
+/// Messages while the request is assembled: every call once, and every result directly behind its call.
 #[derive(Debug, Default)]
 struct Messages {
     list: Vec<Message>,
     /// The calls so far, by id.
     known: HashSet<String>,
-    /// Where the calls stand that have no answer yet.
+    /// The positions of calls without a result.
     waiting: HashMap<String, usize>,
-    /// Whether the newest reply was cut off, its last call probably too.
+    /// Whether the newest reply was cut off, and probably its last call too.
     is_cut: bool,
 }
 
@@ -144,7 +146,7 @@ impl Messages {
         }
     }
 
-    /// Puts results right behind the calls they answer, even when somebody spoke in between.
+    /// Inserts results directly behind their calls, even if a message from outside came in between.
     fn answer(&mut self, results: &[ToolResult], longest: usize) {
         let mut behind: BTreeMap<usize, Vec<ContentPart>> = BTreeMap::new();
         for result in results {
@@ -155,7 +157,7 @@ impl Messages {
         }
         for (index, parts) in behind.into_iter().rev() {
             match self.list.get_mut(index + 1) {
-                // The rest of the answers to a reply.
+                // The remaining results of a reply.
                 Some(message) if message.parts.iter().any(|part| matches!(part, ContentPart::ToolResult { .. })) => {
                     message.parts.extend(parts);
                 }
@@ -170,9 +172,9 @@ impl Messages {
         }
     }
 
-    /// The messages as a model can take them: the first and the last are the user's.
+    /// The complete messages, which begin and end with the user's.
     fn finished(mut self, reminder: &Reminder) -> Option<Vec<Message>> {
-        // A reminder is for the model that still has to finish; a follow-up says what is next itself.
+        // A reminder is for a model that still has to finish; a follow-up is an instruction itself.
         let reminded = |message: &Message| {
             message.role == Role::User && [CUT, UNFINISHED].contains(&message.plain_text().as_str())
         };
@@ -198,7 +200,7 @@ impl Messages {
     }
 }
 
-/// A text with its end cut off when it is longer than this many bytes, and a word about it.
+/// A text, cut at this many bytes with a note that it was.
 pub(crate) fn cut(text: &str, longest: usize) -> String {
     let kept = cut_at(text, longest);
     match text.len() - kept.len() {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use docent_site::Tree;
 use regex::{Regex, RegexSet};
 
-/// A line that seems to hold a secret.
+/// A line that seems to contain a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secret {
     pub path: String,
@@ -23,8 +23,8 @@ impl fmt::Display for Secret {
     }
 }
 
-/// What secrets look like. A pattern is here only when what it matches is hardly ever anything else. Its group, where it has
-/// one, is the secret itself; the key of [`PRIVATE_KEY`] stands behind what the pattern matches.
+/// Patterns of secrets. A pattern is listed only if its matches are hardly ever anything else. Its group, if it has
+/// one, is the secret itself; the key of [`PRIVATE_KEY`] follows the match.
 const KINDS: [(&str, &str); 16] = [
     PRIVATE_KEY,
     ("an AWS access key", r"(?-u:\b)(?:AKIA|ASIA)[0-9A-Z]{16}(?-u:\b)"),
@@ -56,8 +56,8 @@ static EACH: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     compiled.collect::<Result<_, _>>().expect("the patterns are written out above")
 });
 
-/// Every secret that `after` has in the changed files and `before` has in no file, in order of file and line, one for a
-/// line. Placeholders (`EXAMPLE`, `your-…`, runs of one character) are none.
+/// Every secret in the changed files of `after` that no file of `before` contains, in order of file and line, one for a
+/// line. Placeholders (`EXAMPLE`, `your-…`, runs of one character) do not count.
 pub fn secrets(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Vec<Secret> {
     let mut known: Option<HashSet<String>> = None;
     let mut found = Vec::new();
@@ -76,7 +76,7 @@ pub fn secrets(before: &dyn Tree, after: &dyn Tree, changed: &[String]) -> Vec<S
     found
 }
 
-/// The secrets themselves that a tree holds.
+/// The text of all secrets in a tree.
 fn secrets_of(tree: &dyn Tree) -> HashSet<String> {
     let files = tree.paths().into_iter().filter_map(|path| tree.read(&path));
     let texts = files.filter(|bytes| !bytes.contains(&0));
@@ -85,9 +85,9 @@ fn secrets_of(tree: &dyn Tree) -> HashSet<String> {
         .collect()
 }
 
-/// What looks like a secret, and is no placeholder.
+/// What looks like a secret, placeholders excepted.
 struct Likeness {
-    /// The secret alone, without what stands around it.
+    /// The secret alone, without the text around it.
     secret: String,
     at: usize,
     looks_like: &'static str,
@@ -110,11 +110,11 @@ fn likenesses(text: &str) -> impl Iterator<Item = Likeness> {
     })
 }
 
-/// How far behind its heading a private key is looked for, in bytes.
+/// Most bytes of a private key that are read behind its header.
 const LONGEST_KEY: usize = 16 << 10;
 
-/// The key behind the heading of a private key, without the line ends and quotes that cut it; `None` when what follows is
-/// no key, as in `-----BEGIN PRIVATE KEY-----\n...`.
+/// The key behind the header of a private key, without line ends and quotes; `None` when the text there is not a key,
+/// as in `-----BEGIN PRIVATE KEY-----\n...`.
 fn key_behind(text: &str) -> Option<String> {
     let text = &text[..text.floor_char_boundary(LONGEST_KEY)];
     let text = text.split("-----END").next().unwrap_or(text).replace("\\r", " ").replace("\\n", " ");
@@ -124,14 +124,14 @@ fn key_behind(text: &str) -> Option<String> {
     Some(lines().filter(|line| line.len() >= 16).collect())
 }
 
-/// Whether a line of a key was written by a person: the lines of a real one hold dozens of different characters.
+/// Whether a line of a key was made up: the lines of a real key have dozens of different characters.
 fn is_drawn(line: &str) -> bool {
     let lower = line.to_lowercase();
     let says_so = ["example", "placeholder", "redacted", "privatekey"].iter().any(|word| lower.contains(word));
     says_so || line.chars().collect::<HashSet<_>>().len() < 12
 }
 
-/// Whether a secret says of itself that it is none.
+/// Whether a secret is marked as a placeholder.
 fn is_placeholder(secret: &str) -> bool {
     let lower = secret.to_lowercase();
     let says_so = [
@@ -170,7 +170,7 @@ mod tests {
         files.iter().map(|(path, text)| ((*path).to_owned(), text.as_bytes().to_vec())).collect()
     }
 
-    // Put together here, so that this file itself holds none.
+    // Assembled here, so that this file contains none itself.
     fn pem(line: &str) -> String {
         ["-----BEGIN RSA ", "PRIVATE KEY-----\n", line, "\n-----END RSA ", "PRIVATE KEY-----"].concat()
     }

@@ -1,14 +1,14 @@
-//! Doing the same with many things on a few threads.
+//! Runs work on a few threads.
 
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 /// The most threads at once.
 const THREADS: usize = 4;
-/// Fewer things than this for a thread are done without one.
+/// Below this number of items per thread, no thread is started.
 const WORTH_A_THREAD: usize = 64;
 
-/// What `run` gives for each of many small things, in their order.
+/// The results of `run` for many small items, in their order.
 pub(crate) fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let threads = threads(items.len() / WORTH_A_THREAD);
     if threads < 2 {
@@ -27,7 +27,7 @@ pub(crate) fn side_by_side<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R 
     })
 }
 
-/// Runs a few large pieces of work, and gives what came of them in their order.
+/// Runs a few large pieces of work, and returns their results in order.
 pub(crate) fn all_at_once<R: Send>(work: Vec<impl FnOnce() -> R + Send>) -> Vec<R> {
     let threads = threads(work.len());
     if threads < 2 {

@@ -1,4 +1,4 @@
-//! The agent's plan, folded from the transcript.
+//! The agent's plan, derived from the transcript.
 
 use std::collections::HashSet;
 
@@ -6,9 +6,9 @@ use docent_types::{ContentPart, Message, Todo, TodoPriority, TodoStatus};
 use serde::Deserialize;
 
 use crate::tools::TODO_WRITE;
-use crate::transcript::{Entry, ToolResult, Transcript};
+use crate::transcript::{ToolResult, Transcript, TranscriptEntry};
 
-/// One todo as a model writes it.
+/// One todo as the model writes it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct WrittenTodo {
     pub(crate) content: String,
@@ -26,28 +26,28 @@ pub(crate) struct WrittenTodos {
     pub(crate) todos: Vec<WrittenTodo>,
 }
 
-/// The plan as it stands: what the last answered `todo_write` said. Ids count from 1.
+/// The current plan: that of the last accepted `todo_write`. Ids count from 1.
 pub fn todos(transcript: &Transcript) -> Vec<Todo> {
     todos_of(transcript.entries())
 }
 
-/// The plan that the calls of one reply wrote down, as these results answer them; `None` when they wrote none.
+/// The plan that the calls of one reply wrote, given their results; `None` if they wrote none.
 pub fn planned(reply: &Message, results: &[ToolResult]) -> Option<Vec<Todo>> {
     let good = results.iter().filter(|result| !result.is_error);
     let accepted: HashSet<&str> = good.map(|result| result.call_id.as_str()).collect();
     written(reply, |id| accepted.contains(id))
 }
 
-/// The plan as these entries leave it.
-pub(crate) fn todos_of(entries: &[Entry]) -> Vec<Todo> {
+/// The plan after these entries.
+pub(crate) fn todos_of(entries: &[TranscriptEntry]) -> Vec<Todo> {
     let mut accepted: HashSet<&str> = HashSet::new();
     for entry in entries.iter().rev() {
         match entry {
-            Entry::Results { results } => {
+            TranscriptEntry::Results { results } => {
                 let good = results.iter().filter(|result| !result.is_error);
                 accepted.extend(good.map(|result| result.call_id.as_str()));
             }
-            Entry::Replied { message, .. } => {
+            TranscriptEntry::Replied { message, .. } => {
                 if let Some(todos) = written(message, |id| accepted.contains(id)) {
                     return todos;
                 }
@@ -58,7 +58,7 @@ pub(crate) fn todos_of(entries: &[Entry]) -> Vec<Todo> {
     Vec::new()
 }
 
-/// What the last accepted `todo_write` of a reply said.
+/// The plan of the last accepted `todo_write` of a reply.
 fn written(reply: &Message, is_accepted: impl Fn(&str) -> bool) -> Option<Vec<Todo>> {
     let written: WrittenTodos = reply.parts.iter().rev().find_map(|part| match part {
         ContentPart::ToolCall { id, name, input } if name == TODO_WRITE && is_accepted(id) => {

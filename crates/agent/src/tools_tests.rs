@@ -314,7 +314,7 @@ proptest! {
     #[test]
     fn a_replay_gives_the_same_files(calls in proptest::collection::vec(any_call(), 0..12)) {
         use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
-        use crate::transcript::Entry;
+        use crate::transcript::TranscriptEntry;
 
         let mut files = docs();
         let mut transcript = Transcript::of_prompt("go");
@@ -322,11 +322,11 @@ proptest! {
             let call = Call { id: format!("c{index}"), name, input };
             let part = ContentPart::ToolCall { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
             let message = Message { role: Role::Assistant, parts: vec![part] };
-            transcript.push(Entry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::default() });
+            transcript.push(TranscriptEntry::Replied { message, reason: FinishReason::ToolCalls, usage: Usage::default() });
             let before = files.now().clone();
             let results = run_tools(&[call], &mut files, &ToolContext::default());
             prop_assert!(!results[0].is_error || *files.now() == before, "a refused call changes nothing");
-            transcript.push(Entry::Results { results });
+            transcript.push(TranscriptEntry::Results { results });
         }
         let mut again = docs();
         replay(&transcript, &mut again, &ToolContext::default()).expect("a replay");

@@ -1,4 +1,4 @@
-//! What was said and done, in order: the whole state of an agent.
+//! Everything said and done, in order: the whole state of an agent.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,29 +6,29 @@ use docent_types::{ContentPart, FinishReason, Message, Role, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One thing that happened. What a journal keeps.
+/// One event of a transcript, as a journal stores it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub enum Entry {
-    /// Words from outside: a prompt, a follow-up, a system message, an example.
+pub enum TranscriptEntry {
+    /// A message from outside: a prompt, a follow-up, a system message, an example.
     Said { message: Message },
     /// The model replied.
     Replied { message: Message, reason: FinishReason, usage: Usage },
-    /// The calls of the reply before were answered.
+    /// The results of the previous reply's calls.
     Results { results: Vec<ToolResult> },
-    /// For the model, this summary stands in the place of the first `upto` entries, except for what was said from
-    /// outside, which it goes on to see word by word.
+    /// For the model, this summary replaces the first `upto` entries, except for messages from outside, which it still
+    /// gets in full.
     Compacted {
         summary: String,
-        /// How many entries of the transcript it covers, counted from the first.
+        /// How many entries of the transcript it covers, from the first.
         upto: usize,
         #[serde(default)]
         usage: Usage,
     },
-    /// The model would not take the last request, as it was too long.
+    /// The model refused the last request as too long.
     TooLong,
-    /// The time of the turn ran out, or it can't go on for another reason. `why` goes on from "the agent was stopped: ",
-    /// for example `its 60 minutes are over`. While a turn that has to end is asked for its last words, this ends it.
+    /// The time of the turn is over, or it can't continue for another reason. `why` completes "the agent was stopped:
+    /// ", for example `its 60 minutes are over`. While a turn that has to end is asked for its summary, this ends it.
     Expired { why: String },
 }
 
@@ -41,7 +41,7 @@ pub struct Call {
     pub input: Value,
 }
 
-/// The answer to a tool call.
+/// The result of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     pub call_id: String,
@@ -50,11 +50,11 @@ pub struct ToolResult {
     pub is_error: bool,
 }
 
-/// Everything that happened, oldest first.
+/// All entries, oldest first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Transcript {
-    entries: Vec<Entry>,
+    entries: Vec<TranscriptEntry>,
 }
 
 impl Transcript {
@@ -69,52 +69,54 @@ impl Transcript {
         transcript
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[TranscriptEntry] {
         &self.entries
     }
 
-    pub fn push(&mut self, entry: Entry) {
+    pub fn push(&mut self, entry: TranscriptEntry) {
         self.entries.push(entry);
     }
 
-    /// Appends a user's words.
+    /// Appends a message of the user.
     pub fn say(&mut self, text: impl Into<String>) {
-        self.push(Entry::Said { message: Message::text(Role::User, text) });
+        self.push(TranscriptEntry::Said { message: Message::text(Role::User, text) });
     }
 
-    /// The entries since the newest turn began: after the results of an accepted `finish`, or with what somebody said
-    /// while those were on their way.
-    pub(crate) fn newest_turn(&self) -> &[Entry] {
+    /// The entries of the newest turn: those after the results of an accepted `finish`, or from a message that came
+    /// before those results.
+    pub(crate) fn newest_turn(&self) -> &[TranscriptEntry] {
         let finish = (0..self.entries.len()).rev().find_map(|index| Some((index, self.finish_answered_at(index)?)));
         let Some((results, finish)) = finish else { return &self.entries };
         let said = (finish.reply..results).find(|&index| self.is_said_by_user(index));
         &self.entries[said.unwrap_or(results + 1)..]
     }
 
-    /// The entries since somebody last spoke: what a budget counts.
-    pub(crate) fn since_last_word(&self) -> &[Entry] {
+    /// The entries since the last message from outside, which a budget counts.
+    pub(crate) fn since_last_word(&self) -> &[TranscriptEntry] {
         let said = (0..self.entries.len()).rev().find(|&index| self.is_said_by_user(index));
         &self.entries[said.unwrap_or(0)..]
     }
 
-    /// The accepted `finish` that ends the transcript, nobody having said anything since it was called.
+    /// The accepted `finish` that ends the transcript, unless a message from outside came after its call.
     pub(crate) fn finished(&self) -> Option<AcceptedFinish<'_>> {
-        // What came after it without anybody asking for it does not count.
-        let last =
-            self.entries.iter().rposition(|entry| matches!(entry, Entry::Results { .. } | Entry::Said { .. }))?;
+        // Later entries without a message from outside do not count.
+        let last = self
+            .entries
+            .iter()
+            .rposition(|entry| matches!(entry, TranscriptEntry::Results { .. } | TranscriptEntry::Said { .. }))?;
         let finish = self.finish_answered_at(last)?;
         (!(finish.reply..last).any(|index| self.is_said_by_user(index))).then_some(finish)
     }
 
     fn is_said_by_user(&self, index: usize) -> bool {
-        matches!(&self.entries[index], Entry::Said { message } if message.role == Role::User)
+        matches!(&self.entries[index], TranscriptEntry::Said { message } if message.role == Role::User)
     }
 
-    /// The accepted `finish` that the results at this index answer.
+    /// The accepted `finish` whose results are at this index.
     fn finish_answered_at(&self, index: usize) -> Option<AcceptedFinish<'_>> {
-        let Entry::Results { results } = self.entries.get(index)? else { return None };
+        let TranscriptEntry::Results { results } = self.entries.get(index)? else { return None };
         let (reply, message) = self.entries[..index].iter().enumerate().rev().find_map(|(at, entry)| match entry {
-            Entry::Replied { message, .. } => Some((at, message)),
+            TranscriptEntry::Replied { message, .. } => Some((at, message)),
             _ => None,
         })?;
         message.parts.iter().find_map(|part| match part {
@@ -126,16 +128,18 @@ impl Transcript {
         })
     }
 
-    /// The calls that have no answer yet, in order.
+    /// The calls without a result, in order.
     pub(crate) fn unanswered(&self) -> Vec<Call> {
         let mut open: Vec<(&str, &ContentPart)> = Vec::new();
         for entry in &self.entries {
             match entry {
-                Entry::Replied { message, .. } => open.extend(message.parts.iter().filter_map(|part| match part {
-                    ContentPart::ToolCall { id, .. } => Some((id.as_str(), part)),
-                    _ => None,
-                })),
-                Entry::Results { results } => {
+                TranscriptEntry::Replied { message, .. } => {
+                    open.extend(message.parts.iter().filter_map(|part| match part {
+                        ContentPart::ToolCall { id, .. } => Some((id.as_str(), part)),
+                        _ => None,
+                    }))
+                }
+                TranscriptEntry::Results { results } => {
                     let answered: HashSet<&str> = results.iter().map(|result| result.call_id.as_str()).collect();
                     open.retain(|(id, _)| !answered.contains(id));
                 }
@@ -145,16 +149,16 @@ impl Transcript {
         open.into_iter().filter_map(|(_, part)| call_in(part)).collect()
     }
 
-    /// Every answered call with its answer, in order.
+    /// All calls that have a result, with it, in order.
     pub(crate) fn answered(&self) -> Vec<(Call, &ToolResult)> {
         let mut calls_by_id: HashMap<String, Call> = HashMap::new();
         let mut answered = Vec::new();
         for entry in &self.entries {
             match entry {
-                Entry::Replied { message, .. } => {
+                TranscriptEntry::Replied { message, .. } => {
                     calls_by_id.extend(calls(message).map(|call| (call.id.clone(), call)));
                 }
-                Entry::Results { results } => {
+                TranscriptEntry::Results { results } => {
                     let known =
                         results.iter().filter_map(|result| Some((calls_by_id.remove(&result.call_id)?, result)));
                     answered.extend(known);
@@ -168,15 +172,15 @@ impl Transcript {
 
 /// An accepted call of `finish`.
 pub(crate) struct AcceptedFinish<'a> {
-    /// The entry it was called in.
+    /// The index of the entry with the call.
     reply: usize,
     pub(crate) input: &'a Value,
-    /// What it was answered.
+    /// Its result.
     pub(crate) output: &'a str,
 }
 
-impl From<Vec<Entry>> for Transcript {
-    fn from(entries: Vec<Entry>) -> Self {
+impl From<Vec<TranscriptEntry>> for Transcript {
+    fn from(entries: Vec<TranscriptEntry>) -> Self {
         Self { entries }
     }
 }

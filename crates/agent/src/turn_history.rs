@@ -1,4 +1,4 @@
-//! How a turn goes: what it has used up, and whether it gets anywhere.
+//! The course of a turn: what it has used, and whether it makes progress.
 
 use std::collections::HashMap;
 
@@ -6,48 +6,48 @@ use docent_types::{ContentPart, FinishReason, Message, Usage};
 use serde_json::Value;
 
 use crate::tools::{FINISH, is_handed_back};
-use crate::transcript::{Entry, ToolResult};
+use crate::transcript::{ToolResult, TranscriptEntry};
 use crate::turn_settings::TurnLimits;
 
-/// How often the same calls are answered in the same way before the model is told, and before the turn is ended. Two
-/// rounds that take turns count as one.
+/// How many times the same calls may have the same results before the model is told, and before the turn is ended. Two
+/// alternating rounds count as one.
 const TOLD: usize = 3;
 const ENDED: usize = 5;
-/// How many replies in a row may be cut off before they call anything.
+/// How many replies in a row may be cut off before their first call.
 const CUT_OFF: usize = 3;
 
-/// The course of a turn so far: everything since somebody last spoke.
+/// The turn so far: all entries since the last message from outside.
 #[derive(Debug, Default)]
 pub(crate) struct TurnHistory<'a> {
     replies: u32,
     tokens: u64,
-    /// Calls with their answers, the newest two rounds.
+    /// Calls with their results, the newest two rounds.
     last: Option<Round<'a>>,
     before_last: Option<Round<'a>>,
-    /// How many rounds at the end are the same, and how many are the same as the one before the one before.
+    /// How many of the last rounds are equal, and how many are equal to the round before the previous one.
     same: usize,
     taking_turns: usize,
-    /// Replies at the end without a call, and those of them that were cut off.
+    /// The last replies without a call, and those of them that were cut off.
     silent: usize,
     cut: usize,
-    /// How often `finish` handed problems back.
+    /// How many times `finish` returned problems.
     handed_back: usize,
-    /// Why the turn has to end, and what came since.
+    /// Why the turn must end, and what came since.
     pub(crate) trouble: Option<ForcedEnd<'a>>,
 }
 
-/// A turn that has to end.
+/// A turn that must end.
 #[derive(Debug)]
 pub(crate) struct ForcedEnd<'a> {
-    /// Goes on from "the agent was stopped before it finished: ".
+    /// Completes "the agent was stopped before it finished: ".
     pub(crate) why: String,
-    /// What the model said since.
+    /// The model's replies since then.
     pub(crate) words: Vec<&'a Message>,
-    /// Whether there is no time for more words either.
+    /// Whether there is no time for another reply either.
     pub(crate) is_urgent: bool,
 }
 
-/// The calls of a reply and how they were answered.
+/// The calls of a reply and their results.
 #[derive(Debug, PartialEq)]
 struct Round<'a> {
     calls: Vec<(&'a str, &'a Value)>,
@@ -55,7 +55,7 @@ struct Round<'a> {
 }
 
 impl<'a> TurnHistory<'a> {
-    pub(crate) fn of(turn: &'a [Entry], limits: &TurnLimits) -> Self {
+    pub(crate) fn of(turn: &'a [TranscriptEntry], limits: &TurnLimits) -> Self {
         let mut history = Self::default();
         let mut reply: Option<&Message> = None;
         for entry in turn {
@@ -64,22 +64,22 @@ impl<'a> TurnHistory<'a> {
                 continue;
             }
             match entry {
-                Entry::Replied { message, reason, usage } => {
+                TranscriptEntry::Replied { message, reason, usage } => {
                     reply = Some(message);
                     history.replies = history.replies.saturating_add(1);
                     history.spend(*usage);
                     history.hear(message, *reason);
                 }
-                Entry::Results { results } => {
+                TranscriptEntry::Results { results } => {
                     if let Some(message) = reply.take() {
                         history.close(message, results);
                     }
                 }
-                Entry::Compacted { usage, .. } => history.spend(*usage),
-                Entry::Said { .. } | Entry::TooLong | Entry::Expired { .. } => {}
+                TranscriptEntry::Compacted { usage, .. } => history.spend(*usage),
+                TranscriptEntry::Said { .. } | TranscriptEntry::TooLong | TranscriptEntry::Expired { .. } => {}
             }
             let trouble = match entry {
-                Entry::Expired { why } => Some(why.clone()),
+                TranscriptEntry::Expired { why } => Some(why.clone()),
                 _ => history.why_to_stop(limits).map(str::to_owned),
             };
             history.trouble = trouble.map(|why| ForcedEnd { why, words: Vec::new(), is_urgent: false });
@@ -103,7 +103,7 @@ impl<'a> TurnHistory<'a> {
         }
     }
 
-    /// A round is complete.
+    /// Ends a round.
     fn close(&mut self, message: &'a Message, results: &'a [ToolResult]) {
         let mut round = Round { calls: Vec::new(), answers: Vec::new() };
         let answers: HashMap<&str, &ToolResult> =
@@ -124,9 +124,9 @@ impl<'a> TurnHistory<'a> {
         self.before_last = std::mem::replace(&mut self.last, round);
     }
 
-    /// How often the model has done the same by now.
+    /// How many times the model has repeated itself.
     fn circles(&self) -> usize {
-        // The first two rounds of several that take turns have nothing before them to be the same as.
+        // The first two of several alternating rounds have no earlier round to be compared with.
         let pairs = if self.taking_turns > 0 { (self.taking_turns + 2) / 2 } else { 0 };
         self.same.max(pairs)
     }
@@ -145,27 +145,27 @@ impl<'a> TurnHistory<'a> {
         }
     }
 
-    /// Whether the model is to be told that it goes in circles.
+    /// Whether the model is to be told that it repeats itself.
     pub(crate) fn goes_in_circles(&self) -> bool {
         self.circles() >= TOLD
     }
 
-    /// How many replies at the end made no call.
+    /// How many of the last replies made no call.
     pub(crate) fn silence(&self) -> usize {
         self.silent
     }
 
-    /// How often `finish` handed problems back.
+    /// How many times `finish` returned problems.
     pub(crate) fn handed_back(&self) -> usize {
         self.handed_back
     }
 }
 
 impl<'a> ForcedEnd<'a> {
-    fn go_on(&mut self, entry: &'a Entry) {
+    fn go_on(&mut self, entry: &'a TranscriptEntry) {
         match entry {
-            Entry::Replied { message, .. } => self.words.push(message),
-            Entry::Expired { .. } => self.is_urgent = true,
+            TranscriptEntry::Replied { message, .. } => self.words.push(message),
+            TranscriptEntry::Expired { .. } => self.is_urgent = true,
             _ => {}
         }
     }

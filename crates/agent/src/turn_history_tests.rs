@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::*;
 use crate::next::tests::{docs, finish, limited, run};
-use crate::next::{Outcome, Step, next};
+use crate::next::{FinishOutcome, Step, next};
 use crate::request::STUCK;
 use crate::transcript::Transcript;
 use crate::turn_settings::TurnSettings;
@@ -23,7 +23,7 @@ async fn going_in_circles_is_told_and_then_ended_with_an_answer() {
     model.replies("I read the page and changed nothing.");
     let mut transcript = Transcript::of_prompt("go");
     let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Stopped);
+    assert_eq!(done.outcome, FinishOutcome::Stopped);
     assert_eq!(
         done.summary,
         "The agent was stopped before it finished: it did the same over and over.\n\nI read the page and changed nothing."
@@ -61,7 +61,7 @@ async fn the_same_call_with_another_answer_is_no_circle() {
     model.calls("finish", finish("Written."));
     let mut transcript = Transcript::of_prompt("go");
     let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, FinishOutcome::Done);
     assert!(!told_stuck(&model).contains(&true));
 }
 
@@ -79,13 +79,13 @@ async fn a_budget_ends_the_turn_with_what_was_done() {
         .replies("Looked; did not write.");
     let mut transcript = Transcript::of_prompt("go");
     let (done, _) = run(&model, &mut transcript, &docs(), &limited(limits)).await;
-    assert_eq!(done.outcome, Outcome::Stopped);
+    assert_eq!(done.outcome, FinishOutcome::Stopped);
     assert_eq!(
         done.summary,
         "The agent was stopped before it finished: it used up its tokens.\n\nLooked; did not write."
     );
 
-    // A model without last words is spoken for by its plan.
+    // Without a reply from the model, the plan becomes the summary.
     let model = Scripted::new();
     model.replies(Script::default().call("todo_write", todos).costs(900, 101));
     model.replies(" ").replies(Script::default().call("list", json!({})));
@@ -105,23 +105,23 @@ async fn a_follow_up_to_a_stopped_turn_has_a_budget_of_its_own() {
     let limits = limited(TurnLimits { steps: 1, ..TurnLimits::default() });
     let mut transcript = Transcript::of_prompt("go");
     let (done, _) = run(&model, &mut transcript, &docs(), &limits).await;
-    assert_eq!((done.outcome, done.title.as_str()), (Outcome::Stopped, "Unfinished documentation changes"));
+    assert_eq!((done.outcome, done.title.as_str()), (FinishOutcome::Stopped, "Unfinished documentation changes"));
     assert!(done.summary.contains("it used up its steps"), "{}", done.summary);
     transcript.say("Go on.");
     let (done, _) = run(&model, &mut transcript, &docs(), &limits).await;
-    assert_eq!((done.outcome, done.summary.as_str()), (Outcome::Done, "Enough."));
+    assert_eq!((done.outcome, done.summary.as_str()), (FinishOutcome::Done, "Enough."));
 }
 
 #[test]
 fn time_that_ran_out_asks_for_last_words_once() {
     let mut transcript = Transcript::of_prompt("go");
-    transcript.push(Entry::Expired { why: "its 60 minutes are over".into() });
+    transcript.push(TranscriptEntry::Expired { why: "its 60 minutes are over".into() });
     let Step::CallModel(request) = next(&transcript, &TurnSettings::default()) else {
         panic!("last words are asked for")
     };
     assert_eq!(request.tool_choice, ToolChoice::None);
-    // No answer in time.
-    transcript.push(Entry::Expired { why: "still".into() });
+    // No reply in time.
+    transcript.push(TranscriptEntry::Expired { why: "still".into() });
     let Step::Done(done) = next(&transcript, &TurnSettings::default()) else { panic!("it is over") };
     assert_eq!(done.summary, "The agent was stopped before it finished: its 60 minutes are over.");
     transcript.say("Go on.");
@@ -137,7 +137,7 @@ async fn replies_that_are_cut_off_again_and_again_end_the_turn() {
     model.replies("Nothing done.");
     let mut transcript = Transcript::of_prompt("go");
     let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Stopped);
+    assert_eq!(done.outcome, FinishOutcome::Stopped);
     assert!(done.summary.ends_with("Nothing done."));
 }
 
@@ -148,7 +148,7 @@ async fn half_a_call_is_answered_and_the_turn_goes_on() {
     model.calls("finish", finish("Nothing to do."));
     let mut transcript = Transcript::of_prompt("go");
     let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, FinishOutcome::Done);
     let messages = model.requests().pop().expect("a request").messages;
     let answer = serde_json::to_string(&messages[2]).expect("JSON");
     assert!(answer.contains("the input is no JSON object") && answer.contains("`write` takes {"), "{answer}");
@@ -164,7 +164,7 @@ async fn problems_come_back_twice_and_are_then_left_to_people() {
     }
     let mut transcript = Transcript::of_prompt("Delete retries.");
     let (done, _) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Done);
+    assert_eq!(done.outcome, FinishOutcome::Done);
     assert!(done.summary.starts_with("Three.\n\nLeft for you to decide:\n\n- "), "{}", done.summary);
     assert!(done.summary.contains("index.mdx:5 `/guides/retries` leads nowhere"), "{}", done.summary);
 }
@@ -178,8 +178,8 @@ async fn nothing_changes_behind_an_accepted_finish_nor_is_a_failed_change_overlo
     model.replies(Script::default().call("finish", finish).call("edit", edit("sends")));
     let mut transcript = Transcript::of_prompt("go");
     let (done, files) = run(&model, &mut transcript, &docs(), &TurnSettings::default()).await;
-    assert_eq!(done.outcome, Outcome::Done);
-    assert_eq!(crate::files::Files::changed(&files), Vec::<String>::new());
+    assert_eq!(done.outcome, FinishOutcome::Done);
+    assert_eq!(crate::files::EditableTree::changed(&files), Vec::<String>::new());
     assert_eq!(model.requests().len(), 2);
 }
 
@@ -189,7 +189,7 @@ async fn the_builtin_model_says_what_it_did_and_what_is_left_when_it_is_stopped(
     let mut transcript = Transcript::of_prompt(prompt);
     let settings = limited(TurnLimits { steps: 1, ..TurnLimits::default() });
     let (done, _) = run(&docent_builtin::Builtin, &mut transcript, &docs(), &settings).await;
-    assert_eq!(done.outcome, Outcome::Stopped);
+    assert_eq!(done.outcome, FinishOutcome::Stopped);
     assert!(done.summary.contains("used up its steps.\n\n- Replaced “Acme” with “Zenith”"), "{}", done.summary);
     assert!(
         done.summary.ends_with("Not done:\n\n- `Fix broken links`\n- `Add missing descriptions`"),
@@ -202,6 +202,6 @@ async fn the_builtin_model_says_what_it_did_and_what_is_left_when_it_is_stopped(
 fn what_the_provider_had_at_hand_counts_a_tenth() {
     let message = Message::text(docent_types::Role::Assistant, "Well.");
     let usage = Usage { input_tokens: 1_000, output_tokens: 10, cached_input_tokens: 900 };
-    let turn = [Entry::Replied { message, reason: FinishReason::Stop, usage }];
+    let turn = [TranscriptEntry::Replied { message, reason: FinishReason::Stop, usage }];
     assert_eq!(TurnHistory::of(&turn, &TurnLimits::default()).tokens, 100 + 90 + 10);
 }

@@ -1,21 +1,22 @@
-//! What a turn works under.
+//! The settings of a turn.
 
 use docent_llm::Editor;
 use serde::{Deserialize, Serialize};
 
-/// What a turn works under. Fixed for the turn, so that the next step is a function of it and the transcript alone.
+/// The settings of a turn. They never change during it, so that the next step is a function of them and the transcript
+/// alone.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TurnSettings {
     pub limits: TurnLimits,
-    /// The tools for editing that the model knows best.
+    /// The editing tools that the model knows best.
     pub editor: Editor,
-    /// The most tokens that a request and its reply may have together.
+    /// Most tokens of a request and its reply together.
     pub context_tokens: u32,
-    /// What the owners of the docs ask of everybody who works on them, the most general first.
+    /// Instructions of the docs' owners for everyone who edits them, the most general first.
     pub guidance: Vec<Guidance>,
-    /// What the site is like to write for, as a list in Markdown; empty when nothing is known.
+    /// Properties of the site that matter for writing, as a Markdown list; empty when nothing is known.
     pub site: String,
-    /// The names of the repositories that may be read beside the docs, as [`crate::ToolContext::context`] has them.
+    /// The names of the context repositories, as in [`crate::ToolContext::context`].
     pub context: Vec<String>,
     /// Whether the published docs can be searched.
     pub search: bool,
@@ -35,30 +36,30 @@ impl Default for TurnSettings {
     }
 }
 
-/// A file of instructions that the docs repository holds for agents.
+/// A file in the docs repository with instructions for agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guidance {
-    /// From the repository's root, for example `docs/AGENTS.md`.
+    /// Path from the repository's root, for example `docs/AGENTS.md`.
     pub path: String,
-    /// At most 32 KiB of it are used.
+    /// Only the first 32 KiB are used.
     pub text: String,
 }
 
-/// How much one turn may take. Whoever speaks up grants it anew.
+/// The limits of one turn. A new message from outside restarts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TurnLimits {
-    /// Calls of the model. When they are used up there is one more, without tools, to say what was done.
+    /// Model calls. After the last there is one more, without tools, for the summary.
     pub steps: u32,
-    /// Tokens read and written, all calls together. Those that the provider still had at hand count a tenth.
+    /// Input and output tokens of all calls together. Tokens from the provider's cache count a tenth.
     pub tokens: u64,
-    /// Wall time. The caller's clock decides, and appends [`crate::Entry::Expired`] when it has run out.
+    /// Wall time in minutes. The caller measures it, and appends [`crate::TranscriptEntry::Expired`] at its end.
     pub minutes: u32,
-    /// Files that may differ from the base.
+    /// Most files that may differ from the base.
     pub files: usize,
-    /// Bytes of all those files together.
+    /// Most bytes of all those files together.
     pub bytes: usize,
-    /// Tokens of one reply. A small context gets less: a quarter of it.
+    /// Most tokens of one reply; at most a quarter of the context.
     pub reply_tokens: u32,
 }
 

@@ -1,4 +1,4 @@
-//! Where tools work: the files, behind the rules.
+//! What tools work on: the files, with the rules applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,19 +8,19 @@ use docent_refactor::{Change, Refactored};
 use docent_site::{Site, SiteData, Tree};
 
 use crate::docs_search::DocsSearch;
-use crate::files::Files;
+use crate::files::EditableTree;
 use crate::parsed_call::{Answer, Patterns};
 use crate::turn_settings::TurnLimits;
 use crate::writable::Writable;
 
-/// What a tool may know besides the files and its input. The same through all of a job, so that a replay gives the
-/// same files.
+/// What a tool may know besides the files and its input. The same throughout a job, so that a replay gives the same
+/// files.
 #[derive(Clone, Default)]
 pub struct ToolContext {
     pub limits: TurnLimits,
-    /// The folder of the docs inside the repository, `""` for the whole of it. Paths that name it are understood.
+    /// The folder of the docs inside the repository, `""` for all of it. Paths that include it are accepted.
     pub docs_root: String,
-    /// Repositories that may be read and not changed, by name: `@name/path` names a file of one.
+    /// Read-only repositories by name: `@name/path` is a file of one.
     pub context: BTreeMap<String, Arc<dyn Tree + Send + Sync>>,
     /// Globs, relative to the docs root, of what may be changed besides documents.
     pub allow_paths: Vec<String>,
@@ -40,20 +40,20 @@ impl fmt::Debug for ToolContext {
     }
 }
 
-/// The most a tool says, in bytes.
+/// Largest tool output, in bytes.
 const LONGEST: usize = 30_000;
 
 pub(crate) struct Workbench<'a> {
-    pub(crate) files: &'a mut dyn Files,
+    pub(crate) files: &'a mut dyn EditableTree,
     pub(crate) context: &'a ToolContext,
 }
 
-/// A tree to look at, and what of it is meant.
+/// A tree to read, and the selected part of it.
 pub(crate) struct TreeView<'a> {
     pub(crate) tree: &'a (dyn Tree + Sync),
-    /// What stands before its paths when they are shown: `@name/`, or nothing for the docs.
+    /// The prefix of its paths in outputs: `@name/`, or empty for the docs.
     pub(crate) prefix: String,
-    /// As the refactors know paths. Empty for everything.
+    /// In the form that refactors expect. Empty for everything.
     pub(crate) patterns: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ struct ContextFile<'a> {
 }
 
 impl Workbench<'_> {
-    /// A path of the docs to work on, as the files know it, from one as a model writes it.
+    /// Parses a path of the docs to be edited, from the model's spelling.
     pub(crate) fn path(&self, written: &str) -> Result<String, String> {
         match self.aside(written) {
             Some(ContextFile { name, path, .. }) => Err(format!(
@@ -76,7 +76,7 @@ impl Workbench<'_> {
         }
     }
 
-    /// A path of the docs from one that may name the docs root.
+    /// A path relative to the docs root, from one that may include the root.
     fn inside(&self, written: &str) -> String {
         let path = plain(written);
         let root = self.context.docs_root.trim_matches('/');
@@ -96,7 +96,7 @@ impl Workbench<'_> {
         Some(ContextFile { name, tree: tree.as_ref(), path: plain(path).to_owned() })
     }
 
-    /// Where patterns are to be looked for: the docs, or one context repository.
+    /// The tree that patterns select from: the docs, or one context repository.
     pub(crate) fn place(&self, written: &Patterns) -> Result<TreeView<'_>, String> {
         let asides: Vec<ContextFile<'_>> = written.0.iter().filter_map(|pattern| self.aside(pattern)).collect();
         let Some(first) = asides.first() else {
@@ -107,13 +107,13 @@ impl Workbench<'_> {
             return Err("look into one repository at a time".to_owned());
         }
         let (tree, prefix) = (first.tree, format!("@{}/", first.name));
-        // The repository by its name alone is all of it.
+        // A repository's name alone selects all of it.
         let whole = asides.iter().any(|aside| aside.path.is_empty());
         let patterns = if whole { Vec::new() } else { asides.into_iter().map(|aside| aside.path).collect() };
         Ok(TreeView { tree, prefix, patterns })
     }
 
-    /// The patterns of an `in`, as the refactors know paths.
+    /// The patterns of an `in`, in the form that refactors expect.
     pub(crate) fn patterns(&self, written: &Patterns) -> Result<Vec<String>, String> {
         written.0.iter().map(|pattern| self.path(pattern)).collect()
     }
@@ -126,7 +126,7 @@ impl Workbench<'_> {
         self.files.read(path).is_some()
     }
 
-    /// A file of the docs. Of what is outside of the docs root, a model sees the site's navigation alone.
+    /// A file of the docs. Outside of the docs root a model can read the site's navigation only.
     fn read(&self, path: &str) -> Option<Vec<u8>> {
         let is_seen = !path.starts_with("../") || SiteData::of(path).is_some();
         is_seen.then(|| self.files.read(path)).flatten()
@@ -136,12 +136,12 @@ impl Workbench<'_> {
         holds(self.tree(), folder)
     }
 
-    /// Whether a path names the docs root.
+    /// Whether a path is the docs root.
     pub(crate) fn is_root(&self, written: &str) -> bool {
         self.aside(written).is_none() && self.inside(written).is_empty()
     }
 
-    /// Whether a path names a folder, and no file.
+    /// Whether a path is a folder, and not a file.
     pub(crate) fn is_folder(&self, written: &str) -> bool {
         match self.aside(written) {
             Some(ContextFile { tree, path, .. }) => path.is_empty() || holds(tree, path.trim_end_matches('/')),
@@ -149,8 +149,8 @@ impl Workbench<'_> {
         }
     }
 
-    /// A file's bytes, or a sentence that helps to find the right one. The path is as a model writes it, that of a
-    /// context repository too; the one given back is the one to show.
+    /// A file's bytes, or an error that suggests the right path. The path is in the model's spelling, and may be in a
+    /// context repository; the returned one is for display.
     pub(crate) fn open(&self, written: &str) -> Result<(String, Vec<u8>), String> {
         match self.aside(written) {
             Some(ContextFile { name, tree, path }) => match tree.read(&path) {
@@ -186,7 +186,7 @@ impl Workbench<'_> {
         }
     }
 
-    /// A file of the docs that is to be worked on: its path and its bytes.
+    /// A file of the docs to be edited: its path and its bytes.
     pub(crate) fn bytes(&self, written: &str) -> Result<(String, Vec<u8>), String> {
         let path = self.path(written)?;
         match self.read(&path) {
@@ -195,7 +195,7 @@ impl Workbench<'_> {
         }
     }
 
-    /// A text file of the docs that is to be worked on: its path and its text.
+    /// A text file of the docs to be edited: its path and its text.
     pub(crate) fn text(&self, written: &str) -> Result<(String, String), String> {
         let (path, bytes) = self.bytes(written)?;
         match String::from_utf8(bytes) {
@@ -212,7 +212,7 @@ impl Workbench<'_> {
         self.make(&[Change::Create { path: path.to_owned(), bytes }])
     }
 
-    /// Makes all of these changes or, when one of them is refused, none.
+    /// Makes all of these changes, or none if one is refused.
     pub(crate) fn make(&mut self, changes: &[Change]) -> Result<(), String> {
         let tree = self.tree();
         let written: Vec<(&str, Option<Vec<u8>>)> =
@@ -246,7 +246,7 @@ impl Workbench<'_> {
         Ok(())
     }
 
-    /// Makes the changes of a refactor and tells of it.
+    /// Makes the changes of a refactor and reports it.
     pub(crate) fn carry_out(&mut self, refactored: Result<Refactored, impl std::fmt::Display>) -> Answer {
         let refactored = refactored.map_err(|why| why.to_string())?;
         self.make(&refactored.changes)?;
@@ -254,7 +254,7 @@ impl Workbench<'_> {
     }
 }
 
-/// A path as a model writes it, without what does not matter.
+/// A path without redundant parts of the model's spelling.
 fn plain(written: &str) -> &str {
     written.trim().trim_start_matches("./").trim_start_matches('/')
 }
@@ -264,10 +264,10 @@ fn holds(tree: &dyn Tree, folder: &str) -> bool {
     tree.paths().iter().any(|path| path.starts_with(&folder))
 }
 
-/// How many lines of details are told.
+/// Most detail lines in a report.
 const DETAILS: usize = 20;
 
-/// A refactor as a tool's answer.
+/// The report of a refactor, as a tool's result.
 fn told(refactored: &Refactored) -> String {
     let list = |lines: &[String]| {
         let mut list: Vec<String> = lines.iter().take(DETAILS).map(|line| format!("- {line}")).collect();

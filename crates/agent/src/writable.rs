@@ -1,8 +1,8 @@
-//! What an agent may write: documents.
+//! What an agent may change: documents.
 //!
-//! A list of what documents are, and not of what is dangerous: the build of a site, which previews run before anybody has
-//! looked at a branch, reads files that no list of ours knows. Every change is held against the files as they were before
-//! the job, so that the outcome does not depend on the steps to it, and can be looked at once more before it is committed.
+//! An allow list of documents, not a deny list of dangerous files: the build of a site, which previews run before any
+//! review of the branch, reads files that no list of ours is complete for. Every change is compared with the files
+//! before the job, so that the verdict does not depend on intermediate steps, and can be repeated before the commit.
 //!
 //! | kind | what may change |
 //! |---|---|
@@ -22,13 +22,13 @@ use docent_site::{Layout, SiteData, Tree, code_of, is_api_description, read_file
 use crate::allowed::Allowed;
 use crate::paths::{check_new_name, check_path, is_hidden, runs_builds};
 
-/// Text of pages.
+/// Endings of pages.
 const PAGES: [&str; 4] = ["md", "mdx", "markdown", "rst"];
 
-/// Other texts that may include some in reStructuredText.
+/// Endings of other texts that may include reStructuredText.
 const INCLUDING: [&str; 4] = ["txt", "inc", "rest", "in"];
 
-/// Files that are shown or played, and never run.
+/// Files that are displayed or played, and never executed.
 const ASSETS: [&str; 36] = [
     "png",
     "jpg",
@@ -71,10 +71,10 @@ const ASSETS: [&str; 36] = [
 /// Text files for programs that read sites.
 const FOR_READERS: [&str; 3] = ["llms.txt", "llms-full.txt", "robots.txt"];
 
-/// Components: a page that shows one may run it as well.
+/// Components: a page that shows one may also run it.
 const COMPONENTS: [&str; 5] = ["jsx", "tsx", "vue", "svelte", "astro"];
 
-/// The rules, for files that began as `base`.
+/// The rules, for files that were `base` before the job.
 pub(crate) struct Writable<'b> {
     base: &'b dyn Tree,
     allowed: Allowed,
@@ -92,11 +92,12 @@ impl<'b> Writable<'b> {
         Self { base, allowed, layout, code: RefCell::default(), including, shown }
     }
 
-    /// Whether an agent may make this of a file, `None` being its removal. The sentence is for a model, and for its people.
+    /// Whether an agent may change a file to `after`, or remove it (`None`). The error is for the model, and for
+    /// people.
     pub(crate) fn check(&self, path: &str, after: Option<&[u8]>) -> Result<(), String> {
         let refused = |why: &dyn std::fmt::Display| format!("`{path}`: {why}");
         let before = self.base.read(path);
-        // Outside of the docs root there may be the navigation of the site, and nothing else for agents.
+        // Outside of the docs root an agent may change the navigation of the site only.
         let inside = match path.trim_start_matches("../") {
             inside if inside.len() < path.len() && before.is_some() && SiteData::of(path).is_some() => inside,
             _ => path,
@@ -109,12 +110,12 @@ impl<'b> Writable<'b> {
             return Ok(());
         }
         let judged = match self.kind(path, before.as_deref(), after) {
-            Kind::Page => self
+            FileRules::Page => self
                 .without_new_code(before.as_deref(), after, &|bytes| code_of(self.layout(), path, bytes))
                 .and_then(|()| self.without_new_code_where_included(path, before.as_deref(), after)),
-            Kind::Asset => self.without_new_code_where_included(path, before.as_deref(), after),
-            Kind::Data(data) => navigation_alone(data, before.as_deref(), after),
-            Kind::Other => Err(OTHER.to_owned()),
+            FileRules::Asset => self.without_new_code_where_included(path, before.as_deref(), after),
+            FileRules::Data(data) => navigation_alone(data, before.as_deref(), after),
+            FileRules::Other => Err(OTHER.to_owned()),
         };
         judged.map_err(|why| {
             refused(&format!(
@@ -124,25 +125,25 @@ impl<'b> Writable<'b> {
         })
     }
 
-    fn kind(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> Kind {
+    fn kind(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> FileRules {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
         if is_hidden(path) {
-            return Kind::Other;
+            return FileRules::Other;
         }
         if let Some(data) = SiteData::of(path) {
-            return Kind::Data(data);
+            return FileRules::Data(data);
         }
         match ending.as_str() {
-            ending if PAGES.contains(&ending) => Kind::Page,
-            "svg" => Kind::Page,
-            ending if ASSETS.contains(&ending) => Kind::Asset,
-            _ if FOR_READERS.contains(&name) => Kind::Asset,
-            _ if runs_builds(path) || Layout::files([path].into_iter()).len() == 1 => Kind::Other,
-            "json" | "yaml" | "yml" if is_described(path, before, after) => Kind::Asset,
-            "html" | "htm" if self.is_sample(path, &ending) => Kind::Page,
-            ending if self.is_sample(path, ending) => Kind::Asset,
-            _ => Kind::Other,
+            ending if PAGES.contains(&ending) => FileRules::Page,
+            "svg" => FileRules::Page,
+            ending if ASSETS.contains(&ending) => FileRules::Asset,
+            _ if FOR_READERS.contains(&name) => FileRules::Asset,
+            _ if runs_builds(path) || Layout::files([path].into_iter()).len() == 1 => FileRules::Other,
+            "json" | "yaml" | "yml" if is_described(path, before, after) => FileRules::Asset,
+            "html" | "htm" if self.is_sample(path, &ending) => FileRules::Page,
+            ending if self.is_sample(path, ending) => FileRules::Asset,
+            _ => FileRules::Other,
         }
     }
 
@@ -150,7 +151,7 @@ impl<'b> Writable<'b> {
         self.layout.get_or_init(|| Layout::read(self.base))
     }
 
-    /// Refuses code that no page of the site has. `read` says what of a text is code.
+    /// Refuses code that no page of the site has. `read` finds the code in a text.
     fn without_new_code(
         &self,
         before: Option<&[u8]>,
@@ -169,8 +170,8 @@ impl<'b> Writable<'b> {
         }
     }
 
-    /// The same of a file that a page in reStructuredText includes: it is read as a part of that page, whatever its name is,
-    /// and its paths are read from that page's folder.
+    /// The same for a file that a reStructuredText page includes: it is parsed as a part of that page, whatever its
+    /// name, and its paths are relative to that page's folder.
     fn without_new_code_where_included(
         &self,
         path: &str,
@@ -186,7 +187,7 @@ impl<'b> Writable<'b> {
             .map_err(|why| format!("a page includes it as reStructuredText, and so read, {why}"))
     }
 
-    /// What stands behind each `include::` of the base.
+    /// The argument of each `include::` in the base.
     fn including(&self) -> &[String] {
         self.including.get_or_init(|| {
             let may_include = |path: &String| {
@@ -202,7 +203,7 @@ impl<'b> Writable<'b> {
         })
     }
 
-    /// Whether a page of the base holds this piece of code. Pages are read as far as it takes.
+    /// Whether a page of the base contains this piece of code. Reads only as many pages as needed.
     fn is_known(&self, key: &str) -> bool {
         let mut known = self.code.borrow_mut();
         loop {
@@ -215,7 +216,7 @@ impl<'b> Writable<'b> {
         }
     }
 
-    /// Reads one more page of the base; `false` when there is none.
+    /// Reads one more page of the base; `false` when all are read.
     fn read_on(&self, known: &mut KnownCode) -> bool {
         let unread = known.unread.get_or_insert_with(|| {
             let is_page = |path: &String| {
@@ -229,9 +230,9 @@ impl<'b> Writable<'b> {
         true
     }
 
-    /// Whether a text file is one that pages show, or a new one beside such a file with the same ending.
+    /// Whether a text file is displayed by a page, or is a new one beside such a file with the same ending.
     fn is_sample(&self, path: &str, ending: &str) -> bool {
-        // Pages in other languages than Markdown are no samples, wherever they are put in.
+        // Pages in other languages than Markdown are never samples, even if another page includes them.
         if COMPONENTS.contains(&ending) || ending.is_empty() || is_markup(path) {
             return false;
         }
@@ -247,7 +248,7 @@ impl<'b> Writable<'b> {
             && !self.is_configured(path)
     }
 
-    /// Whether a file that a build reads names this one: a hook of a generator may well be shown on a page.
+    /// Whether a file that a build reads names this one: a page may display a generator's hook.
     fn is_configured(&self, path: &str) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         let reads = |other: &String| runs_builds(other) || !Layout::files([other.as_str()].into_iter()).is_empty();
@@ -266,7 +267,7 @@ impl<'b> Writable<'b> {
         modules.into_iter().any(|(_, module)| stem(module) == name)
     }
 
-    /// The files that pages in Markdown show. What AsciiDoc includes may be read as AsciiDoc, whatever its ending.
+    /// The files that Markdown pages display. AsciiDoc may parse what it includes as AsciiDoc, whatever its ending.
     fn shown(&self) -> &BTreeSet<String> {
         self.shown.get_or_init(|| {
             let pages = self.base.paths().into_iter().filter(|path| is_markdown_page(path));
@@ -276,7 +277,7 @@ impl<'b> Writable<'b> {
     }
 }
 
-/// The words behind each directive that includes a text as it is, on its line and the next.
+/// The words behind each directive that includes a text verbatim, on its line and the next.
 fn named_behind_include(text: &str) -> Vec<String> {
     let lines: Vec<&str> = text.lines().collect();
     let mut named = Vec::new();
@@ -293,16 +294,16 @@ fn named_behind_include(text: &str) -> Vec<String> {
     named
 }
 
-/// The code of the pages that were read so far.
+/// The code of the pages read so far.
 #[derive(Default)]
 struct KnownCode {
     keys: HashSet<String>,
-    /// Pages that are not read yet; `None` before the first is asked for.
+    /// Pages not read yet; `None` before the first use.
     unread: Option<Vec<String>>,
 }
 
-/// Which rules a file is held to.
-enum Kind {
+/// The rules for a kind of file.
+enum FileRules {
     Page,
     Asset,
     Data(SiteData),
@@ -323,14 +324,14 @@ fn navigation_alone(data: SiteData, before: Option<&[u8]>, after: Option<&[u8]>)
     why.map_or(Ok(()), |why| Err(refused(why)))
 }
 
-/// Whether a file is the description of an API, before and after.
+/// Whether a file is an API description, before and after the change.
 fn is_described(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
     let is_new = before.is_none() && ["openapi", "swagger", "asyncapi"].iter().any(|word| name.contains(word));
     (is_new || before.is_some_and(is_api_description)) && after.is_none_or(is_api_description)
 }
 
-/// Whether these changes are what an agent may make of `before`; the first that is not, in a sentence. `allowed` are the
+/// Whether an agent may make these changes to `before`; a sentence about the first that it may not. `allowed` are the
 /// globs of the project's owner.
 pub fn refused_change(before: &dyn Tree, after: &dyn Tree, changed: &[String], allowed: &[String]) -> Option<String> {
     let writable = Writable::new(before, allowed);

@@ -123,7 +123,7 @@ fn what_may_not_be_named_is_refused_whoever_allows_it() {
     ] {
         assert!(Writable::new(&site, &everything).check(path, Some(b"x")).is_err(), "{path}");
     }
-    // A file that is there already can be mended, or moved away.
+    // An existing file can be repaired, or moved away.
     let odd = files(&[("what?.md", "x")]);
     assert_eq!(Writable::new(&odd, &[]).check("what?.md", Some(b"y")), Ok(()));
     assert_eq!(Writable::new(&odd, &[]).check("what?.md", None), Ok(()));
@@ -142,9 +142,9 @@ fn code_is_new_when_no_page_of_the_site_has_it() {
         r##"{"name": "Acme", "navigation": [], "api": {}}"##,
         "the navigation and the redirects alone",
     );
-    // Another page does the same: it may be copied, and moved to where the path to it is another.
+    // Another page has the same code: it may be copied, also to a folder where its relative path differs.
     allows("guides/deep/b.mdx", "import { Chart as C } from '../../components/chart'\n\n<C data={load()} />\n");
-    // What a page has may stay while something else changes.
+    // Existing code of a page may stay while something else changes.
     allows(
         "index.mdx",
         "---\ntitle: Home\n---\nimport { Chart } from '/components/chart'\n\n# Zenith\n\n<Chart data={ load() } />\n",
@@ -236,7 +236,7 @@ fn what_a_page_in_restructured_text_includes_is_held_to_its_rules() {
         assert!(why.contains("a page includes it as reStructuredText"), "{why}");
     }
     assert_eq!(check("data/plain.csv", ".. raw:: html\n"), Ok(()), "nobody reads it so");
-    // A picture is looked for from the folder of the page that includes it.
+    // A picture is resolved from the folder of the including page.
     let why = check("guide/part.md", ".. image:: ../../x.png\n").expect_err("outside of the docs");
     assert!(why.contains("../../x.png"), "{why}");
 }

@@ -1,6 +1,6 @@
-//! Who is at the other end of a repository's address.
+//! The host in a repository's address.
 
-/// A host that credentials are meant for: the same way of speaking, name and port.
+/// A host that credentials are meant for: scheme, name and port.
 #[derive(Debug, PartialEq, Eq)]
 struct Host {
     scheme: String,
@@ -8,8 +8,8 @@ struct Host {
     port: u16,
 }
 
-/// Whether two repositories are on one host, so that what opens one may be shown to the other. Where an address could be
-/// read in two ways, it is on no host.
+/// Whether two repositories are on one host, so that credentials for one may be sent to the other. An ambiguous address
+/// is on no host.
 pub(crate) fn is_same_host(one: &str, other: &str) -> bool {
     matches!((host(one), host(other)), (Some(one), Some(other)) if one == other)
 }
@@ -89,7 +89,7 @@ mod tests {
     proptest! {
         #[test]
         fn another_host_is_never_the_same(before in "[ -~]{0,12}", after in "[ -~]{0,12}") {
-            // Whatever stands around it, the host is the one in the middle or cannot be told.
+            // Whatever surrounds it, the host is the one in the middle or unknown.
             let url = format!("https://{before}evil.test{after}/x");
             if !(before.contains('/') || after.contains(['/', '@'])) {
                 prop_assert!(!is_same_host("https://git.example/acme/docs", &url), "{}", url);

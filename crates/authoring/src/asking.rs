@@ -1,8 +1,8 @@
-//! The steps that ask the model.
+//! The steps that call the model.
 
 use std::time::Duration;
 
-use docent_agent::{self as agent, Compaction, Reply};
+use docent_agent::{self as agent, Compaction, ModelReply};
 use docent_llm::{Event, ModelErrorKind, Request};
 use docent_types::Role;
 
@@ -13,7 +13,7 @@ use crate::record::Record;
 use crate::session::Session;
 use crate::stop::{Stop, model_failed};
 
-/// How long a turn whose time is over waits for the model to say what it did.
+/// How long a turn whose time is over waits for the model's summary.
 const LAST_WORDS: Duration = Duration::from_secs(120);
 
 impl Session<'_> {
@@ -22,7 +22,7 @@ impl Session<'_> {
             request.system.push_str("\n\n");
             request.system.push_str(&note);
         }
-        // Nobody waits for the words of a model that has them all at once.
+        // The text of a model that answers at once is not streamed.
         let mut live_text = self.costs().then(|| LiveText::new(self.handle.live_events()));
         let hears = move |event: &Event| {
             if let Some(live_text) = &mut live_text {
@@ -30,7 +30,7 @@ impl Session<'_> {
             }
         };
         match self.call(request, hears).await? {
-            Some(Reply { message, reason, usage }) => {
+            Some(ModelReply { message, reason, usage }) => {
                 self.record(Record::Replied { message, reason, usage });
                 Ok(())
             }
@@ -41,34 +41,35 @@ impl Session<'_> {
     pub(crate) async fn compact(&mut self, compaction: Compaction) -> Result<(), Stop> {
         let Compaction { request, upto } = compaction;
         let Some(reply) = self.call(request, |_: &Event| ()).await? else { return Ok(()) };
-        if let agent::Entry::Compacted { summary, upto, usage } = agent::compacted(&reply, upto) {
+        if let agent::TranscriptEntry::Compacted { summary, upto, usage } = agent::compacted(&reply, upto) {
             self.record(Record::Compacted { summary, upto, usage });
         }
         Ok(())
     }
 
-    /// Calls the model for as long as the turn has time. `None`: why there is no reply is in the journal, and the next
-    /// step knows what to make of it.
-    async fn call(&mut self, request: Request, hears: impl FnMut(&Event) + Send) -> Result<Option<Reply>, Stop> {
+    /// Calls the model for as long as the turn has time. On `None` the journal has the reason, from which the next step
+    /// follows.
+    async fn call(&mut self, request: Request, hears: impl FnMut(&Event) + Send) -> Result<Option<ModelReply>, Stop> {
         let model = self.model.clone();
         let time = if self.has_expired() { LAST_WORDS } else { self.time_left() };
         let called = tokio::time::timeout(time, agent::call_model(model.as_ref(), request, hears)).await;
         match called {
             Ok(Ok(reply)) => return Ok(Some(reply)),
             Ok(Err(error)) if error.kind == ModelErrorKind::ContextTooLong => self.record(Record::TooLong),
-            // The work is not lost for want of words on it.
+            // A missing summary must not lose the work.
             Ok(Err(error)) if !self.has_expired() => return Err(model_failed(&error, &self.handle.job().model)),
             Ok(Err(_)) | Err(_) => self.expire(),
         }
         Ok(None)
     }
 
-    /// Whether the time granted with the last word from outside is known to be over.
+    /// Whether the journal says that the time granted with the last message from outside is over.
     fn has_expired(&self) -> bool {
         let entries = self.progress.transcript.entries().iter().rev();
-        let mut since =
-            entries.take_while(|entry| !matches!(entry, agent::Entry::Said { message } if message.role == Role::User));
-        since.any(|entry| matches!(entry, agent::Entry::Expired { .. }))
+        let mut since = entries.take_while(
+            |entry| !matches!(entry, agent::TranscriptEntry::Said { message } if message.role == Role::User),
+        );
+        since.any(|entry| matches!(entry, agent::TranscriptEntry::Expired { .. }))
     }
 
     fn time_left(&mut self) -> Duration {
@@ -80,7 +81,7 @@ impl Session<'_> {
         Duration::from_secs(60 * u64::from(self.author.config.limits.minutes))
     }
 
-    /// Whether the turn's time ran out and nobody wrote it down yet.
+    /// Whether the turn's time is over and the journal does not say so yet.
     pub(crate) fn is_out_of_time(&mut self) -> bool {
         !self.has_expired() && self.time_left().is_zero()
     }

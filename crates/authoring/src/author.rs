@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 
 use crate::config::AuthorConfig;
 use crate::ports::{Forges, Projects};
-use crate::progress::Progress;
+use crate::progress::JobState;
 use crate::record::Record;
 use crate::repositories::Repositories;
 use crate::session::Session;
@@ -25,8 +25,8 @@ pub struct Author {
     pub(crate) forges: Forges,
     models: BTreeMap<String, Arc<dyn Model>>,
     pub(crate) config: AuthorConfig,
-    /// Places for work that takes a processor and memory while it lasts. Hundreds of jobs wait for their models at no
-    /// cost; what their tools do is done a few at a time.
+    /// Permits for work that uses a processor and memory. Hundreds of jobs may wait for their models at no cost; the
+    /// work of their tools is limited to a few at a time.
     places: Semaphore,
 }
 
@@ -37,7 +37,7 @@ impl fmt::Debug for Author {
 }
 
 impl Author {
-    /// `models` by the names jobs give.
+    /// `models` are keyed by the names that jobs use.
     pub fn new(
         projects: Arc<dyn Projects>,
         repositories: Repositories,
@@ -49,21 +49,21 @@ impl Author {
         Self { projects, repositories, forges, models, config, places }
     }
 
-    /// Does work on files, off the runtime's own threads and when there is a place for it.
+    /// Runs work on files on a blocking thread, once there is a permit.
     pub(crate) async fn works<T: Send + 'static, E: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, E> + Send + 'static,
     ) -> Result<T, E> {
-        // Nobody closes it.
+        // The semaphore is never closed.
         let _place = self.places.acquire().await;
         self.repositories.does(work).await
     }
 
-    /// What a job works with, as it is now.
+    /// The project and the model of a job, as currently configured.
     async fn desk(&self, handle: &Handle) -> Result<(Project, Arc<dyn Model>), Stop> {
         let job = handle.job();
         let found = self.projects.project(&job.project).await.map_err(Interrupted::Store)?;
-        // One that was added after the job is another one of the same name.
+        // A project that was added after the job is another one of the same name.
         let Some(project) = found.filter(|project| project.created_at <= job.created_at) else {
             let sentence =
                 format!("The project `{}` was removed; register it again, then send a message.", job.project);
@@ -81,7 +81,7 @@ impl Author {
 #[async_trait]
 impl Worker for Author {
     async fn work(&self, handle: &mut Handle) -> Result<Outcome, Failure> {
-        let mut progress = Progress::fold(handle.read().await?);
+        let mut progress = JobState::fold(handle.read().await?);
         handle.acknowledge(progress.heard);
         if progress.turn.is_none() {
             hear(handle, &mut progress);
@@ -106,7 +106,7 @@ impl Worker for Author {
     }
 }
 
-/// Adds what the turn before failed with, when the job went on with another instruction and nobody was told.
+/// Prepends the failure of the turn before, if another instruction came before it was reported.
 fn mention(untold: Option<String>, outcome: Outcome) -> Outcome {
     let Some(untold) = untold else { return outcome };
     let mentioned = |message: String| format!("{message}\n\nThe turn before this one failed: {untold}");
@@ -116,8 +116,8 @@ fn mention(untold: Option<String>, outcome: Outcome) -> Outcome {
     }
 }
 
-/// Puts unheard instructions into the transcript.
-pub(crate) fn hear(handle: &mut Handle, progress: &mut Progress) {
+/// Appends new instructions to the transcript.
+pub(crate) fn hear(handle: &mut Handle, progress: &mut JobState) {
     let Some(upto) = progress.unheard.iter().map(|(seq, _)| *seq).max() else { return };
     let heard = Record::Heard { upto };
     write_down(handle, &heard);
@@ -125,8 +125,8 @@ pub(crate) fn hear(handle: &mut Handle, progress: &mut Progress) {
     handle.acknowledge(upto);
 }
 
-/// Adds a record to what the journal is to hold.
+/// Adds a record to the entries to be written.
 pub(crate) fn write_down(handle: &mut Handle, record: &Record) {
-    // Plain data without maps keyed by anything but strings: it is always JSON.
+    // Records have no maps with other keys than strings, so this never fails.
     handle.record(record.kind(), serde_json::to_value(record).unwrap_or_default());
 }

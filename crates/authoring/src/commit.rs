@@ -1,4 +1,4 @@
-//! The end of the agent's work: what it leaves is judged and committed.
+//! The end of the agent's work: its changes are checked and committed.
 
 use docent_agent::{self as agent, Finish, Step, TurnSettings};
 use docent_jobs::{Outcome, crash};
@@ -13,21 +13,21 @@ use crate::stop::{Stop, failed};
 use crate::wording;
 
 impl Session<'_> {
-    /// The agent is done: judge what it leaves, and commit it.
+    /// Checks the agent's changes, and commits them.
     pub(crate) async fn settle(&mut self, turn: &AgentTurn, finish: Finish) -> Result<(), Stop> {
         let Some(draft) = self.draft(turn).await? else { return Ok(()) };
         let is_unchanged = draft.overlay().is_unchanged();
         match finish.outcome {
-            agent::Outcome::Stopped if !is_unchanged => {}
-            agent::Outcome::Cannot | agent::Outcome::Stopped => {
+            agent::FinishOutcome::Stopped if !is_unchanged => {}
+            agent::FinishOutcome::Cannot | agent::FinishOutcome::Stopped => {
                 let message = self.told(&finish);
                 return Err(Stop::Ended(Outcome::Failed { halt: Halt::Error, message }));
             }
-            agent::Outcome::Done if !is_unchanged => {}
-            agent::Outcome::Done if self.progress.waiting.is_empty() || self.is_on_base() => {
+            agent::FinishOutcome::Done if !is_unchanged => {}
+            agent::FinishOutcome::Done if self.progress.waiting.is_empty() || self.is_on_base() => {
                 return Err(Stop::Ended(Outcome::Completed { message: self.told(&finish) }));
             }
-            agent::Outcome::Done => {
+            agent::FinishOutcome::Done => {
                 self.record(Record::Unchanged { finish: Some(finish) });
                 return Ok(());
             }
@@ -39,10 +39,10 @@ impl Session<'_> {
             );
             return Err(failed(Halt::Error, sentence));
         }
-        // `finish` is accepted after a check, and the summary lists what it leaves.
+        // `finish` is accepted only after a check, and the summary lists the remaining problems.
         let entries = self.progress.transcript.entries();
-        let is_checked =
-            finish.outcome == agent::Outcome::Done && matches!(entries.last(), Some(agent::Entry::Results { .. }));
+        let is_checked = finish.outcome == agent::FinishOutcome::Done
+            && matches!(entries.last(), Some(agent::TranscriptEntry::Results { .. }));
         let (draft, problems, doubts) = self.check(draft).await?;
         let problems = if is_checked { Vec::new() } else { problems };
         let made = self.commit(turn, draft, &finish).await?;
@@ -51,7 +51,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// What the checks of the docs find that was not there before, and what they cannot tell.
+    /// New problems that the checks find, and what they could not decide.
     async fn check(&self, draft: Draft) -> Result<(Draft, Vec<String>, Vec<String>), Stop> {
         let checked = self.author.works(move || {
             let mut draft = draft;
@@ -62,7 +62,7 @@ impl Session<'_> {
         checked.await.map_err(Stop::from)
     }
 
-    /// Writes the commit into the mirror. The same turn gives the same commit, every time.
+    /// Writes the commit into the mirror. The same turn always gives the same commit.
     async fn commit(&mut self, turn: &AgentTurn, draft: Draft, finish: &Finish) -> Result<CommitId, Stop> {
         let mirror = self.mirror().await?;
         let message = wording::commit_message(&finish.title, &finish.summary);
@@ -82,8 +82,8 @@ impl Session<'_> {
         self.author.works(commits).await
     }
 
-    /// Makes the commit again when the mirror lost it, with the power or with the whole mirror. `false`: it could not
-    /// be made again, and the turn starts over.
+    /// Recreates the commit if the mirror lost it, through a power failure or as a whole. `false`: that is impossible,
+    /// and the turn starts over.
     pub(crate) async fn keep_commit(&mut self, turn: &AgentTurn, made: CommitId) -> Result<bool, Stop> {
         match self.mirror().await?.base(made) {
             Err(GitError::NoSuchCommit { .. }) => {}
@@ -97,16 +97,16 @@ impl Session<'_> {
         Ok(false)
     }
 
-    /// How the agent ended a turn that is settled.
+    /// How the agent ended a turn.
     pub(crate) fn finish(&self, turn: &AgentTurn) -> Finish {
         if let Some(finish) = &turn.finish {
             return finish.clone();
         }
-        // A journal of before does not say; its turns ended under the usual limits.
+        // Older journals do not record it; their turns ended under the default limits.
         match agent::next(&self.progress.transcript, &TurnSettings::default()) {
             Step::Done(finish) => finish,
             Step::CallModel(_) | Step::RunTools(_) | Step::Compact(_) => {
-                Finish { outcome: agent::Outcome::Stopped, title: String::new(), summary: String::new() }
+                Finish { outcome: agent::FinishOutcome::Stopped, title: String::new(), summary: String::new() }
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What somebody who runs Docent decides about its jobs.
+//! The operator's settings for jobs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,14 +11,14 @@ use tracing::warn;
 /// The search over the published docs of a project, `None` when they are not indexed here.
 pub type SearchOf = Arc<dyn Fn(&Project) -> Option<Arc<dyn DocsSearch>> + Send + Sync>;
 
-/// How jobs are worked on, beside what their projects say.
+/// How jobs are worked on, in addition to the settings of their projects.
 #[derive(Clone, Default)]
 pub struct AuthorConfig {
-    /// What one turn may take.
+    /// The limits of one turn.
     pub limits: TurnLimits,
     /// The labels of a pull request.
     pub labels: Vec<String>,
-    /// For the agent to search the published docs; it cannot when absent.
+    /// The search over the published docs; without it the agent cannot search them.
     pub search: Option<SearchOf>,
 }
 
@@ -31,7 +31,7 @@ impl fmt::Debug for AuthorConfig {
     }
 }
 
-/// The search over what these indexes hold.
+/// A search over these indexes.
 pub fn search_of(indexes: Arc<Indexes>) -> SearchOf {
     Arc::new(move |project| {
         let (indexes, project) = (Arc::clone(&indexes), project.uid);
@@ -39,7 +39,7 @@ pub fn search_of(indexes: Arc<Indexes>) -> SearchOf {
     })
 }
 
-/// The index of one project, as it is at each search.
+/// The index of one project, looked up at each search.
 struct Published {
     indexes: Arc<Indexes>,
     project: ProjectUid,

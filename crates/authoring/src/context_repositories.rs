@@ -1,4 +1,4 @@
-//! What a turn may read beside the docs: other repositories, and what the docs' owners ask of agents.
+//! What a turn may read besides the docs: context repositories, and the owners' guidance for agents.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -17,17 +17,17 @@ use crate::stop::told;
 /// Trees by name.
 pub(crate) type Trees = BTreeMap<String, Arc<dyn Tree + Send + Sync>>;
 
-/// How long a job waits for a repository that it could do without.
+/// Time limit for fetching a repository that the job can do without.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// The most of all files of guidance together, in bytes, and how many are looked at.
+/// Most bytes of all guidance files together, and most such files read.
 const ALL_GUIDANCE: usize = 96 << 10;
 const MOST_GUIDANCE: usize = 24;
 
-/// The most of one file of guidance that is used, in bytes.
+/// Most bytes used of one guidance file.
 const GUIDANCE: usize = 32 << 10;
 
-/// The repositories beside a project's own, as they are now: the commit of each by name, or why there is none.
+/// The current commit of each context repository by name, or why it is missing.
 pub(crate) async fn look_beside(
     repositories: &Repositories,
     project: &Project,
@@ -50,14 +50,14 @@ pub(crate) async fn look_beside(
     (commits, missing)
 }
 
-/// The newest commit of the branch that a repository calls its default.
+/// The newest commit of a repository's default branch.
 fn tip(mirror: &Mirror) -> Result<CommitId, GitError> {
     let name = mirror.default_branch().unwrap_or_else(|| "main".to_owned());
     mirror.branch(&name)
 }
 
-/// The repositories beside a project's own at these commits. One that cannot be read any more is left out: what the
-/// agent read of it is in the transcript.
+/// The context repositories at these commits. One that can no longer be read is left out: what the agent read of it is
+/// in the transcript.
 pub(crate) async fn open_beside(
     repositories: &Repositories,
     project: &Project,
@@ -78,7 +78,7 @@ pub(crate) async fn open_beside(
     join_all(opens).await.into_iter().flatten().collect()
 }
 
-/// A repository at one commit. Nothing of it is kept here: what is asked for is read from the mirror.
+/// A repository at one commit, read from the mirror on demand.
 struct ContextRepository(Base);
 
 impl Tree for ContextRepository {
@@ -92,11 +92,11 @@ impl Tree for ContextRepository {
     }
 }
 
-/// What the owners of the docs ask of agents, at one commit: `AGENTS.md` and `CLAUDE.md` of the repository and of the docs, those
-/// of `.mintlify` and `.docent`, and the `AGENTS.md` of folders of the docs, in this order. The same text twice counts once.
+/// The owners' guidance for agents at one commit: `AGENTS.md` and `CLAUDE.md` of the repository and of the docs, those
+/// of `.mintlify` and `.docent`, and the `AGENTS.md` of folders of the docs, in this order. Duplicates are removed.
 ///
 /// # Errors
-/// The mirror failed. A file that cannot be read as one is no guidance.
+/// The mirror failed. A file that cannot be read as text is skipped.
 pub(crate) fn guidance(base: &Base, docs_root: &str) -> Result<Vec<Guidance>, GitError> {
     const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
     let mut paths: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
@@ -118,7 +118,7 @@ pub(crate) fn guidance(base: &Base, docs_root: &str) -> Result<Vec<Guidance>, Gi
             Err(error) => return Err(error),
         };
         let text = String::from_utf8_lossy(&bytes[..bytes.len().min(GUIDANCE).min(left)]);
-        // A character that was cut in two is the last, and gone with that.
+        // A character that was cut in two is the last one.
         let text = text.trim_end_matches('\u{fffd}').trim();
         if !text.is_empty() && !found.iter().any(|known: &Guidance| known.text == text) {
             left -= text.len().min(left);

@@ -1,4 +1,4 @@
-//! A project's docs at one commit, for the search index to read.
+//! A project's docs at one commit, as the search index reads them.
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ impl Docs {
 }
 
 impl Docs {
-    /// How many files below the docs root are written as pages are.
+    /// The number of files below the docs root with the ending of a page.
     ///
     /// # Errors
     /// The mirror failed.
@@ -44,14 +44,14 @@ impl Docs {
         Ok(files.iter().filter(is_page).count())
     }
 
-    /// A file of the repository, which need not be one of the docs; `None` when there is none. `path` goes from the root
-    /// of the repository.
+    /// A file of the repository, inside or outside of the docs; `None` when there is none. `path` is relative to the
+    /// root of the repository.
     ///
     /// # Errors
     /// The mirror failed.
     pub fn file(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         match self.base.read(path) {
-            // A link or a folder is no file.
+            // A link or a folder is not a file.
             Err(GitError::Path { .. }) => Ok(None),
             read => read,
         }
@@ -100,13 +100,13 @@ impl Source for Docs {
     }
 }
 
-/// The path below the docs root, when it lies there.
+/// The path relative to the docs root, if it is below it.
 pub(crate) fn below<'a>(path: &'a str, root: &str) -> Option<&'a str> {
     if root.is_empty() { Some(path) } else { path.strip_prefix(root)?.strip_prefix('/') }
 }
 
-/// The path in the repository of a path as it is seen from the docs root: below it, or outside and with `../` in front. One
-/// that leads out of the repository is none, and what is asked for it says so.
+/// The repository path of a path relative to the docs root, which begins with `../` if it is outside. A path that leads
+/// out of the repository is returned in a form that reading it refuses.
 pub(crate) fn inside(path: &str, root: &str) -> String {
     let (mut folder, mut rest) = (root, path);
     while let Some(above) = rest.strip_prefix("../").filter(|_| !folder.is_empty()) {

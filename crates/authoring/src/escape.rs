@@ -1,10 +1,9 @@
-//! Text that reaches no one and starts nothing.
+//! Defuses text for commits and pull requests, so that it notifies nobody and triggers nothing.
 //!
-//! What a model wrote, or somebody's instruction, becomes part of a pull request and a commit. There `@name` would call
+//! Text of a model, or of an instruction, becomes part of a pull request and a commit. There `@name` would notify
 //! people, `Closes #1` would close an issue, `[skip ci]` would keep checks from running, and on some forges a line that
-//! begins with `/` would be carried out as a command. All that is broken here ([`references`]), for the eye as it was.
-//! Mentions and references in what a forge takes for code stay, so that it can be copied; where that is in doubt it is no
-//! code.
+//! begins with `/` would be executed as a command. [`references`] breaks all of these without a visible difference.
+//! Mentions and references in code stay, so that it can be copied; text counts as code only when that is certain.
 
 mod references;
 
@@ -17,7 +16,7 @@ pub(crate) fn title(text: &str) -> String {
     undrafted(&plain(text))
 }
 
-/// Text that a forge does not read as Markdown of its own, such as a commit's message or what is quoted line by line.
+/// Text that a forge does not parse as a Markdown document, such as a commit's message or quoted lines.
 pub(crate) fn plain(text: &str) -> String {
     unheeded(&broken(&printable(text)))
 }
@@ -27,9 +26,9 @@ pub(crate) fn markdown(text: &str) -> String {
     unheeded(&without_calls(&printable(text)))
 }
 
-/// Markdown without mentions, references and commands, those in code excepted.
+/// Markdown with mentions, references and commands broken, except in code.
 fn without_calls(text: &str) -> String {
-    // In raw HTML, fences and backticks are no code.
+    // Inside raw HTML, fences and backticks do not make code.
     let may_hold_code = !text.contains('<');
     let mut fence: Option<&str> = None;
     let mut out = Vec::new();
@@ -45,7 +44,7 @@ fn without_calls(text: &str) -> String {
                     fence = None;
                     line.to_owned()
                 }
-                // A command in code is one to some forges; a space before it is enough.
+                // Some forges execute commands in code too; a leading space prevents it.
                 (Some(_), _) if is_command(line) => format!(" {line}"),
                 (Some(_), _) => line.to_owned(),
                 (None, None) => {
@@ -58,7 +57,7 @@ fn without_calls(text: &str) -> String {
     out.join("\n")
 }
 
-/// Lines without a blank one between them; a blank line belongs to what is before it.
+/// Lines grouped at blank lines; a blank line belongs to the group before it.
 fn blocks(text: &str) -> Vec<Vec<&str>> {
     let mut blocks: Vec<Vec<&str>> = vec![Vec::new()];
     for line in text.split('\n') {
@@ -72,7 +71,7 @@ fn blocks(text: &str) -> Vec<Vec<&str>> {
     blocks
 }
 
-/// The fence that a line begins with. Only one that is not indented is surely a fence of the whole text.
+/// The fence at the beginning of a line. Only one without indentation is certainly a fence of the whole text.
 fn fence_of(line: &str) -> Option<&str> {
     let mark = line.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
     let length = line.len() - line.trim_start_matches(mark).len();
@@ -89,8 +88,8 @@ fn is_command(line: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()))
 }
 
-/// Whether every run of backticks finds its match in its own line: then, whatever else these lines are, the code between
-/// two runs is code.
+/// Whether every run of backticks is closed in its own line: then the text between two runs is code, whatever else
+/// these lines are.
 fn has_whole_spans(block: &[&str]) -> bool {
     let is_whole = |line: &&str| {
         let pieces = pieces(line);
@@ -101,11 +100,11 @@ fn has_whole_spans(block: &[&str]) -> bool {
 
 struct Piece<'a> {
     text: &'a str,
-    /// A span of code, with its backticks.
+    /// A code span, with its backticks.
     is_code: bool,
 }
 
-/// A line cut into spans of code and what is between them.
+/// A line split into code spans and the text between them.
 fn pieces(line: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let (mut from, mut at) = (0, 0);
@@ -125,12 +124,12 @@ fn pieces(line: &str) -> Vec<Piece<'_>> {
     pieces
 }
 
-/// How many backticks a text begins with.
+/// The number of backticks at the beginning of a text.
 fn run(text: &str) -> usize {
     text.len() - text.trim_start_matches('`').len()
 }
 
-/// Where the next run of just so many backticks ends.
+/// The end of the next run of exactly this many backticks.
 fn closing(text: &str, length: usize) -> Option<usize> {
     let mut at = 0;
     while let Some(start) = text[at..].find('`').map(|found| at + found) {
@@ -145,7 +144,7 @@ fn closing(text: &str, length: usize) -> Option<usize> {
 
 fn outside_of_spans(line: &str) -> String {
     let quiet = |piece: &Piece<'_>| match piece.is_code {
-        // The cells of a table end at a bar even in code.
+        // A bar ends a table cell even inside code.
         true if !piece.text.contains('|') => piece.text.to_owned(),
         _ => broken(piece.text),
     };
@@ -159,7 +158,7 @@ mod tests {
     use super::references::JOINER;
     use super::*;
 
-    /// As it looks to a reader.
+    /// The text as rendered.
     fn seen(text: &str) -> String {
         text.replace(JOINER, "|")
     }
@@ -170,13 +169,13 @@ mod tests {
             ("Thanks to @ann.\u{1b}[2J", "Thanks to @|ann.[2J"),
             ("Install `@acme/sdk` or @acme/sdk.", "Install `@acme/sdk` or @|acme/sdk."),
             ("```sh\nnpm i @acme/sdk\n```\n@ann", "```sh\nnpm i @acme/sdk\n```\n@|ann"),
-            // Build services look into code too.
+            // Build services parse code too.
             ("Closes #1, not `#1`, [skip ci] and `[skip ci]`.", "Closes #|1, not `#1`, [|skip ci] and `[|skip ci]`."),
-            // A match in another line is none in a list, and a bar ends a cell.
+            // In a list a run in the next line does not close it, and a bar ends a cell.
             ("- ` a\n- b ` c ` @ann ` d", "- ` a\n- b ` c ` @|ann ` d"),
             ("| ` | @ann ` |", "| ` | @|ann ` |"),
             (r"a \` @ann ` b", r"a \` @|ann ` b"),
-            // No fence where the text goes on in a list or in HTML.
+            // Not a fence inside a list or HTML.
             ("- a\n  ```\n@ann", "- a\n  ```\n@|ann"),
             ("<div>\n```\n@ann", "<div>\n```\n@|ann"),
             ("~~~\n```\n@ann\n~~~\n@ann", "~~~\n```\n@ann\n~~~\n@|ann"),
@@ -199,7 +198,7 @@ mod tests {
         fn a_text_is_the_same_to_the_eye(text in "[@#&;1a`~\\\\/| <\n-]{0,60}") {
             let quiet = markdown(&text);
             prop_assert_eq!(quiet.split('\n').count(), text.split('\n').count());
-            // Without any code, nobody is called at all.
+            // Without any code, no mention remains.
             if !text.contains(['`', '~']) {
                 let called = quiet.match_indices("@a").any(|(at, _)| !quiet[..at].ends_with('a'));
                 prop_assert!(!called, "{}", quiet);

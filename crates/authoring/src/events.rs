@@ -1,4 +1,4 @@
-//! A job's journal as anyone may hear of it.
+//! A job's journal as events for its watchers.
 
 use docent_jobs::{Entry, EntryBody, Instruction, LiveEvents};
 use docent_llm::Event;
@@ -7,9 +7,9 @@ use serde::Deserialize;
 
 use crate::record::Record;
 
-/// What a journal entry tells, in order: nothing, for what is of no use to anybody but the next process.
+/// The events of a journal entry, in order: none for an entry that only the next process needs.
 ///
-/// A function of the entry alone, so a listener who comes late, or comes back, hears the same.
+/// A function of the entry alone, so a watcher who joins late or returns gets the same events.
 pub fn job_events(entry: &Entry) -> Vec<JobEvent> {
     match &entry.body {
         EntryBody::Instruction(instruction) => asked(instruction),
@@ -17,13 +17,13 @@ pub fn job_events(entry: &Entry) -> Vec<JobEvent> {
             vec![JobEvent::Status { status: *to, halt: *halt, message: message.clone() }]
         }
         EntryBody::Retry { why, not_before } => vec![JobEvent::Waiting { why: why.clone(), until: *not_before }],
-        // What a newer version wrote and this one cannot read is told by nobody.
+        // An entry of a newer version that cannot be parsed has no events.
         EntryBody::Work { data, .. } => Record::deserialize(data).map(did).unwrap_or_default(),
         EntryBody::Leased { .. } => Vec::new(),
     }
 }
 
-/// What the user said; where only the system speaks, that is what is asked.
+/// The user's messages; if there are only system messages, those.
 fn asked(instruction: &Instruction) -> Vec<JobEvent> {
     let by = |role: Role| {
         let messages = instruction.messages.iter().filter(move |message| message.role == role);
@@ -69,11 +69,11 @@ fn did(record: Record) -> Vec<JobEvent> {
     }
 }
 
-/// The words of a reply as they come, each with the place it has in what the journal will hold of the whole.
+/// The text of a reply as it streams, each piece with its offset in the text that the journal will hold.
 pub(crate) struct LiveText {
     live_events: LiveEvents,
     at: usize,
-    /// A tool call came since the last word.
+    /// A tool call came since the last text.
     is_interrupted: bool,
 }
 
@@ -97,10 +97,10 @@ impl LiveText {
     }
 }
 
-/// What stands between two texts of one reply that a tool call came between.
+/// Separator of two texts of one reply with a tool call between them.
 const BREAK: &str = "\n\n";
 
-/// The words of a reply.
+/// The text of a reply.
 fn words(message: &Message) -> String {
     let texts = message.parts.iter().filter_map(|part| match part {
         ContentPart::Text { text } if !text.is_empty() => Some(text.as_str()),
@@ -162,7 +162,7 @@ mod tests {
         let ran = |todos| Record::Ran { results: vec![result.clone()], digest: "d".into(), todos };
         assert_eq!(done(&ran(None)), std::slice::from_ref(&answered));
         assert_eq!(done(&ran(Some(todos.clone()))), [answered.clone(), JobEvent::Planned { todos }]);
-        // As it was written before plans were in the journal.
+        // As written before plans were in the journal.
         let data = json!({ "did": "ran", "results": [result], "digest": "d" });
         assert_eq!(told(EntryBody::Work { kind: "ran".into(), data }), [answered]);
     }

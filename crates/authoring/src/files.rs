@@ -1,31 +1,31 @@
-//! The docs as the agent sees and changes them: the overlay, from the docs root down.
+//! The docs as the agent reads and changes them: the overlay, below the docs root.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use docent_agent::{Files, Refused, refused_change, secrets};
+use docent_agent::{EditableTree, Refused, refused_change, secrets};
 use docent_site::{Checked, Tree, from_root, new_findings};
 use docent_workspace::{Base, GitError, Listing, Overlay, PathRefused};
 
 use crate::docs::{below, inside};
 
-/// An overlay behind the agent's port.
+/// An overlay as the agent's [`EditableTree`].
 #[derive(Debug)]
 pub(crate) struct Draft {
     overlay: Overlay,
     before: OriginalDocs,
-    /// Paths written or deleted here, from the docs root.
+    /// Paths written or deleted, relative to the docs root.
     touched: HashSet<String>,
     root: String,
-    /// Where files of earlier commits are in the base: looked up when first asked for.
+    /// Current paths of files of earlier commits: computed on first use.
     moved: OnceLock<HashMap<String, String>>,
-    /// The first time the mirror failed us. The agent was then told that a file is not there, which may be wrong: what
-    /// it did after that must not be used.
+    /// The mirror's first failure. The agent was then told that a file does not exist, which may be wrong, so its later
+    /// work must not be used.
     trouble: Mutex<Option<GitError>>,
 }
 
 impl Draft {
-    /// A draft with nothing changed yet.
+    /// A draft without changes.
     pub(crate) fn new(overlay: Overlay, root: &str) -> Result<Self, GitError> {
         let base = overlay.base().clone();
         let before = OriginalDocs::new(base, root)?;
@@ -40,7 +40,7 @@ impl Draft {
     }
 
     /// # Errors
-    /// The mirror failed since the draft was made.
+    /// The mirror has failed since the draft was made.
     pub(crate) fn check(&mut self) -> Result<(), GitError> {
         let trouble = self.trouble.get_mut().unwrap_or_else(PoisonError::into_inner);
         trouble.take().map_or(Ok(()), Err)
@@ -58,7 +58,7 @@ impl Draft {
         &self.overlay
     }
 
-    /// Why this change must not be committed, if so.
+    /// Why these changes must not be committed, if so.
     /// `allowed` are the globs of what may be changed besides documents.
     pub(crate) fn unfit(&self, allowed: &[String]) -> Option<String> {
         let changed = self.changed();
@@ -76,7 +76,7 @@ impl Draft {
         ))
     }
 
-    /// What the checks of the docs find that was not there before, and what they cannot tell.
+    /// New problems that the checks find, and what they could not decide.
     pub(crate) fn checked(&self) -> Checked {
         new_findings(&self.before, self, &self.changed())
     }
@@ -116,7 +116,7 @@ impl Tree for Draft {
         };
         match read {
             Ok(bytes) => bytes,
-            // A link, a folder or what is no path has no bytes to read.
+            // A link, a folder or an invalid path has no bytes.
             Err(GitError::Path { .. }) => None,
             Err(error) => {
                 self.note(error);
@@ -126,7 +126,7 @@ impl Tree for Draft {
     }
 }
 
-impl Files for Draft {
+impl EditableTree for Draft {
     fn base(&self) -> &dyn Tree {
         &self.before
     }
@@ -172,11 +172,11 @@ impl Files for Draft {
     }
 }
 
-/// The docs as they were.
+/// The docs before any change.
 #[derive(Debug)]
 pub(crate) struct OriginalDocs {
     base: Base,
-    /// In order of path.
+    /// Sorted by path.
     files: Listing,
     root: String,
 }
@@ -186,7 +186,7 @@ impl OriginalDocs {
         Ok(Self { files: base.files(root)?, base, root: root.to_owned() })
     }
 
-    /// The bytes of a file, found in the listing: a look into the trees for each of thousands of files would cost more
+    /// A file's bytes, found in the listing: looking up each of thousands of files in the git trees would cost more
     /// than reading them.
     fn find(&self, path: &str) -> Result<Option<Vec<u8>>, GitError> {
         let is_outside = path.starts_with("../");

@@ -1,23 +1,23 @@
 //! What one job does: prepare, agent, checks, commit, push, pull request.
 //!
-//! [`Author`] is the worker the job engine runs. Everything it does is a [`record::Record`] in the job's journal, and
-//! everything it knows is folded from there ([`progress::Progress`]), so a job goes on wherever it was cut:
+//! [`Author`] is the worker that the job engine runs. Each of its actions is a [`record::Record`] in the job's journal,
+//! and its state is folded from those ([`progress::JobState`]), so a job continues wherever it was interrupted:
 //!
-//! | step | effect outside | why doing it twice is safe |
+//! | step | effect outside | why it may be repeated |
 //! |---|---|---|
-//! | prepare | the mirror is fetched | a fetch is a fetch |
+//! | prepare | the mirror is fetched | fetching has no effect elsewhere |
 //! | agent | the model is called | a reply that is not in the journal was never acted on |
 //! | commit | objects in the mirror | same parent, tree, author and date give the same commit |
-//! | push | the job's branch moves | only from where we found it; already there counts as done |
+//! | push | the job's branch moves | only from the commit that we found; if it is there already, that is success |
 //! | pull request | one is opened | it is looked up by its branch first |
 //!
-//! A turn that failed before its push is forgotten but for what was asked, so that a follow-up does not build on work
-//! that is nowhere. What was pushed stays, and gets its pull request with the next turn if it has none.
+//! The work of a turn that failed before its push is forgotten, but its instructions are kept, so that a follow-up does
+//! not build on work that does not exist. What was pushed stays, and gets its pull request with the next turn if it has
+//! none.
 //!
-//! What a job does is told to anyone by [`tell`], entry by entry of its journal; the words of a model that is at it are
-//! told live as well.
+//! [`tell`] turns each journal entry into events for watchers; a model's text is also sent live as it streams.
 //!
-//! [`Pulls`] shows, updates, merges and closes the local forge's pull requests. This crate knows no HTTP.
+//! [`Pulls`] reads, updates, merges and closes the local forge's pull requests. This crate knows no HTTP.
 
 mod address;
 mod asking;

@@ -1,12 +1,12 @@
-//! What a turn met on its way that its summary does not tell: for the model, and for people.
+//! What happened in a turn beyond its summary: notes for the model, and for people.
 
 use docent_types::AgentJob;
 
-use crate::progress::{AgentTurn, Progress, Proposal};
+use crate::progress::{AgentTurn, JobState, Proposal};
 use crate::record::{BranchState, PullRequestEnd};
 
-/// What the model has to know of a turn that its transcript does not tell. One paragraph each.
-pub(crate) fn for_the_model(turn: &AgentTurn, progress: &Progress, job: &AgentJob) -> Vec<String> {
+/// What the model must know of a turn beyond its transcript. One paragraph each.
+pub(crate) fn for_the_model(turn: &AgentTurn, progress: &JobState, job: &AgentJob) -> Vec<String> {
     let mut notes = Vec::new();
     let branch = &job.source.branch;
     match turn.found {
@@ -39,8 +39,8 @@ pub(crate) fn for_the_model(turn: &AgentTurn, progress: &Progress, job: &AgentJo
     notes
 }
 
-/// What people have to know of a turn besides its summary. One sentence each.
-pub(crate) fn for_people(turn: Option<&AgentTurn>, progress: &Progress, job: &AgentJob, base: &str) -> Vec<String> {
+/// What people must know of a turn beyond its summary. One sentence each.
+pub(crate) fn for_people(turn: Option<&AgentTurn>, progress: &JobState, job: &AgentJob, base: &str) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(why) = &progress.restarted {
         notes.push(format!("The work was started over: {why}."));

@@ -1,4 +1,4 @@
-//! What authoring asks of the rest of the house.
+//! The ports of authoring.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use docent_forge::Forge;
 use docent_types::{Project, ProjectId, StoreError};
 
-/// The projects as they are now. A job looks its project up when it works, so that a changed token or branch counts.
+/// The current projects. A job looks its project up when it works, so that a changed token or branch takes effect.
 #[async_trait]
 pub trait Projects: Send + Sync + fmt::Debug + 'static {
     /// The project, `None` when it was removed.

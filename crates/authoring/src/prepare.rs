@@ -1,4 +1,4 @@
-//! The beginning of a turn: what the repository is now, and what has become of what we pushed.
+//! The beginning of a turn: the current repository, and the state of the job's branch.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::session::{Session, parse};
 use crate::signing::Signing;
 use crate::stop::{Stop, told};
 
-/// Where a turn begins.
+/// The commits that a turn begins from.
 struct Start {
     base: CommitId,
     /// The tip of the job's branch on the remote.
@@ -29,14 +29,14 @@ impl Session<'_> {
         let root = self.project.docs_root.clone();
         let starts = move || {
             let start = start(&mirror, &branch, &into, pushed)?;
-            // The first page of a site makes its folder, so this is told and no failure.
+            // The first page of a site creates its folder, so this is a note and not a failure.
             match mirror.check_folder(start.base, &root) {
                 Err(missing @ GitError::NoSuchFolder { .. }) => Ok((start, Some(told(&missing)))),
                 checked => checked.map(|()| (start, None)),
             }
         };
         let (start, no_docs) = self.author.works(starts).await?;
-        // The builtin model has no use for them.
+        // The builtin model does not read them.
         let (context, missing) = if self.costs() {
             look_beside(&self.author.repositories, &self.project).await
         } else {
@@ -60,7 +60,7 @@ impl Session<'_> {
 
 fn start(mirror: &Mirror, branch: &str, into: &str, pushed: Option<CommitId>) -> Result<Start, GitError> {
     let remote = mirror.find_branch(branch)?;
-    // Looked up even when the job's branch is there: the pull request goes to it.
+    // Looked up even when the job's branch exists: the pull request needs it.
     let into = mirror.branch(into)?;
     let found = match (pushed, remote) {
         (None, _) => BranchState::AsLeft,
@@ -73,10 +73,10 @@ fn start(mirror: &Mirror, branch: &str, into: &str, pushed: Option<CommitId>) ->
     Ok(Start { base: remote.unwrap_or(into), remote, agreed: into, found })
 }
 
-/// Whether a commit is part of what a branch with this tip holds.
+/// Whether a commit is an ancestor of this tip, or the tip itself.
 pub(crate) fn holds(mirror: &Mirror, tip: CommitId, commit: CommitId) -> Result<bool, GitError> {
     match mirror.is_ancestor(commit, tip) {
-        // Not even here, so surely not in a branch that was fetched.
+        // Not in the mirror, so certainly not in a fetched branch.
         Err(GitError::NoSuchCommit { .. }) => Ok(false),
         held => held,
     }

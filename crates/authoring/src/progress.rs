@@ -1,7 +1,7 @@
-//! Where a job stands, as its journal tells it.
+//! The state of a job, derived from its journal.
 //!
-//! [`Progress::fold`] reads the journal in order: the transcript, the turn that is under way, the instructions not yet
-//! heard. Nothing else is remembered between two steps, so a job can be taken up by any process at any point.
+//! [`JobState::fold`] reads the journal in order: the transcript, the turn in progress, the instructions not read yet.
+//! No other state exists between two steps, so any process can continue a job at any point.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::record::{BranchState, PullRequestEnd, Record, TurnSummary};
 use crate::signing::Signing;
 use crate::time_budget::TimeUsed;
 
-/// A turn under way.
+/// A turn in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentTurn {
     /// The commit it works on, in hex.
@@ -23,38 +23,38 @@ pub struct AgentTurn {
     pub remote: Option<String>,
     /// The tip of the branch that pull requests go to, in hex; `None` in journals that did not keep it.
     pub agreed: Option<String>,
-    /// The date of the commit to be.
+    /// The date of its commit.
     pub at: Timestamp,
-    /// What has become of what the turns before pushed.
+    /// The state of the branch that earlier turns pushed.
     pub found: BranchState,
-    /// The commits of the repositories that may be read beside the docs, by name.
+    /// The commits of the context repositories, by name.
     pub context: BTreeMap<String, String>,
-    /// Those that could not be fetched, and why.
+    /// Context repositories that could not be fetched, and why.
     pub missing: BTreeMap<String, String>,
-    /// Why the docs root is not there, when it is not.
+    /// Why the docs root does not exist, if so.
     pub no_docs: Option<String>,
-    /// Whom the commit to be is by.
+    /// The author of its commit.
     pub signing: Signing,
-    /// Where in the transcript the work on this base begins.
+    /// The index in the transcript at which the work on this base begins.
     pub from: usize,
     /// The overlay's digest after the last tools that ran.
     pub digest: Option<String>,
-    /// How the agent ended it, once that is settled.
+    /// How the agent ended it.
     pub finish: Option<Finish>,
-    /// The commit made of it, in hex.
+    /// Its commit, in hex.
     pub committed: Option<String>,
-    /// What the checks found in it that was not there before.
+    /// New problems that the checks found.
     pub problems: Option<Vec<String>>,
-    /// What of it could not be checked.
+    /// What the checks could not decide.
     pub doubts: Vec<String>,
-    /// Whether all of it is on the job's branch.
+    /// Whether its commit is on the job's branch.
     pub pushed: bool,
-    /// How often the branch was deleted after that.
+    /// How many times the branch was deleted after that.
     pub deleted: u32,
     pub proposed: Option<Proposal>,
 }
 
-/// What came of proposing a turn's changes.
+/// The result of proposing a turn's changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Proposal {
     /// They are in a pull request, which may follow one that ended.
@@ -63,49 +63,49 @@ pub enum Proposal {
     Included,
 }
 
-/// The pull request that a job has opened, and what it tells.
+/// The pull request that a job has opened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenedPullRequest {
-    /// Where a person looks at it.
+    /// Its address for people.
     pub url: String,
-    /// Oldest first.
+    /// The turns in it, oldest first.
     pub parts: Vec<TurnSummary>,
 }
 
-/// Where a job stands.
+/// The state of a job.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Progress {
-    /// What was said and done, of all turns.
+pub struct JobState {
+    /// The transcript of all turns.
     pub transcript: Transcript,
-    /// The plan, as the last tools that ran left it.
+    /// The plan after the last tools that ran.
     pub todos: Vec<Todo>,
     /// Instructions that are not in the transcript yet, with their sequence numbers.
     pub unheard: Vec<(u64, Instruction)>,
-    /// The newest instruction that is in the transcript; 0 for none.
+    /// Sequence number of the newest instruction in the transcript; 0 for none.
     pub heard: u64,
     /// The time used since then.
     pub time_used: TimeUsed,
-    /// The turn under way; `None` between two, and when it is to start over.
+    /// The turn in progress; `None` between two turns, and when it is to start over.
     pub turn: Option<AgentTurn>,
-    /// Times this turn started over.
+    /// How many times this turn started over.
     pub restarts: u32,
-    /// Why it did the last time.
+    /// The reason of the last restart.
     pub restarted: Option<String>,
-    /// How much of the transcript belongs to turns that have ended.
+    /// How many transcript entries belong to turns that have ended.
     pub answered: usize,
-    /// What was pushed and is in no pull request yet.
+    /// Turns that were pushed and are in no pull request yet.
     pub waiting: Vec<TurnSummary>,
     /// The newest commit that was pushed, in hex.
     pub pushed: Option<String>,
     /// The newest pull request.
     pub pull_request: Option<OpenedPullRequest>,
-    /// Whether the turn before failed in a way that the transcript tells of, and nothing that it changed was kept.
+    /// Whether the previous turn failed with nothing kept of its changes, and the transcript says so.
     pub unkept: bool,
-    /// What the turn before failed with, when nobody was told as there was another instruction already.
+    /// The failure of the previous turn, if it was not reported because another instruction was waiting.
     pub untold: Option<String>,
 }
 
-impl Progress {
+impl JobState {
     /// Reads a journal from its start.
     pub fn fold(entries: Vec<Entry>) -> Self {
         let mut progress = Self::default();
@@ -115,20 +115,20 @@ impl Progress {
         progress
     }
 
-    /// Takes in one journal entry.
+    /// Applies one journal entry.
     pub fn read(&mut self, entry: Entry) {
         self.time_used.goes_on(&entry);
         match entry.body {
             EntryBody::Instruction(instruction) => self.unheard.push((entry.seq, instruction)),
             EntryBody::Work { data, .. } => {
-                // An entry this version cannot read was written by a newer one; what it says is not needed to go on
-                // safely, because effects outside are looked up before they are repeated.
+                // An entry that cannot be parsed was written by a newer version. It may be skipped, because effects
+                // outside are looked up before they are repeated.
                 if let Ok(record) = Record::deserialize(data) {
                     self.apply(record);
                 }
             }
             EntryBody::Transition { halt: Some(_), .. } => {
-                // The engine gave up on a turn that did not end itself.
+                // The engine gave up on a turn that had not ended.
                 self.drop_turn();
                 self.untold = None;
             }
@@ -136,7 +136,7 @@ impl Progress {
         }
     }
 
-    /// Takes in what was just done.
+    /// Applies what was just done.
     pub fn apply(&mut self, record: Record) {
         match record {
             Record::Heard { upto } => self.hear(upto),
@@ -164,20 +164,20 @@ impl Progress {
                 });
             }
             Record::Replied { message, reason, usage } => {
-                self.transcript.push(agent::Entry::Replied { message, reason, usage });
+                self.transcript.push(agent::TranscriptEntry::Replied { message, reason, usage });
             }
             Record::Ran { results, digest, todos } => {
-                self.transcript.push(agent::Entry::Results { results });
+                self.transcript.push(agent::TranscriptEntry::Results { results });
                 if let Some(todos) = todos {
                     self.todos = todos;
                 }
                 self.in_turn(|turn| turn.digest = Some(digest));
             }
             Record::Compacted { summary, upto, usage } => {
-                self.transcript.push(agent::Entry::Compacted { summary, upto, usage });
+                self.transcript.push(agent::TranscriptEntry::Compacted { summary, upto, usage });
             }
-            Record::TooLong => self.transcript.push(agent::Entry::TooLong),
-            Record::Expired { why } => self.transcript.push(agent::Entry::Expired { why }),
+            Record::TooLong => self.transcript.push(agent::TranscriptEntry::TooLong),
+            Record::Expired { why } => self.transcript.push(agent::TranscriptEntry::Expired { why }),
             Record::Restarted { why } => {
                 self.forget_work();
                 self.restarts += 1;
@@ -230,7 +230,7 @@ impl Progress {
         }
     }
 
-    /// What was pushed and is gone has to be in no pull request any more.
+    /// Commits that were pushed and are gone no longer wait for a pull request.
     fn lose(&mut self, found: BranchState) {
         if matches!(found, BranchState::Deleted | BranchState::Merged) {
             self.waiting.clear();
@@ -252,16 +252,17 @@ impl Progress {
         }
     }
 
-    /// Begins the turn anew: what was done is forgotten, what was asked is kept.
+    /// Restarts the turn: its work is forgotten, its instructions are kept.
     fn forget_work(&mut self) {
         let Some(turn) = self.turn.take() else { return };
-        let said =
-            |(index, entry): &(usize, agent::Entry)| *index < turn.from || matches!(entry, agent::Entry::Said { .. });
+        let said = |(index, entry): &(usize, agent::TranscriptEntry)| {
+            *index < turn.from || matches!(entry, agent::TranscriptEntry::Said { .. })
+        };
         let kept = self.transcript.entries().iter().cloned().enumerate().filter(said).map(|(_, entry)| entry);
         self.transcript = kept.collect::<Vec<_>>().into();
     }
 
-    /// Ends a turn that failed. Had its work stayed in the transcript, the next turn would believe that it was done.
+    /// Ends a failed turn. If its work stayed in the transcript, the next turn would believe that it was done.
     fn drop_turn(&mut self) {
         if self.turn.as_ref().is_some_and(|turn| turn.pushed) {
             return self.end();
@@ -271,9 +272,9 @@ impl Progress {
     }
 
     fn end(&mut self) {
-        // A reply whose tools never ran must not stand before the next instruction: every call has an answer.
+        // A reply whose tools never ran must not precede the next instruction: every call needs a result.
         let entries = self.transcript.entries();
-        if let Some((agent::Entry::Replied { message, .. }, before)) = entries.split_last()
+        if let Some((agent::TranscriptEntry::Replied { message, .. }, before)) = entries.split_last()
             && has_calls(message)
         {
             self.transcript = before.to_vec().into();
@@ -284,9 +285,9 @@ impl Progress {
     }
 }
 
-/// Words of the assistant's role that a caller gives are an example, not a reply of the model.
-fn heard_as(message: Message) -> agent::Entry {
-    agent::Entry::Said { message }
+/// A caller's messages in the assistant's role are examples, and not replies of the model.
+fn heard_as(message: Message) -> agent::TranscriptEntry {
+    agent::TranscriptEntry::Said { message }
 }
 
 fn has_calls(message: &Message) -> bool {
@@ -336,9 +337,11 @@ mod tests {
         }
     }
 
-    fn texts(progress: &Progress) -> Vec<String> {
-        let text = |entry: &agent::Entry| match entry {
-            agent::Entry::Said { message } | agent::Entry::Replied { message, .. } => message.plain_text(),
+    fn texts(progress: &JobState) -> Vec<String> {
+        let text = |entry: &agent::TranscriptEntry| match entry {
+            agent::TranscriptEntry::Said { message } | agent::TranscriptEntry::Replied { message, .. } => {
+                message.plain_text()
+            }
             _ => String::new(),
         };
         progress.transcript.entries().iter().map(text).collect()
@@ -354,9 +357,9 @@ mod tests {
             did(5, &reply("working")),
             did(6, &Record::Heard { upto: 4 }),
         ];
-        let progress = Progress::fold(entries.to_vec());
+        let progress = JobState::fold(entries.to_vec());
         assert_eq!((texts(&progress), progress.heard), (vec!["one".into(), "working".into(), "two".into()], 4));
-        assert_eq!(Progress::fold(entries[..5].to_vec()).unheard.len(), 1);
+        assert_eq!(JobState::fold(entries[..5].to_vec()).unheard.len(), 1);
     }
 
     #[test]
@@ -371,7 +374,7 @@ mod tests {
             did(7, &reply("still working")),
             did(8, &Record::Restarted { why: "the branch moved".into() }),
         ];
-        let progress = Progress::fold(entries.to_vec());
+        let progress = JobState::fold(entries.to_vec());
         assert_eq!(texts(&progress), ["one", "two"]);
         assert_eq!((progress.turn, progress.restarts), (None, 1));
     }
@@ -388,7 +391,7 @@ mod tests {
         let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
         let given_up = EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: None };
         let begun = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared()), did(4, &reply("done"))];
-        let fold = |more: &[Entry]| Progress::fold(begun.iter().chain(more).cloned().collect());
+        let fold = |more: &[Entry]| JobState::fold(begun.iter().chain(more).cloned().collect());
 
         let lost = fold(&[entry(5, given_up.clone())]);
         assert_eq!((texts(&lost), lost.answered, lost.turn), (vec!["one".to_owned()], 0, None));
@@ -401,7 +404,7 @@ mod tests {
         let call = ContentPart::ToolCall { id: "1".into(), name: "list".into(), input: serde_json::json!({}) };
         let reply = replied(Message { role: Role::Assistant, parts: vec![call] });
         let entries = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared()), did(4, &reply)];
-        let mut progress = Progress::fold(entries.to_vec());
+        let mut progress = JobState::fold(entries.to_vec());
         assert_eq!(progress.transcript.entries().len(), 2);
         progress.apply(Record::Ended { failed: None });
         assert_eq!(texts(&progress), ["one"]);
@@ -412,7 +415,7 @@ mod tests {
         let failed = |sentence: &str| Some(sentence.to_owned());
         let over = EntryBody::Transition { to: JobStatus::Failed, halt: Some(Halt::Error), message: None };
         let begun = [asked(1, "one"), did(2, &Record::Heard { upto: 1 }), did(3, &prepared())];
-        let fold = |more: &[Entry]| Progress::fold(begun.iter().chain(more).cloned().collect());
+        let fold = |more: &[Entry]| JobState::fold(begun.iter().chain(more).cloned().collect());
 
         let swallowed = fold(&[did(4, &Record::Ended { failed: failed("No.") }), asked(5, "two")]);
         assert_eq!((swallowed.untold, swallowed.unkept), (failed("No."), true));
@@ -436,12 +439,12 @@ mod tests {
             work(6, serde_json::json!({ "did": "unchanged" })),
             work(7, serde_json::json!({ "did": "pull_request", "url": "u" })),
         ];
-        let turn = Progress::fold(entries.clone()).turn.expect("under way");
+        let turn = JobState::fold(entries.clone()).turn.expect("under way");
         assert_eq!((turn.committed.as_deref(), turn.pushed), (Some("c"), true));
         assert_eq!(turn.proposed, Some(Proposal::PullRequest { before: None }));
         for end in ["ended", "dropped"] {
             let over = [entries.clone(), vec![work(8, serde_json::json!({ "did": end }))]].concat();
-            assert_eq!(Progress::fold(over).turn, None, "{end}");
+            assert_eq!(JobState::fold(over).turn, None, "{end}");
         }
     }
 
@@ -456,7 +459,7 @@ mod tests {
         };
         let pushed = Record::Pushed { commit: "c".into(), part: part.clone() };
         let committed = Record::Committed { commit: "c".into(), finish: None, problems: None, doubts: Vec::new() };
-        let mut progress = Progress::default();
+        let mut progress = JobState::default();
         for record in [prepared(), committed, pushed.clone(), Record::Deleted] {
             progress.apply(record);
         }

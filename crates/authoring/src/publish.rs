@@ -1,7 +1,7 @@
-//! The steps that show outside: the push and the pull request.
+//! The steps with effects outside: the push and the pull request.
 
 use docent_agent::{self as agent, Finish};
-use docent_forge::{ForgeError, PullRequest, Request, State};
+use docent_forge::{ForgeError, PullRequest, PullRequestSpec, State};
 use docent_jobs::{JobProgress, Outcome};
 use docent_types::{Halt, Role};
 use docent_workspace::{CommitId, GitError, PushError};
@@ -13,12 +13,12 @@ use crate::session::{Session, parse};
 use crate::stop::{Stop, again, failed};
 use crate::wording;
 
-/// How often a branch that was deleted is pushed again.
+/// How many times a deleted branch is pushed again.
 const PUSHED_AGAIN: u32 = 1;
 
 impl Session<'_> {
     pub(crate) async fn push(&mut self, turn: &AgentTurn, made: CommitId) -> Result<(), Stop> {
-        // From here on the work shows outside: what led to it must be on disk first.
+        // Everything before an effect outside must be on the disk first.
         self.handle.sync().await?;
         if !self.keep_commit(turn, made).await? {
             return Ok(());
@@ -43,7 +43,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Whether the commit is part of one of these branches, as the remote has them now.
+    /// Whether the commit is part of one of these branches on the remote.
     async fn is_part_of(&mut self, made: CommitId, branches: &[&str]) -> Result<bool, Stop> {
         let mirror = self.fetch().await?;
         let tips = branches.iter().map(|branch| mirror.find_branch(branch)).collect::<Result<Vec<_>, _>>()?;
@@ -60,7 +60,7 @@ impl Session<'_> {
             .map_err(Stop::from)
     }
 
-    /// Whether an earlier attempt has pushed the commit, and somebody has built on it or merged it since.
+    /// Whether an earlier attempt pushed the commit, and it was built upon or merged since.
     async fn was_pushed(&mut self, made: CommitId) -> Result<bool, Stop> {
         let (branch, base) = (self.handle.job().source.branch.clone(), self.project.branch.clone());
         self.is_part_of(made, &[&branch, &base]).await
@@ -72,17 +72,17 @@ impl Session<'_> {
         self.is_part_of(parse(made)?, &[&base]).await
     }
 
-    /// What this turn adds to the pull request.
+    /// This turn's part of the pull request.
     pub(crate) fn part(&self, finish: &Finish, problems: Option<Vec<String>>) -> TurnSummary {
         let said = |role: Role| {
             let entries = self.progress.transcript.entries()[self.progress.answered..].iter();
             let texts = entries.filter_map(move |entry| match entry {
-                agent::Entry::Said { message } if message.role == role => Some(message.plain_text()),
+                agent::TranscriptEntry::Said { message } if message.role == role => Some(message.plain_text()),
                 _ => None,
             });
             texts.collect::<Vec<_>>().join("\n\n")
         };
-        // A job of system messages alone is asked by them.
+        // A job may have system messages only, which are then its instruction.
         let asked = Some(said(Role::User)).filter(|asked| !asked.is_empty()).unwrap_or_else(|| said(Role::System));
         let (title, summary) = (finish.title.clone(), finish.summary.clone());
         TurnSummary { asked, title, summary, problems, doubts: Vec::new() }
@@ -95,7 +95,7 @@ impl Session<'_> {
         let mut before = None;
         let pull = match found {
             Some(open) if open.state == State::Open => forge.update(&open, &self.request(Some(&open))).await,
-            // Opened by an attempt that did not live to write it down, and merged since.
+            // Opened by an attempt that died before recording it, and merged since.
             Some(ended) if self.is_merged(turn).await? => Ok(ended),
             ended => {
                 before = ended.and_then(|ended| self.ended(&ended));
@@ -117,7 +117,7 @@ impl Session<'_> {
         }
     }
 
-    /// How the pull request that this job had opened was ended by somebody.
+    /// How this job's pull request was ended by a person.
     fn ended(&self, ended: &PullRequest) -> Option<PullRequestEnd> {
         let ours = self.progress.pull_request.as_ref().filter(|ours| ours.url == ended.url)?;
         let url = ours.url.clone();
@@ -128,7 +128,7 @@ impl Session<'_> {
         }
     }
 
-    /// The forge does not have the branch that was pushed: it lags behind the repository, or somebody deleted the branch.
+    /// The forge does not have the pushed branch: it lags behind the repository, or the branch was deleted.
     async fn miss_branch(&mut self, turn: &AgentTurn, error: &ForgeError) -> Result<(), Stop> {
         let branch = self.handle.job().source.branch.clone();
         if self.fetch().await?.find_branch(&branch)?.is_some() {
@@ -145,14 +145,14 @@ impl Session<'_> {
         Err(failed(Halt::GitMisconfigured, sentence))
     }
 
-    /// `open` is the pull request that the changes go into.
-    fn request(&self, open: Option<&PullRequest>) -> Request {
+    /// `open` is the open pull request that gets the changes.
+    fn request(&self, open: Option<&PullRequest>) -> PullRequestSpec {
         let job = self.handle.job();
         let config = &self.author.config;
         let before = self.progress.pull_request.as_ref().filter(|known| open.is_some_and(|open| open.url == known.url));
         let before = before.map_or(&[][..], |known| &known.parts);
         let parts: Vec<&TurnSummary> = before.iter().chain(&self.progress.waiting).collect();
-        Request {
+        PullRequestSpec {
             title: wording::title(parts.first().map_or("", |part| &part.title)),
             body: wording::pull_request_body(&parts, job.id),
             head: job.source.branch.clone(),
@@ -162,7 +162,7 @@ impl Session<'_> {
         }
     }
 
-    /// The turn's end, when all it did is outside.
+    /// The turn's end, when all effects are done.
     pub(crate) fn end(&self, turn: &AgentTurn) -> Stop {
         Stop::Ended(Outcome::Completed { message: self.told(&self.finish(turn)) })
     }

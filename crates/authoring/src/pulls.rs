@@ -1,8 +1,8 @@
-//! The local forge's pull requests, for people: what they change, and merging and closing them.
+//! The local forge's pull requests, for people: viewing, merging and closing them.
 
 use std::sync::Arc;
 
-use docent_forge::{Ending, PullRequests, Record, State};
+use docent_forge::{Ending, PullRecord, PullRequests, State};
 use docent_site::{NavigationMerge, merge_navigation};
 use docent_types::{BoxError, Clock, Project, ProjectId, StoreError};
 use docent_workspace::{CommitId, Diff, DiffView, FileMerge, GitError, Merged, Mirror, PushError};
@@ -21,29 +21,29 @@ pub struct Pulls {
     projects: Arc<dyn Projects>,
     repositories: Repositories,
     clock: Arc<dyn Clock>,
-    /// Places for comparing: whoever has a link may look, and it takes a processor and memory while it lasts.
+    /// Permits for comparisons: anyone with the link may view one, and it uses a processor and memory.
     comparing: Arc<Semaphore>,
 }
 
-/// Comparisons at a time.
+/// Concurrent comparisons.
 const COMPARING: usize = 2;
 
-/// Whether a branch needed anything of its base.
+/// Whether a branch lacked commits of its base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Updated {
     /// The base was merged into it.
     Merged,
-    /// It had all of it.
+    /// It had all of them.
     UpToDate,
 }
 
 /// Why a pull request was not merged or closed.
 #[derive(Debug, Error)]
 pub enum MergeError {
-    /// The sentence says what stands in the way and what to do.
+    /// The sentence names the obstacle and the remedy.
     #[error("{0}")]
     Refused(String),
-    /// The repository or the store failed; trying again may help.
+    /// The repository or the store failed; a retry may help.
     #[error("the pull request could not be merged")]
     Failed(#[source] BoxError),
 }
@@ -77,16 +77,15 @@ impl Pulls {
     }
 
     /// A pull request of a project, `None` when there is none of that id.
-    pub async fn record(&self, project: &ProjectId, id: Uuid) -> Result<Option<Record>, StoreError> {
+    pub async fn record(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
         self.records.get(project, id).await
     }
 
-    /// What it changes, as far as `view` looks: from where its branch left its base to the tip of its branch, or what it
-    /// changed when it ended.
-    pub async fn changes(&self, project: &Project, record: &Record, view: DiffView) -> Result<Diff, GitError> {
+    /// The changes within `view`: from the merge base to the tip of its branch, or those recorded when it ended.
+    pub async fn changes(&self, project: &Project, record: &PullRecord, view: DiffView) -> Result<Diff, GitError> {
         let mirror = self.repositories.fetch(project).await?;
         let record = record.clone();
-        // Nobody closes it.
+        // The semaphore is never closed.
         let _place = self.comparing.acquire().await;
         let compares = move || match span(&mirror, &record)? {
             Some((from, to)) => mirror.diff(from, to, &view),
@@ -95,8 +94,8 @@ impl Pulls {
         self.repositories.does(compares).await
     }
 
-    /// Merges it into its base and says so in the store. Doing it again after a crash in between finds the merge made.
-    pub async fn merge(&self, project: &Project, record: &Record) -> Result<Record, MergeError> {
+    /// Merges it into its base and records that. A repetition after a crash in between finds the merge made.
+    pub async fn merge(&self, project: &Project, record: &PullRecord) -> Result<PullRecord, MergeError> {
         self.must_be_open(record).await?;
         let (mirror, span) = self.branches(project, record).await?;
         let message = format!("Merge pull request {}: {}\n", record.number, record.title);
@@ -105,8 +104,8 @@ impl Pulls {
         self.end(record, State::Merged, Some(span)).await
     }
 
-    /// Merges its base into its branch, so that it can be merged and its checks see what will be.
-    pub async fn update(&self, project: &Project, record: &Record) -> Result<Updated, MergeError> {
+    /// Merges its base into its branch, so that it can be merged, and its checks run on the result.
+    pub async fn update(&self, project: &Project, record: &PullRecord) -> Result<Updated, MergeError> {
         self.must_be_open(record).await?;
         let (mirror, _) = self.branches(project, record).await?;
         let base = mirror.branch(&record.base)?;
@@ -115,8 +114,12 @@ impl Pulls {
         Ok(if matches!(merged, Merged::Nothing(_)) { Updated::UpToDate } else { Updated::Merged })
     }
 
-    /// The mirror, and from where to where an open pull request goes.
-    async fn branches(&self, project: &Project, record: &Record) -> Result<(Mirror, (CommitId, CommitId)), MergeError> {
+    /// The mirror, and the merge base and tip of an open pull request.
+    async fn branches(
+        &self,
+        project: &Project,
+        record: &PullRecord,
+    ) -> Result<(Mirror, (CommitId, CommitId)), MergeError> {
         let mirror = self.repositories.fetch(project).await?;
         let (looked_in, looked_for) = (mirror.clone(), record.clone());
         let found = self.repositories.does(move || {
@@ -132,7 +135,7 @@ impl Pulls {
         }
     }
 
-    /// Brings a commit into a branch of the repository.
+    /// Merges a commit into a branch of the repository.
     async fn bring(
         &self,
         project: &Project,
@@ -148,8 +151,8 @@ impl Pulls {
         self.repositories.does(brings).await.map_err(explain)
     }
 
-    /// Closes it and leaves its branch. Works without the repository too, which may be what is gone.
-    pub async fn close(&self, project: &Project, record: &Record) -> Result<Record, MergeError> {
+    /// Closes it and keeps its branch. Works without the repository, which may be gone.
+    pub async fn close(&self, project: &Project, record: &PullRecord) -> Result<PullRecord, MergeError> {
         self.must_be_open(record).await?;
         let span = match self.repositories.fetch(project).await {
             Ok(mirror) => span(&mirror, record).unwrap_or_default(),
@@ -158,8 +161,8 @@ impl Pulls {
         self.end(record, State::Closed, span).await
     }
 
-    /// What somebody looked at may have ended since.
-    async fn must_be_open(&self, seen: &Record) -> Result<(), MergeError> {
+    /// It may have ended since the caller read it.
+    async fn must_be_open(&self, seen: &PullRecord) -> Result<(), MergeError> {
         match self.records.get(&seen.project, seen.id).await?.map(|record| record.state) {
             Some(State::Open) => Ok(()),
             Some(ended) => {
@@ -172,17 +175,17 @@ impl Pulls {
 
     async fn end(
         &self,
-        record: &Record,
+        record: &PullRecord,
         state: State,
         span: Option<(CommitId, CommitId)>,
-    ) -> Result<Record, MergeError> {
+    ) -> Result<PullRecord, MergeError> {
         let ending = span.map(|(from, to)| Ending { from: from.to_string(), to: to.to_string() });
         let ended = self.records.end(&record.project, record.id, state, ending, self.clock.now()).await?;
         ended.ok_or_else(|| MergeError::Refused("the pull request was ended by somebody else; look again".to_owned()))
     }
 }
 
-/// What belongs to a navigation is merged by its entries.
+/// Navigation files are merged by their entries.
 fn merged_file(path: &str, sides: [&[u8]; 3]) -> FileMerge {
     match merge_navigation(path, sides) {
         NavigationMerge::NotUnderstood => FileMerge::ByLines,
@@ -191,8 +194,8 @@ fn merged_file(path: &str, sides: [&[u8]; 3]) -> FileMerge {
     }
 }
 
-/// From where to where a pull request goes; `None` when a branch of it is gone.
-fn span(mirror: &Mirror, record: &Record) -> Result<Option<(CommitId, CommitId)>, GitError> {
+/// The merge base and tip of a pull request; `None` when one of its branches is gone.
+fn span(mirror: &Mirror, record: &PullRecord) -> Result<Option<(CommitId, CommitId)>, GitError> {
     if let Some(ending) = &record.ended
         && let (Ok(from), Ok(to)) = (ending.from.parse(), ending.to.parse())
     {

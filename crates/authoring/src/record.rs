@@ -1,7 +1,7 @@
-//! What authoring writes into a job's journal.
+//! The journal entries that authoring writes.
 //!
-//! Each [`Record`] is one journal entry. [`Progress`](crate::progress::Progress) reads them in order and knows where the
-//! job stands. A field that came later has a default, so that the journals of before are still read.
+//! Each [`Record`] is one journal entry. [`JobState`](crate::progress::JobState) folds them in order. A field that was
+//! added later has a default, so that older journals can still be read.
 
 use std::collections::BTreeMap;
 
@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::signing::Signing;
 
-/// One thing done for a job.
+/// One action for a job.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "did", rename_all = "snake_case")]
 pub enum Record {
     /// The instructions up to this sequence number are in the transcript.
     Heard {
-        /// Of the journal.
+        /// Sequence number in the journal.
         upto: u64,
     },
     /// A turn began on this commit.
@@ -25,45 +25,45 @@ pub enum Record {
         base: String,
         /// The tip of the job's branch on the remote, `None` when there is none.
         remote: Option<String>,
-        /// The tip of the branch that pull requests go to: what is there, people have agreed to.
+        /// The tip of the branch that pull requests go to: its content has been approved.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agreed: Option<String>,
-        /// The date of the commit to be.
+        /// The date of the commit.
         at: Timestamp,
-        /// What has become of what the turns before pushed.
+        /// The state of the branch that earlier turns pushed.
         #[serde(default, skip_serializing_if = "BranchState::is_as_left")]
         found: BranchState,
-        /// The repositories that may be read beside the docs: the commit of each, by name.
+        /// The commits of the context repositories, by name.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         context: BTreeMap<String, String>,
-        /// Those that could not be fetched, and why.
+        /// Context repositories that could not be fetched, and why.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         missing: BTreeMap<String, String>,
-        /// Why the docs root is not there, when it is not.
+        /// Why the docs root does not exist, if so.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         no_docs: Option<String>,
-        /// Whom the commit to be is by.
+        /// The author of the commit.
         #[serde(default, skip_serializing_if = "Signing::is_default")]
         signing: Signing,
     },
     /// The model's reply, before its tools run.
     Replied { message: Message, reason: FinishReason, usage: Usage },
-    /// The answers to the tool calls of the last reply.
+    /// The results of the last reply's tool calls.
     Ran {
         results: Vec<ToolResult>,
-        /// Stands for the overlay after them.
+        /// Digest of the overlay after them.
         digest: String,
         /// The plan, if they changed it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         todos: Option<Vec<Todo>>,
     },
-    /// For the model, the summary stands for the first `upto` entries of the transcript from now on.
+    /// For the model, the summary replaces the first `upto` entries of the transcript from now on.
     Compacted { summary: String, upto: usize, usage: Usage },
-    /// The model would not take the last request, as it was too long.
+    /// The model refused the last request as too long.
     TooLong,
     /// The turn's time is over.
     Expired { why: String },
-    /// The turn starts over on a fresh base, because of this.
+    /// The turn starts over on a new base, for this reason.
     Restarted { why: String },
     /// The mirror holds the turn's commit.
     Committed {
@@ -71,73 +71,72 @@ pub enum Record {
         /// How the agent ended the turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         finish: Option<agent::Finish>,
-        /// What the checks of the docs found that was not there before, beyond what the summary tells of it; `None` when
-        /// nobody looked.
+        /// New problems that the checks found, beyond those in the summary; `None` when no check ran.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         problems: Option<Vec<String>>,
-        /// What could not be checked, and why.
+        /// What the checks could not decide, and why.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         doubts: Vec<String>,
     },
-    /// The commit is on the job's branch. `part` is what the pull request is to say about it.
+    /// The commit is on the job's branch. `part` is its part of the pull request.
     Pushed { commit: String, part: TurnSummary },
-    /// The branch was deleted on the remote before a pull request was opened: the commit is to be pushed again.
+    /// The branch was deleted on the remote before a pull request was opened: the commit must be pushed again.
     Deleted,
-    /// The turn changed nothing, but what an earlier one pushed has no pull request yet.
+    /// The turn changed nothing, but commits of an earlier one have no pull request yet.
     Unchanged {
         /// How the agent ended the turn.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         finish: Option<agent::Finish>,
     },
-    /// All that was pushed is in this pull request.
+    /// Everything pushed is in this pull request.
     PullRequest {
         url: String,
-        /// What has become of the one before, if this is another.
+        /// How the previous pull request ended, if this is another one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         before: Option<PullRequestEnd>,
     },
-    /// The forge finds nothing in the branch that its base does not have: no pull request is needed.
+    /// The branch has no commit that its base lacks: no pull request is needed.
     Included,
     /// The turn is over.
     Ended {
-        /// What it failed with, if it did.
+        /// Its failure, if it failed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failed: Option<String>,
     },
-    /// The turn is over and failed. Unless it was pushed, what it did is nowhere.
+    /// The turn failed. Unless it was pushed, its work is discarded.
     Dropped {
-        /// What it failed with.
+        /// Its failure.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         failed: Option<String>,
     },
 }
 
-/// What has become of a job's branch since the job pushed to it.
+/// The state of a job's branch since the job's last push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BranchState {
-    /// It is where we left it, or we have not pushed yet.
+    /// It is at the commit that we pushed, or we have not pushed yet.
     #[default]
     AsLeft,
     /// It is gone, and all of it is in the base.
     Merged,
-    /// It is gone, and what was on it is not in the base, at least not as it was.
+    /// It is gone, and its commits are not in the base, at least not unchanged.
     Deleted,
-    /// Somebody has added to it.
+    /// It has further commits of others.
     BuiltOn,
-    /// It does not hold any more what we pushed.
+    /// It no longer contains the commit that we pushed.
     Rewritten,
 }
 
 impl BranchState {
-    // The signature is serde's.
+    // serde prescribes the signature.
     #[allow(clippy::trivially_copy_pass_by_ref)]
     fn is_as_left(&self) -> bool {
         *self == Self::AsLeft
     }
 }
 
-/// How a pull request ended, by somebody's hand.
+/// How a pull request was ended by a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "how", rename_all = "snake_case")]
 pub enum PullRequestEnd {
@@ -145,20 +144,19 @@ pub enum PullRequestEnd {
     Closed { url: String },
 }
 
-/// One turn as the pull request tells of it.
+/// A turn's part of the pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnSummary {
-    /// The instructions, as they were given.
+    /// The instructions in full.
     pub asked: String,
     /// One line.
     pub title: String,
     /// Markdown.
     pub summary: String,
-    /// What the checks of the docs found that was not there before, beyond what the summary tells of it; `None` when
-    /// nobody looked.
+    /// New problems that the checks found, beyond those in the summary; `None` when no check ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub problems: Option<Vec<String>>,
-    /// What could not be checked, and why.
+    /// What the checks could not decide, and why.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The projects' repositories: where they are, and how we get in.
+//! The projects' repositories: their addresses, and their credentials.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::address::is_same_host;
 use crate::docs::Docs;
 use crate::transport::Transport;
 
-/// What opens a project's repository; `None` when nothing is needed, or nothing is configured.
+/// The credentials for a project's repository; `None` when none are configured.
 pub type CredentialsOf =
     Arc<dyn Fn(&Project) -> BoxFuture<'static, Result<Option<Credentials>, GitError>> + Send + Sync>;
 
@@ -24,7 +24,7 @@ pub struct Repositories {
     transport: Arc<dyn Transport>,
     token_of: CredentialsOf,
     changed: Arc<Notify>,
-    /// The mirrors of repositories that may be read beside a project's own, by address, as this process fetched them.
+    /// Mirrors of context repositories, by address, as last fetched by this process.
     beside: Arc<Mutex<HashMap<String, Mirror>>>,
 }
 
@@ -35,25 +35,25 @@ impl fmt::Debug for Repositories {
 }
 
 impl Repositories {
-    /// Repositories that need nothing to be opened.
+    /// Repositories without credentials.
     pub fn open_to_all(mirrors: Mirrors) -> Self {
         Self::new(mirrors, Arc::new(|_| ready(Ok(None)).boxed()))
     }
 
-    /// `token_of` is asked at each use, so that a changed token counts at once.
+    /// `token_of` is called at each use, so that a changed token takes effect at once.
     pub fn new(mirrors: Mirrors, token_of: CredentialsOf) -> Self {
         Self::reached_by(Arc::new(mirrors), token_of)
     }
 
-    /// As [`new`](Self::new), with git behind a transport of the caller's own.
+    /// As [`new`](Self::new), with a transport other than git.
     pub fn reached_by(transport: Arc<dyn Transport>, token_of: CredentialsOf) -> Self {
         Self { transport, token_of, changed: Arc::new(Notify::new()), beside: Arc::default() }
     }
 
-    /// The address of a project's repository, with what opens it.
+    /// The address of a project's repository, with its credentials.
     ///
     /// # Errors
-    /// What opens it could not be had.
+    /// The credentials could not be read.
     pub async fn remote(&self, project: &Project) -> Result<Remote, GitError> {
         let remote = Remote::new(project.repository.clone());
         Ok(match (self.token_of)(project).await? {
@@ -62,19 +62,19 @@ impl Repositories {
         })
     }
 
-    /// The mirror as the repository is now.
+    /// Fetches the mirror.
     pub async fn fetch(&self, project: &Project) -> Result<Mirror, GitError> {
         self.transport.fetch(&self.remote(project).await?).await
     }
 
-    /// The mirror of a repository that may be read beside the project's own, as it is now.
+    /// Fetches the mirror of a context repository.
     pub async fn fetch_beside(&self, project: &Project, url: &str) -> Result<Mirror, GitError> {
         let mirror = self.transport.fetch(&self.remote_beside(project, url).await?).await?;
         self.mirrors_beside().insert(url.to_owned(), mirror.clone());
         Ok(mirror)
     }
 
-    /// The address of such a repository. What opens the project's own is shown to its own host only.
+    /// The address of a context repository. The project's own credentials are added only for the same host.
     pub(crate) async fn remote_beside(&self, project: &Project, url: &str) -> Result<Remote, GitError> {
         if is_same_host(&project.repository, url) {
             let credentials = self.remote(project).await?.credentials;
@@ -83,7 +83,7 @@ impl Repositories {
         Ok(Remote::new(url))
     }
 
-    /// Such a mirror as this process fetched it the last time.
+    /// The mirror of a context repository, as last fetched by this process.
     pub(crate) fn known_beside(&self, url: &str) -> Option<Mirror> {
         self.mirrors_beside().get(url).cloned()
     }
@@ -92,19 +92,19 @@ impl Repositories {
         self.beside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The docs at the tip of the project's branch, as the repository is now.
+    /// Fetches the repository, and returns the docs at the tip of the project's branch.
     pub async fn docs(&self, project: &Project) -> Result<Docs, GitError> {
         let mirror = self.fetch(project).await?;
         Docs::at_tip(&mirror, project)
     }
 
-    /// The docs as the repository was when it was last fetched, by any process; `None` when it never was, or cannot be read.
+    /// The docs as of the last fetch of any process; `None` without one, or when they cannot be read.
     pub fn fetched_docs(&self, project: &Project) -> Option<Docs> {
         let mirror = self.transport.fetched(&Remote::new(project.repository.clone()))?;
         Docs::at_tip(&mirror, project).ok()
     }
 
-    /// Completes when a project's branch was changed through us.
+    /// Completes when this process has changed a project's branch.
     pub async fn changed(&self) {
         self.changed.notified().await;
     }
@@ -126,14 +126,14 @@ impl Repositories {
         self.transport.push(mirror, remote, branch, commit, expected).await
     }
 
-    /// Does work on a mirror, which blocks, where it is in nobody's way.
+    /// Runs blocking work on a mirror on a blocking thread.
     pub(crate) async fn does<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let (tells, told) = oneshot::channel();
-        // Nobody listens when the job was stopped meanwhile.
+        // The receiver is gone when the job was stopped meanwhile.
         self.transport.does(Box::new(move || drop(tells.send(work())))).await;
         match told.await {
             Ok(result) => result,
-            // Nobody did it: the process is going down.
+            // The work was dropped: the process is shutting down.
             Err(_) => std::future::pending().await,
         }
     }

@@ -1,7 +1,7 @@
-//! One turn of one job: where it stands, and its next step.
+//! One turn of one job: its state, and its next step.
 //!
-//! The turn's beginning is in [`crate::prepare`], what asks the model in [`crate::asking`], the commit in
-//! [`crate::commit`], what shows outside in [`crate::publish`].
+//! The beginning of a turn is in [`crate::prepare`], the model calls in [`crate::asking`], the commit in
+//! [`crate::commit`], effects outside in [`crate::publish`].
 
 use std::sync::Arc;
 
@@ -17,20 +17,20 @@ use crate::author::{Author, hear, write_down};
 use crate::context_repositories::{Trees, guidance, open_beside};
 use crate::files::{Draft, OriginalDocs};
 use crate::notes;
-use crate::progress::{AgentTurn, Progress};
+use crate::progress::{AgentTurn, JobState};
 use crate::record::Record;
 use crate::stop::{Stop, failed};
 
-/// Times a turn may start over because its branch moved.
+/// How many times a turn may start over because its branch moved.
 const RESTARTS: u32 = 3;
 
-/// One turn of one job in the hands of one process. All of it can be thrown away and made again from the journal.
+/// One turn of one job in one process. Can be discarded and rebuilt from the journal at any time.
 pub(crate) struct Session<'a> {
     pub(crate) author: &'a Author,
     pub(crate) handle: &'a mut Handle,
     pub(crate) project: Project,
     pub(crate) model: Arc<dyn Model>,
-    pub(crate) progress: Progress,
+    pub(crate) progress: JobState,
     mirror: Option<Mirror>,
     draft: Option<Draft>,
     setting: Option<TurnSettings>,
@@ -43,13 +43,13 @@ impl<'a> Session<'a> {
         handle: &'a mut Handle,
         project: Project,
         model: Arc<dyn Model>,
-        progress: Progress,
+        progress: JobState,
     ) -> Self {
         let (mirror, draft, setting, beside) = (None, None, None, None);
         Self { author, handle, project, model, progress, mirror, draft, setting, beside }
     }
 
-    /// Steps until something stops it.
+    /// Takes steps until one stops the turn.
     pub(crate) async fn run(mut self) -> Stop {
         loop {
             let went = match self.handle.may_go_on() {
@@ -62,7 +62,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What was paid for is kept for the process that goes on.
+    /// Saves recorded entries that cost money for the process that continues.
     async fn halt(&mut self, halted: Interrupted) -> Result<(), Stop> {
         if matches!(halted, Interrupted::Draining) {
             self.handle.sync().await?;
@@ -99,12 +99,12 @@ impl<'a> Session<'a> {
         crash::point(point);
     }
 
-    /// Whether the job's branch is the one its pull request would go to: then there is none to open.
+    /// Whether the job's branch is the base branch itself: then no pull request is opened.
     pub(crate) fn is_on_base(&self) -> bool {
         self.handle.job().source.branch == self.project.branch
     }
 
-    /// Whether a call of the model is worth keeping what led to it.
+    /// Whether model calls cost enough that their results are synced at once.
     pub(crate) fn costs(&self) -> bool {
         self.model.describe().costs
     }
@@ -115,7 +115,7 @@ impl<'a> Session<'a> {
         Ok(mirror)
     }
 
-    /// The mirror as the turn left it; fetched when this process has not done so.
+    /// The turn's mirror; fetched if this process has not done so yet.
     pub(crate) async fn mirror(&mut self) -> Result<Mirror, Stop> {
         match &self.mirror {
             Some(mirror) => Ok(mirror.clone()),
@@ -123,7 +123,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Throws the turn away and begins it again on what the repository is now.
+    /// Discards the turn and restarts it on the current repository.
     pub(crate) fn restart(&mut self, why: &str) -> Result<(), Stop> {
         if self.progress.restarts >= RESTARTS {
             let sentence = format!("Gave up after starting over {RESTARTS} times: {why}. Send the instruction again.");
@@ -135,7 +135,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// What the job says at the turn's end.
+    /// The job's message at the turn's end.
     pub(crate) fn told(&self, finish: &Finish) -> String {
         let turn = self.progress.turn.as_ref();
         let notes = notes::for_people(turn, &self.progress, self.handle.job(), &self.project.branch);
@@ -148,7 +148,7 @@ impl Session<'_> {
     async fn agent(&mut self, turn: &AgentTurn) -> Result<(), Stop> {
         if self.handle.has_new_instruction() {
             let news = self.handle.read().await?.into_iter();
-            // Our own entries come back as well, and are known.
+            // Our own entries are returned too, and are applied already.
             news.filter(|entry| matches!(entry.body, EntryBody::Instruction(_))).for_each(|e| self.progress.read(e));
             hear(self.handle, &mut self.progress);
         }
@@ -159,7 +159,7 @@ impl Session<'_> {
             self.expire();
             return Ok(());
         }
-        // A call costs money and time: what led to it is not lost.
+        // A call costs money and time: what precedes it is synced first.
         if !matches!(step, Step::Done(_)) && self.costs() {
             self.handle.sync().await?;
         }
@@ -190,7 +190,7 @@ impl Session<'_> {
 
     fn ran(&mut self, results: Vec<ToolResult>, digest: String) {
         let reply = self.progress.transcript.entries().iter().rev().find_map(|entry| match entry {
-            agent::Entry::Replied { message, .. } => Some(message),
+            agent::TranscriptEntry::Replied { message, .. } => Some(message),
             _ => None,
         });
         let todos = reply.and_then(|reply| agent::planned(reply, &results));
@@ -199,12 +199,12 @@ impl Session<'_> {
         self.record(Record::Ran { results, digest, todos });
     }
 
-    /// What the turn works under. `None`: its base is gone, and it starts over.
+    /// The turn's settings. `None`: its base is gone, and it starts over.
     async fn setting(&mut self, turn: &AgentTurn) -> Result<Option<TurnSettings>, Stop> {
         if let Some(setting) = self.setting.take() {
             return Ok(Some(setting));
         }
-        // What nobody has agreed to yet is no guidance: an agent could have written it in the turn before.
+        // Only approved content is guidance: an agent could have written the rest in the turn before.
         let agreed = parse(turn.agreed.as_ref().unwrap_or(&turn.base))?;
         let (mirror, root) = (self.mirror().await?, self.project.docs_root.clone());
         let read = move || {
@@ -234,7 +234,7 @@ impl Session<'_> {
         self.author.config.search.as_ref().and_then(|search| search(&self.project))
     }
 
-    /// What the tools may know. Made for each use: what is large in it is shared or in the mirrors.
+    /// The context of the tools. Built for each use: its large parts are shared or in the mirrors.
     async fn context(&mut self, turn: &AgentTurn) -> ToolContext {
         let beside = match self.beside.take() {
             Some(beside) => beside,
@@ -250,11 +250,11 @@ impl Session<'_> {
         }
     }
 
-    /// The turn's base with nothing changed. `None`: it is gone, and the turn starts over.
+    /// The turn's base without changes. `None`: it is gone, and the turn starts over.
     async fn overlay(&mut self, turn: &AgentTurn) -> Result<Option<Overlay>, Stop> {
         let base = parse(&turn.base)?;
         match self.mirror().await?.overlay(base) {
-            // A mirror made anew does not have what the remote threw away.
+            // A recreated mirror lacks commits that the remote has garbage-collected.
             Err(GitError::NoSuchCommit { .. }) => {
                 self.restart("the commit it was done on is gone from the repository")?;
                 Ok(None)
@@ -263,8 +263,8 @@ impl Session<'_> {
         }
     }
 
-    /// The overlay as the transcript leaves it: what this process holds, or the turn's edits made again. `None`: they
-    /// could not be, and the turn starts over.
+    /// The overlay after the transcript: the one this process has, or the replayed edits. `None`: the replay failed,
+    /// and the turn starts over.
     pub(crate) async fn draft(&mut self, turn: &AgentTurn) -> Result<Option<Draft>, Stop> {
         if let Some(draft) = self.draft.take() {
             return Ok(Some(draft));
@@ -285,13 +285,13 @@ impl Session<'_> {
         if replayed.is_ok() && turn.digest.as_ref().is_none_or(|digest| *digest == draft.digest()) {
             return Ok(Some(draft));
         }
-        // Another version of the tools ran before. Starting over is safe: nothing of this turn is outside yet.
+        // An earlier version of the tools ran. Starting over is safe: this turn has no effects outside yet.
         self.restart("the edits made before could not be made again in the same way")?;
         Ok(None)
     }
 }
 
-/// A commit id from the journal.
+/// Parses a commit id of the journal.
 pub(crate) fn parse(hex: &str) -> Result<CommitId, Stop> {
     hex.parse().map_err(|_| failed(Halt::Error, format!("The job's journal holds `{hex}`, which is no commit id.")))
 }

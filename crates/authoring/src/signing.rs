@@ -1,11 +1,11 @@
-//! Whom the commits of a project are by.
+//! The author of a project's commits.
 
 use docent_types::{Project, Signature};
 use docent_workspace::{CommitId, CommitMeta};
 use serde::{Deserialize, Serialize};
 
-/// Author and committer of a project's commits. A turn keeps what it began with, so that its commit comes out the same each
-/// time it is made.
+/// Author and committer of a project's commits. A turn keeps the values that it began with, so that its commit is the
+/// same each time it is made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Signing {
     pub author: Signature,
@@ -30,7 +30,7 @@ impl Signing {
         Self { author, sign_off: project.settings.sign_off }
     }
 
-    /// What a commit says of itself. `message` has no trailers; they follow it.
+    /// The metadata of a commit. `message` has no trailers; they are appended.
     pub(crate) fn meta(
         &self,
         seconds: i64,

@@ -1,4 +1,4 @@
-//! Why a turn stops, and how a failure is told.
+//! Why a turn stops, and how a failure is worded.
 
 use std::error::Error;
 
@@ -10,11 +10,11 @@ use docent_workspace::{GitError, PushError};
 
 use crate::wording::secret_in_text;
 
-/// Why the loop stops: the turn has an outcome, or the attempt cannot go on.
+/// Why the loop stops: the turn has an outcome, or the attempt cannot continue.
 pub(crate) enum Stop {
-    /// The transcript stays: the next turn goes on from it.
+    /// The transcript stays: the next turn continues from it.
     Ended(Outcome),
-    /// The turn failed and what it did is nowhere. The next turn must not believe that it was done.
+    /// The turn failed and its work is discarded. The next turn must not believe that it was done.
     Dropped {
         halt: Halt,
         message: String,
@@ -34,18 +34,18 @@ impl From<Interrupted> for Stop {
     }
 }
 
-/// The turn failed for good.
+/// The turn failed permanently.
 pub(crate) fn failed(halt: Halt, message: impl Into<String>) -> Stop {
     Stop::Dropped { halt, message: message.into() }
 }
 
-/// What failed may pass.
+/// A failure that may pass.
 pub(crate) fn again(why: &dyn Error, halt: Halt) -> Stop {
     Stop::Failure(Failure::Retry { why: told(why), halt, after: None, attempts: None })
 }
 
 impl From<GitError> for Stop {
-    /// A repository that could not be reached may be there again soon; anything else somebody has to mend.
+    /// An unreachable repository may be back soon; any other failure needs a person.
     fn from(error: GitError) -> Self {
         if matches!(error, GitError::OutOfFiles { .. }) {
             return Stop::Failure(Failure::Wait { why: told(&error) });
@@ -83,13 +83,13 @@ impl From<ForgeError> for Stop {
     }
 }
 
-/// How often a model is asked the same in vain: one that is busy (it comes back within minutes), one that nobody answers
-/// for (it is started again within one, or not there at all), and one whose reply broke.
+/// Attempts for a model that is overloaded (usually for minutes), one that is unreachable (restarted within a minute,
+/// or not at all), and one whose reply was cut off.
 const BUSY: u32 = 10;
 const AWAY: u32 = 7;
 const BROKEN: u32 = 6;
 
-/// A call of the model that is configured by this name failed.
+/// A call of the model configured under this name failed.
 pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
     if is_out_of_files(error) {
         return Stop::Failure(Failure::Wait { why: told(error) });
@@ -108,7 +108,7 @@ pub(crate) fn model_failed(error: &ModelError, name: &str) -> Stop {
     Stop::Failure(Failure::Retry { why, halt: Halt::Error, after, attempts: Some(attempts) })
 }
 
-/// Why there is no use in asking again, and what to do.
+/// Why a retry is useless, and the remedy.
 fn why_never(error: &ModelError, name: &str) -> String {
     let why = format!("The model `{name}` could not be asked: {}.", told(error));
     let why = without_secrets(why, "The model failed in words that hold what looks like a secret.");
@@ -124,12 +124,12 @@ fn why_never(error: &ModelError, name: &str) -> String {
     }
 }
 
-/// A provider may quote the key it refuses.
+/// A provider may quote the key that it refuses.
 fn without_secrets(text: String, instead: &str) -> String {
     if secret_in_text(text.clone()).is_some() { instead.to_owned() } else { text }
 }
 
-/// An error and what caused it, on one line and without a full stop. What was said already is not said again.
+/// An error and its causes, on one line and without a full stop. A cause that repeats the text before it is left out.
 pub(crate) fn told(error: &dyn Error) -> String {
     error_chain_of(error, bare)
 }

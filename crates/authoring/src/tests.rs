@@ -1,4 +1,4 @@
-//! Stories of jobs, on a real repository in a folder of its own. Time stands still unless a story moves it.
+//! Jobs on a real repository in a folder of its own. Time stands still unless a test advances it.
 
 mod context_repositories;
 mod cord;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 use docent_builtin::Builtin;
 use docent_forge::memory::MemoryPullRequests;
-use docent_forge::{Forge, ForgeError, LocalForge, PullRequest, PullRequests, Record as PullRecord, Request};
+use docent_forge::{Forge, ForgeError, LocalForge, PullRecord, PullRequest, PullRequestSpec, PullRequests};
 use docent_jobs::memory::MemoryStore;
 use docent_jobs::{Engine, EngineConfig, JobLimits, Jobs, NewJob, Store};
 use docent_llm::Model;
@@ -37,10 +37,10 @@ use tokio_util::sync::CancellationToken;
 use self::cord::{Cord, CordedPulls, CordedStore};
 use crate::{Author, AuthorConfig, Forges, Projects, Pulls, Repositories};
 
-/// How long a story waits for its job's end, in time as it passes outside.
+/// Real time that a test waits for the end of its job.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The prompt most stories begin with, and what it makes of the docs below.
+/// The prompt of most tests, and its effect on the docs below.
 const RENAME: &str = r#"Replace "Widget" with "Gadget""#;
 
 fn docs() -> BTreeMap<String, Vec<u8>> {
@@ -53,7 +53,7 @@ fn docs() -> BTreeMap<String, Vec<u8>> {
     files.into_iter().map(|(path, text)| (path.to_owned(), text.as_bytes().to_vec())).collect()
 }
 
-/// One project of one repository, as a story may change it.
+/// One project of one repository, which a test may change.
 #[derive(Debug)]
 struct Registry(Mutex<Option<Project>>);
 
@@ -65,11 +65,11 @@ impl Projects for Registry {
     }
 }
 
-/// What a forge has against opening a pull request, each time it is asked.
+/// Returns the error of each attempt to open a pull request, if any.
 type Objection = Box<dyn FnMut() -> Option<ForgeError> + Send>;
 type Trouble = Arc<Mutex<Option<Objection>>>;
 
-/// A forge that opens nothing while there is trouble.
+/// A forge that opens nothing while it returns errors.
 struct Moody {
     forge: LocalForge,
     trouble: Trouble,
@@ -87,7 +87,7 @@ impl Forge for Moody {
         self.forge.find(head).await
     }
 
-    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let objection =
             self.trouble.lock().unwrap_or_else(PoisonError::into_inner).as_mut().and_then(|object| object());
         match objection {
@@ -96,7 +96,7 @@ impl Forge for Moody {
         }
     }
 
-    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         self.forge.update(found, request).await
     }
 }
@@ -112,7 +112,7 @@ struct World {
     model: Arc<dyn Model>,
     forge_trouble: Trouble,
     config: AuthorConfig,
-    /// What the faces use: another process's view of the same store.
+    /// The APIs' handle: another process's view of the same store.
     jobs: Jobs,
 }
 
@@ -167,7 +167,7 @@ impl World {
         *self.forge_trouble.lock().unwrap_or_else(PoisonError::into_inner) = objection;
     }
 
-    /// Each time the forge is to open a pull request, this is asked for what is wrong.
+    /// Sets the function that returns the error of each attempt to open a pull request.
     fn forge_objects(&self, object: impl FnMut() -> Option<ForgeError> + Send + 'static) {
         *self.forge_trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(object));
     }
@@ -295,7 +295,7 @@ impl World {
             .collect()
     }
 
-    /// Runs git in the repository itself, always with the same dates, and gives what it says.
+    /// Runs git in the repository, always with the same dates, and returns its output.
     fn git(&self, args: &[&str]) -> String {
         let said = std::process::Command::new("git")
             .arg("--git-dir")
@@ -319,7 +319,7 @@ impl World {
         Pulls::new(records, projects, self.repositories("dashboard"), Arc::new(self.clock.clone()))
     }
 
-    /// Somebody else with a clone of the repository.
+    /// A second clone of the repository, of another person.
     async fn colleague(&self) -> Colleague {
         let mirror = Mirrors::new(self.dir.path().join("colleague")).fetch(&self.remote()).await.expect("fetches");
         Colleague { mirror, remote: self.remote() }
@@ -328,7 +328,7 @@ impl World {
 
 /// A running engine.
 struct Process {
-    /// What is said live is heard here only.
+    /// Live events are received here only.
     jobs: Jobs,
     drain: CancellationToken,
     task: JoinHandle<()>,
@@ -346,7 +346,7 @@ impl Process {
     }
 }
 
-/// Pushes without asking.
+/// Pushes without coordination.
 struct Colleague {
     mirror: Mirror,
     remote: Remote,
@@ -371,12 +371,12 @@ fn by(name: &str, message: &str, parents: Vec<CommitId>) -> CommitMeta {
     CommitMeta { name: name.to_owned(), email, seconds: 1_794_000_000, message: message.to_owned(), parents }
 }
 
-/// What a job says at its end.
+/// A job's message at its end.
 fn message(job: &AgentJob) -> &str {
     job.message.as_deref().unwrap_or_default()
 }
 
-/// A failure people can act on: of this kind, with these words, and written as sentences.
+/// A failure that people can act on: of this kind, with these words, and in full sentences.
 fn assert_failed(job: &AgentJob, halt: Halt, words: &[&str]) {
     let said = message(job);
     assert_eq!((job.status, job.halt), (JobStatus::Failed, Some(halt)), "{said}");

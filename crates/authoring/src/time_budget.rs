@@ -1,29 +1,28 @@
-//! How much time a job has used.
+//! The time that a job has used.
 //!
-//! Wall time, waiting for a model or a forge included: somebody waits for the job. What does not count is the time in
-//! which no process ran, or else a server that was off for a night would find all its jobs expired.
+//! Wall time, including waits for a model or a forge, because a person waits for the job. Time in which no process ran
+//! does not count; otherwise a server that was off for a night would find all its jobs expired.
 
 use std::time::Duration;
 
 use docent_jobs::{Entry, EntryBody};
 use docent_types::Timestamp;
 
-/// The most that counts between two entries of a journal, beyond what was waited for on purpose. One call of a model
-/// takes less.
+/// Most time that counts between two journal entries, beyond intended waits. One model call takes less.
 const STEP: Duration = Duration::from_secs(10 * 60);
 
-/// The time used so far, as the journal tells it.
+/// The time used so far, according to the journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeUsed {
     used: Duration,
-    /// When the last entry was written.
+    /// The time of the last entry.
     last: Option<Timestamp>,
-    /// How long nobody was to do anything after it.
+    /// The intended wait after it.
     pause: Duration,
 }
 
 impl TimeUsed {
-    /// The next entry of a journal that this process did not write.
+    /// Applies the next entry of a journal that another process wrote.
     pub(crate) fn goes_on(&mut self, entry: &Entry) {
         self.used += self.since(entry.at).min(self.pause.saturating_add(STEP));
         self.last = Some(entry.at);
@@ -33,12 +32,12 @@ impl TimeUsed {
         };
     }
 
-    /// Somebody spoke up, which grants the time anew.
+    /// A message from outside restarts the time.
     pub(crate) fn begins_anew(&mut self) {
         self.used = Duration::ZERO;
     }
 
-    /// This process has been at it until now. Gives the time used.
+    /// Counts this process's work until `now`. Returns the time used.
     pub(crate) fn works_until(&mut self, now: Timestamp) -> Duration {
         self.used += self.since(now);
         (self.last, self.pause) = (Some(now), Duration::ZERO);

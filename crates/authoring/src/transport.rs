@@ -1,23 +1,22 @@
-//! How repositories are reached: the port to what takes a while with git, and git itself behind it.
+//! The port to slow git operations, and its implementation with git.
 
 use std::fmt;
 
 use async_trait::async_trait;
 use docent_workspace::{CommitId, GitError, Mirror, Mirrors, PushError, Pushed, Remote};
 
-/// Work that blocks for as long as a disk or a network takes.
+/// Work that blocks on disk or network.
 pub type BlockingWork = Box<dyn FnOnce() + Send>;
 
-/// What authoring asks of git that is not done at once.
+/// Slow git operations, as authoring needs them.
 ///
-/// [`Mirrors`] is git itself, on threads made for what blocks. Whoever wants to stand in between, to fail a push or to
-/// delay it, has one of their own.
+/// [`Mirrors`] implements it with git, on blocking threads. A test implements it to fail or delay a push.
 #[async_trait]
 pub trait Transport: Send + Sync + fmt::Debug + 'static {
-    /// The mirror as the repository is now.
+    /// Fetches the mirror.
     async fn fetch(&self, remote: &Remote) -> Result<Mirror, GitError>;
 
-    /// The mirror as it was last fetched, by any process; `None` when it never was.
+    /// The mirror as of the last fetch of any process; `None` without one.
     fn fetched(&self, remote: &Remote) -> Option<Mirror>;
 
     /// Moves a branch of the repository, as [`Mirror::push`] does.
@@ -30,7 +29,7 @@ pub trait Transport: Send + Sync + fmt::Debug + 'static {
         expected: Option<CommitId>,
     ) -> Result<Pushed, PushError>;
 
-    /// Does work on a mirror where it is in nobody's way. When this returns, it is done.
+    /// Runs work on a mirror on a blocking thread. Returns when it is done.
     async fn does(&self, work: BlockingWork);
 }
 
@@ -60,12 +59,12 @@ impl Transport for Mirrors {
     }
 }
 
-/// Runs git work, which blocks, off the runtime's own threads, and still as part of the job.
+/// Runs blocking git work on a blocking thread of the runtime, inside the job's span.
 async fn off_the_runtime<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let span = tracing::Span::current();
     match tokio::task::spawn_blocking(move || span.in_scope(work)).await {
         Ok(result) => result,
-        // The runtime is going down, or the work panicked: the same as if we had.
+        // The runtime is shutting down, or the work panicked, which is passed on.
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(_) => std::future::pending().await,

@@ -1,4 +1,4 @@
-//! The words of commits and pull requests.
+//! The texts of commits and pull requests.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::record::TurnSummary;
 
 /// The longest first line of a commit, and title of a pull request, in characters.
 const TITLE: usize = 72;
-/// How much of an instruction is quoted, and of a summary told, in characters.
+/// Most characters quoted of an instruction, and of a summary.
 const ASKED: usize = 4_000;
 const SUMMARY: usize = 20_000;
-/// About the longest description of a pull request, in bytes: the turns that would make it longer are left out, the
-/// oldest first. Forges take a little more.
+/// Approximate limit of a pull request's description, in bytes: beyond it, the oldest turns are left out. Forges accept
+/// slightly more.
 const BODY: usize = 48_000;
-/// How many problems are listed.
+/// Most problems listed.
 const PROBLEMS: usize = 20;
 
-/// A title on one line, cut at a word.
+/// A title on one line, cut at a word boundary.
 pub(crate) fn title(given: &str) -> String {
     let line = given.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or("Update the docs");
     let line = escape::title(&line.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -36,12 +36,12 @@ pub(crate) fn commit_message(title_given: &str, summary: &str) -> String {
     format!("{}\n\n{}", title(title_given), escape::plain(summary.trim()))
 }
 
-/// What a turn's words seem to give away: they are about to stand in a commit and a pull request.
+/// The kind of secret that a turn's texts seem to contain, before they go into a commit and a pull request.
 pub(crate) fn secret_in(part: &TurnSummary) -> Option<&'static str> {
     secret_in_text([part.asked.as_str(), &part.title, &part.summary].join("\n"))
 }
 
-/// What a text seems to give away.
+/// The kind of secret that a text seems to contain.
 pub(crate) fn secret_in_text(text: String) -> Option<&'static str> {
     const WORDS: &str = "words";
     let after = BTreeMap::from([(WORDS.to_owned(), text.into_bytes())]);
@@ -49,7 +49,7 @@ pub(crate) fn secret_in_text(text: String) -> Option<&'static str> {
     found.first().map(|secret| secret.looks_like)
 }
 
-/// What the checks found, as it is told: a line each, and how many more there are.
+/// The problems as lines, followed by the number of those left out.
 pub(crate) fn problems(found: &[impl ToString]) -> Vec<String> {
     let mut lines: Vec<String> = found.iter().take(PROBLEMS).map(ToString::to_string).collect();
     if found.len() > PROBLEMS {
@@ -58,8 +58,8 @@ pub(crate) fn problems(found: &[impl ToString]) -> Vec<String> {
     lines
 }
 
-/// The pull request's description: turn by turn what was asked and what was done, what the checks say of the newest, and
-/// by whom.
+/// The pull request's description: the instructions and summary of each turn, the check results of the newest, and the
+/// author.
 pub(crate) fn pull_request_body(parts: &[&TurnSummary], job: JobId) -> String {
     let mut told: Vec<String> = Vec::new();
     let mut length = 0;
@@ -105,7 +105,7 @@ fn told_checks(part: &TurnSummary) -> String {
     }
 }
 
-/// A text of at most so many characters.
+/// A text of at most `most` characters.
 fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{} …", &text[..end]),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use docent_authoring::{Diff, DiffView, FileDiff};
-use docent_forge::{Record, State};
+use docent_forge::{PullRecord, State};
 use docent_types::Project;
 use maud::{DOCTYPE, Markup, html};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -43,7 +43,7 @@ impl Look {
 }
 
 /// `diff` is `None` when the repository cannot be read at the moment.
-pub(crate) fn pull_request(project: &Project, record: &Record, look: &Look, diff: Option<&Diff>) -> Markup {
+pub(crate) fn pull_request(project: &Project, record: &PullRecord, look: &Look, diff: Option<&Diff>) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use docent_access::{Access, AccessError, Credentials, Principal, Scope};
 use docent_authoring::{MergeError, Pulls, Updated};
-use docent_forge::{Record, State};
+use docent_forge::{PullRecord, State};
 use docent_types::{Project, ProjectId, Refusal, RefusalKind};
 use docent_web::{ErrorShape, HttpError, Methods, Request, Response, respond};
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY};
@@ -165,7 +165,7 @@ impl PullPages {
             ))
             .into());
         }
-        let told = |record: Record| json!({ "number": record.number, "state": record.state.as_str() });
+        let told = |record: PullRecord| json!({ "number": record.number, "state": record.state.as_str() });
         let done = match action {
             Action::Merge => self.pulls.merge(&project, &record).await.map(told),
             Action::Close => self.pulls.close(&project, &record).await.map(told),
@@ -181,7 +181,7 @@ impl PullPages {
         Ok(respond::json(StatusCode::OK, &told))
     }
 
-    async fn record(&self, project: &Project, id: &str) -> Result<Record, HttpError> {
+    async fn record(&self, project: &Project, id: &str) -> Result<PullRecord, HttpError> {
         let id = Uuid::try_parse(id).map_err(|_| gone())?;
         self.pulls.record(&project.id, id).await.map_err(HttpError::internal)?.ok_or_else(gone)
     }

@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{Parser, ValueEnum};
-use docent_forge::{Forge, Request, State};
+use docent_forge::{Forge, PullRequestSpec, State};
 use docent_forge_http::{Address, GithubApp, Host, HttpForge, TokenSource};
 use docent_http_client::{Client, ClientOptions, SecretSource};
 use docent_types::SystemClock;
@@ -96,7 +96,7 @@ async fn run(asked: Arguments) -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let Arguments { head, base, title, body, draft, label: labels, .. } = asked;
-    let request = Request { title, body, head, base, draft, labels };
+    let request = PullRequestSpec { title, body, head, base, draft, labels };
     let (what, pull) = match forge.find(&request.head).await? {
         Some(found) if found.state == State::Open => ("updated", forge.update(&found, &request).await?),
         _ => ("opened", forge.open(&request).await?),

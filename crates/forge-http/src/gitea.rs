@@ -1,7 +1,7 @@
 //! Gitea and Forgejo.
 
 use async_trait::async_trait;
-use docent_forge::{Forge, ForgeError, PullRequest, Request, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
 use http::header::LINK;
 use http::{Method, StatusCode};
 use serde::Deserialize;
@@ -102,7 +102,7 @@ impl Gitea {
     }
 
     /// The open pull request that prevents another.
-    async fn there(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn there(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let same = |pull: &Pull| pull.is_from(&request.head) && pull.base.branch == request.base;
         let mut found = self.newest("open", same).await?;
         if found.is_none() {
@@ -158,7 +158,7 @@ impl Forge for Gitea {
         Ok(self.newest("all", |pull| pull.is_from(head)).await?.map(Pull::told))
     }
 
-    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let body = json!({
             "head": request.head,
             "base": request.base,
@@ -184,7 +184,7 @@ impl Forge for Gitea {
         }
     }
 
-    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let title = marked(&request.title, title::GITEA, found.draft);
         let body = json!({ "title": title, "body": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);

@@ -1,7 +1,7 @@
 //! GitHub, on github.com and as Enterprise Server.
 
 use async_trait::async_trait;
-use docent_forge::{Forge, ForgeError, PullRequest, Request, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -124,7 +124,7 @@ impl Github {
         Ok(pulls)
     }
 
-    async fn create(&self, request: &Request, draft: bool) -> Result<ForgeReply, ForgeError> {
+    async fn create(&self, request: &PullRequestSpec, draft: bool) -> Result<ForgeReply, ForgeError> {
         let body = json!({
             "title": plain(&request.title),
             "body": cut(&request.body, BODY),
@@ -136,7 +136,7 @@ impl Github {
     }
 
     /// The open pull request that prevents another.
-    async fn there(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn there(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let pulls = self.of_branch(&request.head, "open").await?;
         let same = pulls.into_iter().find(|pull| pull.base.branch == request.base);
         let Some(found) = same else {
@@ -167,7 +167,7 @@ impl Forge for Github {
         Ok(newest.map(Pull::told))
     }
 
-    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let mut reply = self.create(request, request.draft).await?;
         if request.draft && OpenAttempt::of(&reply) == OpenAttempt::NoDrafts {
             reply = self.create(request, false).await?;
@@ -185,7 +185,7 @@ impl Forge for Github {
         Ok(pull)
     }
 
-    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let body = json!({ "title": plain(&request.title), "body": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PATCH, self.path(&format!("/pulls/{}", found.number)), body);
         Ok(self.0.changes::<Pull>(found.number, call).await?.told())

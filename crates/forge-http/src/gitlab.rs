@@ -1,7 +1,7 @@
 //! GitLab, where a pull request is a merge request.
 
 use async_trait::async_trait;
-use docent_forge::{Forge, ForgeError, PullRequest, Request, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
 use http::{Method, StatusCode};
 use serde::Deserialize;
 use serde_json::json;
@@ -72,7 +72,7 @@ impl Gitlab {
     }
 
     /// The open merge request that prevents another.
-    async fn there(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn there(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let filter = format!("state=opened&target_branch={}", escaped(&request.base));
         let Some(found) = self.newest(&request.head, &filter).await? else {
             let source = Cause::Unseen { forge: self.0.address.authority().to_owned() };
@@ -97,7 +97,7 @@ impl Forge for Gitlab {
         self.newest(head, "state=all").await
     }
 
-    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         // A list of labels is one text with commas.
         let labels: Vec<&str> = request.labels.iter().map(String::as_str).filter(|name| !name.contains(',')).collect();
         let body = json!({
@@ -125,7 +125,7 @@ impl Forge for Gitlab {
         }
     }
 
-    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let title = marked(&request.title, title::GITLAB, found.draft);
         let body = json!({ "title": title, "description": cut(&request.body, BODY) });
         let call = ForgeCall::new(Method::PUT, self.path(&format!("/merge_requests/{}", found.number)), body);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use docent_forge::{Forge, ForgeError, PullRequest, Request};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec};
 use docent_http_client::Client;
 use docent_types::Clock;
 
@@ -53,11 +53,11 @@ impl Forge for HttpForge {
         self.0.find(head).await
     }
 
-    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         self.0.open(request).await
     }
 
-    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         self.0.update(found, request).await
     }
 }

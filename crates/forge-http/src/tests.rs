@@ -11,7 +11,7 @@ mod server;
 
 use std::sync::Arc;
 
-use docent_forge::{ForgeError, Request};
+use docent_forge::{ForgeError, PullRequestSpec};
 use docent_http_client::{Client, ClientOptions, Secret};
 use docent_types::{ManualClock, Timestamp};
 
@@ -49,8 +49,8 @@ fn forge(host: Host, server: &Server) -> HttpForge {
     HttpForge::new(client(), address(host, server), token(), clock())
 }
 
-fn request() -> Request {
-    Request {
+fn request() -> PullRequestSpec {
+    PullRequestSpec {
         title: "Rename it".to_owned(),
         body: "Why.".to_owned(),
         head: "docent/a".to_owned(),

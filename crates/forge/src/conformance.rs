@@ -4,10 +4,10 @@ use docent_types::{ProjectId, Timestamp};
 use uuid::Uuid;
 
 use crate::port::Forge;
-use crate::pull_request::{Ending, NewRecord, PullRequests, Record, Request, State};
+use crate::pull_request::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
 
-fn request(head: &str) -> Request {
-    Request {
+fn request(head: &str) -> PullRequestSpec {
+    PullRequestSpec {
         title: format!("Change {head}"),
         body: "Why.".to_owned(),
         head: head.to_owned(),
@@ -17,9 +17,9 @@ fn request(head: &str) -> Request {
     }
 }
 
-fn new(project: &ProjectId, id: u128, head: &str) -> NewRecord {
+fn new(project: &ProjectId, id: u128, head: &str) -> NewPullRecord {
     let created_at = Timestamp::from_millis(5);
-    NewRecord { id: Uuid::from_u128(id), project: project.clone(), request: request(head), created_at }
+    NewPullRecord { id: Uuid::from_u128(id), project: project.clone(), request: request(head), created_at }
 }
 
 /// Runs the suite against a repository without pull requests that has the branches `main`, `docent/a` and `docent/b`,
@@ -39,11 +39,11 @@ pub async fn forge(forge: &dyn Forge, merge: impl AsyncFn(u64)) {
     let again = forge.open(&request("docent/a")).await.expect("opens");
     assert_eq!(again, first, "opening twice gives the first");
 
-    let draft = Request { draft: true, ..request("docent/b") };
+    let draft = PullRequestSpec { draft: true, ..request("docent/b") };
     let second = forge.open(&draft).await.expect("opens");
     assert_ne!(second.number, first.number);
     assert!(second.draft, "a draft is opened as one");
-    let changed = Request { title: "New".to_owned(), body: "Another why.".to_owned(), ..draft };
+    let changed = PullRequestSpec { title: "New".to_owned(), body: "Another why.".to_owned(), ..draft };
     assert_eq!(forge.update(&second, &changed).await.expect("updates"), second, "an update leaves it a draft");
     assert_eq!(forge.find("docent/b").await.expect("looks").as_ref(), Some(&second));
 
@@ -62,7 +62,7 @@ pub async fn forge(forge: &dyn Forge, merge: impl AsyncFn(u64)) {
 pub async fn pull_requests(store: &dyn PullRequests) {
     let acme = ProjectId::parse("acme").expect("a name");
     let other = ProjectId::parse("other").expect("a name");
-    let open = |record: NewRecord| async move { store.open(record).await.expect("opens") };
+    let open = |record: NewPullRecord| async move { store.open(record).await.expect("opens") };
 
     let first = open(new(&acme, 1, "docent/a")).await;
     assert_eq!((first.number, first.state), (1, State::Open));
@@ -72,14 +72,14 @@ pub async fn pull_requests(store: &dyn PullRequests) {
     assert_eq!(open(new(&acme, 3, "docent/b")).await.number, 2, "numbers count up within a project");
     assert_eq!(open(new(&other, 4, "docent/a")).await.number, 1, "projects do not share numbers or heads");
 
-    let request = Request { title: "New".into(), draft: true, ..new(&acme, 1, "docent/a").request };
+    let request = PullRequestSpec { title: "New".into(), draft: true, ..new(&acme, 1, "docent/a").request };
     let updated = store.update(&acme, first.id, &request).await.expect("updates").expect("is open");
     assert_eq!((updated.title.as_str(), updated.draft), ("New", true));
     assert!(store.get(&other, first.id).await.expect("reads").is_none(), "not seen from another project");
 
     let ending = Ending { from: "a".repeat(40), to: "b".repeat(40) };
     let at = Timestamp::from_millis(9);
-    let merged: Record =
+    let merged: PullRecord =
         store.end(&acme, first.id, State::Merged, Some(ending.clone()), at).await.expect("ends").expect("was open");
     assert_eq!((merged.state, merged.ended_at, merged.ended), (State::Merged, Some(at), Some(ending)));
     assert!(store.end(&acme, first.id, State::Closed, None, at).await.expect("ends").is_none(), "ends once");

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use docent_types::{Clock, Ids, ProjectId};
 
 use crate::port::{Forge, ForgeError};
-use crate::pull_request::{NewRecord, PullRequest, PullRequests, Record, Request};
+use crate::pull_request::{NewPullRecord, PullRecord, PullRequest, PullRequestSpec, PullRequests};
 
 /// The local forge of one project.
 pub struct LocalForge {
@@ -36,7 +36,7 @@ impl LocalForge {
         Self { pulls, project, public_url, clock, ids }
     }
 
-    fn tell(&self, record: &Record) -> PullRequest {
+    fn tell(&self, record: &PullRecord) -> PullRequest {
         let url = format!("{}/pulls/{}/{}", self.public_url, record.project, record.id);
         PullRequest { number: record.number, url, state: record.state, draft: record.draft }
     }
@@ -49,8 +49,8 @@ impl Forge for LocalForge {
         Ok(found.map(|record| self.tell(&record)))
     }
 
-    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError> {
-        let new = NewRecord {
+    async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
+        let new = NewPullRecord {
             id: self.ids.unguessable(),
             project: self.project.clone(),
             request: request.clone(),
@@ -59,7 +59,7 @@ impl Forge for LocalForge {
         Ok(self.tell(&self.pulls.open(new).await?))
     }
 
-    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         let Some(record) = self.pulls.by_head(&self.project, &request.head).await? else {
             return Err(ForgeError::Refused { sentence: format!("pull request {} is gone", found.number) });
         };

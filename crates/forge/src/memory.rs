@@ -6,18 +6,18 @@ use async_trait::async_trait;
 use docent_types::{ProjectId, StoreError, Timestamp};
 use uuid::Uuid;
 
-use crate::pull_request::{Ending, NewRecord, PullRequests, Record, Request, State};
+use crate::pull_request::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
 
 /// Pull requests in memory.
 #[derive(Debug, Default)]
-pub struct MemoryPullRequests(Mutex<Vec<Record>>);
+pub struct MemoryPullRequests(Mutex<Vec<PullRecord>>);
 
 impl MemoryPullRequests {
-    fn records(&self) -> MutexGuard<'_, Vec<Record>> {
+    fn records(&self) -> MutexGuard<'_, Vec<PullRecord>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change(&self, project: &ProjectId, id: Uuid, change: impl FnOnce(&mut Record)) -> Option<Record> {
+    fn change(&self, project: &ProjectId, id: Uuid, change: impl FnOnce(&mut PullRecord)) -> Option<PullRecord> {
         let mut records = self.records();
         let found = records.iter_mut().find(|r| r.id == id && r.project == *project && r.state == State::Open)?;
         change(found);
@@ -27,9 +27,9 @@ impl MemoryPullRequests {
 
 #[async_trait]
 impl PullRequests for MemoryPullRequests {
-    async fn open(&self, new: NewRecord) -> Result<Record, StoreError> {
+    async fn open(&self, new: NewPullRecord) -> Result<PullRecord, StoreError> {
         let mut records = self.records();
-        let same = |r: &&Record| {
+        let same = |r: &&PullRecord| {
             r.project == new.project
                 && r.head == new.request.head
                 && r.base == new.request.base
@@ -39,7 +39,7 @@ impl PullRequests for MemoryPullRequests {
             return Ok(found.clone());
         }
         let number = records.iter().filter(|r| r.project == new.project).count() as u64 + 1;
-        let record = Record {
+        let record = PullRecord {
             id: new.id,
             project: new.project,
             number,
@@ -58,7 +58,12 @@ impl PullRequests for MemoryPullRequests {
         Ok(record)
     }
 
-    async fn update(&self, project: &ProjectId, id: Uuid, request: &Request) -> Result<Option<Record>, StoreError> {
+    async fn update(
+        &self,
+        project: &ProjectId,
+        id: Uuid,
+        request: &PullRequestSpec,
+    ) -> Result<Option<PullRecord>, StoreError> {
         Ok(self.change(project, id, |record| {
             record.title.clone_from(&request.title);
             record.body.clone_from(&request.body);
@@ -73,7 +78,7 @@ impl PullRequests for MemoryPullRequests {
         state: State,
         ending: Option<Ending>,
         at: Timestamp,
-    ) -> Result<Option<Record>, StoreError> {
+    ) -> Result<Option<PullRecord>, StoreError> {
         Ok(self.change(project, id, |record| {
             record.state = state;
             record.ended = ending;
@@ -81,15 +86,15 @@ impl PullRequests for MemoryPullRequests {
         }))
     }
 
-    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<Record>, StoreError> {
+    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
         Ok(self.records().iter().find(|r| r.id == id && r.project == *project).cloned())
     }
 
-    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<Record>, StoreError> {
+    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<PullRecord>, StoreError> {
         Ok(self.records().iter().rev().find(|r| r.head == head && r.project == *project).cloned())
     }
 
-    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<Record>, StoreError> {
+    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError> {
         let records = self.records();
         Ok(records.iter().rev().filter(|r| r.project == *project).take(limit as usize).cloned().collect())
     }

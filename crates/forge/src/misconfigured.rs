@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 
 use crate::port::{Forge, ForgeError};
-use crate::pull_request::{PullRequest, Request};
+use crate::pull_request::{PullRequest, PullRequestSpec};
 
 /// Refuses everything with one sentence: what about the project has to be mended first.
 #[derive(Debug, Clone)]
@@ -23,11 +23,11 @@ impl Forge for Misconfigured {
         self.refuse()
     }
 
-    async fn open(&self, _request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn open(&self, _request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         self.refuse()
     }
 
-    async fn update(&self, _found: &PullRequest, _request: &Request) -> Result<PullRequest, ForgeError> {
+    async fn update(&self, _found: &PullRequest, _request: &PullRequestSpec) -> Result<PullRequest, ForgeError> {
         self.refuse()
     }
 }

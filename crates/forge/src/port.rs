@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use docent_types::{BoxError, StoreError};
 use thiserror::Error;
 
-use crate::pull_request::{PullRequest, Request};
+use crate::pull_request::{PullRequest, PullRequestSpec};
 
 /// One repository on a forge.
 #[async_trait]
@@ -17,10 +17,10 @@ pub trait Forge: Send + Sync + fmt::Debug + 'static {
 
     /// Opens a pull request. The caller has looked for one before; opening twice must still not make two: the second
     /// gives the first. Labels that cannot be set are left out.
-    async fn open(&self, request: &Request) -> Result<PullRequest, ForgeError>;
+    async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError>;
 
     /// Replaces title and body of an open pull request. `found` is what [`find`](Self::find) just gave.
-    async fn update(&self, found: &PullRequest, request: &Request) -> Result<PullRequest, ForgeError>;
+    async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError>;
 }
 
 /// Why a forge did not do what was asked.

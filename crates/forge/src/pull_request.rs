@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 /// What is asked of a forge.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct PullRequestSpec {
     pub title: String,
     /// Markdown.
     pub body: String,
@@ -53,7 +53,7 @@ impl State {
 
 /// A pull request of the local forge, as the store keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+pub struct PullRecord {
     /// Unguessable; part of the link.
     pub id: Uuid,
     pub project: ProjectId,
@@ -83,10 +83,10 @@ pub struct Ending {
 
 /// A record to be; the store gives it its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRecord {
+pub struct NewPullRecord {
     pub id: Uuid,
     pub project: ProjectId,
-    pub request: Request,
+    pub request: PullRequestSpec,
     pub created_at: Timestamp,
 }
 
@@ -95,10 +95,15 @@ pub struct NewRecord {
 pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
     /// Adds one, unless the project has an open one from the same head to the same base: then gives that one back
     /// unchanged. Check and addition are one transaction.
-    async fn open(&self, new: NewRecord) -> Result<Record, StoreError>;
+    async fn open(&self, new: NewPullRecord) -> Result<PullRecord, StoreError>;
 
     /// Replaces title, body and draft of an open one. `None` when there is no such open pull request.
-    async fn update(&self, project: &ProjectId, id: Uuid, request: &Request) -> Result<Option<Record>, StoreError>;
+    async fn update(
+        &self,
+        project: &ProjectId,
+        id: Uuid,
+        request: &PullRequestSpec,
+    ) -> Result<Option<PullRecord>, StoreError>;
 
     /// Ends an open one. `None` when there is no such open pull request.
     async fn end(
@@ -108,13 +113,13 @@ pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
         state: State,
         ending: Option<Ending>,
         at: Timestamp,
-    ) -> Result<Option<Record>, StoreError>;
+    ) -> Result<Option<PullRecord>, StoreError>;
 
-    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<Record>, StoreError>;
+    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError>;
 
     /// The newest one from this head, whatever its state.
-    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<Record>, StoreError>;
+    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<PullRecord>, StoreError>;
 
     /// All of a project, newest first, at most `limit`.
-    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<Record>, StoreError>;
+    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError>;
 }

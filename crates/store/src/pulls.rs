@@ -1,7 +1,7 @@
 //! Pull requests of the local forge.
 
 use async_trait::async_trait;
-use docent_forge::{Ending, NewRecord, PullRequests, Record, Request, State};
+use docent_forge::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
 use docent_types::{BoxError, ProjectId, StoreError, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Params};
 use uuid::Uuid;
@@ -11,9 +11,9 @@ use crate::sqlite::SqliteStore;
 
 #[async_trait]
 impl PullRequests for SqliteStore {
-    async fn open(&self, new: NewRecord) -> Result<Record, StoreError> {
+    async fn open(&self, new: NewPullRecord) -> Result<PullRecord, StoreError> {
         self.write("open the pull request", move |connection| {
-            let NewRecord { id, project, request, created_at } = new;
+            let NewPullRecord { id, project, request, created_at } = new;
             let same = (project.as_str(), &request.head, &request.base);
             if let Some(found) = find(connection, "project = ?1 AND head = ?2 AND base = ?3 AND state = 'open'", same)?
             {
@@ -22,10 +22,10 @@ impl PullRequests for SqliteStore {
             let number = connection
                 .prepare_cached("SELECT coalesce(max(number), 0) + 1 FROM pulls WHERE project = ?1")?
                 .query_row([project.as_str()], |row| row.get(0))?;
-            let Request { title, body, head, base, draft, labels } = request;
+            let PullRequestSpec { title, body, head, base, draft, labels } = request;
             let state = State::Open;
             let (ended_at, ended) = (None, None);
-            let record = Record {
+            let record = PullRecord {
                 id,
                 project,
                 number,
@@ -59,10 +59,15 @@ impl PullRequests for SqliteStore {
         .await
     }
 
-    async fn update(&self, project: &ProjectId, id: Uuid, request: &Request) -> Result<Option<Record>, StoreError> {
+    async fn update(
+        &self,
+        project: &ProjectId,
+        id: Uuid,
+        request: &PullRequestSpec,
+    ) -> Result<Option<PullRecord>, StoreError> {
         let (project, request) = (project.clone(), request.clone());
         self.write("update the pull request", move |connection| {
-            change(connection, &project, id, |record| Record {
+            change(connection, &project, id, |record| PullRecord {
                 title: request.title,
                 body: request.body,
                 draft: request.draft,
@@ -79,15 +84,15 @@ impl PullRequests for SqliteStore {
         state: State,
         ending: Option<Ending>,
         at: Timestamp,
-    ) -> Result<Option<Record>, StoreError> {
+    ) -> Result<Option<PullRecord>, StoreError> {
         let project = project.clone();
         self.write("end the pull request", move |connection| {
-            change(connection, &project, id, |record| Record { state, ended_at: Some(at), ended: ending, ..record })
+            change(connection, &project, id, |record| PullRecord { state, ended_at: Some(at), ended: ending, ..record })
         })
         .await
     }
 
-    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<Record>, StoreError> {
+    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
         let project = project.clone();
         self.read("read the pull request", move |connection| {
             find(connection, "id = ?1 AND project = ?2", (id.to_string(), project.as_str()))
@@ -95,7 +100,7 @@ impl PullRequests for SqliteStore {
         .await
     }
 
-    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<Record>, StoreError> {
+    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<PullRecord>, StoreError> {
         let (project, head) = (project.clone(), head.to_owned());
         self.read("look for the pull request", move |connection| {
             find(connection, "project = ?1 AND head = ?2 ORDER BY number DESC LIMIT 1", (project.as_str(), head))
@@ -103,7 +108,7 @@ impl PullRequests for SqliteStore {
         .await
     }
 
-    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<Record>, StoreError> {
+    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError> {
         let project = project.clone();
         self.read("list the pull requests", move |connection| {
             let mut select =
@@ -115,7 +120,7 @@ impl PullRequests for SqliteStore {
     }
 }
 
-fn find(connection: &Connection, condition: &str, values: impl Params) -> Result<Option<Record>, BoxError> {
+fn find(connection: &Connection, condition: &str, values: impl Params) -> Result<Option<PullRecord>, BoxError> {
     let mut select = connection.prepare_cached(&format!("SELECT body FROM pulls WHERE {condition}"))?;
     let body: Option<String> = select.query_row(values, |row| row.get(0)).optional()?;
     Ok(body.map(|body| serde_json::from_str(&body)).transpose()?)
@@ -126,8 +131,8 @@ fn change(
     connection: &Connection,
     project: &ProjectId,
     id: Uuid,
-    change: impl FnOnce(Record) -> Record,
-) -> Result<Option<Record>, Abort<StoreError>> {
+    change: impl FnOnce(PullRecord) -> PullRecord,
+) -> Result<Option<PullRecord>, Abort<StoreError>> {
     let open = "id = ?1 AND project = ?2 AND state = 'open'";
     let Some(record) = find(connection, open, (id.to_string(), project.as_str()))?.map(change) else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! `check_docs`: what is wrong with the docs.
+//! `check_docs`: problems of the docs.
 
 use docent_refactor::Selection;
 use docent_site::{Doubt, Finding, Site, findings, findings_in, new_findings};
@@ -23,7 +23,7 @@ pub(super) const TOOL: Tool = Tool {
     begin: |given| reads(given, run),
 };
 
-/// How many findings are told one by one.
+/// Most findings listed one by one.
 const TOLD: usize = 60;
 
 #[derive(Deserialize)]

@@ -1,4 +1,4 @@
-//! `edit`: one exact text in the place of another.
+//! `edit`: replaces one exact text by another.
 
 use std::borrow::Cow;
 
@@ -42,16 +42,16 @@ fn run(Input { path, old, new, all }: Input, workbench: &mut Workbench<'_>) -> A
     replace(workbench, &path, &old, &new, wanted)
 }
 
-/// Which occurrences of a text are replaced.
+/// Which occurrences of a text to replace.
 pub(super) enum Occurrences {
     All,
-    /// The only one; when there are several, none, and `or` says what else there is to do.
+    /// The only one; if there are several, none, and `or` names the alternative.
     One {
         or: &'static str,
     },
 }
 
-/// Puts one exact text in the place of another. Line ends are taken as the file's.
+/// Replaces an exact text by another, with the file's line ends.
 pub(super) fn replace(workbench: &mut Workbench<'_>, path: &str, old: &str, new: &str, wanted: Occurrences) -> Answer {
     let (path, before) = workbench.text(path)?;
     if old.is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn replace(workbench: &mut Workbench<'_>, path: &str, old: &str, new:
     }
     let (mut old, mut new) = (Cow::Borrowed(old), Cow::Borrowed(new));
     if before.contains("\r\n") && !old.contains("\r\n") && !before.contains(&*old) {
-        // The file's line ends are not the model's.
+        // The model's line ends may differ from the file's.
         old = old.replace('\n', "\r\n").into();
         new = new.replace("\r\n", "\n").replace('\n', "\r\n").into();
     }
@@ -97,7 +97,7 @@ fn line_at(text: &str, at: usize) -> usize {
     text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// What went wrong when a text was copied, where that can be seen.
+/// The likely mistake in copying a text, if it can be recognized.
 fn near(text: &str, old: &str) -> Option<String> {
     let first = old.lines().find(|line| !line.trim().is_empty())?;
     if let Some((number, rest)) = first.split_once('\t')

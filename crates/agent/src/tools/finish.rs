@@ -1,4 +1,4 @@
-//! `finish`: the end of a turn, once the docs are as sound as they were.
+//! `finish`: the end of a turn, once the docs have no new problems.
 
 use docent_site::new_findings;
 use serde::Deserialize;
@@ -64,7 +64,7 @@ fn run(Input { outcome, title, summary, known_problems }: Input, workbench: &Wor
         let lines: Vec<String> = found.iter().take(20).map(|secret| format!("- {secret}")).collect();
         return Err(format!("Secrets may not be committed; take them out:\n\n{}", lines.join("\n")));
     }
-    // What is not understood is no problem that could be fixed.
+    // What was not understood is not a problem that could be fixed.
     match new_findings(workbench.files.base(), workbench.tree(), &changed).findings {
         found if found.is_empty() => Ok(ACCEPTED.to_owned()),
         found if known_problems => Ok(format!("{ACCEPTED}\n\nLeft for you to decide:\n\n{}", listed(&found))),
@@ -76,12 +76,12 @@ const ACCEPTED: &str = "Finished.";
 const HANDED_BACK: &str = "Your changes broke something. Fix it, or call `finish` again with `known_problems` where it \
                            has to be so:";
 
-/// Whether this is the answer of a `finish` that hands problems back.
+/// Whether this is a result of `finish` that returns problems.
 pub(crate) fn is_handed_back(result: &ToolResult) -> bool {
     result.is_error && result.output.starts_with(HANDED_BACK)
 }
 
-/// What an accepted `finish` adds to the summary it was called with: the problems that stay.
+/// What an accepted `finish` adds to the summary of its call: the remaining problems.
 pub(crate) fn addition(output: &str) -> &str {
     output.strip_prefix(ACCEPTED).unwrap_or("").trim()
 }

@@ -36,7 +36,7 @@ fn run(Input { path, after_line, text }: Input, workbench: &mut Workbench<'_>) -
     insert(workbench, &path, after_line, &text)
 }
 
-/// Puts lines after a line, counted from 1, or at the top for 0. They get the line ends of the file.
+/// Inserts lines after a line, counted from 1, or at the top for 0, with the line ends of the file.
 pub(super) fn insert(workbench: &mut Workbench<'_>, path: &str, after_line: usize, text: &str) -> Answer {
     let (path, before) = workbench.text(path)?;
     let lines: Vec<&str> = before.split_inclusive('\n').collect();

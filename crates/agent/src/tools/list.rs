@@ -1,4 +1,4 @@
-//! `list`: which files there are.
+//! `list`: the files of the docs.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) const TOOL: Tool = Tool {
     begin: |given| reads(given, run),
 };
 
-/// How many lines come at a time.
+/// Lines in one result.
 const PAGE: usize = 300;
 
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ fn run(Input { within, depth, from }: Input, workbench: &Workbench<'_>) -> Answe
     listed(workbench, &ListRequest { within, depth, from: from.unwrap_or(0) })
 }
 
-/// What is to be listed.
+/// What to list.
 pub(super) struct ListRequest {
     pub(super) within: Patterns,
     /// Levels below the folder that the patterns have in common.
@@ -58,7 +58,7 @@ pub(super) struct ListRequest {
 #[derive(Debug, PartialEq, Eq)]
 enum Line<'a> {
     File(&'a str),
-    /// A folder whose files are not listed, and how many there are.
+    /// A folder whose files are not listed, and their number.
     Folder(&'a str, usize),
 }
 
@@ -88,8 +88,7 @@ pub(super) fn listed(workbench: &Workbench<'_>, wanted: &ListRequest) -> Answer 
     Ok(if text.is_empty() { "there are no files".to_owned() } else { text })
 }
 
-/// Files as they are listed: those deeper than `depth` levels below `folder` are counted by the folder that is still
-/// shown.
+/// Files as listed: those deeper than `depth` levels below `folder` are counted at the deepest folder that is listed.
 fn lines<'a>(files: &[&'a str], folder: &str, depth: usize) -> Vec<Line<'a>> {
     let mut lines: BTreeMap<&'a str, Line<'a>> = BTreeMap::new();
     for file in files {
@@ -111,7 +110,7 @@ fn lines<'a>(files: &[&'a str], folder: &str, depth: usize) -> Vec<Line<'a>> {
     lines.into_values().collect()
 }
 
-/// The folder that the only pattern names or begins with, with its slash; `""` for none.
+/// The folder that the only pattern names or begins with, with a trailing slash; `""` for none.
 fn folder_of(patterns: &[String], files: &[&str]) -> String {
     let [pattern] = patterns else { return String::new() };
     let plain = pattern.split(['*', '?', '[', '{']).next().unwrap_or("");

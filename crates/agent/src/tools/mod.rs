@@ -1,4 +1,4 @@
-//! The tools, one small file each: what it is called, what a model is told about it, what it takes and what it does.
+//! The tools, one small file each: name, description for the model, input schema, and effect.
 //!
 //! A tool that edits is a function of the files and its input, and nothing else: no clock, no randomness, no network. So
 //! the calls of a transcript, run again, give the same files.
@@ -29,7 +29,7 @@ use docent_llm::{Editor, MOST_CALLS, ToolSpec};
 use serde_json::{Value, json};
 use thiserror::Error;
 
-use crate::files::Files;
+use crate::files::EditableTree;
 use crate::parsed_call::{Answer, ParsedCall, shape};
 use crate::side_by_side::all_at_once;
 use crate::transcript::{Call, ToolResult, Transcript};
@@ -45,24 +45,24 @@ pub(crate) const TODO_WRITE: &str = todo_write::TOOL.name;
 struct Tool {
     name: &'static str,
     offered: OfferedTo,
-    /// For the model: what it does and when to use it.
+    /// For the model: what the tool does and when to use it.
     description: &'static str,
     /// The JSON Schema of its input, an object.
     schema: fn() -> Value,
-    /// Reads an input. An error says what is wrong with it.
+    /// Parses an input. An error says what is wrong with it.
     begin: fn(&Value) -> Result<ParsedCall, String>,
 }
 
-/// Which models a tool is offered to. Calls of every tool are understood from all of them, as a turn may go on with
-/// another model than it began with.
+/// Which models a tool is offered to. Calls of every tool are accepted from all models, because a turn may continue
+/// with another model than it began with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OfferedTo {
     Always,
-    /// To those that know separate tools for editing.
+    /// Models that know separate editing tools.
     Separately,
-    /// To those that know one tool for it.
+    /// Models that know one combined editing tool.
     TextEditor,
-    /// Where the published docs can be searched.
+    /// Turns with an index of the published docs.
     WithSearch,
 }
 
@@ -94,7 +94,7 @@ fn find(name: &str) -> Option<&'static Tool> {
     TOOLS.into_iter().find(|tool| tool.name == name)
 }
 
-/// The tools as a model is offered them. The same for all of a turn, in the same order.
+/// The tools offered to a model: the same throughout a turn, in the same order.
 pub fn specs(settings: &TurnSettings) -> Vec<ToolSpec> {
     let is_offered = |tool: &&Tool| match tool.offered {
         OfferedTo::Always => true,
@@ -110,10 +110,10 @@ pub fn specs(settings: &TurnSettings) -> Vec<ToolSpec> {
     TOOLS.into_iter().filter(is_offered).map(spec).collect()
 }
 
-/// Runs calls. Those that follow each other and only look run side by side; an edit runs alone. What comes of it is as
-/// if one ran after the other. Every call is answered, in order: what cannot be read, is refused or fails is answered
-/// with the reason, and so is what follows an accepted `finish`, and what is more than a reply may hold.
-pub fn run_tools(calls: &[Call], files: &mut dyn Files, context: &ToolContext) -> Vec<ToolResult> {
+/// Runs calls. Consecutive reading calls run in parallel; an edit runs alone. The result is as if one ran after the
+/// other. Every call gets a result, in order: a call that cannot be parsed, is refused or fails gets the reason, and so
+/// does one after an accepted `finish` or beyond the limit of a reply.
+pub fn run_tools(calls: &[Call], files: &mut dyn EditableTree, context: &ToolContext) -> Vec<ToolResult> {
     let mut workbench = Workbench { files, context };
     let mut results = Vec::with_capacity(calls.len());
     let mut looking = PendingReads::default();
@@ -147,7 +147,7 @@ pub fn run_tools(calls: &[Call], files: &mut dyn Files, context: &ToolContext) -
     results
 }
 
-/// Cuts the long ones among answers that are too much together. What was done stays done.
+/// Cuts the long results when all together are too large. The effects of the calls remain.
 fn shorten(results: &mut [ToolResult]) {
     let mut left = LONGEST_TOGETHER;
     for result in results {
@@ -158,9 +158,9 @@ fn shorten(results: &mut [ToolResult]) {
     }
 }
 
-/// The most that the answers to one reply say together, in bytes, short ones not counted.
+/// Most bytes of the results of one reply together, short ones not counted.
 const LONGEST_TOGETHER: usize = 2_000_000;
-/// An answer of so many bytes is always given whole.
+/// Results up to this many bytes are never cut.
 const SHORT: usize = 1_000;
 
 const TOO_MANY: &str = "not done: a reply may make 256 calls; make this one, and those behind it that were left out, in \
@@ -170,7 +170,7 @@ const UNSEEN: &str = "a change before this call failed; look at its answer first
 
 type ReadOnly = Box<dyn FnOnce(&Workbench<'_>) -> Answer + Send>;
 
-/// Calls that only look and have not run yet.
+/// Reading calls that have not run yet.
 #[derive(Default)]
 struct PendingReads<'a>(Vec<(&'a Call, ReadOnly)>);
 
@@ -192,7 +192,7 @@ fn answered(call: &Call, answer: Answer) -> ToolResult {
     ToolResult { call_id: call.id.clone(), output, is_error }
 }
 
-/// Reads a call. An error says what is wrong with it, and what would be right.
+/// Parses a call. An error names the mistake and the remedy.
 fn begin(call: &Call) -> Result<ParsedCall, String> {
     let Some(tool) = find(&call.name) else {
         let names: Vec<&str> = TOOLS.iter().map(|tool| tool.name).collect();
@@ -201,7 +201,7 @@ fn begin(call: &Call) -> Result<ParsedCall, String> {
     (tool.begin)(&call.input).map_err(|why| format!("{why}; `{}` takes {}", tool.name, shape(&(tool.schema)())))
 }
 
-/// Replaying a transcript gave something else than the first time: the base is not what it was.
+/// Replaying a transcript had another result than the first time: the base is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("could not repeat the call `{call_id}` of `{tool}`: {why}")]
 pub struct Diverged {
@@ -210,9 +210,8 @@ pub struct Diverged {
     pub why: String,
 }
 
-/// Does again what the answered calls of a transcript did to the files, which have to be as they were before the first
-/// of them.
-pub fn replay(transcript: &Transcript, files: &mut dyn Files, context: &ToolContext) -> Result<(), Diverged> {
+/// Repeats the effects of a transcript's calls on the files, which must be as they were before the first of them.
+pub fn replay(transcript: &Transcript, files: &mut dyn EditableTree, context: &ToolContext) -> Result<(), Diverged> {
     for (call, result) in transcript.answered() {
         if result.is_error {
             continue;
@@ -227,7 +226,7 @@ pub fn replay(transcript: &Transcript, files: &mut dyn Files, context: &ToolCont
     Ok(())
 }
 
-/// The schema of an object with these members; `required` names those that may not be missing.
+/// The schema of an object with these members; `required` names the mandatory ones.
 fn object(properties: Value, required: &[&str]) -> Value {
     let mut schema = json!({ "type": "object", "required": required, "additionalProperties": false });
     schema["properties"] = properties;
@@ -246,7 +245,7 @@ fn flag(description: &str) -> Value {
     json!({ "type": "boolean", "description": description })
 }
 
-/// `in`: the pages a tool is narrowed to.
+/// `in`: the pages that a tool is limited to.
 fn within() -> Value {
     json!({
         "type": "array",

@@ -1,4 +1,4 @@
-//! `move`: a file to another path, and nothing else.
+//! `move`: moves a file to another path, and changes nothing else.
 
 use docent_markdown::is_page;
 use docent_refactor::Change;

@@ -1,4 +1,4 @@
-//! `move_page`: a page with everything that leads to it.
+//! `move_page`: moves a page and updates everything that leads to it.
 
 use docent_refactor::move_page;
 use serde::Deserialize;

@@ -23,7 +23,7 @@ pub(super) const TOOL: Tool = Tool {
     begin: |given| reads(given, run),
 };
 
-/// How many lines come when nobody says which.
+/// Lines of one result when no range is given.
 const LINES: usize = 500;
 /// The most characters of one line.
 const WIDTH: usize = 2_000;
@@ -41,7 +41,7 @@ struct Input {
 }
 
 fn run(Input { path, from_line, to_line }: Input, workbench: &Workbench<'_>) -> Answer {
-    let lines = Lines {
+    let lines = LineRange {
         from: from_line.unwrap_or(1),
         to: to_line.or_else(|| from_line.map(|from| from.saturating_add(LINES - 1))),
         more: |next| format!("go on with `from_line`: {next}"),
@@ -49,17 +49,17 @@ fn run(Input { path, from_line, to_line }: Input, workbench: &Workbench<'_>) -> 
     read(workbench, &path, &lines)
 }
 
-/// The lines wanted of a file, counted from 1.
-pub(super) struct Lines {
+/// The requested lines of a file, counted from 1.
+pub(super) struct LineRange {
     pub(super) from: usize,
-    /// The last one; `None` for as many as come at a time.
+    /// The last one; `None` for as many as one result has.
     pub(super) to: Option<usize>,
-    /// Says how to go on with a line.
+    /// Tells the model how to continue at a line.
     pub(super) more: fn(usize) -> String,
 }
 
-/// The lines of a text file with their numbers, or what another file is.
-pub(super) fn read(workbench: &Workbench<'_>, path: &str, lines: &Lines) -> Answer {
+/// The lines of a text file with their numbers, or a description of another file.
+pub(super) fn read(workbench: &Workbench<'_>, path: &str, lines: &LineRange) -> Answer {
     let (path, bytes) = workbench.open(path)?;
     let text = match described(&path, &bytes) {
         Some(kind) => return Ok(format!("`{path}` is no text: {kind}.")),

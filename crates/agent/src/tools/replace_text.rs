@@ -1,4 +1,4 @@
-//! `replace_text`: one text in the place of another, all over the docs.
+//! `replace_text`: replaces one text by another in all docs.
 
 use docent_refactor::replace_text;
 use serde::Deserialize;

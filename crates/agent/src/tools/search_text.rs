@@ -1,4 +1,4 @@
-//! `search_text`: where a pattern stands.
+//! `search_text`: finds the lines that match a pattern.
 
 use std::collections::BTreeSet;
 
@@ -33,9 +33,9 @@ const MATCHES: usize = 200;
 const WIDTH: usize = 300;
 /// The most lines around a match.
 const AROUND: usize = 10;
-/// The most bytes of an answer, so that what is said at its end is not cut off.
+/// Most bytes of matches in a result, so that the note at its end is not cut off.
 const BYTES: usize = 28_000;
-/// Files beyond this many bytes are no docs.
+/// Larger files, in bytes, are not searched.
 const LARGEST: usize = 4 << 20;
 
 #[derive(Deserialize)]
@@ -65,7 +65,7 @@ fn run(Input { pattern, within, ignore_case, context_lines }: Input, workbench: 
     let counts = side_by_side(&files, |file| read(file).map_or(0, |text| pattern.count(&text)));
     let (matches, hits): (usize, usize) = (counts.iter().sum(), counts.iter().filter(|count| **count > 0).count());
     let (mut shown, mut told) = (String::new(), 0);
-    // Only the few files that are shown are looked at again.
+    // Only the few files that are listed are searched again.
     for (file, _) in files.iter().zip(&counts).filter(|(_, count)| **count > 0) {
         if told == MATCHES || shown.len() >= BYTES {
             break;
@@ -82,15 +82,15 @@ fn run(Input { pattern, within, ignore_case, context_lines }: Input, workbench: 
     })
 }
 
-/// A pattern that is tried line by line.
+/// A pattern that is matched line by line.
 struct Pattern {
     line: Regex,
-    /// The same over many lines: where it does not match a whole text, no line of it matches. `None` for a pattern of
-    /// which that is not certain.
+    /// The same for a whole text: if it does not match a text, no line of it matches. `None` for a pattern for which
+    /// that is uncertain.
     whole: Option<Regex>,
 }
 
-/// A line that matches, or that stands near one that does.
+/// A line that matches, or that is near one.
 struct Line {
     /// Counted from 1.
     number: usize,
@@ -108,7 +108,7 @@ impl Pattern {
                 .build()
                 .map_err(|why| format!("the pattern is no regular expression: {why}"))
         };
-        // These tell the start and the end of a text from those of a line, or may do so.
+        // These distinguish the start and end of a text from those of a line, or may do so.
         let harmless = written.replace("(?i)", "").replace("(?:", "");
         let is_plain = !["\\A", "\\z", "(?"].iter().any(|special| harmless.contains(special));
         Ok(Self { line: build(false)?, whole: is_plain.then(|| build(true)).transpose()? })
@@ -116,14 +116,14 @@ impl Pattern {
 
     /// How many lines match.
     fn count(&self, text: &str) -> usize {
-        // Line ends of another kind are for the slow way.
+        // Texts with other line ends are always searched line by line.
         if self.whole.as_ref().is_some_and(|whole| !text.contains('\r') && !whole.is_match(text)) {
             return 0;
         }
         text.lines().filter(|line| self.line.is_match(line)).count()
     }
 
-    /// The lines that match, as many as an answer has, and those around them.
+    /// The matching lines, up to the limit of a result, and those around them.
     fn lines(&self, text: &str, around: usize) -> Vec<Line> {
         let lines: Vec<&str> = text.lines().collect();
         let matching = (0..lines.len()).filter(|&index| self.line.is_match(lines[index])).take(MATCHES);
@@ -139,8 +139,8 @@ impl Pattern {
     }
 }
 
-/// Writes the lines of a file with at most this many matches, and says how many. With lines around them, those that do
-/// not follow each other are set apart.
+/// Writes the lines of a file with at most this many matches, and returns how many. Groups of lines that are not
+/// adjacent are separated.
 fn write(out: &mut String, file: &str, lines: &[Line], most: usize, is_apart: bool) -> usize {
     let mut told = 0;
     let mut last = None;

@@ -1,4 +1,4 @@
-//! `str_replace_based_edit_tool`: reading and editing in one tool, as some models were trained to do it.
+//! `str_replace_based_edit_tool`: reading and editing in one tool, which some models were trained on.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::edit::{Occurrences, replace};
 use super::insert::insert;
 use super::list::{ListRequest, listed};
-use super::read::{Lines, read};
+use super::read::{LineRange, read};
 use super::write::write;
 use super::{OfferedTo, Tool, number, object, text};
 use crate::parsed_call::{Answer, ParsedCall, Patterns, input, whole};
@@ -44,7 +44,7 @@ pub(super) const TOOL: Tool = Tool {
     begin,
 };
 
-/// How deep a folder is shown.
+/// How many levels of a folder are listed.
 const LEVELS: usize = 2;
 
 #[derive(Deserialize)]
@@ -98,14 +98,14 @@ fn begin(given: &Value) -> Result<ParsedCall, String> {
 fn view(workbench: &Workbench<'_>, path: &str, range: Option<(usize, Option<usize>)>) -> Answer {
     if workbench.is_folder(path) {
         let name = path.trim_end_matches('/');
-        // Brackets and the like are parts of the name here.
+        // The name is literal: its special characters are escaped.
         let literal = name.replace('[', "[[]").replace('{', "[{]").replace('*', "[*]").replace('?', "[?]");
         let depth = (literal == name).then_some(LEVELS);
         let within = Patterns(if workbench.is_root(path) { Vec::new() } else { vec![format!("{literal}/**")] });
         return listed(workbench, &ListRequest { within, depth, from: 0 });
     }
     let (from, to) = range.unwrap_or((1, None));
-    read(workbench, path, &Lines { from, to, more: |next| format!("go on with `view_range`: [{next}, -1]") })
+    read(workbench, path, &LineRange { from, to, more: |next| format!("go on with `view_range`: [{next}, -1]") })
 }
 
 /// The first and the last line; -1 is the end.

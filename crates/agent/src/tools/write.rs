@@ -33,7 +33,7 @@ fn run(Input { path, content }: Input, workbench: &mut Workbench<'_>) -> Answer 
     write(workbench, &path, content)
 }
 
-/// Makes this the whole text of a file.
+/// Writes this text as a whole file.
 pub(super) fn write(workbench: &mut Workbench<'_>, path: &str, content: String) -> Answer {
     let path = workbench.path(path)?;
     let is_new = workbench.tree().read(&path).is_none();

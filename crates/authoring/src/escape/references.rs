@@ -1,29 +1,29 @@
-//! What forges, build services and git read into plain words: mentions, references to issues and other things of a forge,
-//! instructions to skip checks, trailers. Each is broken by a character that has no width, or by `%` escapes in an address.
+//! Breaks what forges, build services and git parse in plain text: mentions, references to issues and the like,
+//! instructions to skip checks, trailers. Each is broken by a zero-width character, or by `%` escapes in an address.
 
 use std::fmt::Write as _;
 
-/// Breaks a reference: it has no width, and belongs to no name, number or entity.
+/// Breaks a reference: it is invisible, and part of no name, number or entity.
 pub(super) const JOINER: char = '\u{2060}';
 
-/// Named entities that stand for no part of a reference.
+/// Named entities that cannot stand for a part of a reference.
 const ENTITIES: [&str; 14] =
     ["amp", "lt", "gt", "quot", "apos", "nbsp", "hellip", "mdash", "ndash", "copy", "reg", "times", "rarr", "larr"];
 
-/// Parts of an address before the number of something on a forge.
+/// Path segments before the number of something on a forge.
 const NUMBERED: [&str; 8] =
     ["/issues/", "/issue/", "/pull/", "/pulls/", "/merge_requests/", "/discussions/", "/epics/", "/work_items/"];
 
-/// What may not stand in an address, or ends one that a text goes on after.
+/// Characters that may not occur in an address, or end one in running text.
 fn ends_address(c: char) -> bool {
     c.is_whitespace() || matches!(c, '(' | ')' | '<' | '>' | '"' | '`' | '[' | ']')
 }
 
 /// Breaks mentions and references: `@name`, `#1`, `!1`, `GH-1`, `%milestone`, `~label`, `&1`, addresses of issues, and
-/// entities that could stand for any of it.
+/// entities that could stand for any of these.
 pub(super) fn broken(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    // Where the word began that could be an address.
+    // Where the current word began, which could be an address.
     let mut word = 0;
     let mut is_address = false;
     let mut before = ' ';
@@ -39,7 +39,7 @@ pub(super) fn broken(text: &str) -> String {
         let is_word = before.is_ascii_alphanumeric() || before == '_';
         match c {
             '@' if is_address && before == '/' && next.is_some() => out.push_str("%40"),
-            // After a letter it is an e-mail address.
+            // After a letter it belongs to an e-mail address.
             '@' if next.is_some() && !is_word => broken_after(&mut out, c),
             c if is_address && c.is_ascii_digit() && names_number(&text[word..at]) => {
                 // Writing to a string cannot fail.
@@ -64,19 +64,19 @@ fn broken_after(out: &mut String, c: char) {
     out.push(JOINER);
 }
 
-/// Whether the number of something on a forge follows this much of an address.
+/// Whether an address up to here is followed by the number of something on a forge.
 fn names_number(address: &str) -> bool {
     address.ends_with('#') || NUMBERED.iter().any(|part| address.ends_with(part))
 }
 
-/// Whether the `GH` or `GL` of `GH-1` stands here.
+/// Whether this ends with the `GH` or `GL` of `GH-1`.
 fn is_prefix(before: &str) -> bool {
     let Some((rest, prefix)) = before.split_at_checked(before.len().saturating_sub(2)) else { return false };
     let is_free = !rest.ends_with(|c: char| c.is_ascii_alphanumeric());
     is_free && ["GH", "GL"].iter().any(|known| prefix.eq_ignore_ascii_case(known))
 }
 
-/// Whether an entity goes on here, after its `&`, that could stand for part of a reference.
+/// Whether what follows an `&` is an entity that could stand for a part of a reference.
 fn is_entity(rest: &str) -> bool {
     if rest.starts_with('#') {
         return true;
@@ -85,8 +85,8 @@ fn is_entity(rest: &str) -> bool {
     end > 0 && rest[end..].starts_with(';') && !ENTITIES.contains(&&rest[..end])
 }
 
-/// Breaks what build services and git look for in any text, in code too: `[skip ci]` and its variants, `***NO_CI***`,
-/// `skip-checks: true`, and trailers that attest something (`Signed-off-by: …`).
+/// Breaks what build services and git look for in any text, including code: `[skip ci]` and its variants,
+/// `***NO_CI***`, `skip-checks: true`, and trailers that attest something (`Signed-off-by: …`).
 pub(super) fn unheeded(text: &str) -> String {
     let lines: Vec<String> = text.split('\n').map(|line| untrailed(&unskipped(line))).collect();
     lines.join("\n")
@@ -121,7 +121,7 @@ fn names_skip(inner: &str) -> bool {
     inner.contains("skip") || words == ["ci", "no"]
 }
 
-/// A line that is no trailer that attests something, nor our own.
+/// A line that is neither a trailer that attests something nor one of our own.
 fn untrailed(line: &str) -> String {
     let Some((key, value)) = line.split_once(':') else { return line.to_owned() };
     let name = key.trim().to_ascii_lowercase();
@@ -130,7 +130,7 @@ fn untrailed(line: &str) -> String {
     if attests && is_key { format!("{key}{JOINER}:{value}") } else { line.to_owned() }
 }
 
-/// A title that no forge takes for one of a draft, nor git for one of a fixup.
+/// A title that forges do not read as a draft's, nor git as a fixup's.
 pub(super) fn undrafted(title: &str) -> String {
     let opened = title.trim_start_matches(|c: char| !c.is_alphanumeric());
     for word in ["draft", "wip", "fixup!", "squash!", "amend!"] {
@@ -148,7 +148,7 @@ pub(super) fn undrafted(title: &str) -> String {
 mod tests {
     use super::*;
 
-    /// As it looks to a reader.
+    /// The text as rendered.
     fn seen(text: &str) -> String {
         text.replace(JOINER, "|")
     }

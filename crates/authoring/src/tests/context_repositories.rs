@@ -1,4 +1,4 @@
-//! What a job may read beside the docs.
+//! What a job may read besides the docs.
 
 use docent_agent::DocsSearch;
 use docent_llm::scripted::Scripted;
@@ -20,7 +20,7 @@ fn looks(tool: &str, input: serde_json::Value) -> Scripted {
     model
 }
 
-/// The answers to the calls of a job, in order.
+/// The results of a job's calls, in order.
 async fn answers(world: &World, job: &AgentJob) -> Vec<String> {
     let entries = world.store.entries(job.id, 0, 100).await.expect("reads");
     let answers = entries.iter().flat_map(crate::job_events).filter_map(|event| match event {

@@ -1,4 +1,4 @@
-//! The power cord of a process: pulled at its n-th write, it leaves what is durable as it is and lets nothing more
+//! The power cord of a process: when it is pulled at the n-th write, earlier writes stay durable and no later one gets
 //! through.
 
 use std::fmt;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
-use docent_forge::{Ending, NewRecord, PullRequests, Record, Request, State};
+use docent_forge::{Ending, NewPullRecord, PullRecord, PullRequestSpec, PullRequests, State};
 use docent_jobs::{
     ClaimRequest, Decide, Entry, EntryBody, JobQuery, Pruned, Pruning, Row, Store, WriteError, WriteGuards,
     WriteOutcome,
@@ -15,13 +15,13 @@ use docent_types::{AgentJob, JobId, ProjectId, StoreError, Timestamp};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-/// When the cord is pulled, counted in durable writes of the process: to the store and to the forge.
+/// When the cord is pulled, counted in durable writes of the process, to the store and to the forge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Pull {
     Never,
     /// Right before this write.
     Before(usize),
-    /// Right after it, before anybody hears that it was made.
+    /// Right after it, before its caller is answered.
     After(usize),
 }
 
@@ -41,12 +41,12 @@ impl Cord {
         Self::new(Pull::Never)
     }
 
-    /// Completes when the cord was pulled.
+    /// Completes when the cord is pulled.
     pub(super) async fn pulled(&self) {
         self.dead.cancelled().await;
     }
 
-    /// How many writes there were.
+    /// The number of writes.
     pub(super) fn writes(&self) -> usize {
         self.writes.load(Ordering::SeqCst)
     }
@@ -165,11 +165,16 @@ impl CordedPulls {
 
 #[async_trait]
 impl PullRequests for CordedPulls {
-    async fn open(&self, new: NewRecord) -> Result<Record, StoreError> {
+    async fn open(&self, new: NewPullRecord) -> Result<PullRecord, StoreError> {
         self.cord.write(self.pulls.open(new)).await
     }
 
-    async fn update(&self, project: &ProjectId, id: Uuid, request: &Request) -> Result<Option<Record>, StoreError> {
+    async fn update(
+        &self,
+        project: &ProjectId,
+        id: Uuid,
+        request: &PullRequestSpec,
+    ) -> Result<Option<PullRecord>, StoreError> {
         self.cord.write(self.pulls.update(project, id, request)).await
     }
 
@@ -180,19 +185,19 @@ impl PullRequests for CordedPulls {
         state: State,
         ending: Option<Ending>,
         at: Timestamp,
-    ) -> Result<Option<Record>, StoreError> {
+    ) -> Result<Option<PullRecord>, StoreError> {
         self.cord.write(self.pulls.end(project, id, state, ending, at)).await
     }
 
-    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<Record>, StoreError> {
+    async fn get(&self, project: &ProjectId, id: Uuid) -> Result<Option<PullRecord>, StoreError> {
         self.cord.read(self.pulls.get(project, id)).await
     }
 
-    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<Record>, StoreError> {
+    async fn by_head(&self, project: &ProjectId, head: &str) -> Result<Option<PullRecord>, StoreError> {
         self.cord.read(self.pulls.by_head(project, head)).await
     }
 
-    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<Record>, StoreError> {
+    async fn list(&self, project: &ProjectId, limit: u32) -> Result<Vec<PullRecord>, StoreError> {
         self.cord.read(self.pulls.list(project, limit)).await
     }
 }

@@ -1,6 +1,6 @@
 //! An agent writes documents, and what else its project's owner allows.
 
-use docent_agent::Files as _;
+use docent_agent::EditableTree as _;
 use serde_json::json;
 
 use super::model::{Planned, finish};

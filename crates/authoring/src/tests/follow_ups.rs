@@ -1,4 +1,4 @@
-//! What a job does when it is spoken to again.
+//! Follow-ups.
 
 use docent_agent::DocsSearch;
 use docent_forge::{ForgeError, State};
@@ -23,7 +23,7 @@ async fn a_follow_up_continues_the_branch_and_the_pull_request() {
     assert_eq!(world.commits(&job.source.branch).await.len(), 2);
     let pulls = world.pull_requests().await;
     assert_eq!(pulls.len(), 1);
-    // It tells of all that it holds, and is still called what it was opened for.
+    // It describes all that it holds, and keeps its title.
     for words in [RENAME, MORE, message(&first), message(&second)] {
         assert!(pulls[0].body.contains(words), "no `{words}` in {}", pulls[0].body);
     }

@@ -1,4 +1,4 @@
-//! A model that answers from what it is shown: the same transcript gives the same reply, in any process.
+//! A model whose reply depends on the request alone: the same transcript gives the same reply, in any process.
 
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
@@ -14,13 +14,13 @@ type Meanwhile = Box<dyn FnOnce() + Send>;
 /// The calls of one reply.
 type Calls = Vec<(&'static str, Value)>;
 
-/// Carries out a plan, reply by reply. It counts its own calls in the transcript to know how far it is, and where the
-/// transcript was cut, in the notes it took.
+/// Follows a plan, reply by reply. It counts its own calls in the transcript to find its position, and after a
+/// compaction those in its notes.
 pub(super) struct Planned {
     plan: Vec<Calls>,
     description: Description,
     notes_taken: Mutex<usize>,
-    /// What happens outside while the reply with this number is on its way, once.
+    /// What happens outside, once, while the reply with this number is in progress.
     meanwhile: Mutex<Vec<(usize, Meanwhile)>>,
     asked: Mutex<usize>,
 }
@@ -57,8 +57,8 @@ impl Planned {
         ])
     }
 
-    /// Twelve replies, some with several calls, one of them refused, with so little context that it has to take notes of
-    /// its work on the way.
+    /// Twelve replies, some with several calls, one of them refused, with so little context that the transcript must be
+    /// compacted.
     pub(super) fn twelve_steps(editor: Editor) -> Self {
         let todo = |status: &str| ("todo_write", json!({ "todos": [{ "content": "Rename it", "status": status }] }));
         let edit = |path: &str, old: &str, new: &str| match editor {
@@ -107,17 +107,17 @@ impl Planned {
         ])
     }
 
-    /// How often it took notes of its work.
+    /// The number of compactions.
     pub(super) fn notes_taken(&self) -> usize {
         *self.notes_taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// While the reply with this number, counted from 1, is on its way, this happens.
+    /// Runs `happens` while the reply with this number, counted from 1, is in progress.
     pub(super) fn meanwhile(&self, reply: usize, happens: impl FnOnce() + Send + 'static) {
         self.meanwhile.lock().unwrap_or_else(PoisonError::into_inner).push((reply, Box::new(happens)));
     }
 
-    /// How often it was asked.
+    /// The number of requests.
     pub(super) fn asked(&self) -> usize {
         *self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -130,13 +130,13 @@ pub(super) fn finish(title: &str, summary: &str) -> (&'static str, Value) {
 const TEXT_EDITOR: &str = "str_replace_based_edit_tool";
 const NOTES: &str = "Calls made: ";
 
-/// How many calls a request tells of.
+/// The number of calls in a request.
 fn calls_in(request: &Request) -> usize {
     let noted = |text: &str| text.rsplit_once(NOTES).and_then(|(_, rest)| rest.split_whitespace().next()?.parse().ok());
     let parts = request.messages.iter().flat_map(|message| &message.parts);
     let count = |part: &ContentPart| match part {
         ContentPart::ToolCall { .. } => 1,
-        // The log that notes are taken of has a line for each call.
+        // The text to be summarized has a line for each call.
         ContentPart::Text { text } => {
             noted(text).unwrap_or(0)
                 + text.lines().filter(|line| line.starts_with("- `") && line.contains("` {")).count()

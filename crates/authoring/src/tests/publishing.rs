@@ -1,4 +1,4 @@
-//! What shows outside, and what people do to it meanwhile.
+//! Effects outside, and what people do to them meanwhile.
 
 use docent_forge::State;
 use docent_llm::scripted::Scripted;
@@ -99,7 +99,7 @@ async fn changes_that_the_base_has_already_need_no_pull_request() {
     assert_eq!((ended.status, ended.pr_link.clone()), (JobStatus::Completed, None), "{}", message(&ended));
     assert!(message(&ended).contains("`main` holds these changes already"), "{}", message(&ended));
 
-    // What is done then is told of alone.
+    // Later work is described alone.
     world.forge_has(None);
     world.follows_up(&job, MORE).await;
     assert_eq!(world.works_on(&job).await.status, JobStatus::Completed);

@@ -1,4 +1,4 @@
-//! Others work on the repository, too.
+//! Others change the repository at the same time.
 
 use docent_forge::State;
 

@@ -1,4 +1,4 @@
-//! The plug is pulled at every write, and the job still ends as if nothing had been.
+//! The process is killed at every write, and the job still ends as if undisturbed.
 
 use docent_llm::Editor;
 use futures::FutureExt;
@@ -7,7 +7,7 @@ use super::cord::Pull;
 use super::model::Planned;
 use super::*;
 
-/// How a job ends that nobody disturbs.
+/// The result of an undisturbed job.
 #[derive(Debug, PartialEq)]
 pub(super) struct Undisturbed {
     tip: CommitId,
@@ -24,7 +24,7 @@ pub(super) async fn undisturbed(world: World) -> Undisturbed {
     Undisturbed { tip: world.tip(&job.source.branch).await, writes: cord.writes() }
 }
 
-/// Kills the process at `pull`, starts another one, and looks at what came of the job.
+/// Kills the process at `pull`, starts another one, and compares the job's result.
 async fn story(world: World, pull: Pull, mirrors_after: &str, expected: &Undisturbed) {
     let job = world.asks(RENAME).await;
     let cord = Cord::new(pull);
@@ -48,7 +48,7 @@ async fn a_job_taken_up_an_hour_later_leaves_one_commit_too() {
             let process = world.starts_with(&cord, "mirrors");
             cord.pulled().await;
             process.dies().await;
-            // What was pushed has its date from the journal; what was not may get a new one.
+            // A pushed commit has its date from the journal; an unpushed one may get a new date.
             world.clock.advance(Duration::from_secs(3600));
             let ended = world.works_on(&job).await;
             let expected = Undisturbed { tip: world.tip(&job.source.branch).await, writes };
@@ -158,7 +158,7 @@ async fn a_job_survives_a_second_kill_after_the_first() {
     }
 }
 
-/// A long job, to which somebody speaks while it works.
+/// A long job that gets a follow-up while it works.
 fn long(editor: Editor) -> (World, Arc<Planned>) {
     let model = Arc::new(Planned::twelve_steps(editor));
     let mut files = docs();
@@ -167,7 +167,7 @@ fn long(editor: Editor) -> (World, Arc<Planned>) {
     (World::of(Arc::clone(&model) as _, &files), model)
 }
 
-/// Asks for the long job, and for more while the sixth reply is on its way.
+/// Submits the long job, and a follow-up during the sixth reply.
 async fn asks_for_much(world: &World, model: &Planned) -> AgentJob {
     let job = world.asks("Rename the Widget").await;
     let (jobs, spoken_to) = (world.jobs.clone(), job.clone());
@@ -189,7 +189,7 @@ async fn a_long_job_of_a_model_that_knows_one_tool_for_editing_does_so_too() {
     torn_down(Editor::TextEditor, 4).await;
 }
 
-/// Kills a process at every write, or at every so many, and lets another one go on.
+/// Kills a process at every write, or at every n-th, and lets another one continue.
 async fn torn_down(editor: Editor, every: usize) {
     let (world, model) = long(editor);
     let job = asks_for_much(&world, &model).await;
@@ -318,8 +318,8 @@ async fn processes_that_live_for_a_moment_only_get_there_together() {
         while world.job(&job).await.status == JobStatus::Active {
             processes += 1;
             assert!(processes < 50, "it never ends");
-            // Claiming and, after the first, taking over; then one step that is written down, or the pull request and
-            // the job's end.
+            // Claiming, and from the second process on taking over; then one step that is recorded, or the pull request
+            // and the job's end.
             let writes = if processes == 1 { 2 } else { 4 };
             let cord = Cord::new(Pull::After(writes));
             let process = world.starts_with(&cord, "mirrors");

@@ -1,6 +1,6 @@
 //! The port's promises, kept on every forge.
 
-use docent_forge::{Forge, ForgeError, Request};
+use docent_forge::{Forge, ForgeError, PullRequestSpec};
 use serde_json::json;
 
 use super::imitation::Book;
@@ -50,11 +50,11 @@ async fn a_draft_that_a_person_made_ready_stays_ready() {
         (Host::Gitea, "WIP: Rename it", "New title"),
     ] {
         let (book, _server, forge) = imitated(host).await;
-        let asked = Request { draft: true, ..request() };
+        let asked = PullRequestSpec { draft: true, ..request() };
         let opened = forge.open(&asked).await.expect("opens");
         assert_eq!((opened.draft, book.title(opened.number).as_str()), (true, draft));
         let found = docent_forge::PullRequest { draft: false, ..opened };
-        forge.update(&found, &Request { title: "New title".to_owned(), ..asked }).await.expect("updates");
+        forge.update(&found, &PullRequestSpec { title: "New title".to_owned(), ..asked }).await.expect("updates");
         assert_eq!(book.title(found.number), ready, "{host:?}");
     }
 }
@@ -66,7 +66,7 @@ async fn labels_go_the_way_of_each_forge() {
     {
         let (book, _server, forge) = imitated(host).await;
         let labels = ["docs", "a,b", "new"].map(str::to_owned).to_vec();
-        let opened = forge.open(&Request { labels, ..request() }).await.expect("opens");
+        let opened = forge.open(&PullRequestSpec { labels, ..request() }).await.expect("opens");
         assert_eq!(book.labels(opened.number), expected, "{host:?}");
     }
 }
@@ -75,7 +75,8 @@ async fn labels_go_the_way_of_each_forge() {
 async fn a_branch_that_is_not_there_is_told_apart() {
     for host in ALL {
         let (_book, _server, forge) = imitated(host).await;
-        let error = forge.open(&Request { head: "docent/gone".to_owned(), ..request() }).await.expect_err("no branch");
+        let error =
+            forge.open(&PullRequestSpec { head: "docent/gone".to_owned(), ..request() }).await.expect_err("no branch");
         assert!(
             matches!(&error, ForgeError::HeadMissing { head } if head == "docent/gone"),
             "{host:?}: {}",

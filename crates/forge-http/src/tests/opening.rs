@@ -1,6 +1,6 @@
 //! What forges answer when a pull request is opened, beyond what an imitation of one plays.
 
-use docent_forge::{Forge, ForgeError, PullRequest, Request, State};
+use docent_forge::{Forge, ForgeError, PullRequest, PullRequestSpec, State};
 use serde_json::{Value, json};
 
 use super::server::{Answer, Server};
@@ -66,7 +66,7 @@ async fn a_plan_without_drafts_gets_a_ready_one() {
         _ => Answer::json(201, github_pull(4, "docent/a")),
     })
     .await;
-    let opened = forge(Github, &server).open(&Request { draft: true, ..request() }).await.expect("opens");
+    let opened = forge(Github, &server).open(&PullRequestSpec { draft: true, ..request() }).await.expect("opens");
     assert_eq!((opened.number, opened.draft, server.asked().len()), (4, false, 2));
 }
 
@@ -89,7 +89,7 @@ async fn labels_that_may_not_be_set_do_not_cost_the_pull_request() {
     })
     .await;
     for (host, server) in [(Github, &github), (Gitea, &gitea)] {
-        let request = Request { labels: vec!["docs".to_owned()], ..request() };
+        let request = PullRequestSpec { labels: vec!["docs".to_owned()], ..request() };
         let opened = forge(host, server).open(&request).await.expect("opens");
         assert_eq!((opened.number, opened.state), (4, State::Open), "{host:?}");
         assert!(server.lines().iter().any(|line| line.ends_with("/labels")));
@@ -203,7 +203,7 @@ async fn a_pull_request_that_is_gone_is_told_apart_from_a_repository_that_is() {
 #[tokio::test]
 async fn long_texts_are_cut_to_what_the_forge_takes() {
     let server = Server::saying(Answer::json(201, github_pull(1, "docent/a"))).await;
-    let long = Request { title: "ö".repeat(500), body: "ö".repeat(70_000), ..request() };
+    let long = PullRequestSpec { title: "ö".repeat(500), body: "ö".repeat(70_000), ..request() };
     forge(Github, &server).open(&long).await.expect("opens");
     let body = &server.asked()[0].body;
     let length = |key: &str| body[key].as_str().expect("a text").chars().count();

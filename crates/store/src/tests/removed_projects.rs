@@ -2,7 +2,7 @@
 
 use docent_access::conformance::sample_project;
 use docent_assistant::{ExportQuery, NewThread, QuestionFilter, ThreadKey, Threads, Turn};
-use docent_forge::{NewRecord, PullRequests, Request};
+use docent_forge::{NewPullRecord, PullRequestSpec, PullRequests};
 use docent_jobs::JobQuery;
 use docent_types::{Domain, Project, ProjectUid, ThreadId};
 use uuid::Uuid;
@@ -22,7 +22,7 @@ async fn project_with_a_past(store: &SqliteStore) -> Project {
     let project = Project { domain: Domain::parse("acme-docs").expect("a name"), ..sample_project("acme") };
     store.add(project.clone()).await.expect("the project is added");
     create(store, sample_job(1), key()).await.expect("a job is created");
-    let request = Request {
+    let request = PullRequestSpec {
         title: "Fix links".to_owned(),
         body: String::new(),
         head: "docent/1".to_owned(),
@@ -30,7 +30,7 @@ async fn project_with_a_past(store: &SqliteStore) -> Project {
         draft: false,
         labels: Vec::new(),
     };
-    let pull = NewRecord { id: Uuid::from_u128(5), project: project.id.clone(), request, created_at: NOW };
+    let pull = NewPullRecord { id: Uuid::from_u128(5), project: project.id.clone(), request, created_at: NOW };
     store.open(pull).await.expect("the pull request is opened");
     let thread = NewThread {
         id: THREAD,
