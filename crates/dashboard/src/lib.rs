@@ -1,7 +1,7 @@
-//! Server-rendered pages: for now those of the local forge's pull requests.
+//! Server-rendered pages: those of the local forge's pull requests.
 //!
-//! A pull request's link is unguessable and whoever has it may read the page, as with any link that is passed around.
-//! Updating, merging and closing need the project's admin key.
+//! A pull request's link is unguessable, and anyone who has it may read the page. Updating, merging and closing need
+//! the project's admin key.
 
 mod page;
 mod pulls;

@@ -10,7 +10,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// Files on a page.
 const FILES: usize = 50;
-/// Of each of them, at most.
+/// Most lines of each.
 const LINES_OF_EACH: usize = 400;
 const BYTES_OF_EACH: usize = 64 << 10;
 /// Of one that is looked at alone, at most.
@@ -18,7 +18,7 @@ const LINES_OF_ONE: usize = 2_000;
 /// Of changes on a page. Written as HTML they take up to seven times as much.
 const BYTES: usize = 512 << 10;
 
-/// What of the changes is looked at.
+/// The part of the changes to display.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Look {
     /// The beginning of each file's change, from this file on, counted from 0.
@@ -126,7 +126,7 @@ fn changes(look: &Look, diff: &Diff) -> Markup {
     }
 }
 
-/// `first` is the line of the change that is shown first, counted from 0.
+/// `first` is the first displayed line of the change, counted from 0.
 fn file_diff(file: &FileDiff, first: usize) -> Markup {
     let shown = file.unified.lines().count();
     let next = first + shown.max(1);

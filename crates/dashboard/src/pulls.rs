@@ -18,13 +18,13 @@ use uuid::Uuid;
 
 use crate::page::{self, Look};
 
-/// Pages in memory at a time, those that are still being sent included.
+/// Most pages in memory at a time, those still being sent included.
 const PAGES: usize = 64;
 
 const STYLE: &str = include_str!("pull.css");
 const SCRIPT: &str = include_str!("pull.js");
 
-/// What a path under `/pulls` names.
+/// The target of a path under `/pulls`.
 enum Route<'a> {
     Style,
     Script,
@@ -32,7 +32,7 @@ enum Route<'a> {
     Act { project: &'a str, id: &'a str, action: Action },
 }
 
-/// What is done to an open pull request.
+/// An action on an open pull request.
 #[derive(Debug, Clone, Copy)]
 enum Action {
     Merge,
@@ -75,7 +75,7 @@ pub struct PullPages {
     pages: Arc<Semaphore>,
 }
 
-/// A page that counts among those in memory until its last byte is sent.
+/// A page that counts as in memory until its last byte is sent.
 struct Page {
     html: String,
     _place: OwnedSemaphorePermit,
@@ -92,7 +92,7 @@ impl PullPages {
         Self { access, pulls, pages: Arc::new(Semaphore::new(PAGES)) }
     }
 
-    /// Answers what lies under `/pulls`; `None` for any other path.
+    /// Answers requests below `/pulls`; `None` for any other path.
     pub async fn answer(&self, request: &Request) -> Option<Response> {
         let segments = request.segments();
         if segments.first() != Some(&"pulls") {
@@ -135,7 +135,7 @@ impl PullPages {
                 "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; frame-ancestors 'none'; \
                  base-uri 'none'; form-action 'self'",
             ),
-            // The link is a secret of sorts: no other site is told of it.
+            // The link is a capability, so it must not be sent to other sites as a referrer.
             (REFERRER_POLICY, "no-referrer"),
             (CACHE_CONTROL, "no-store"),
         ];
@@ -187,7 +187,7 @@ impl PullPages {
     }
 }
 
-/// What of the changes a request asks for.
+/// The part of the changes that a request asks for.
 fn look(request: &Request) -> Result<Look, HttpError> {
     let number = |name| Ok::<_, HttpError>(request.query_number(name, 1..=u32::MAX, 1)? as usize - 1);
     Ok(match request.query("file") {

@@ -21,14 +21,14 @@ use crate::docs::Docs;
 use crate::live::Live;
 use crate::replies::Replies;
 
-/// Silence that is broken by a sign of life.
+/// Interval of keep-alive bytes on a silent stream.
 const SILENCE: Duration = Duration::from_secs(15);
 const BROKE_OFF: &str = "The answer broke off. Ask again.";
 const NO_LONGER_GOOD: &str = "The answer broke off, as the API key is no longer good. Ask again with another.";
 const THREAD_ID: HeaderName = HeaderName::from_static("x-thread-id");
 const THREAD_KEY: HeaderName = HeaderName::from_static("x-thread-key");
 
-/// What questions are answered with. Faces that share a server share this too.
+/// What every answer needs. The API versions of one server share it.
 #[derive(Debug, Clone)]
 pub struct Answering {
     pub assistant: Arc<Assistant>,
@@ -37,8 +37,8 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// Answers a question in the protocol of `encoder`. What goes wrong after this has returned is said in the stream, and so
-    /// is that the key is no longer good, which ends it.
+    /// Answers a question in the protocol of `encoder`. Later failures are events of the stream; so is the end of the
+    /// key's validity, which ends it.
     ///
     /// # Errors
     /// 404 for a thread that is not this site's, 429 when too many replies run, 503 when there are no docs to answer from.
@@ -84,8 +84,8 @@ impl Answering {
         Ok(response)
     }
 
-    /// Goes on with the reply of a chat from its beginning, in the protocol of `encoder`, whichever it was asked for in.
-    /// `None` when there is nothing to go on with for this client.
+    /// Resumes the reply of a chat from its beginning, in the protocol of `encoder`, which may differ from the one
+    /// before. `None` when this client has nothing to resume.
     pub fn resume<E: Encoder>(
         &self,
         chat: &str,
@@ -118,7 +118,7 @@ impl Answering {
     }
 }
 
-/// The events for as long as the key is good, and then an error. What makes them is dropped at once.
+/// The events for as long as the key is valid, and then an error. Their source is dropped at once.
 fn while_good(
     events: impl Stream<Item = StreamEvent> + Send + Unpin + 'static,
     mut key: KeyEnd,
@@ -129,7 +129,7 @@ fn while_good(
     let mut left = Some((events, ended));
     stream::poll_fn(move |cx| {
         let Some((events, ended)) = &mut left else { return Poll::Ready(None) };
-        // A reply that is at hand is told on: it comes to its end by itself.
+        // Events that are ready are still sent: the reply ends by itself.
         let event = events.poll_next_unpin(cx);
         if event.is_ready() || ended.poll_unpin(cx).is_pending() {
             return event;
@@ -145,7 +145,7 @@ fn frames(
     mut encoder: impl Encoder,
 ) -> impl Stream<Item = Bytes> + Send + 'static {
     framed(events, move |event, out| {
-        // An end without a last word must not look like an answer.
+        // A stream that ends without its last event must not look like a complete answer.
         let event = event.unwrap_or_else(|| StreamEvent::Error { sentence: BROKE_OFF.to_owned() });
         encoder.encode(&event, out);
         if encoder.ended() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

@@ -1,4 +1,4 @@
-//! The body of a question: read leniently where clients send back what they once received, strictly where a mistake
+//! The body of a question: lenient about fields that clients send back as they received them, strict where a mistake
 //! would change the answer.
 
 use docent_assistant::{ChatMessage, ContextItem, ContextKind};
@@ -17,9 +17,9 @@ const MOST_PASSAGES: u64 = 50;
 const USUAL_PASSAGES: u64 = 5;
 const LONGEST_PATH: usize = 200;
 
-/// A message, as one version of the API writes it.
+/// A message in the format of one API version.
 pub trait MessageBody: DeserializeOwned {
-    /// What the question has, in a sentence that says what a last message must be: `a part …`.
+    /// Completes the error about a last message without text: `a part …`.
     const WITH_TEXT: &'static str;
 
     /// Its id, which its client has chosen.
@@ -28,10 +28,10 @@ pub trait MessageBody: DeserializeOwned {
     /// The thread it belongs to, where unmodified SDK apps send that back.
     fn thread_id(&self) -> Option<&str>;
 
-    /// What it says; `None` when that is nothing. `place` is where it stands in the body.
+    /// Its text; `None` when it has none. `place` is its place in the body.
     ///
     /// # Errors
-    /// 400 when it cannot be read.
+    /// 400 when it cannot be parsed.
     fn said(self, place: &str) -> Result<Option<ChatMessage>, Refusal>;
 }
 
@@ -49,10 +49,10 @@ pub struct AskBody<M> {
     filter: Option<Object<FilterBody>>,
     context: Option<Vec<Object<ContextBody>>>,
     current_path: Option<String>,
-    /// The chat's id, which chat SDKs send and take a reply up again with. Whatever else stands here is none.
+    /// The chat's id, which chat SDKs send, and with which a reply is resumed. Any other value is ignored.
     #[serde(default, deserialize_with = "lenient")]
     id: Option<String>,
-    /// Chat SDKs say here why they ask; nobody else sends it.
+    /// Only chat SDKs send this field.
     trigger: Option<IgnoredAny>,
 }
 
@@ -71,7 +71,7 @@ enum ContextKindBody {
     TextSelection,
 }
 
-/// A question that holds to the rules.
+/// A question that was checked.
 #[derive(Debug)]
 pub struct Question {
     pub fp: String,
@@ -82,14 +82,14 @@ pub struct Question {
     pub filter: FilterBody,
     pub context: Vec<ContextItem>,
     pub current_path: Option<String>,
-    /// The chat it belongs to, when its replies can be taken up again.
+    /// The chat it belongs to, if its replies can be resumed.
     pub chat: Option<ChatId>,
-    /// Whether the body is a chat SDK's.
+    /// Whether a chat SDK sent the body.
     pub by_sdk: bool,
 }
 
 impl<M: MessageBody> AskBody<M> {
-    /// Holds the body to the rules.
+    /// Checks the body.
     ///
     /// # Errors
     /// 400 naming the field.
@@ -127,7 +127,7 @@ impl<M: MessageBody> AskBody<M> {
                 )));
             }
         }
-        // Null asks for a new thread; a body without the field may still hold the id where SDK apps send it back.
+        // Null asks for a new thread; a body without the field may have the id where SDK apps send it back.
         let thread = match self.thread_id {
             Some(given) => given,
             None => self.messages.iter().rev().find_map(|Object(message)| message.thread_id().map(str::to_owned)),
@@ -135,7 +135,7 @@ impl<M: MessageBody> AskBody<M> {
         Ok(Question {
             fp,
             said: said(self.messages)?,
-            // What cannot be an id of ours is unknown, like one that was forgotten.
+            // An id that cannot be ours is treated like an expired one.
             thread: thread.as_deref().and_then(ThreadId::parse),
             thread_key: self.thread_key,
             passages: usize::try_from(passages).unwrap_or(usize::MAX),
@@ -148,7 +148,7 @@ impl<M: MessageBody> AskBody<M> {
     }
 }
 
-/// The conversation as plain text, without messages that say nothing.
+/// The conversation as plain text, without empty messages.
 fn said<M: MessageBody>(messages: Vec<Object<M>>) -> Result<Vec<ChatMessage>, Refusal> {
     let last = messages.len() - 1;
     let mut conversation = Vec::with_capacity(messages.len());
@@ -175,7 +175,7 @@ impl From<ContextBody> for ContextItem {
     }
 }
 
-/// A string, or nothing.
+/// A string; any other value is `None`.
 fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(match Value::deserialize(deserializer)? {
         Value::String(text) => Some(text),
@@ -183,7 +183,7 @@ fn lenient<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>,
     })
 }
 
-/// Tells null from a field that is not there.
+/// Distinguishes null from a missing field.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<String>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }

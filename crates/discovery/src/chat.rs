@@ -1,8 +1,8 @@
-//! The chat a question belongs to, and who may take up its reply.
+//! The chat that a question belongs to, and who may resume its reply.
 //!
-//! A chat's id is chosen by its client, and some clients send the same for all of their readers: the name of the site, or a
-//! word of their own. So an id opens a reply only to the address that began it, and not at all when it is a name that others
-//! know too, or was seen in two threads.
+//! A chat's id is chosen by its client, and some clients send the same for all of their readers, such as the name of
+//! the site. So an id gives access to a reply only from the address that began it, and not at all if it is a well-known
+//! name or was used in two threads.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
@@ -11,9 +11,9 @@ use std::num::NonZeroUsize;
 use docent_types::{Project, ProjectUid, ThreadId};
 use lru::LruCache;
 
-/// The longest id that is taken for one, in characters.
+/// The longest accepted id, in characters.
 pub const LONGEST_ID: usize = 200;
-/// How many ids are remembered with the thread they were first used in, and how many that were used in several.
+/// Capacity for ids with the thread they were first used in, and for ids that were used in several threads.
 const REMEMBERED: NonZeroUsize = NonZeroUsize::new(20_000).unwrap();
 
 /// A chat's id, as its client has chosen it: 1 to 200 characters.
@@ -31,32 +31,31 @@ impl ChatId {
     }
 }
 
-/// A chat as its reply is found by.
+/// The key by which a reply is found.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Chat {
     pub(crate) project: ProjectUid,
     pub(crate) id: ChatId,
-    /// Where its question came from, and where whoever takes the reply up must come from.
+    /// The address that the question came from, and that a resuming client must have.
     address: IpAddr,
 }
 
 impl Chat {
-    /// `None` when the id is a name that many know: the project's, the site's, or the asker's fingerprint (`fp`), where that
-    /// is known.
+    /// `None` when the id is well known: the project's, the site's, or the asker's fingerprint (`fp`), if given.
     pub(crate) fn of(project: &Project, id: ChatId, fp: Option<&str>, address: IpAddr) -> Option<Self> {
         let names = [Some(project.id.as_str()), Some(project.domain.as_str()), fp];
         let is_a_name = names.into_iter().flatten().any(|name| id.is(name));
         (!is_a_name).then_some(Self { project: project.uid, id, address })
     }
 
-    /// Whether it is this chat, wherever it is used from.
+    /// Whether the ids are equal, from whatever addresses.
     pub(crate) fn has_the_id_of(&self, other: &Self) -> bool {
         self.project == other.project && self.id == other.id
     }
 }
 
-/// In which threads chat ids were used, whatever address they came from. Two ids that are taken for one only cost a reply that
-/// cannot be taken up again, so 64 bits of each are enough.
+/// The thread in which each chat id was first used, from any address. 64 bits of each suffice: a collision only makes a
+/// reply not resumable.
 #[derive(Debug)]
 pub(crate) struct UsedIds {
     hasher: RandomState,
@@ -72,7 +71,7 @@ impl Default for UsedIds {
 }
 
 impl UsedIds {
-    /// Notes that a chat asks in a thread; says whether its id was used in no other.
+    /// Records that a chat asks in a thread; returns whether its id was used in no other.
     pub(crate) fn note(&mut self, chat: &Chat, thread: ThreadId) -> bool {
         let number = self.hasher.hash_one((&chat.project, &chat.id));
         if self.in_several.get(&number).is_some() {

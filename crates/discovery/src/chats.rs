@@ -1,4 +1,4 @@
-//! Replies that can be taken up again, and for how long they are kept without a reader.
+//! Resumable replies, and how long they are kept without a reader.
 //!
 //! ```text
 //!   asked ──▶ read ──last reader leaves──▶ kept ──somebody comes back──▶ read …
@@ -8,8 +8,8 @@
 //!           forgotten ◀─────────────────────┘
 //! ```
 //!
-//! A client that resumes asks for a running reply whenever its page is loaded, before there is any. That it asked is its
-//! word that it will come back after a reload, so its replies are worth a model call that nobody reads for a while.
+//! A client that resumes asks for a running reply whenever its page is loaded, even before there is any. That request
+//! declares that it will return after a reload, so for it a model call without a reader is kept running for a while.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -29,16 +29,16 @@ use crate::log::Log;
 use crate::resuming_chats::ResumingChats;
 use crate::shared_reply::{Absence, Reader, SharedReply, is_last};
 
-/// How long a reply without a reader is kept for a chat that has not said that it resumes. It does not go on in the
-/// meantime, and the model call is cancelled within the second that is promised.
+/// How long a reply without a reader is kept for a chat that has not declared that it resumes. It is not polled
+/// meanwhile, and its model call is cancelled within the promised second.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The replies that run, or wait to be read, by the chats they belong to.
+/// The replies that run, or wait to be read, by their chats.
 #[derive(Debug)]
 pub(crate) struct Chats {
     /// How long a reply is kept for a chat that has said that it resumes. Zero keeps none for longer than any other.
     patience: Duration,
-    /// How many replies of each project may wait, at their end, to be read.
+    /// Most completed replies of each project that wait to be read.
     unread_at_once: usize,
     state: Mutex<State>,
 }
@@ -46,7 +46,7 @@ pub(crate) struct Chats {
 #[derive(Debug, Default)]
 struct State {
     replies: HashMap<Arc<Chat>, Arc<SharedReply>>,
-    /// Those that came to their end without a reader, oldest first.
+    /// Those that completed without a reader, oldest first.
     unread: Vec<(Arc<Chat>, Arc<SharedReply>)>,
     declared: ResumingChats,
     used: UsedIds,
@@ -57,8 +57,8 @@ impl Chats {
         Self { patience, unread_at_once, state: Mutex::default() }
     }
 
-    /// A reply of this chat begins, in the place of the one before it. Gives the reply back when the chat's id was used in
-    /// another thread: then nobody takes up a reply under it, this one or another.
+    /// Begins a reply of this chat, which replaces the one before. Returns it as `Err` when the chat's id was used in
+    /// another thread: then no reply under that id is resumable.
     pub(crate) fn begin(
         self: &Arc<Self>,
         chat: Chat,
@@ -81,13 +81,13 @@ impl Chats {
             state.unread.retain(|(_, reply)| !Arc::ptr_eq(reply, before));
         }
         drop(state);
-        // Nobody can come back to it.
+        // It can no longer be resumed.
         before.iter().for_each(SharedReply::abandon_if_deserted);
         Ok(ChatReader { reader, chat, chats: Arc::clone(self), draining })
     }
 
-    /// The reply to go on with, from its beginning, and the word of the chat that it resumes. None when there is nothing
-    /// to resume.
+    /// The running reply, from its beginning; also records that the chat resumes. `None` when there is nothing to
+    /// resume.
     pub(crate) fn resume(self: &Arc<Self>, chat: &Chat, draining: Draining) -> Option<ChatReader> {
         let mut state = self.state();
         state.declared.declare(chat, Instant::now());
@@ -97,7 +97,7 @@ impl Chats {
         Some(ChatReader { reader, chat, chats: Arc::clone(self), draining })
     }
 
-    /// There is nothing to resume of this reply any more.
+    /// Makes this reply not resumable.
     fn forget(&self, chat: &Chat, reply: &Arc<SharedReply>) {
         self.state().forget(chat, reply);
     }
@@ -108,7 +108,7 @@ impl Chats {
         let declared = !self.patience.is_zero() && state.declared.knows(chat, Instant::now());
         let is_known = state.knows(chat, reply);
         drop(state);
-        // Without a runtime nobody is going to come back.
+        // Without a runtime, no client can return.
         let Some(handle) = Handle::try_current().ok().filter(|_| is_known) else {
             self.give_up(chat, reply, absence);
             return;
@@ -117,10 +117,10 @@ impl Chats {
         handle.spawn(kept.for_a_while(declared, draining));
     }
 
-    /// Drops a reply, unless somebody came back.
+    /// Drops a reply, unless a reader returned.
     fn give_up(&self, chat: &Chat, reply: &Arc<SharedReply>, absence: Absence) {
         let mut state = self.state();
-        // Under the lock nobody comes.
+        // No reader can join while the lock is held.
         if !reply.is_still(absence) {
             return;
         }
@@ -129,7 +129,7 @@ impl Chats {
         reply.abandon();
     }
 
-    /// A reply came to its end without a reader. Where too many wait for one, the oldest is forgotten.
+    /// A reply completed without a reader. If too many wait for one, the oldest is dropped.
     fn is_unread(&self, chat: &Arc<Chat>, reply: &Arc<SharedReply>) {
         let mut state = self.state();
         if !state.knows(chat, reply) {
@@ -162,7 +162,7 @@ impl State {
         }
     }
 
-    /// Forgets the replies under a chat's id, whatever address they were asked for from. Gives them.
+    /// Removes the replies under a chat's id, from any address, and returns them.
     fn close(&mut self, chat: &Chat) -> Vec<Arc<SharedReply>> {
         self.unread.retain(|(known, _)| !known.has_the_id_of(chat));
         self.replies.extract_if(|known, _| known.has_the_id_of(chat)).map(|(_, reply)| reply).collect()
@@ -178,7 +178,7 @@ struct DetachedReply {
 }
 
 impl DetachedReply {
-    /// Until somebody reads it, its time is over, or the server drains.
+    /// Until a reader joins, its time is over, or the server drains.
     async fn for_a_while(self, declared: bool, draining: Draining) {
         let time = if declared { self.chats.patience } else { GRACE };
         let visited = async {
@@ -197,7 +197,7 @@ impl DetachedReply {
     }
 }
 
-/// Somebody who reads a reply of a chat.
+/// A reader of a chat's reply.
 pub(crate) struct ChatReader {
     reader: Reader,
     chat: Arc<Chat>,

@@ -8,17 +8,17 @@ use async_trait::async_trait;
 use docent_search::{Indexes, Snapshot};
 use docent_types::{Project, Refusal, RefusalKind};
 
-/// Where the docs to answer from come from.
+/// The source of the docs to answer from.
 #[async_trait]
 pub trait Docs: Send + Sync + fmt::Debug + 'static {
-    /// The project's docs as they are at this moment.
+    /// The project's docs in their current state.
     ///
     /// # Errors
-    /// What the caller can do when they cannot be had: mostly to come back later, because they are still being read.
+    /// A refusal with the remedy: mostly to retry later, because the docs are still being indexed.
     async fn snapshot(&self, project: &Project) -> Result<Arc<Snapshot>, Refusal>;
 }
 
-/// How long a caller waits for docs that are not there, before it asks again.
+/// Value of `Retry-After` while docs are missing.
 const LATER: Duration = Duration::from_secs(5);
 
 #[async_trait]

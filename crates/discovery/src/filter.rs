@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Which pages to look at; a field that is left out or null admits all.
+/// Which pages to search; a field that is missing or null matches all.
 #[derive(Debug, Default, Clone, PartialEq, Eq, Deserialize)]
 pub struct FilterBody {
     pub version: Option<String>,

@@ -1,11 +1,11 @@
-//! What all endpoints under `/discovery` do alike, whichever version of the API they belong to.
+//! What all endpoints under `/discovery` have in common, in all versions of the API.
 //!
-//! The versions differ in how a message is written and in which protocol the reply is streamed. All else of a question is
-//! the same, and is here once, so that neither version can grow rules of its own:
+//! The versions differ in the format of a message and in the protocol of the stream. The rest of a question is here
+//! once, so that the versions cannot diverge:
 //!
 //! | file | what |
 //! |---|---|
-//! | `readers.rs` | who gets in with which key, and which pages' scripts may read the answer |
+//! | `readers.rs` | which keys are admitted, and which pages' scripts may read the answer |
 //! | `ask_body.rs`, `part.rs`, `filter.rs` | the body of a question and its rules |
 //! | `answering.rs` | from a question to the answer's head and its stream |
 //! | `replies.rs`, `live.rs` | how many replies run at a time, and what became of them |
@@ -39,6 +39,6 @@ pub use message_part::{MessagePart, texts};
 pub use readers::{Readers, is_shared, preflight};
 pub use replies::{Replies, ReplyCounts};
 
-/// How large a body of these endpoints may be, in bytes: chat clients send the whole conversation with every question,
-/// sources and all.
+/// Largest body of these endpoints, in bytes: chat clients send the whole conversation with every question, including
+/// sources.
 pub const LARGEST_BODY: usize = 4 * 1024 * 1024;

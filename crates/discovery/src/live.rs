@@ -1,4 +1,4 @@
-//! A reply that is being made.
+//! A reply in progress.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -9,12 +9,12 @@ use futures::stream::BoxStream;
 
 use crate::permit::{Permit, ReplyOutcome};
 
-/// The events of a reply, and the permit it holds while they come.
+/// The events of a reply, and the permit it holds meanwhile.
 ///
-/// Ends after the last word. Dropping it before that is what cancels the model call.
+/// Ends after the last event. Dropping it before that cancels the model call.
 pub(crate) struct Live {
     events: BoxStream<'static, StreamEvent>,
-    /// `None` once the last word was said. Apart, for nobody looks into it until then.
+    /// `None` after the last event. Boxed, because it is not used until then.
     permit: Option<Box<Permit>>,
 }
 
@@ -35,7 +35,7 @@ impl Stream for Live {
         let event = ready!(self.events.as_mut().poll_next(cx));
         let outcome = match &event {
             Some(StreamEvent::Finish { .. }) => ReplyOutcome::Finished,
-            // An end without a last word must not count as an answer.
+            // A stream that ends without its last event counts as failed.
             Some(StreamEvent::Error { .. }) | None => ReplyOutcome::Failed,
             Some(_) => return Poll::Ready(event),
         };

@@ -1,25 +1,25 @@
-//! What a reply has said so far, for whoever reads it from the beginning.
+//! The events of a reply so far, for readers that begin later.
 //!
-//! Every reply that runs has one, and few are ever read a second time, so it is kept small.
+//! Every running reply has one, and few are read a second time, so it is kept small.
 
 use std::sync::Arc;
 
 use docent_types::StreamEvent;
 
-/// The events of a reply in order. Its text is kept once, and is told again in one piece where it came in many.
+/// The events of a reply in order. Its text is stored once, and replayed in one piece where it came in many.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
-    entries: Vec<Entry>,
-    /// All text there was, whichever part of the reply it belongs to.
+    entries: Vec<LogEntry>,
+    /// All text, of all parts of the reply.
     text: String,
-    /// The text that the last entry is of: it may still grow, and nobody looks at the entry for that.
+    /// The text part of the last entry, while it may still grow. Cached, to avoid looking at the entry.
     open: Option<Arc<str>>,
 }
 
 #[derive(Debug)]
-enum Entry {
-    /// A run of deltas of one text: where in all the text it ends, once another entry follows. It begins where the one before
-    /// has ended.
+enum LogEntry {
+    /// Consecutive deltas of one text: the offset of their end in all text, set when another entry follows. They begin
+    /// at the end of the previous ones.
     Text {
         id: Arc<str>,
         to: usize,
@@ -27,51 +27,51 @@ enum Entry {
     Other(Box<StreamEvent>),
 }
 
-/// How far somebody has read. The beginning is the default.
+/// A reader's position. The default is the beginning.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cursor {
     entry: usize,
-    /// How much of all the text was read.
+    /// How much of all text was read.
     text: usize,
 }
 
 impl Log {
-    /// Takes note of an event. A sign of life says nothing, and is forgotten.
+    /// Appends an event. Keep-alive events are not recorded.
     pub(crate) fn push(&mut self, event: &StreamEvent) {
         let entry = match event {
             StreamEvent::TextDelta { id, text } => {
                 if self.open.as_ref().is_none_or(|open| !Arc::ptr_eq(open, id) && open != id) {
                     self.close();
-                    self.entries.push(Entry::Text { id: Arc::clone(id), to: 0 });
+                    self.entries.push(LogEntry::Text { id: Arc::clone(id), to: 0 });
                     self.open = Some(Arc::clone(id));
                 }
                 return self.text.push_str(text);
             }
             StreamEvent::KeepAlive => return,
-            other => Entry::Other(Box::new(other.clone())),
+            other => LogEntry::Other(Box::new(other.clone())),
         };
         self.close();
         self.entries.push(entry);
     }
 
-    /// Nothing is added any more to the text that is open.
+    /// Ends the open text.
     fn close(&mut self) {
         if self.open.take().is_some()
-            && let Some(Entry::Text { to, .. }) = self.entries.last_mut()
+            && let Some(LogEntry::Text { to, .. }) = self.entries.last_mut()
         {
             *to = self.text.len();
         }
     }
 
-    /// What comes next for somebody who has read so far; `None` at the end of the log.
+    /// The next event for a reader at this position; `None` at the end of the log.
     pub(crate) fn next(&self, cursor: &mut Cursor) -> Option<StreamEvent> {
-        // As nearly always.
+        // The usual case.
         if *cursor == self.end() {
             return None;
         }
         loop {
             let event = match self.entries.get(cursor.entry)? {
-                Entry::Text { id, to } => {
+                LogEntry::Text { id, to } => {
                     let is_open = self.open.is_some() && cursor.entry + 1 == self.entries.len();
                     let to = if is_open { self.text.len() } else { *to };
                     if cursor.text < to {
@@ -85,14 +85,14 @@ impl Log {
                     cursor.entry += 1;
                     continue;
                 }
-                Entry::Other(event) => StreamEvent::clone(event),
+                LogEntry::Other(event) => StreamEvent::clone(event),
             };
             cursor.entry += 1;
             return Some(event);
         }
     }
 
-    /// Where somebody is who has read everything.
+    /// The position behind the last event.
     pub(crate) fn end(&self) -> Cursor {
         Cursor { entry: self.entries.len() - usize::from(self.open.is_some()), text: self.text.len() }
     }

@@ -13,7 +13,7 @@ pub struct MessagePart {
     text: Option<Value>,
 }
 
-/// The texts among the parts. `place` is where the parts stand in the body, for whoever must be told.
+/// The texts among the parts. `place` is the place of the parts in the body, for errors.
 ///
 /// # Errors
 /// 400 for a part of the type `text` without a text.

@@ -1,4 +1,4 @@
-//! How many replies run, and what became of them.
+//! How many replies run, and how they ended.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ pub(crate) struct Counters {
     pub(crate) refused: AtomicU64,
 }
 
-/// The right of a reply to run: one of those that its project may have at a time.
+/// The permit of a reply to run: one of a limited number for its project.
 #[derive(Debug)]
 pub(crate) struct Permit {
     counters: Arc<Counters>,
@@ -23,7 +23,7 @@ pub(crate) struct Permit {
     outcome: ReplyOutcome,
 }
 
-/// How far a reply came.
+/// How a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReplyOutcome {
     NotBegun,

@@ -1,7 +1,7 @@
-//! Who gets in, and which scripts may read what is answered.
+//! Admission of readers, and which scripts may read the answer.
 //!
-//! An assistant key is in everybody's browser, so every answer can be read from pages of any origin, errors included;
-//! unless the key lists origins, and then only from those.
+//! An assistant key is public in browsers, so scripts on pages of any origin may read every answer, errors included;
+//! unless the key lists origins, and then only those.
 
 use docent_access::{Access, AccessError, Credentials, Denial, Principal, Scope};
 use docent_types::CallError;
@@ -9,22 +9,23 @@ use docent_web::cors::{self, Origins};
 use docent_web::{HttpError, Methods, Request, Response};
 use http::header::{AUTHORIZATION, ORIGIN};
 
-/// What scripts may read besides the body.
+/// The headers that scripts may read.
 const EXPOSED: &str = "X-Thread-Id, X-Thread-Key, X-Request-Id, Retry-After, RateLimit";
 
-/// Whether browsers may ask this from pages of anybody's: whatever lies under `/discovery`, paths that are none included.
+/// Whether scripts of any page may request this: everything below `/discovery`, unknown paths included.
 pub fn is_shared(request: &Request) -> bool {
     request.segments().first() == Some(&"discovery")
 }
 
-/// The answer to OPTIONS. A preflight shows no key, so any page may ask; what it then gets to read is up to the key.
+/// The answer to OPTIONS. A preflight has no key, so it is answered for any page; the key decides about the request
+/// itself.
 pub fn preflight(request: &Request, methods: Methods) -> Response {
     let mut response = cors::preflight(request.headers(), methods, &Origins::Any);
     Readers::any().share(request, &mut response);
     response
 }
 
-/// The pages whose scripts may read an answer: any, until the key is known.
+/// The origins whose scripts may read an answer: any, until the key is known.
 #[derive(Debug)]
 pub struct Readers(Origins);
 
@@ -33,7 +34,7 @@ impl Readers {
         Self(Origins::Any)
     }
 
-    /// Lets a caller with an assistant key in to the docs of a domain, and narrows the readers to those of the key.
+    /// Admits a caller with an assistant key to the docs of a domain, and restricts the origins to those of the key.
     ///
     /// # Errors
     /// Those of [`Access::assistant`], as answers.
@@ -48,14 +49,14 @@ impl Readers {
                 let listed = principal.key.grant.allow_origin.iter().map(|origin| origin.as_str().to_owned());
                 self.0 = Origins::Only(listed.collect());
             }
-            // The page's script is not among those the key is for, and reads not even why.
+            // The page's origin is not on the key's list, so its script may not even read the error.
             Err(AccessError::Denied(Denial::Origin)) => self.0 = Origins::Only(Vec::new()),
             Err(_) => {}
         }
         Ok(admitted.map_err(CallError::from)?)
     }
 
-    /// Says on an answer who may read it.
+    /// Sets the CORS headers of an answer.
     pub fn share(&self, request: &Request, response: &mut Response) {
         cors::share(request.headers(), response.headers_mut(), &self.0, EXPOSED);
     }

@@ -1,7 +1,7 @@
-//! The replies of a server: how many run at a time, what became of them, and which can be taken up again.
+//! The replies of a server: how many run at a time, how they ended, and which can be resumed.
 //!
-//! A reply holds a model call for as long as it runs. A site that is asked more than its share is told so at once: to wait
-//! in a queue for an answer that then takes its time is worse than to ask again.
+//! A reply holds a model call for as long as it runs. A site beyond its limit is refused at once: waiting in a queue
+//! for an answer that takes time itself is worse than asking again.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
@@ -12,15 +12,15 @@ use docent_types::{ProjectUid, QuotaStatus, Refusal, RefusalKind};
 use crate::chats::Chats;
 use crate::permit::{Counters, Permit};
 
-/// Replies of one project at a time, where nobody says otherwise.
+/// Default limit of concurrent replies of one project.
 const USUAL: usize = 100;
-/// When to ask again: replies end all the time, and most within seconds.
+/// Value of `Retry-After`: replies end all the time, most within seconds.
 const SOON: Duration = Duration::from_secs(2);
 
-/// How long a reply that nobody reads goes on for a chat that resumes, where nobody says otherwise.
+/// Default time that a reply without a reader continues for a chat that resumes.
 const USUAL_PATIENCE: Duration = Duration::from_secs(30);
 
-/// The replies of a server. Clones are of the same server.
+/// The replies of a server. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Replies {
     at_once: usize,
@@ -28,18 +28,18 @@ pub struct Replies {
     pub(crate) chats: Arc<Chats>,
 }
 
-/// What there is to tell of a server's replies since it started.
+/// Counters of a server's replies since it started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyCounts {
-    /// Running at this moment, read or not.
+    /// Currently running, with or without a reader.
     pub running: u64,
-    /// Came to their end.
+    /// Completed.
     pub finished: u64,
     /// Ended in an error.
     pub failed: u64,
-    /// Were left by their readers, and cancelled before their end.
+    /// Cancelled after their readers left.
     pub left: u64,
-    /// Were refused because too many were running.
+    /// Refused because too many were running.
     pub refused: u64,
 }
 
@@ -50,15 +50,15 @@ impl Default for Replies {
 }
 
 impl Replies {
-    /// At most `most` replies of each project at a time.
+    /// At most `most` concurrent replies of each project.
     pub fn at_once(most: usize) -> Self {
         let chats = Arc::new(Chats::new(USUAL_PATIENCE, most));
         Self { at_once: most, counters: Arc::default(), chats }
     }
 
-    /// For how long a reply that nobody reads goes on, and then waits to be read, when its chat has said that it resumes;
-    /// 30 seconds unless this says otherwise. Zero cancels what nobody reads as soon as for any other chat. Only for
-    /// replies that begin with what this returns.
+    /// How long a reply without a reader continues, and then waits to be read, when its chat has declared that it
+    /// resumes. The default is 30 seconds. With zero it is cancelled as soon as for any other chat. Applies only to
+    /// replies begun with the returned value.
     #[must_use]
     pub fn resumable_for(mut self, patience: Duration) -> Self {
         self.chats = Arc::new(Chats::new(patience, self.at_once));
@@ -78,7 +78,7 @@ impl Replies {
         }
     }
 
-    /// Takes a permit for a reply, which is free again when it is dropped.
+    /// Takes a permit for a reply; it is released on drop.
     ///
     /// # Errors
     /// 429 when the project has none left.

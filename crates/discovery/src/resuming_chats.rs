@@ -1,4 +1,4 @@
-//! Which chats have said that they resume.
+//! The chats that have declared that they resume.
 
 use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroUsize;
@@ -9,13 +9,12 @@ use tokio::time::Instant;
 
 use crate::chat::Chat;
 
-/// How long a chat's word holds after it was last heard of.
+/// How long a declaration is valid after the chat's last request.
 const HOLDS: Duration = Duration::from_secs(60 * 60);
-/// How many chats are remembered.
+/// Capacity.
 const MOST: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
 
-/// The chats that asked for a running reply of theirs. Two that are taken for one only cost a reply that is kept longer,
-/// so 64 bits of each are enough.
+/// The chats that asked for a running reply. 64 bits of each suffice: a collision only keeps a reply for longer.
 #[derive(Debug)]
 pub(crate) struct ResumingChats {
     hasher: RandomState,
@@ -33,7 +32,7 @@ impl ResumingChats {
         self.heard.put(self.hasher.hash_one(chat), now);
     }
 
-    /// A chat was heard of in another way: what it said before holds longer.
+    /// Extends the validity of a chat's declaration after another request of it.
     pub(crate) fn refresh(&mut self, chat: &Chat, now: Instant) {
         if self.knows(chat, now) {
             self.declare(chat, now);

@@ -1,4 +1,4 @@
-//! One reply and all who read it.
+//! One reply and its readers.
 //!
 //! ```text
 //!                      ┌─▶ reader at the end of the log ──polls──▶ the reply being made
@@ -7,9 +7,9 @@
 //!        └──────────────────────── each event, once ◀──────────────────┘
 //! ```
 //!
-//! Nothing runs by itself: the reply comes on when a reader asks for more and has read all there is. So a slow reader
-//! that is alone slows the model, and what is kept is never more than the reply. When the reply wakes, all who wait for it
-//! are woken, for any one of them may be gone or busy.
+//! Nothing runs by itself: the reply is polled when a reader asks for more and has read the whole log. So a slow reader
+//! that is alone slows the model, and the log is never larger than the reply. When the reply wakes, all waiting readers
+//! are woken, because any of them may be gone or busy.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -25,35 +25,35 @@ use futures::{Stream, StreamExt};
 use crate::live::Live;
 use crate::log::{Cursor, Log};
 
-/// How many events a reply that nobody reads may have in one go, before others get their turn.
+/// Most events polled in a row without a reader, before other tasks get a turn.
 const AT_A_TIME: usize = 64;
 
-/// A reply that may have several readers, one after the other or at once.
+/// A reply that may have several readers, in sequence or concurrently.
 pub(crate) struct SharedReply {
     pub(crate) thread: ThreadId,
     state: Mutex<State>,
     waiting: Arc<WakeList>,
-    /// Wakes all who wait.
+    /// Wakes all waiting readers.
     waker: Waker,
 }
 
 struct State {
-    /// `None` once it came to its end, or was cancelled.
+    /// `None` after its end, or when it was cancelled.
     live: Option<Live>,
     log: Log,
     readers: usize,
-    /// How many readers there ever were.
+    /// The number of readers that ever joined.
     visits: u64,
-    /// Nobody can come any more.
+    /// No reader can join any more.
     abandoned: bool,
 }
 
-/// A moment without readers. It is over when one comes.
+/// A period without readers. It ends when one joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Absence(u64);
 
 impl SharedReply {
-    /// The reply, with the log that is to be kept of it, and its first reader.
+    /// The reply, with the log to keep of it, and its first reader.
     pub(crate) fn begin(live: Live, thread: ThreadId, log: Log) -> (Arc<Self>, Reader) {
         let state = State { live: Some(live), log, readers: 0, visits: 0, abandoned: false };
         let waiting = Arc::new(WakeList::default());
@@ -63,7 +63,7 @@ impl SharedReply {
         (reply, reader)
     }
 
-    /// One more reader, who begins at the beginning.
+    /// Another reader, who begins at the start.
     pub(crate) fn join(self: &Arc<Self>) -> Reader {
         let mut state = self.state();
         state.readers += 1;
@@ -74,12 +74,12 @@ impl SharedReply {
         Reader { reply: Arc::clone(self), cursor: Cursor::default(), number, left: false }
     }
 
-    /// Whether nobody came since, and somebody still can.
+    /// Whether no reader has joined since, and one still can.
     pub(crate) fn is_still(&self, absence: Absence) -> bool {
         self.state().absence() == Some(absence)
     }
 
-    /// Nobody new can come. [Abandons](Self::abandon) it when nobody reads it either.
+    /// No new reader can join. [Abandons](Self::abandon) it if it has no reader either.
     pub(crate) fn abandon_if_deserted(self: &Arc<Self>) {
         let is_deserted = self.state().absence().is_some();
         if is_deserted {
@@ -87,8 +87,8 @@ impl SharedReply {
         }
     }
 
-    /// Drops what is being made, and with it the model call, and what was said: nobody reads it or will. Whoever waits for
-    /// a reader need not any longer.
+    /// Drops the reply in progress, with its model call, and the log: there is no reader and never will be. Wakes the
+    /// tasks that wait for one.
     pub(crate) fn abandon(&self) {
         let mut state = self.state();
         state.abandoned = true;
@@ -98,7 +98,7 @@ impl SharedReply {
         self.waiting.wake_all();
     }
 
-    /// Lets the reply come on although nobody reads it. Gives whether it came to its end before somebody did.
+    /// Polls the reply without a reader. Returns whether it completed before one joined.
     pub(crate) async fn goes_on_alone(&self, absence: Absence) -> bool {
         poll_fn(|cx| {
             for _ in 0..AT_A_TIME {
@@ -118,7 +118,7 @@ impl SharedReply {
         .await
     }
 
-    /// Waits until somebody reads it again, or nobody can.
+    /// Waits until a reader joins, or none can any more.
     pub(crate) async fn is_visited(&self, absence: Absence) {
         poll_fn(|cx| {
             let seen = self.waiting.wakings();
@@ -131,10 +131,10 @@ impl SharedReply {
         .await;
     }
 
-    /// The next event of what is being made, which is in the log then. Ready with nothing when there is no more.
+    /// The next event of the reply in progress, which is appended to the log. Ready with `None` at the end.
     fn advance(&self, state: &mut State, waiter: u64, cx: &Context<'_>) -> Poll<Option<StreamEvent>> {
         let seen = self.waiting.wakings();
-        // Taken out, so that it is gone should it panic.
+        // Taken out, so that it is dropped if polling panics.
         let Some(mut live) = state.live.take() else { return Poll::Ready(None) };
         let polled = live.poll_next_unpin(&mut Context::from_waker(&self.waker));
         match &polled {
@@ -170,12 +170,12 @@ impl State {
     }
 }
 
-/// Whether nothing can come after an event.
+/// Whether this is always the last event.
 pub(crate) const fn is_last(event: &StreamEvent) -> bool {
     matches!(event, StreamEvent::Finish { .. } | StreamEvent::Error { .. })
 }
 
-/// One who reads a reply, from its beginning to its end.
+/// A reader of a reply, from its beginning to its end.
 pub(crate) struct Reader {
     reply: Arc<SharedReply>,
     cursor: Cursor,
@@ -189,7 +189,7 @@ impl Reader {
         &self.reply
     }
 
-    /// Reads no more. Gives the absence that begins when this was the last one.
+    /// Leaves the reply. Returns the absence that begins if this was the last reader.
     pub(crate) fn leave(&mut self) -> Option<Absence> {
         if mem::replace(&mut self.left, true) {
             return None;
@@ -199,7 +199,7 @@ impl Reader {
         state.readers -= 1;
         let (absence, others) = (state.absence(), state.readers > 0);
         drop(state);
-        // They may have waited for this one to ask.
+        // They may have waited for this one to poll.
         if others {
             self.reply.waiting.wake_all();
         }
@@ -235,18 +235,18 @@ impl Stream for Reader {
     }
 }
 
-/// Who waits for a reply to come on.
+/// The tasks that wait for the reply.
 #[derive(Default)]
 struct WakeList {
     wakers: Mutex<Wakers>,
-    /// How often all were woken.
+    /// How many times all were woken.
     wakings: AtomicU64,
 }
 
-/// Whom to wake, by their numbers.
+/// The wakers, by number.
 #[derive(Default)]
 struct Wakers {
-    /// Mostly there is one, and its place is at hand.
+    /// Mostly there is one, stored inline.
     one: Option<(u64, Waker)>,
     others: Vec<(u64, Waker)>,
 }
@@ -256,7 +256,7 @@ impl WakeList {
         self.wakings.load(Ordering::Acquire)
     }
 
-    /// Wakes this one the next time, or at once when all were woken since it saw so many wakings.
+    /// Registers a waker, or wakes it at once if all were woken since `seen` wakings.
     fn wait(&self, waiter: u64, seen: u64, waker: &Waker) {
         let mut wakers = self.wakers();
         if self.wakings() != seen {
@@ -282,7 +282,7 @@ impl WakeList {
     }
 
     fn wake_all(&self) {
-        // Counted under the lock: who is about to wait has either seen it, or is woken by it.
+        // Counted under the lock: a task about to wait has either seen it, or is woken by it.
         let mut wakers = self.wakers();
         self.wakings.fetch_add(1, Ordering::Release);
         let Wakers { one, others } = mem::take(&mut *wakers);

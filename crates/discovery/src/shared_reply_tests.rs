@@ -39,7 +39,7 @@ impl Script {
     }
 }
 
-/// Who plays the script, until dropped. Like most streams it remembers only the last waker it was shown.
+/// Plays the script, until dropped. Like most streams it remembers only the last waker.
 struct Actor(Script);
 
 impl Stream for Actor {
@@ -85,7 +85,7 @@ impl Client {
         Self { reader, heard: Vec::new(), woken: Arc::default(), waits: false }
     }
 
-    /// Reads one event, if one is there. Gives whether it did.
+    /// Reads one event if one is ready. Returns whether it did.
     fn reads(&mut self) -> bool {
         self.woken.0.store(false, Ordering::SeqCst);
         let waker = Waker::from(Arc::clone(&self.woken));
@@ -123,7 +123,7 @@ fn finish() -> StreamEvent {
     StreamEvent::Finish { reason: FinishReason::Stop, usage: Usage::default(), thread_id: None }
 }
 
-/// Events with the pieces of each text put together: what readers must agree on.
+/// Events with the pieces of each text joined, for comparing readers.
 fn joined(events: &[StreamEvent]) -> Vec<StreamEvent> {
     let mut joined: Vec<StreamEvent> = Vec::new();
     for event in events {
@@ -160,7 +160,7 @@ fn whoever_waits_goes_on_when_the_one_who_asked_last_is_gone() {
     assert!(first.knows_to_read() && first.reads());
 }
 
-/// Who reads may have promised the model to come again, and then the model wakes nobody.
+/// A reader that holds the model's waker may leave; the others must poll again.
 #[test]
 fn whoever_waits_asks_again_when_another_leaves() {
     let (reply, first) = Script::default().begins();
@@ -223,8 +223,8 @@ fn deed() -> impl Strategy<Value = Deed> {
 }
 
 proptest! {
-    /// Whoever comes, reads and leaves in whichever order: each reader hears the reply from its beginning, in order, and is
-    /// woken whenever there is more.
+    /// Readers that join, read and leave in any order: each gets the reply from its beginning, in order, and is woken
+    /// whenever there is more.
     #[test]
     fn all_readers_hear_the_same(deeds in prop::collection::vec(deed(), 0..80)) {
         let script = Script::default();

@@ -1,4 +1,4 @@
-//! What every implementation of [`Forge`] and of [`PullRequests`] must do. Panics on the first thing that is otherwise.
+//! The conformance suites of [`Forge`] and [`PullRequests`]. They panic at the first broken promise.
 
 use docent_types::{ProjectId, Timestamp};
 use uuid::Uuid;

@@ -1,8 +1,8 @@
 //! Pull requests: open one, find one by its branch, update it.
 //!
-//! [`Forge`] is the port to whatever hosts a project's pull requests; each forge is one file. [`LocalForge`] needs no
-//! other service: its pull requests live in the store, behind the [`PullRequests`] port, and the server shows them.
-//! This crate knows no git objects: a branch is a name here, and merging is somebody else's work.
+//! [`Forge`] is the port to the host of a project's pull requests; each forge is one file. [`LocalForge`] needs no
+//! other service: its pull requests are in the store, behind the [`PullRequests`] port, and the server displays them.
+//! This crate knows no git objects: a branch is a name here, and merging happens elsewhere.
 
 pub mod conformance;
 mod local;

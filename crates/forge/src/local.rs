@@ -25,7 +25,7 @@ impl fmt::Debug for LocalForge {
 }
 
 impl LocalForge {
-    /// `public_url` is where the server is reached, without a trailing slash.
+    /// `public_url` is the server's public address, without a trailing slash.
     pub fn new(
         pulls: Arc<dyn PullRequests>,
         project: ProjectId,

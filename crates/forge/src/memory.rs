@@ -1,4 +1,4 @@
-//! The store's twin for tests.
+//! The store in memory, for tests.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

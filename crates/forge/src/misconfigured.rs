@@ -1,11 +1,11 @@
-//! The forge of a project that is set up wrong.
+//! The forge of a misconfigured project.
 
 use async_trait::async_trait;
 
 use crate::port::{Forge, ForgeError};
 use crate::pull_request::{PullRequest, PullRequestSpec};
 
-/// Refuses everything with one sentence: what about the project has to be mended first.
+/// Refuses everything with one sentence: what about the project's configuration must be corrected.
 #[derive(Debug, Clone)]
 pub struct Misconfigured {
     pub sentence: String,

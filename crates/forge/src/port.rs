@@ -15,27 +15,27 @@ pub trait Forge: Send + Sync + fmt::Debug + 'static {
     /// The newest pull request from this branch of this repository (not of a fork), whatever its state.
     async fn find(&self, head: &str) -> Result<Option<PullRequest>, ForgeError>;
 
-    /// Opens a pull request. The caller has looked for one before; opening twice must still not make two: the second
-    /// gives the first. Labels that cannot be set are left out.
+    /// Opens a pull request. The caller has searched for one before; opening twice must not make two: the second call
+    /// returns the first. Labels that cannot be set are left out.
     async fn open(&self, request: &PullRequestSpec) -> Result<PullRequest, ForgeError>;
 
     /// Replaces title and body of an open pull request. `found` is what [`find`](Self::find) just gave.
     async fn update(&self, found: &PullRequest, request: &PullRequestSpec) -> Result<PullRequest, ForgeError>;
 }
 
-/// Why a forge did not do what was asked.
+/// Why a call of a forge failed.
 #[derive(Debug, Error)]
 pub enum ForgeError {
-    /// The forge refused, and will again until somebody changes a setting. The sentence says which.
+    /// Refused, and will be until a setting is changed. The sentence names it.
     #[error("{sentence}")]
     Refused { sentence: String },
-    /// The forge finds nothing in the branch that its base does not have.
+    /// The branch has no commit that its base lacks.
     #[error("the branch `{head}` holds nothing that `{base}` does not have")]
     NoChanges { head: String, base: String },
-    /// The forge does not have the branch: it was deleted after the push, or the push has not arrived there yet.
+    /// The forge does not have the branch: it was deleted after the push, or the forge lags behind the push.
     #[error("the forge has no branch `{head}`")]
     HeadMissing { head: String },
-    /// The forge could not be reached or is overloaded; trying again may help.
+    /// The forge could not be reached or is overloaded; a retry may help.
     #[error("the forge could not be reached")]
     Unavailable {
         retry_after: Option<Duration>,

@@ -1,4 +1,4 @@
-//! What a pull request is, and how the local forge's are kept.
+//! Pull requests, and the records of the local forge's.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use docent_types::{ProjectId, StoreError, Timestamp};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What is asked of a forge.
+/// The content of a pull request to open or update.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestSpec {
     pub title: String,
@@ -15,19 +15,20 @@ pub struct PullRequestSpec {
     pub body: String,
     /// The branch with the changes.
     pub head: String,
-    /// The branch they should go to.
+    /// The branch they are to be merged into.
     pub base: String,
-    /// Whether it is opened as a draft. Nothing but the local forge changes that later: once it is open, people decide.
+    /// Whether it is opened as a draft. Only the local forge changes that later; elsewhere people decide once it is
+    /// open.
     pub draft: bool,
-    /// Names of labels to put on it when it is opened. A forge leaves out those it does not know or may not set.
+    /// Labels to set when it is opened. A forge leaves out those it does not know or may not set.
     pub labels: Vec<String>,
 }
 
-/// A pull request as a forge tells of it.
+/// A pull request as the forge returns it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequest {
     pub number: u64,
-    /// Where a person looks at it.
+    /// Its address for people.
     pub url: String,
     pub state: State,
     pub draft: bool,
@@ -51,10 +52,10 @@ impl State {
     }
 }
 
-/// A pull request of the local forge, as the store keeps it.
+/// A pull request of the local forge, as stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PullRecord {
-    /// Unguessable; part of the link.
+    /// Unguessable; a part of the link.
     pub id: Uuid,
     pub project: ProjectId,
     /// Counts from 1 within a project.
@@ -70,18 +71,18 @@ pub struct PullRecord {
     pub created_at: Timestamp,
     /// When it was merged or closed.
     pub ended_at: Option<Timestamp>,
-    /// The commits it went from and to when it ended, in hex, so that its diff can be shown ever after.
+    /// The commits it went from and to when it ended, in hex, so that its diff can still be displayed.
     pub ended: Option<Ending>,
 }
 
-/// What an ended pull request changed.
+/// The range of commits of an ended pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ending {
     pub from: String,
     pub to: String,
 }
 
-/// A record to be; the store gives it its number.
+/// A record to be added; the store assigns its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewPullRecord {
     pub id: Uuid,
@@ -90,11 +91,11 @@ pub struct NewPullRecord {
     pub created_at: Timestamp,
 }
 
-/// Storage of the local forge's pull requests. What a method wrote is durable when it returns.
+/// Storage of the local forge's pull requests. A write is durable when the method returns.
 #[async_trait]
 pub trait PullRequests: Send + Sync + fmt::Debug + 'static {
-    /// Adds one, unless the project has an open one from the same head to the same base: then gives that one back
-    /// unchanged. Check and addition are one transaction.
+    /// Adds one, unless the project has an open one from the same head to the same base, which is then returned
+    /// unchanged. Check and insertion are one transaction.
     async fn open(&self, new: NewPullRecord) -> Result<PullRecord, StoreError>;
 
     /// Replaces title, body and draft of an open one. `None` when there is no such open pull request.

@@ -1,4 +1,4 @@
-//! The body of a new job: read as scripts really write it, and refused where a mistake would change the job.
+//! The body of a new job: lenient about what scripts really send, strict where a mistake would change the job.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub(crate) struct CreateBody {
     pub(crate) branch: Option<String>,
     as_draft: Option<Flag>,
     pub(crate) model: Option<String>,
-    /// Chat SDKs say here why they ask; nobody else sends it.
+    /// Only chat SDKs send this field.
     trigger: Option<IgnoredAny>,
 }
 
@@ -28,7 +28,7 @@ struct TurnBody {
     parts: Option<Vec<Object<MessagePart>>>,
 }
 
-/// `true` or `false`, as such or in quotes and any case, as shells and form libraries write it.
+/// A boolean, possibly as a string in any case, as shells and form libraries write it.
 #[derive(Debug, Clone, Copy)]
 struct Flag(bool);
 
@@ -42,7 +42,7 @@ impl CreateBody {
         self.trigger.is_some()
     }
 
-    /// What the agent is told, in order. Messages that say nothing are left out.
+    /// The messages for the agent, in order, without empty ones.
     ///
     /// # Errors
     /// 400 when there is nothing to do: no message, or none of a user or the system with a text.

@@ -1,4 +1,4 @@
-//! `POST /v1/agent/{projectId}/job`: accept a job, and tell what it does while it does it.
+//! `POST /v1/agent/{projectId}/job`: accepts a job, and streams its events.
 
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::api::Api;
 use crate::create_body::CreateBody;
 use crate::job_stream::listening;
 
-/// Silence that is broken by a sign of life.
+/// Interval of keep-alive bytes on a silent stream.
 const SILENCE: Duration = Duration::from_secs(15);
 const SESSION_ID: HeaderName = HeaderName::from_static("x-session-id");
 const BRANCH_NAME: HeaderName = HeaderName::from_static("x-branch-name");
@@ -28,7 +28,8 @@ pub(crate) async fn create_job(api: &Api, request: &mut Request, principal: &Pri
     let new = NewJob {
         project,
         messages: wanted.instruction()?,
-        // Public scripts name branches after the time, colons and all. The answer's head says what became of the name.
+        // Public scripts name branches after the time, including colons. A header of the answer has the name actually
+        // used.
         branch: wanted.branch.as_deref().and_then(BranchName::mended),
         as_draft: wanted.as_draft(),
         model: api.models.choose(wanted.model.clone())?,

@@ -1,14 +1,14 @@
-//! What every answer of this version says: that there is a newer one, and where.
+//! The headers by which every answer of this version announces the newer one.
 
 use docent_web::{Request, Response};
 use http::header::LINK;
 use http::{HeaderName, HeaderValue};
 
 const DEPRECATION: HeaderName = HeaderName::from_static("deprecation");
-/// Since when, in the form of RFC 9745: seconds since 1970. It is the 21st of November 2026.
+/// Date of the deprecation, in the form of RFC 9745: seconds since 1970. It is 2026-11-21.
 const SINCE: HeaderValue = HeaderValue::from_static("@1795219200");
 
-/// Says so on `response`.
+/// Sets the headers on `response`.
 pub(crate) fn deprecate(request: &Request, mut response: Response) -> Response {
     let headers = response.headers_mut();
     headers.insert(DEPRECATION, SINCE);

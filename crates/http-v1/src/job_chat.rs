@@ -5,9 +5,9 @@
 //!          └── Data anywhere between: status, todos, pull request ──┘
 //! ```
 //!
-//! A step is open from the first word or call of a reply until all its calls are answered. Words are told as they come
-//! from the model, and what the journal says later is only told as far as it is new. Whatever is left open when
-//! something else happens is closed first, so what comes out is always in order.
+//! A step is open from the first text or call of a reply until all its calls have results. Text is sent as it streams
+//! from the model, and of the journal's entry only what was not sent yet. An open part is closed before another event,
+//! so the output is always well-formed.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use serde_json::{Value, json};
 
 use crate::session::hault_reason;
 
-/// How much of a tool's output is told, in characters.
+/// Most characters sent of a tool's output.
 const LONGEST_OUTPUT: usize = 2_000;
 
-/// One job told to one client.
+/// The events of one job for one client.
 #[derive(Debug)]
 pub(crate) struct JobChat {
     message: MessageId,
     session: String,
     branch: String,
     step: Option<Step>,
-    /// The words of the newest reply.
+    /// The text of the newest reply.
     said: String,
-    /// Whether the newest status says something that is over once the job goes on.
+    /// Whether the newest status has details that no longer apply once the job continues.
     passing: bool,
     steps: usize,
     texts: usize,
@@ -38,34 +38,34 @@ pub(crate) struct JobChat {
     reason: FinishReason,
 }
 
-/// A reply of the model and what comes of its calls.
+/// A reply of the model and the results of its calls.
 #[derive(Debug, Default)]
 struct Step {
     text: Option<Text>,
     calls: Vec<Call>,
-    /// Set when the reply is over.
+    /// Set when the reply is complete.
     replied: Option<(FinishReason, Usage)>,
 }
 
-/// A text that is being told.
+/// An open text.
 #[derive(Debug)]
 struct Text {
     id: Arc<str>,
     told: String,
 }
 
-/// A call that is not answered yet.
+/// A call without a result.
 #[derive(Debug)]
 struct Call {
     id: String,
-    /// The id it is told under: models use theirs again.
+    /// Its id in the stream: models reuse theirs.
     told_as: String,
 }
 
 impl JobChat {
     pub(crate) fn new(job: &AgentJob) -> Self {
         Self {
-            // The same job is the same message, however often it is told.
+            // The same job always has the same message id.
             message: MessageId::new(job.id.uuid()),
             session: job.id.to_string(),
             branch: job.source.branch.clone(),
@@ -80,12 +80,12 @@ impl JobChat {
         }
     }
 
-    /// What comes before everything.
+    /// The events before all others.
     pub(crate) fn begin(&self) -> StreamEvent {
         StreamEvent::Start { message_id: self.message, thread_id: None }
     }
 
-    /// What one event makes known.
+    /// The stream events of one job event.
     pub(crate) fn events_of(&mut self, event: JobEvent) -> Vec<StreamEvent> {
         let mut out = Vec::new();
         let is_about = matches!(
@@ -118,7 +118,7 @@ impl JobChat {
         out
     }
 
-    /// What comes after everything.
+    /// The events after all others.
     pub(crate) fn end(&mut self) -> Vec<StreamEvent> {
         let mut out = Vec::new();
         self.close("Not answered: the job ended.", &mut out);
@@ -142,7 +142,7 @@ impl JobChat {
         let halt = halt.unwrap_or(Halt::Error);
         self.reason = if halt == Halt::Completed { FinishReason::Stop } else { FinishReason::Error };
         out.push(self.status(status, &json!({ "haultReason": hault_reason(halt) })));
-        // Agents often end with the words that are the message.
+        // The agent's last text is often also the final message.
         if let Some(message) = message.filter(|message| !self.said.contains(message.trim())) {
             self.says(message.to_owned(), out);
             self.close("", out);
@@ -159,12 +159,12 @@ impl JobChat {
                 open.told.push_str(text);
                 out.push(StreamEvent::TextDelta { id: Arc::clone(&open.id), text: text.to_owned() });
             }
-            // The reply comes anew, or this is its beginning.
+            // The beginning of the reply, or of its repetition.
             _ if at == 0 => {
                 self.end_text(out);
                 self.begin_text(text.to_owned(), out);
             }
-            // Something was missed. All of it comes with the journal.
+            // A piece was missed. The journal's entry will have all of it.
             _ => {}
         }
     }
@@ -218,7 +218,7 @@ impl JobChat {
         self.close_if_done(out);
     }
 
-    /// The step of the reply that is coming in; the one before is closed.
+    /// The step of the current reply; the previous one is closed.
     fn reply(&mut self, out: &mut Vec<StreamEvent>) -> &mut Step {
         if self.step.as_ref().is_some_and(|step| step.replied.is_some()) {
             self.close("Not answered: the agent went on without it.", out);
@@ -240,7 +240,7 @@ impl JobChat {
         }
     }
 
-    /// Closes the step, if one is open, whatever it waits for.
+    /// Closes the open step, even if calls have no result.
     fn close(&mut self, unanswered: &str, out: &mut Vec<StreamEvent>) {
         self.end_text(out);
         let Some(step) = self.step.take() else { return };
@@ -267,7 +267,7 @@ impl JobChat {
         }
     }
 
-    /// Where the job stands, and `more` about it.
+    /// The status of the job, with `more` data.
     fn status(&self, status: JobStatus, more: &Value) -> StreamEvent {
         let mut value = json!({ "sessionId": self.session, "status": status.as_str(), "branch": self.branch });
         for (name, more) in more.as_object().into_iter().flatten() {
@@ -277,7 +277,7 @@ impl JobChat {
     }
 }
 
-/// Data that takes the place of what was last told under this name.
+/// Data that replaces earlier data of this name.
 fn data(name: &'static str, value: Value) -> StreamEvent {
     StreamEvent::Data { name, id: Some(name.to_owned()), value }
 }

@@ -1,4 +1,4 @@
-//! Hears of a job and tells it on, for as long as there is something to hear.
+//! Streams a job's events for as long as there are any.
 
 use std::pin::pin;
 
@@ -19,7 +19,7 @@ struct JobStream {
     events_of: EventsOf,
     draining: Draining,
     key_end: KeyEnd,
-    /// What a client that is left in the middle is told to do.
+    /// The error sent when the stream ends before the job.
     go_on: String,
     place: StreamState,
 }
@@ -31,11 +31,11 @@ enum StreamState {
     End,
 }
 
-/// The job told from its beginning, in bunches of events that belong together. Nothing is read of the job before it is
-/// asked for, so a slow client costs no memory; and the job does not notice whether anybody listens.
+/// The job from its beginning, in groups of events that belong together. The journal is read only on demand, so a slow
+/// client costs no memory, and the job is independent of its listeners.
 ///
-/// It ends with `Finish` when the job does. When the server drains, its store fails or the key is no longer good it ends with
-/// `Error`: the job goes on, so nothing may look as if it had come to its end.
+/// Ends with `Finish` when the job ends. If the server drains, its store fails or the key becomes invalid, it ends with
+/// `Error`: the job continues, so the stream must not look complete.
 pub(crate) fn listening(
     watch: Watch,
     job: &AgentJob,

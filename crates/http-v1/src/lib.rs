@@ -1,4 +1,4 @@
-//! Version 1 of the API over HTTP, deprecated and as good as version 2: agent jobs and the assistant.
+//! Version 1 of the API over HTTP, deprecated but complete: agent jobs and the assistant.
 //!
 //! An adapter and nothing more: each request is parsed, admitted, handed to a core, and its result presented. A path is
 //! one variant of a closed enum in `route.rs`, and each variant is one file:
@@ -11,9 +11,8 @@
 //! | `ask.rs` | `POST /discovery/v1/assistant/{domain}/message` |
 //! | `resume.rs` | `GET /discovery/v1/assistant/{domain}/message?chatId=` |
 //!
-//! Creating a job answers with the job itself, told while it runs: `listening.rs` hears of it, `job_chat.rs` decides what
-//! of that a chat client is told and in which order, and `docent-ui-stream` writes it. A job does not depend on anybody
-//! listening.
+//! Creating a job answers with the job's events while it runs: `job_stream.rs` watches it, `job_chat.rs` turns its
+//! events into those of a chat, and `docent-ui-stream` encodes them. A job does not depend on a listener.
 //!
 //! [`Api`] is the handler. It knows no agent, no git and no storage, and nothing of the other version.
 

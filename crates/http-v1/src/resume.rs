@@ -1,7 +1,7 @@
-//! `GET /discovery/v1/assistant/{domain}/message?chatId=`: go on with a reply that was cut off, from its beginning.
+//! `GET /discovery/v1/assistant/{domain}/message?chatId=`: resumes an interrupted reply from its beginning.
 //!
-//! The protocol has no word for there being none: its clients take 204 for an error and read an empty stream as nothing
-//! to add.
+//! The protocol cannot express that there is none: its clients treat 204 as an error, and an empty stream as nothing to
+//! add.
 
 use docent_access::Principal;
 use docent_types::Refusal;

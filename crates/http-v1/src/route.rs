@@ -1,15 +1,15 @@
-//! Which verb a path means.
+//! From a path to a route.
 
 use docent_web::{Methods, Request};
 use http::Method;
 
-/// A door and what is asked for behind it. Each verb is one file beside this one.
+/// A group of endpoints, and the request to one of them. Each endpoint is one file beside this one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Route {
     /// With an admin key, into a project.
     Agent { project: String, verb: Verb },
-    /// With an assistant key, to the assistant of a domain, from pages of anybody's.
+    /// With an assistant key, to the assistant of a domain, from pages of any origin.
     Message { domain: String },
 }
 
@@ -21,7 +21,8 @@ pub enum Verb {
 }
 
 impl Route {
-    /// What a request asks for; `None` when its path is none of this version's. A server with several versions asks each.
+    /// The route of a request; `None` when its path does not belong to this version. A server with several versions
+    /// tries each.
     pub fn parse(request: &Request) -> Option<Self> {
         Self::of(&request.segments())
     }
@@ -30,7 +31,7 @@ impl Route {
         let agent = |project: &str, verb| Self::Agent { project: project.into(), verb };
         let route = match *segments {
             ["v1", "agent", project, "job"] => agent(project, Verb::Create),
-            // An empty id is a slash too many: such a path names nothing.
+            // An empty id comes from a superfluous slash: such a path has no route.
             ["v1", "agent", project, "job", id] if !id.is_empty() => agent(project, Verb::Get { id: id.into() }),
             ["v1", "agent", project, "jobs"] => agent(project, Verb::List),
             ["discovery", "v1", "assistant", domain, "message"] => Self::Message { domain: domain.into() },

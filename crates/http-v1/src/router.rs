@@ -12,7 +12,7 @@ use crate::route::{Route, Verb};
 use crate::{ask, create_job, get_session, list_sessions, resume};
 
 impl Api {
-    /// Refuses a request before anything is asked of its key, as a server does that drains.
+    /// Refuses a request before its key is checked, as a draining server does.
     pub fn refused(&self, request: &Request, refusal: Refusal) -> Response {
         let mut response = HttpError::from(refusal).response(request.id(), ErrorShape::Error);
         if is_shared(request) {
@@ -62,7 +62,7 @@ impl Api {
         let mut readers = Readers::any();
         let answered = catch_panic(self.dispatch(&route, &mut request, &mut readers)).await;
         let mut response = answered.unwrap_or_else(|error| error.response(request.id(), ErrorShape::Error));
-        // Behind each door is what only the holder of a key may see.
+        // These answers are only for the holder of the key.
         respond::not_to_be_stored(&mut response);
         if shared {
             readers.share(&request, &mut response);

@@ -3,7 +3,7 @@
 use docent_types::{Halt, Session, Timestamp, Todo};
 use serde::Serialize;
 
-/// A reason to halt that there is none of yet is not there; whatever else has no value yet is empty.
+/// A halt reason without a value is omitted; any other field without a value is empty.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionBody<'a> {

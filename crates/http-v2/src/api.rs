@@ -16,13 +16,13 @@ pub struct Api {
     pub jobs: Jobs,
     pub models: ModelNames,
     pub answering: Answering,
-    /// What an entry of a job's journal tells, in order.
+    /// The events of a journal entry, in order.
     pub events_of: fn(&Entry) -> Vec<JobEvent>,
     pub(crate) cache: JsonCache,
 }
 
 impl Api {
-    /// `events_of` says what an entry of a job's journal tells, in order.
+    /// `events_of` returns the events of a journal entry, in order.
     pub fn new(
         access: Access,
         jobs: Jobs,

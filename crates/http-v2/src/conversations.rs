@@ -1,8 +1,8 @@
-//! `GET /v1/analytics/{projectId}/assistant`: what readers asked and what they were answered, a row a question, newest first;
-//! and the same of what was rated (`/feedback`) or not answered (`/gaps`).
+//! `GET /v1/analytics/{projectId}/assistant`: questions and answers, one a row, newest first; and the same limited to
+//! rated (`/feedback`) or unanswered ones (`/gaps`).
 //!
-//! What a client says was said before is its word alone, and a public key is enough to send it, so it is not shown as something
-//! that was asked here.
+//! History that a client sends cannot be verified, and a public key suffices to send it, so it is not listed as
+//! questions asked here.
 
 use docent_assistant::{AskedTurn, CitedPage, ExportQuery, Feedback, QuestionFilter, Rating};
 use docent_types::{Project, Timestamp};
@@ -18,23 +18,23 @@ use crate::period::Period;
 
 const MOST: u32 = 1_000;
 const USUAL: u32 = 100;
-/// How much a page holds, unless one row is more.
+/// Most bytes of a page, unless one row alone has more.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Every key is there always; what has no value is null.
+/// Every key is always present; one without a value is null.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RowBody<'a> {
-    /// That of the reply, as its stream told it.
+    /// The id of the reply, as in its stream.
     id: &'a str,
     timestamp: Timestamp,
     query: &'a str,
-    /// Empty while the reply is being made, and when it was never finished.
+    /// Empty while the reply is in progress, and if it was never completed.
     response: &'a str,
     response_type: ResponseType,
     sources: &'a [CitedPage],
     resolution_status: ResolutionStatus,
-    /// Questions are not sorted by anybody.
+    /// Questions have no categories.
     query_category: Option<&'a str>,
     page_url: Option<&'a str>,
     thread_id: String,
@@ -97,7 +97,7 @@ pub(crate) async fn conversations(
     Ok(not_for_caches(respond::json(StatusCode::OK, &body)))
 }
 
-/// What readers wrote is nothing for a cache on the way.
+/// Readers' texts must not be cached on the way.
 pub(crate) fn not_for_caches(mut response: Response) -> Response {
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

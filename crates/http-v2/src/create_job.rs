@@ -1,4 +1,4 @@
-//! `POST /v2/agent/{projectId}/job`: accept a job. It runs on when this has answered.
+//! `POST /v2/agent/{projectId}/job`: accepts a job, which runs after the answer.
 
 use docent_jobs::{Fingerprint, LARGEST_REQUEST, NewJob, requested_branch};
 use docent_types::Project;

@@ -1,6 +1,6 @@
-//! Where a list goes on, as an opaque text: the filter of the list and the last job of the page before.
+//! The position in a list as an opaque text: the list's filter and the last job of the previous page.
 //!
-//! The place is a job and not a number, so a page neither repeats nor skips a job when others are made meanwhile.
+//! The position is a job and not a number, so a page neither repeats nor skips jobs when others are created meanwhile.
 
 use docent_types::{JobId, JobStatus, Refusal};
 
@@ -9,10 +9,10 @@ pub(crate) fn cursor(status: Option<JobStatus>, last: JobId) -> String {
     format!("{}{}", mark(status), last.uuid().as_simple())
 }
 
-/// The job to go on after.
+/// The job after which to continue.
 ///
 /// # Errors
-/// What [`cursor`] never made, and a cursor of a list with another filter.
+/// A text that [`cursor`] never returned, or a cursor of a list with another filter.
 pub(crate) fn read(text: &str, status: Option<JobStatus>) -> Result<JobId, Refusal> {
     let id = text.split_at_checked(1).filter(|(made_for, _)| *made_for == mark(status)).and_then(|(_, id)| {
         let simple = id.len() == 32 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));

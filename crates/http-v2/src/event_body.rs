@@ -6,7 +6,7 @@ use docent_types::{FinishReason, JobEvent, Timestamp, Todo, Usage};
 use serde::Serialize;
 use serde_json::Value;
 
-/// One event: its fields, all there always.
+/// One event; all its fields are always present.
 #[derive(Debug, Serialize)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum EventBody<'a> {
@@ -32,7 +32,7 @@ pub(crate) struct UsageBody {
     cached_input_tokens: u64,
 }
 
-/// What every event of the journal has beside its own fields.
+/// The common fields of all journal events.
 #[derive(Debug, Serialize)]
 struct JournalEvent<'a> {
     #[serde(flatten)]
@@ -72,7 +72,7 @@ impl From<Usage> for UsageBody {
 }
 
 impl EventBody<'_> {
-    /// The name clients listen for; the same as `type` in the data.
+    /// The event name for clients; the same as `type` in the data.
     const fn name(&self) -> &'static str {
         match self {
             Self::Status { .. } => "status",
@@ -91,7 +91,7 @@ impl EventBody<'_> {
     }
 }
 
-/// Appends one server-sent event. `entry` is the one that tells it, and `is_last` whether that tells no more.
+/// Appends one server-sent event. `entry` is its journal entry, and `is_last` whether it is the entry's last event.
 pub(crate) fn write_event(event: &EventBody<'_>, entry: Option<&Entry>, is_last: bool, out: &mut BytesMut) {
     if let Some(entry) = entry.filter(|_| is_last) {
         out.extend_from_slice(format!("id: {}\n", entry.seq).as_bytes());

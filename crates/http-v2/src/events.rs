@@ -1,8 +1,8 @@
-//! `GET /v2/agent/{projectId}/job/{id}/events`: what happens to a job, as server-sent events.
+//! `GET /v2/agent/{projectId}/job/{id}/events`: the events of a job, as server-sent events.
 //!
-//! The events are those of the journal, told again from wherever a client left off, and between them what is only said
-//! live. The id of an event is its entry's sequence number. An entry may tell several events: the last of them carries
-//! the id, so a client that was cut between two of them hears the entry again instead of losing the rest.
+//! Journal events are sent from the client's last position on, with live events in between. The id of an event is its
+//! entry's sequence number. Of an entry's events only the last carries the id, so a client that is cut off between two
+//! of them gets the whole entry again instead of losing the rest.
 
 use std::ops::ControlFlow;
 use std::pin::pin;
@@ -21,10 +21,10 @@ use crate::api::Api;
 use crate::event_body::{EventBody, write_event};
 use crate::route::NamedResource;
 
-/// Silence that is broken by a sign of life.
+/// Interval of keep-alive bytes on a silent stream.
 const SILENCE: Duration = Duration::from_secs(15);
 const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
-/// How long a client that was cut waits before it comes back, in milliseconds.
+/// Reconnection delay for clients, in milliseconds.
 const RETRY: &[u8] = b"retry: 1000\n\n";
 
 pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) -> Result<Response, HttpError> {
@@ -34,7 +34,7 @@ pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) 
     let mut watch = api.jobs.watch(&project.id, id, heard(request)?).await?;
     let first = if ended { told(&mut watch, api.events_of).await? } else { None };
     if ended && first.is_none() {
-        // How a client that reconnects by itself is told that there is nothing to come back for.
+        // Stops clients that reconnect automatically.
         return Ok(respond::empty(StatusCode::NO_CONTENT));
     }
     let mut begun = false;
@@ -55,8 +55,8 @@ pub(crate) async fn events(api: &Api, request: &Request, principal: &Principal) 
     Ok(respond::stream("text/event-stream", alive))
 }
 
-/// The id of the newest event the client has, 0 when it has none. Browsers send it as a header when they reconnect by
-/// themselves; what stands in for them elsewhere can often only set the query.
+/// The id of the newest event that the client has, 0 for none. Browsers send it as a header when they reconnect; other
+/// clients can often only set the query.
 fn heard(request: &Request) -> Result<u64, Refusal> {
     let (place, given) = match request.header_values("last-event-id").last() {
         Some(given) => ("Last-Event-ID", String::from_utf8_lossy(given)),
@@ -74,7 +74,7 @@ fn heard(request: &Request) -> Result<u64, Refusal> {
     })
 }
 
-/// What is told at once: the events of one entry, or one that is said live.
+/// Events sent together: those of one entry, or one live event.
 struct EventBatch {
     entry: Option<Entry>,
     events: Vec<JobEvent>,
@@ -82,7 +82,7 @@ struct EventBatch {
 
 type EventsOf = fn(&Entry) -> Vec<JobEvent>;
 
-/// The next thing that tells anything; `None` once the job is over.
+/// The next group with any events; `None` once the job has ended.
 async fn told(watch: &mut Watch, events_of: EventsOf) -> Result<Option<EventBatch>, StoreError> {
     while let Some(news) = watch.next().await? {
         let told = match news {
@@ -96,8 +96,8 @@ async fn told(watch: &mut Watch, events_of: EventsOf) -> Result<Option<EventBatc
     Ok(None)
 }
 
-/// Everything from `first` on. It ends when the job does, and early when the server drains, its store fails or the key is no
-/// longer good: the client comes back and goes on where it was, or is told why it may not.
+/// Everything from `first` on. Ends with the job, or early when the server drains, its store fails or the key becomes
+/// invalid: then the client reconnects and continues, or gets the error.
 fn telling(
     watch: Watch,
     events_of: EventsOf,

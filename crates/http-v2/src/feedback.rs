@@ -1,4 +1,4 @@
-//! `POST /discovery/v1/assistant/{domain}/feedback`: what a reader thinks of a reply.
+//! `POST /discovery/v1/assistant/{domain}/feedback`: a reader's rating of a reply.
 
 use docent_assistant::Rating;
 use docent_discovery::{LARGEST_BODY, LONGEST_ID};

@@ -1,4 +1,4 @@
-//! `GET /v2/agent/{projectId}/job/{id}`: where a job stands, at once or as soon as it has ended.
+//! `GET /v2/agent/{projectId}/job/{id}`: the job's state, at once or as soon as it has ended.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) async fn get_job(api: &Api, request: &Request, principal: &Principal)
     let wait = request.query_number_if_any("wait", 1..=LONGEST_WAIT, "leave it out to be answered at once")?;
     let job = match wait.map(|seconds| Duration::from_secs(seconds.into())) {
         None => api.jobs.job(&project.id, id).await?,
-        // In a box, so that those who do not wait need no room for it.
+        // Boxed, so that a request without a wait needs no space for it.
         Some(within) => {
             let look = Box::pin(api.jobs.look(&project.id, id, Some(within), request.draining().begun()));
             principal.key_end().unless_told(look).await.map_err(Refusal::from)??

@@ -3,10 +3,10 @@
 use docent_types::{AgentJob, JobId, JobStatus, Message, Refusal, Role, Timestamp, repository_url};
 use serde::Serialize;
 
-/// How long a prompt may be, in characters.
+/// Most characters of a prompt.
 const LONGEST_PROMPT: usize = 100_000;
 
-/// Every key is there always; what is not known yet is null.
+/// Every key is always present; one without a value is null.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct JobBody<'a> {
@@ -34,7 +34,7 @@ impl<'a> From<&'a AgentJob> for JobBody<'a> {
             status: job.status.as_str(),
             source: SourceBody { repository: repository_url(&job.source.repository), branch: &job.source.branch },
             model: &job.model,
-            // A job that is active again may have one from before: it says nothing about what is being done now.
+            // The message of an earlier turn does not apply to a job that is active again.
             pr_link: job.pr_link.as_deref().filter(|_| job.status != JobStatus::Active),
             message: job.message.as_deref(),
             created_at: job.created_at,
@@ -43,7 +43,7 @@ impl<'a> From<&'a AgentJob> for JobBody<'a> {
     }
 }
 
-/// A prompt as the one message it is.
+/// A prompt as a single message.
 ///
 /// # Errors
 /// A prompt that is empty, white space only, or too long.
@@ -51,7 +51,7 @@ pub(crate) fn instruction(prompt: String) -> Result<Vec<Message>, Refusal> {
     if prompt.trim().is_empty() {
         return Err(Refusal::invalid("prompt: it is empty; say what the agent should do"));
     }
-    // A character has at least one byte, so most prompts need no count.
+    // A character has at least one byte, so most prompts need not be counted.
     if prompt.len() > LONGEST_PROMPT && prompt.chars().count() > LONGEST_PROMPT {
         return Err(Refusal::invalid(format!(
             "prompt: it is longer than {LONGEST_PROMPT} characters; shorten it, or split the work into several jobs"

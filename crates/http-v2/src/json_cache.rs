@@ -1,7 +1,7 @@
-//! The JSON of jobs that were asked for last.
+//! A cache of the JSON of recently requested jobs.
 //!
-//! A client that waits for a job asks for it again and again, and mostly it is unchanged. To write it as JSON and to make its
-//! entity tag costs more than all else that is done for such a request.
+//! A client that polls a job mostly gets the same answer. Serializing it and computing its entity tag costs more than
+//! the rest of such a request.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,9 +12,9 @@ use lru::LruCache;
 
 use crate::job::JobBody;
 
-/// Jobs that are kept.
+/// Capacity, in jobs.
 const JOBS: NonZeroUsize = NonZeroUsize::new(2048).unwrap();
-/// What is longer than this, in bytes, is written each time.
+/// Longer JSON, in bytes, is not cached.
 const LONGEST: usize = 4 * 1024;
 
 #[derive(Debug)]
@@ -27,10 +27,10 @@ impl Default for JsonCache {
 }
 
 impl JsonCache {
-    /// The JSON of a job as it is now.
+    /// The JSON of a job's current state.
     ///
     /// # Errors
-    /// None, as long as a job can be written.
+    /// None, as long as a job can be serialized.
     pub(crate) fn json(&self, job: Arc<AgentJob>) -> Result<TaggedJson, HttpError> {
         if let Some(json) = self.known(&job) {
             return Ok(json);
@@ -46,7 +46,7 @@ impl JsonCache {
     fn known(&self, job: &Arc<AgentJob>) -> Option<TaggedJson> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (before, json) = known.get(&job.id)?;
-        // Mostly it is the very same.
+        // Mostly it is the same allocation.
         (before == job).then(|| json.clone())
     }
 }

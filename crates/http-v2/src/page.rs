@@ -1,4 +1,4 @@
-//! `POST /discovery/v1/page/{domain}`: one page, whole.
+//! `POST /discovery/v1/page/{domain}`: one whole page.
 
 use docent_discovery::LARGEST_BODY;
 use docent_types::{Project, Refusal};

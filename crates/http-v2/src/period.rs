@@ -1,18 +1,18 @@
-//! The time that analytics is asked about, and where its list goes on within it.
+//! The period of an analytics request, and the position in its list.
 
 use docent_assistant::ExportCursor;
 use docent_types::{MessageId, Refusal, Timestamp};
 
-/// From a moment on, and before another; open where there is none.
+/// From one time (inclusive) to another (exclusive); unbounded where there is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Period {
     pub(crate) from: Option<Timestamp>,
     pub(crate) to: Option<Timestamp>,
 }
 
-/// A bound: a moment, or a day of UTC, which is its first moment.
+/// A bound: a time, or a UTC day, which stands for its beginning.
 fn bound(name: &str, text: &str) -> Result<Timestamp, Refusal> {
-    // What makes a date-time together with ten characters for the date is a date.
+    // If a ten-character date completes it to a date-time, it is a date.
     let day = || (text.len() == 10).then(|| Timestamp::parse(&format!("{text}T00:00:00Z"))).flatten();
     day().or_else(|| Timestamp::parse(text)).ok_or_else(|| {
         let shown: String = text.chars().take(80).collect();
@@ -25,7 +25,7 @@ fn bound(name: &str, text: &str) -> Result<Timestamp, Refusal> {
 
 impl Period {
     /// # Errors
-    /// What is no RFC 3339 date or date-time, and a beginning after the end.
+    /// A text that is not an RFC 3339 date or date-time, or a beginning after the end.
     pub(crate) fn of(from: Option<&str>, to: Option<&str>) -> Result<Self, Refusal> {
         let from = from.map(|text| bound("dateFrom", text)).transpose()?;
         let to = to.map(|text| bound("dateTo", text)).transpose()?;
@@ -35,22 +35,22 @@ impl Period {
         Ok(Self { from, to })
     }
 
-    /// A place in the list of this period, as an opaque text that is good for this period alone.
+    /// A position in the list of this period, as an opaque text that is valid for this period only.
     pub(crate) fn cursor(&self, place: &ExportCursor) -> String {
         let bound = |bound: Option<Timestamp>| bound.map(|bound| bound.millis().to_string()).unwrap_or_default();
         format!("{}_{}_{}_{}", bound(self.from), bound(self.to), place.asked_at.millis(), place.answer_id)
     }
 
-    /// The place to go on after.
+    /// The position after which to continue.
     ///
     /// # Errors
-    /// What [`cursor`](Self::cursor) never made, and a cursor of another period.
+    /// A text that [`cursor`](Self::cursor) never returned, or a cursor of another period.
     pub(crate) fn place(&self, cursor: &str) -> Result<ExportCursor, Refusal> {
         let mut parts = cursor.rsplitn(3, '_');
         let answer_id = parts.next().and_then(MessageId::parse).map(|id| id.to_string());
         let asked_at = parts.next().and_then(|millis| millis.parse().ok()).map(Timestamp::from_millis);
         let place = asked_at.zip(answer_id).map(|(asked_at, answer_id)| ExportCursor { asked_at, answer_id });
-        // A place is written in one way, so whatever else can be read as one is not ours.
+        // A position has one spelling; any other that parses is not ours.
         place.filter(|place| self.cursor(place) == cursor).ok_or_else(|| {
             Refusal::invalid(
                 "cursor: it is no `nextCursor` of this list with the same `dateFrom` and `dateTo`; send one as it came, or \

@@ -1,6 +1,6 @@
-//! `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream`: go on with a reply that was cut off, from its beginning.
+//! `GET /discovery/v2/assistant/{domain}/message/{chatId}/stream`: resumes an interrupted reply from its beginning.
 //!
-//! 204 is how the protocol says that there is none. Chat clients that resume ask on every page load.
+//! The protocol's answer for none is 204. Chat clients that resume ask on every page load.
 
 use docent_access::Principal;
 use docent_ui_stream::{FinishStyle, UiMessageStream};
@@ -11,7 +11,7 @@ use crate::api::Api;
 use crate::route::NamedResource;
 
 pub(crate) fn resume(api: &Api, request: &Request, principal: &Principal) -> Response {
-    // There is no body to know a chat SDK by.
+    // There is no body that would reveal a chat SDK.
     let finish = FinishStyle::for_reader(request.headers(), request.query("sdk").as_deref(), false);
     let resumed =
         api.answering.resume(NamedResource::Chat.by(request), principal, request, UiMessageStream::new(finish));

@@ -1,8 +1,8 @@
-//! Which verb a path means.
+//! From a path to a route.
 
 use docent_web::{ErrorShape, Methods, Request};
 
-/// A door and what is asked for behind it. Each verb is one file beside this one.
+/// A group of endpoints, and the request to one of them. Each endpoint is one file beside this one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Route {
@@ -10,7 +10,7 @@ pub enum Route {
     Agent(AgentVerb),
     /// With an admin key, to the conversations of a project's docs site.
     Analytics(AnalyticsVerb),
-    /// With an assistant key, to the docs of a domain, from pages of anybody's.
+    /// With an assistant key, to the docs of a domain, from pages of any origin.
     Discovery(DiscoveryVerb),
 }
 
@@ -41,7 +41,7 @@ pub enum DiscoveryVerb {
     Page,
 }
 
-/// What a path names, and which of its segments that is: the request has it, so a route need not.
+/// An endpoint, and the position of its id among the path's segments: the request has the text.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum NamedResource {
     Project,
@@ -63,7 +63,8 @@ impl NamedResource {
 }
 
 impl Route {
-    /// What a request asks for; `None` when its path is none of this version's. A server with several versions asks each.
+    /// The route of a request; `None` when its path does not belong to this version. A server with several versions
+    /// tries each.
     pub fn parse(request: &Request) -> Option<Self> {
         Self::of(&request.segments())
     }
@@ -72,7 +73,7 @@ impl Route {
         let route = match *segments {
             ["v2", "agent", _, "job"] => Self::Agent(AgentVerb::Create),
             ["v2", "agent", _, "jobs"] => Self::Agent(AgentVerb::List),
-            // An empty id is a slash too many: such a path names nothing.
+            // An empty id comes from a superfluous slash: such a path has no route.
             ["v2", "agent", _, "job", "", ..] => return None,
             ["v2", "agent", _, "job", _] => Self::Agent(AgentVerb::Get),
             ["v2", "agent", _, "job", _, "events"] => Self::Agent(AgentVerb::Events),
@@ -103,7 +104,7 @@ impl Route {
         }
     }
 
-    /// Whether browsers may ask this from pages of anybody's.
+    /// Whether scripts of pages of any origin may request this.
     pub(crate) const fn is_shared(self) -> bool {
         matches!(self, Self::Discovery(_))
     }

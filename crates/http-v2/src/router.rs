@@ -15,8 +15,8 @@ use crate::{
 };
 
 impl Api {
-    /// Refuses a request before anything is asked of its key, as a server does that drains, in the shape and with the headers
-    /// its path has for errors.
+    /// Refuses a request before its key is checked, as a draining server does, with the body shape and headers of its
+    /// path's errors.
     pub fn refused(&self, request: &Request, refusal: Refusal) -> Response {
         let shape = Route::parse(request).map_or(ErrorShape::Error, Route::shape);
         let mut response = HttpError::from(refusal).response(request.id(), shape);
@@ -26,7 +26,7 @@ impl Api {
         response
     }
 
-    /// Lets a caller with an admin key in to a project.
+    /// Admits a caller with an admin key to a project.
     async fn admit(&self, request: &Request) -> Result<Principal, HttpError> {
         let need = if request.method().is_safe() { Scope::Read } else { Scope::Write };
         let admitted = self.access.agent(&credentials(request), NamedResource::Project.by(request), need).await;
@@ -35,8 +35,8 @@ impl Api {
 
     /// `readers` are narrowed to the origins of the key, as soon as it is known.
     ///
-    /// What is asked for most often, looking at a job, is done in place. All else has a box of its own: every request moves as
-    /// much memory as the largest of what is done in place needs.
+    /// The most frequent request, reading a job, is handled inline. All others are boxed, because every request's
+    /// future is as large as the largest that is inline.
     async fn dispatch(
         &self,
         route: Route,
@@ -103,7 +103,7 @@ impl Api {
         };
         let answered = catch_panic(work).await;
         let mut response = answered.unwrap_or_else(|error| error.response(request.id(), shape));
-        // Behind each door is what only the holder of a key may see.
+        // These answers are only for the holder of the key.
         respond::not_to_be_stored(&mut response);
         if shared {
             readers.share(&request, &mut response);

@@ -45,7 +45,8 @@ pub(crate) async fn thread(api: &Api, request: &Request, project: &Project) -> R
     Ok(not_for_caches(respond::json(StatusCode::OK, &body)))
 }
 
-/// The question, and the answer if there is one. A question has the id of its reply too: those that clients choose come again.
+/// The question, and the answer if there is one. A question gets its id from its reply too, because ids of clients
+/// repeat.
 fn messages(turn: &Turn) -> impl Iterator<Item = MessageBody<'_>> {
     let question = MessageBody {
         id: format!("{}-question", turn.answer_id),

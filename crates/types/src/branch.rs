@@ -37,7 +37,7 @@ impl BranchName {
     /// when nothing is left of it.
     pub fn mended(text: &str) -> Option<Self> {
         let mut name = text.strip_prefix("refs/heads/").unwrap_or(text).to_owned();
-        // Each round leaves a shorter name or a good one: cutting and replacing may uncover one more fault.
+        // Each round yields a shorter or a valid name: cutting and replacing may reveal another fault.
         while fault(&name).is_some() {
             let replaced = without_refused(&name);
             let trimmed = replaced.trim_start_matches(['-', '/']).trim_end_matches(['-', '/']);
@@ -55,7 +55,7 @@ impl BranchName {
     }
 }
 
-/// Each run of characters that git refuses where they stand, as one `-`.
+/// Replaces each run of forbidden characters by one `-`.
 fn without_refused(name: &str) -> String {
     let mut mended = String::with_capacity(name.len());
     let mut in_run = false;

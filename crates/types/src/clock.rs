@@ -11,10 +11,10 @@ use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 use uuid::Uuid;
 
-/// The last moment of the year 9999, beyond which RFC 3339 cannot write.
+/// The last millisecond of the year 9999, the limit of RFC 3339.
 const LAST: i64 = 253_402_300_799_999;
 
-/// A moment, in whole milliseconds since the Unix epoch. Shown as RFC 3339 UTC with milliseconds.
+/// A point in time, in whole milliseconds since the Unix epoch. Displayed as RFC 3339 in UTC with milliseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
@@ -32,7 +32,7 @@ impl Timestamp {
         self.0.div_euclid(1000)
     }
 
-    /// The moment `by` later, at the latest the end of the year 9999.
+    /// The time `by` later, at most the end of the year 9999.
     #[must_use]
     pub fn plus(self, by: Duration) -> Self {
         Self(self.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)).min(LAST))
@@ -43,12 +43,12 @@ impl Timestamp {
         Self(self.0.saturating_sub(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// How long from `earlier` to this moment; zero when `earlier` is later.
+    /// The duration since `earlier`; zero when `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0))
     }
 
-    /// Reads any RFC 3339 date-time.
+    /// Parses any RFC 3339 date-time.
     pub fn parse(text: &str) -> Option<Self> {
         let moment = OffsetDateTime::parse(text, &Rfc3339).ok()?;
         i64::try_from(moment.unix_timestamp_nanos().div_euclid(1_000_000)).ok().map(Self)
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// What time it is.
+/// The current time.
 pub trait Clock: Send + Sync + fmt::Debug + 'static {
     fn now(&self) -> Timestamp;
 }
@@ -106,7 +106,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when told to. Clones share the time.
+/// A clock that moves only when a test advances it. Clones share the time.
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock(Arc<AtomicI64>);
 
@@ -126,11 +126,11 @@ impl Clock for ManualClock {
     }
 }
 
-/// Where ids come from.
+/// The source of ids.
 pub trait Ids: Send + Sync + fmt::Debug + 'static {
     /// An id that sorts by the time it was made (UUID version 7).
     fn ordered(&self, now: Timestamp) -> Uuid;
-    /// An id nobody can guess (122 random bits).
+    /// An unguessable id (122 random bits).
     fn unguessable(&self) -> Uuid;
 }
 
@@ -154,13 +154,13 @@ impl Ids for RandomIds {
     }
 }
 
-/// The millisecond of an id, and how many of this process are in it already: ids sort as they were made in one process, too,
-/// so that whatever keeps them in order puts a new one at its end. Where a millisecond has more than can be counted, those go
-/// to the next.
+/// The millisecond of the newest id, and the number of ids in it: ids of one process sort in the order in which they
+/// were made, so that an index appends new ones at its end. When a millisecond's counter is exhausted, the next
+/// millisecond is used.
 fn turn(last: &AtomicU64, millis: u64) -> (u64, u16) {
-    /// Bits of a UUID between its millisecond and what is left to chance.
+    /// Bits of a UUID between its millisecond and its random part.
     const BITS: u32 = 12;
-    /// A clock that went back no further than this is waited for.
+    /// In milliseconds: a clock set back by at most this much is ignored until it has caught up.
     const PATIENCE: u64 = 1000;
     let after = |last: u64| {
         let ahead = (last >> BITS).checked_sub(millis).is_some_and(|ahead| ahead <= PATIENCE);
@@ -171,7 +171,7 @@ fn turn(last: &AtomicU64, millis: u64) -> (u64, u16) {
     (this >> BITS, u16::try_from(this & ((1 << BITS) - 1)).unwrap_or(0))
 }
 
-/// Ids that count up from one: for tests, where the same run must give the same bytes. Clones share the count.
+/// Ids that count up from one, for deterministic tests. Clones share the counter.
 #[derive(Clone, Debug, Default)]
 pub struct FixedIds(Arc<AtomicU64>);
 

@@ -1,4 +1,4 @@
-//! What a caller is told when the answer is no, and what a port says when its storage fails.
+//! Refusals for callers, and the error of a port whose storage fails.
 
 use std::error::Error;
 use std::io;
@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use crate::quota::QuotaStatus;
 
-/// A source of an error, of whatever kind.
+/// The source of an error, of any type.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync + 'static>;
 
 /// A refusal the caller can act on: one sentence that says what was wrong, where, and what to do.
@@ -25,12 +25,12 @@ pub struct Refusal {
 pub enum RefusalKind {
     /// The request itself is wrong; the same request will be refused again.
     Invalid,
-    /// Nobody we know.
+    /// The caller is unknown.
     Unauthenticated,
     /// Known, but not allowed.
     Forbidden,
     NotFound,
-    /// At odds with the state of the thing; a changed request or a changed state may pass.
+    /// In conflict with the current state; a changed request or a changed state may pass.
     Conflict,
     TooLarge,
     /// A quota is used up.
@@ -57,7 +57,7 @@ impl Refusal {
     }
 }
 
-/// Why a core did not do what it was asked: it said no, or its storage failed.
+/// Why a call of a core failed: it was refused, or storage failed.
 #[derive(Debug, Error)]
 pub enum CallError {
     #[error(transparent)]
@@ -66,7 +66,7 @@ pub enum CallError {
     Store(#[from] StoreError),
 }
 
-/// A store could not do its work. Says what was tried; the source says why it failed.
+/// A storage failure. Names the action; the source is the cause.
 #[derive(Debug, Error)]
 #[error("could not {doing}")]
 pub struct StoreError {
@@ -82,17 +82,17 @@ impl StoreError {
     }
 }
 
-/// Whether an error comes of too many open files, of this process or of the machine: then nothing is wrong with what was tried,
-/// and it works again as soon as others have closed some.
+/// Whether an error was caused by too many open files, of this process or the machine: nothing else is wrong, and a
+/// retry succeeds once files were closed.
 pub fn is_out_of_files(error: &(dyn Error + 'static)) -> bool {
-    // The same on all systems we run on.
+    // The same on all supported systems.
     const OF_THE_MACHINE: i32 = 23;
     const OF_THE_PROCESS: i32 = 24;
     if let Some(io) = error.downcast_ref::<io::Error>() {
         if matches!(io.raw_os_error(), Some(OF_THE_MACHINE | OF_THE_PROCESS)) {
             return true;
         }
-        // What an error of this type is made of is not among its sources.
+        // The inner error of this type is not among its sources.
         if let Some(inner) = io.get_ref() {
             return is_out_of_files(inner);
         }
@@ -103,13 +103,13 @@ pub fn is_out_of_files(error: &(dyn Error + 'static)) -> bool {
     error.source().is_some_and(is_out_of_files)
 }
 
-/// An error and its sources, outermost first, on one line: `open the store: Permission denied`. What was said already is not
-/// said again.
+/// An error and its sources, outermost first, on one line: `open the store: Permission denied`. A source whose text the line
+/// already has is left out.
 pub fn error_chain(error: &dyn Error) -> String {
     error_chain_of(error, str::to_owned)
 }
 
-/// The same of what `words` makes of the text of each.
+/// The same, with each error's text passed through `words`.
 pub fn error_chain_of(error: &dyn Error, words: impl Fn(&str) -> String) -> String {
     let mut chain = words(&error.to_string());
     let mut next = error.source();
@@ -123,8 +123,8 @@ pub fn error_chain_of(error: &dyn Error, words: impl Fn(&str) -> String) -> Stri
     chain
 }
 
-/// The words of an error without the number by which the operating system knows it: `Permission denied (os error 13)` tells
-/// nobody more than `Permission denied`.
+/// An error's text without the number of the operating system: `Permission denied (os error 13)` says no more than
+/// `Permission denied`.
 pub fn without_os_number(told: &str) -> String {
     const BEFORE: &str = " (os error ";
     let mut rest = told;

@@ -48,7 +48,7 @@ macro_rules! name {
             }
         }
 
-        /// Things kept by name are found by what may be one.
+        /// Allows lookups in maps by `str`.
         impl Borrow<str> for $type {
             fn borrow(&self) -> &str {
                 &self.0
@@ -101,7 +101,7 @@ macro_rules! id {
 
         impl Hash for $type {
             fn hash<H: Hasher>(&self, state: &mut H) {
-                // In the second half nothing but chance.
+                // The second half is purely random.
                 state.write_u64(self.0.as_u64_pair().1);
             }
         }
@@ -111,7 +111,7 @@ macro_rules! id {
                 Self(id)
             }
 
-            /// Reads the hyphenated form; anything else is no id of ours.
+            /// Parses the hyphenated form, which is the only one accepted.
             pub fn parse(text: &str) -> Option<Self> {
                 if text.len() != uuid::fmt::Hyphenated::LENGTH { return None; }
                 Uuid::try_parse(text).ok().map(Self)
@@ -131,8 +131,8 @@ macro_rules! id {
 }
 
 id! {
-    /// What a project is, whatever it is called: made once, when the project is added, so that a later project of the same name
-    /// is another one. Whatever is kept of a project is kept under this.
+    /// The identity of a project, independent of its name: created when the project is added, so that a later project
+    /// of the same name is another one. Data of a project is stored under this id.
     ProjectUid
 }
 id! {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::clock::Timestamp;
 use crate::id::{Domain, JobId, ProjectId};
 
-/// Where a job stands.
+/// The status of a job.
 ///
 /// ```text
 ///            finish            archive
@@ -70,7 +70,7 @@ pub struct AgentJob {
     pub as_draft: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pr_link: Option<String>,
-    /// What the agent has to say at the end, or why the job failed.
+    /// The agent's final message, or why the job failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
     /// Why it stopped; `None` while active. An archived job keeps the reason it first stopped for.
@@ -109,7 +109,7 @@ pub enum TodoPriority {
     Low,
 }
 
-/// A job as a run of the agent: what the first version of the agent endpoints tells of it.
+/// A job in the form of the first version's agent endpoints: a run of the agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     pub id: JobId,

@@ -1,8 +1,8 @@
-//! The words every room of Docent shares: jobs, projects, messages, passages and stream events.
+//! The vocabulary that all crates share: jobs, projects, messages, passages and stream events.
 //!
-//! This crate knows no runtime, no protocol and no storage. Wire names live with the faces that speak them; what is
-//! here are the domain's own shapes. Time, ids and randomness are handed in through [`Clock`] and [`Ids`], so that a
-//! test can own them.
+//! This crate knows no runtime, no protocol and no storage. The names on the wire belong to the API crates; these are
+//! the domain's own types. Time, ids and randomness are passed in through [`Clock`] and [`Ids`], so that tests can
+//! control them.
 
 mod branch;
 mod clock;

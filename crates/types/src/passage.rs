@@ -1,4 +1,4 @@
-//! A piece of a page, found for a question.
+//! A section of a page, found for a question.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct Passage {
     /// The page's path on the site, without a leading slash, for example `guides/retries`.
     pub path: String,
-    /// Where a reader finds it: the site's path with the section's anchor, for example `/guides/retries#backoff`.
+    /// Its address for a reader: the site's path with the section's anchor, for example `/guides/retries#backoff`.
     pub href: String,
     /// The page's title.
     pub title: String,
@@ -15,7 +15,7 @@ pub struct Passage {
     pub headings: Vec<String>,
     /// The passage itself as Markdown, without the headings above it.
     pub content: String,
-    /// How well it fits, 0 to 1, highest first.
+    /// Relevance from 0 to 1.
     pub score: f32,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub version: Option<String>,
@@ -23,13 +23,13 @@ pub struct Passage {
     pub language: Option<String>,
 }
 
-/// How many characters a passage may have, its headings included.
+/// Most characters of a passage, headings included.
 pub const LONGEST_PASSAGE: usize = 2_000;
-/// How many of them its headings may take.
+/// Most characters of its headings.
 const LONGEST_HEADINGS: usize = 400;
 
 impl Passage {
-    /// The title of its page and the headings it stands below, as Markdown, a line each. Of many, or of long ones, the last.
+    /// The page's title and the headings above it, as Markdown, one a line. If they are too long, only the last.
     pub fn heading_lines(&self) -> String {
         let words = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
         let headings: Vec<String> = std::iter::once(&self.title)
@@ -51,12 +51,12 @@ impl Passage {
         lines.concat()
     }
 
-    /// The passage as it is shown by itself: below its headings, at most 2,000 characters of Markdown.
+    /// The passage with its headings, at most 2,000 characters of Markdown.
     pub fn under_headings(&self) -> String {
         let headings = self.heading_lines();
         let shown = match (headings.is_empty(), self.content.trim() == self.title.trim()) {
             (true, _) => self.content.clone(),
-            // All there is to say of some pages is their title.
+            // Some pages have only a title.
             (false, true) => headings.trim_end().to_owned(),
             (false, false) => format!("{headings}\n{}", self.content),
         };

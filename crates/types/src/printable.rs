@@ -1,16 +1,16 @@
-//! Text from outside, made fit to be printed.
+//! Makes foreign text safe to print.
 
 use std::borrow::Cow;
 
-/// A text without what a terminal obeys or what reorders the text around it: control characters (C0 except newline and tab,
+/// Removes what terminals execute or what reorders surrounding text: control characters (C0 except newline and tab,
 /// DEL, C1), Unicode's line separators, and bidirectional embeddings, overrides and isolates.
 ///
-/// What models, documents and other servers said passes through here before it is printed, or becomes a commit.
+/// Applied to text of models, documents and other servers before it is printed or committed.
 pub fn printable(text: &str) -> Cow<'_, str> {
     if text.contains(is_obeyed) { Cow::Owned(text.replace(is_obeyed, "")) } else { Cow::Borrowed(text) }
 }
 
-/// Whether [`printable()`] leaves a character out.
+/// Whether [`printable()`] removes a character.
 pub fn is_obeyed(c: char) -> bool {
     match c {
         '\n' | '\t' => false,

@@ -29,7 +29,7 @@ impl ForgeKind {
     }
 }
 
-/// One docs repository, and how we reach it.
+/// One docs repository, and its configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Project {
     pub uid: ProjectUid,
@@ -45,23 +45,23 @@ pub struct Project {
     pub forge: ForgeKind,
     /// The environment variable that holds the forge token, if one is needed.
     pub token_env: Option<String>,
-    /// Where the forge is, when its address does not follow from the repository's: the base of its API, or, for the local
-    /// forge, of its pages.
+    /// The address of the forge, if it does not follow from the repository's: the base of its API, or of the local
+    /// forge's pages.
     pub base_url: Option<String>,
-    /// Read-only repositories an agent may look into, by name.
+    /// Read-only repositories that an agent may read, by name.
     #[serde(default)]
     pub context: BTreeMap<String, String>,
-    /// What its owner allows and asks of jobs.
+    /// The owner's settings for jobs.
     #[serde(default)]
     pub settings: ProjectSettings,
     pub created_at: Timestamp,
 }
 
-/// What a project's owner allows and asks of its jobs.
+/// The owner's settings for jobs.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProjectSettings {
-    /// Globs of paths, relative to the docs root, that an agent may change besides what documents are. `*` stays within a
+    /// Globs of paths, relative to the docs root, that an agent may change besides documents. `*` stays within a
     /// folder, `**` does not.
     pub allow_paths: Vec<String>,
     /// Author and committer of the commits, `None` for Docent itself.

@@ -1,11 +1,12 @@
-//! The address of a repository as a full URL, for whoever is shown it.
+//! The address of a repository as a full URL, for display.
 
 use std::fmt::Write as _;
 
 /// A repository's address as a full URL without credentials.
 ///
-/// A folder becomes `file://…`, and `user@host:path`, the short form of ssh, `ssh://user@host/path`. The user name of an
-/// ssh address is no secret and stays; a password goes, and so does all that stands before the host of any other URL.
+/// A folder becomes `file://…`, and `user@host:path`, the short form of ssh, `ssh://user@host/path`. The user name of
+/// an ssh address is not secret and stays; a password is removed, and so is everything before the host of any other
+/// URL.
 pub fn repository_url(address: &str) -> String {
     if let Some((scheme, rest)) = address.split_once("://") {
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -19,7 +20,7 @@ pub fn repository_url(address: &str) -> String {
 
 /// The host, with the user before it, and the path.
 fn short_ssh(address: &str) -> Option<(&str, &str)> {
-    // An IPv6 address has colons of its own, and stands in brackets.
+    // An IPv6 address contains colons, and is in brackets.
     let brackets = address.find(']').map_or(0, |end| end + 1);
     let colon = brackets + address[brackets..].find(':')?;
     let (host, path) = (&address[..colon], &address[colon + 1..]);
@@ -34,7 +35,7 @@ fn without_secrets(scheme: &str, authority: &str) -> String {
     }
 }
 
-/// A path, with all but what may stand in the path of any URL written as `%XX`.
+/// A path, with every character percent-encoded that is not allowed in all URLs.
 fn escaped(path: &str) -> String {
     let mut escaped = String::with_capacity(path.len());
     for byte in path.bytes() {

@@ -1,4 +1,4 @@
-//! Who a commit says it is from.
+//! The author of a commit.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// The most bytes of a name or an address.
+/// Most bytes of a name or an address.
 const LONGEST: usize = 200;
 
 /// A name and an e-mail address as git writes them: `Ann Lee <ann@example.com>`.

@@ -1,4 +1,4 @@
-//! What happens while a reply is made, one event at a time, in no client's protocol.
+//! The events of a reply in progress, independent of any client's protocol.
 //!
 //! A well-formed reply is
 //! `Start (StepStart (ToolCall | ToolResult | Source | TextStart TextDelta* TextEnd)* StepFinish)+ Finish`, with
@@ -30,13 +30,13 @@ pub enum StreamEvent {
         id: String,
         output: ToolOutput,
     },
-    /// A page the answer leans on. `id` is unique in the reply; no page comes twice. What the passage says was shown with
-    /// the search that found it, and may be left out here.
+    /// A page that the answer uses. `id` is unique in the reply; no page comes twice. The passage was shown with the
+    /// search that found it, and may be empty here.
     Source {
         id: String,
         passage: Arc<Passage>,
     },
-    /// The id of a text comes with every piece of it, so all of them share it.
+    /// Every delta repeats the id of its text, so all share it.
     TextStart {
         id: Arc<str>,
     },
@@ -47,7 +47,7 @@ pub enum StreamEvent {
     TextEnd {
         id: Arc<str>,
     },
-    /// A named piece of data beside the text; one with the same name and id replaces the one before.
+    /// Named data beside the text; it replaces earlier data of the same name and id.
     Data {
         name: &'static str,
         id: Option<String>,
@@ -62,20 +62,20 @@ pub enum StreamEvent {
         usage: Usage,
         thread_id: Option<ThreadId>,
     },
-    /// The reply could not be finished. The sentence is fit for the reader.
+    /// The reply failed. The sentence is written for the reader.
     Error {
         sentence: String,
     },
     KeepAlive,
 }
 
-/// What a tool gave back.
+/// The output of a tool.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolOutput {
-    /// Shared with whoever still needs them: they are the largest part of a reply.
+    /// Shared: outputs are the largest part of a reply.
     Passages(Vec<Arc<Passage>>),
     Json(Value),
-    /// The call failed, and this is what was said about it.
+    /// The call failed, with this error for the model.
     Error(String),
 }
 
@@ -104,19 +104,19 @@ impl FinishReason {
     }
 }
 
-/// Tokens read and written.
+/// Input and output tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Usage {
-    /// All that was read, whether or not the provider had it at hand.
+    /// All input tokens, cached or not.
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// How many of the tokens read came from the provider's cache.
+    /// Input tokens from the provider's cache.
     pub cached_input_tokens: u64,
 }
 
 impl Usage {
-    /// Tokens read and written, none of them from a cache.
+    /// Input and output tokens without any from a cache.
     pub const fn of(input_tokens: u64, output_tokens: u64) -> Self {
         Self { input_tokens, output_tokens, cached_input_tokens: 0 }
     }

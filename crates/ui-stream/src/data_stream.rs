@@ -12,11 +12,11 @@
 //! d:{"finishReason":"stop","usage":{"promptTokens":9,"completionTokens":3},"threadId":"…"}
 //! ```
 //!
-//! One letter, a colon, one JSON value, a line break. The client is strict in ways that shape this file: a letter it does
-//! not know ends the reply as an error and takes the other lines of its network packet along, so nothing but these
-//! letters and `3:` is ever written, and data that has none of them is left out. It parses nothing before a packet ends
-//! in a line break. It drops the thread from `d:`, so the thread is also told where an app can read it: in an annotation
-//! of the message, which apps send back with their next question, and in the data, as the event `finish`.
+//! One letter, a colon, one JSON value, a line break. The client is strict in ways that shape this file: an unknown
+//! letter ends the reply as an error and discards the other lines of its network packet, so only these letters and `3:`
+//! are written, and data without a letter of its own is left out. It parses nothing before a packet ends in a line
+//! break. It ignores the thread in `d:`, so the thread is also sent where an app can read it: in an annotation of the
+//! message, which apps send back with their next question, and in the data, as the event `finish`.
 
 use std::sync::Arc;
 
@@ -30,9 +30,9 @@ use crate::encoder::{Encoder, finite, json};
 /// Writes one reply as a data stream. Make a new one for every reply.
 #[derive(Debug, Default)]
 pub struct DataStream {
-    /// Which message the steps belong to, once it was begun.
+    /// The message id of the steps, once the message was begun.
     message: Option<MessageId>,
-    /// The first step is begun by the start of the message.
+    /// The start of the message begins the first step.
     stepped: bool,
     ended: bool,
 }
@@ -67,7 +67,7 @@ impl Encoder for DataStream {
                     line(b'8', &[Annotation { thread_id }], out);
                 }
             }
-            // Each step begins with the message's id; the same one, for another would rename the message.
+            // Each step repeats the message's id; another id would rename the message.
             StreamEvent::StepStart => {
                 if let Some(message_id) = self.message.filter(|_| self.stepped) {
                     line(b'f', &Start { message_id }, out);
@@ -95,7 +95,7 @@ impl Encoder for DataStream {
                 line(b'3', sentence, out);
                 self.ended = true;
             }
-            // Text needs no frame, and data of other names no client of this protocol looks for.
+            // Text needs no frame, and no client of this protocol reads data of other names.
             StreamEvent::TextStart { .. } | StreamEvent::TextEnd { .. } | StreamEvent::Data { .. } => {}
         }
     }
@@ -127,7 +127,7 @@ struct ToolCall<'a> {
     args: Args<'a>,
 }
 
-/// Clients insist on an object.
+/// Clients require an object.
 struct Args<'a>(&'a Value);
 
 impl Serialize for Args<'_> {
@@ -143,9 +143,9 @@ struct ToolResult<'a> {
     result: Found<'a>,
 }
 
-/// What a search found. Most clients read `results`; some take the result itself for a hit, so it has the fields of the best one
-/// besides, empty ones where nothing was found. Of a call that failed it is empty too: the protocol has no word for failure. What
-/// other tools give is theirs.
+/// The result of a search. Most clients read `results`; some treat the result itself as a hit, so it also has the
+/// fields of the best hit, empty when nothing was found. The result of a failed call is empty, because the protocol
+/// cannot express failure. Results of other tools are passed on unchanged.
 struct Found<'a>(&'a ToolOutput);
 
 impl Serialize for Found<'_> {
@@ -210,7 +210,7 @@ struct Source<'a> {
     provider_metadata: ProviderMetadata<'a>,
 }
 
-/// What is known of a source beyond what the protocol has a field for.
+/// Properties of a source for which the protocol has no field.
 #[derive(Serialize)]
 struct ProviderMetadata<'a> {
     docent: SourceExtras<'a>,

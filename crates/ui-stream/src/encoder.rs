@@ -1,4 +1,4 @@
-//! What a protocol is to whoever sends it.
+//! A protocol, as its sender uses it.
 
 use bytes::{BufMut, BytesMut};
 use docent_types::StreamEvent;
@@ -10,7 +10,7 @@ pub trait Encoder: Send + Unpin + 'static {
     const CONTENT_TYPE: &'static str;
     /// The header by which clients and proxies recognise the protocol, in lower case, and its value.
     const PROTOCOL_HEADER: (&'static str, &'static str);
-    /// What to send while nothing happens: something that every client of the protocol skips.
+    /// Keep-alive bytes, which every client of the protocol ignores.
     const KEEP_ALIVE: &'static [u8];
 
     /// Appends the frames of one event to `out`: a whole number of them, possibly none.

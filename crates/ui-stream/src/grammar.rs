@@ -1,4 +1,4 @@
-//! The order of a well-formed reply, as a machine that accepts or says what is out of place.
+//! The order of a well-formed reply, as a state machine that accepts events or names the violation.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ enum Place {
 pub struct GrammarError(String);
 
 impl Grammar {
-    /// Holds a whole reply against the grammar, its end included.
+    /// Checks a whole reply, its end included.
     pub fn check<'a>(events: impl IntoIterator<Item = &'a StreamEvent>) -> Result<(), GrammarError> {
         let mut grammar = Self::default();
         for event in events {

@@ -1,7 +1,7 @@
 //! Stream events → the bytes a chat client reads.
 //!
-//! The assistant and the agent tell what happens as [`docent_types::StreamEvent`]s, in no client's protocol. This crate
-//! writes them in the protocols of the chat SDKs, one file per client generation:
+//! The assistant and the agent emit [`docent_types::StreamEvent`]s, independent of any client's protocol. This crate
+//! encodes them in the protocols of the chat SDKs, one file per client generation:
 //!
 //! | file | protocol | clients |
 //! |---|---|---|
@@ -13,8 +13,8 @@
 //! or a line. It knows no runtime and no sockets, and of headers the protocol's own and those by which
 //! [`FinishStyle::for_reader`] tells one kind of reader from another.
 //!
-//! [`Grammar`] holds an event stream against the order that [`docent_types::StreamEvent`] promises; it is there for the
-//! tests of whoever makes such streams.
+//! [`Grammar`] checks an event stream against the order that [`docent_types::StreamEvent`] promises; it is for the
+//! tests of crates that produce such streams.
 
 mod data_stream;
 mod encoder;

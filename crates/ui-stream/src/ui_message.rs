@@ -24,25 +24,25 @@ use serde_json::Value;
 
 use crate::encoder::{Encoder, finite, json};
 
-/// How much the last frame says at its top level.
+/// Which fields the last frame has at its top level.
 ///
-/// SDK releases before July 2026 end every reply as an error when `finish` carries a key they do not know, and nothing in
-/// a request tells them from later ones, unless an app says so; readers of the plain stream look for `threadId` nowhere else. `messageMetadata`
-/// carries both values in either style.
+/// SDK releases before July 2026 end every reply as an error when `finish` has an unknown key, and nothing in a request
+/// distinguishes them from later ones unless an app says so; clients that read the stream without an SDK look for
+/// `threadId` only there. `messageMetadata` has both values in either style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FinishStyle {
-    /// `threadId` and `finishReason` beside `messageMetadata`: for whoever reads the stream without the SDK, or with a
-    /// release of it that takes them.
+    /// `threadId` and `finishReason` beside `messageMetadata`: for clients without an SDK, or with a release that
+    /// accepts them.
     Open,
     /// `messageMetadata` alone: for SDK clients of any age, and so for browsers.
     Strict,
 }
 
 impl FinishStyle {
-    /// How much a reader is told. Its own word counts most: `sdk` is the query parameter of that name, `strict` for a
-    /// release of any age, `current` for one that reads all of the last frame. Otherwise by what the request shows of it: the
-    /// SDK and browsers get what releases of any age take. `trigger` says whether the body has a field of that name, which
-    /// chat SDKs send and nobody else.
+    /// The style for a client. Its own choice decides first: `sdk` is the query parameter of that name, `strict` for a
+    /// release of any age, `current` for one that accepts all fields. Otherwise SDK clients and browsers, recognized by
+    /// the request, get what releases of any age accept. `trigger` says whether the body has that field, which only
+    /// chat SDKs send.
     pub fn for_reader(headers: &HeaderMap, sdk: Option<&str>, trigger: bool) -> Self {
         match sdk {
             Some("strict") => return Self::Strict,
@@ -116,7 +116,7 @@ impl UiMessageStream {
     }
 }
 
-/// The frames that are a plain translation of one event.
+/// Frames that follow from one event alone.
 fn chunk(event: &StreamEvent) -> Option<Chunk<'_>> {
     Some(match event {
         StreamEvent::Start { message_id, thread_id } => Chunk::Start {
@@ -257,7 +257,7 @@ struct Metadata {
     finish_reason: Option<FinishReason>,
 }
 
-/// What is known of a source beyond what the protocol has a field for.
+/// Properties of a source for which the protocol has no field.
 #[derive(Serialize)]
 struct ProviderMetadata<'a> {
     docent: SourceExtras<'a>,

@@ -165,7 +165,7 @@ fn every_character_there_is_arrives_as_it_was() {
     assert!(client.text == all);
 }
 
-/// What the clients make of a reply, and all that they refuse of one.
+/// The clients' state after a reply, and all of their errors.
 #[derive(Debug, Default)]
 struct Client {
     text: String,
