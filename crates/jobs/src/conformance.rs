@@ -64,8 +64,9 @@ where
     same::any_history_gives_what_the_twin_gives(make().await).await;
 }
 
-/// Applies a long random history, derived from the seed `number`, to a store and to [`memory::MemoryStore`], and
-/// compares the two. For a store that wants more histories than [`run`] has.
+/// Applies a long random history, derived from the seed `number`, to a store and to
+/// [`MemoryStore`](crate::memory::MemoryStore), and compares the two. For a store that wants more histories than [`run`]
+/// has.
 pub async fn history(store: Arc<dyn Store>, number: u64) {
     same::same_history(store, number, 1000).await;
 }
