@@ -440,6 +440,11 @@ impl Anchors {
         self.style == AnchorStyle::KramdownGfm
     }
 
+    /// Whether a space between tags at a heading's beginning and its words becomes a hyphen.
+    pub(crate) fn counts_space_after_tags(&self) -> bool {
+        self.style == AnchorStyle::Docusaurus
+    }
+
     /// The anchor of a heading, where marks at its beginning decide about it: `None` elsewhere.
     pub(crate) fn of_marks(&mut self, raw: &str, words: &str) -> Option<String> {
         (self.style == AnchorStyle::Docfx).then_some(())?;

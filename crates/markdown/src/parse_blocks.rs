@@ -97,6 +97,16 @@ fn with_own_spaces(raw: &str, words: String) -> String {
     if is_same { own.to_owned() } else { words }
 }
 
+/// Whether a heading begins with tags and goes on with a space: in Markdown that is no indentation but one of its words' spaces.
+fn begins_with_space_after_tags(raw: &str) -> bool {
+    let mut at = raw.len() - raw.trim_start().trim_start_matches('#').trim_start().len();
+    let first = at;
+    while let Some(tag) = scan_tag(raw, at, Dialect::Html) {
+        at = tag.span.end;
+    }
+    at > first && raw[at..].starts_with(' ')
+}
+
 /// A reference's label as CommonMark compares it.
 fn label(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
@@ -278,7 +288,10 @@ impl Reading<'_> {
         } else if id.is_none() && self.anchors.reads_attributes() {
             text.truncate(without_attributes(&text).len());
         }
-        let words = with_own_spaces(raw, text);
+        let words = match self.anchors.counts_space_after_tags() && begins_with_space_after_tags(raw) {
+            true => format!(" {}", with_own_spaces(raw, text)),
+            false => with_own_spaces(raw, text),
+        };
         let text = words.split_whitespace().collect::<Vec<_>>().join(" ");
         let level = level as u8;
         let anchor = match (id, self.anchors.of_marks(raw, &words)) {
@@ -578,4 +591,21 @@ fn without_attributes(words: &str) -> &str {
 
 fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "-_:".contains(c))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::begins_with_space_after_tags;
+
+    #[test]
+    fn a_space_after_tags_at_a_headings_beginning_is_one_of_its_words() {
+        for (raw, expected) in [
+            ("## <a name=\"x\"/><a name=\"y\"/> Words", true),
+            ("## <a name=\"x\"/>Words", false),
+            ("##  Words", false),
+            ("## Words <i/> more", false),
+        ] {
+            assert_eq!(begins_with_space_after_tags(raw), expected, "{raw}");
+        }
+    }
 }
