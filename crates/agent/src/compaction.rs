@@ -301,7 +301,7 @@ impl<'a> Log<'a> {
                             Some(Line::Call { id, name, input: input.to_string(), answer: None })
                         }
                         _ => None,
-                    }))
+                    }));
                 }
                 TranscriptEntry::Results { results } => {
                     for result in results {

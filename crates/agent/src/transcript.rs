@@ -137,7 +137,7 @@ impl Transcript {
                     open.extend(message.parts.iter().filter_map(|part| match part {
                         ContentPart::ToolCall { id, .. } => Some((id.as_str(), part)),
                         _ => None,
-                    }))
+                    }));
                 }
                 TranscriptEntry::Results { results } => {
                     let answered: HashSet<&str> = results.iter().map(|result| result.call_id.as_str()).collect();

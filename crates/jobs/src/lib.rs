@@ -13,7 +13,7 @@
 //! - [`Watch`] follows a job while it runs: its journal as it grows, and live events that are not journaled.
 //! - [`memory::MemoryStore`] is the store in memory, for tests; [`conformance`] is the suite that every store must
 //!   pass.
-//! [`scripted::Scripted`] is a worker that acts on a test's commands.
+//! - [`scripted::Scripted`] is a worker that acts on a test's commands.
 
 pub mod conformance;
 pub mod crash;
