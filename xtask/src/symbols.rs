@@ -9,7 +9,7 @@ use regex::Regex;
 use crate::workspace::Workspace;
 
 /// Crate-visible types that may share a name. An associated type of a trait is one of them.
-const SAME_NAME: usize = 8;
+const SAME_NAME: usize = 2;
 
 /// Definitions of a crate that a page can name: items, modules and variants.
 static DEFINED: LazyLock<Regex> = LazyLock::new(|| {

@@ -5,12 +5,12 @@ use crate::outline::list_mark;
 /// A piece of a passage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Block<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: BlockKind,
     pub(crate) text: &'a str,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     Prose,
     /// A few words in bold on a line of their own: what they stand above is about them.
     Label,
@@ -24,21 +24,21 @@ pub(crate) enum Kind {
 impl<'a> Block<'a> {
     /// Whether the block only leads to the next one.
     pub(crate) fn leads(&self) -> bool {
-        self.kind == Kind::Label || self.kind == Kind::Prose && self.text.trim_end().ends_with([':', '：'])
+        self.kind == BlockKind::Label || self.kind == BlockKind::Prose && self.text.trim_end().ends_with([':', '：'])
     }
 
     /// Whether these are steps to take.
     pub(crate) fn is_steps(&self) -> bool {
-        self.kind == Kind::List && self.text.trim_start().starts_with(|c: char| c.is_ascii_digit())
+        self.kind == BlockKind::List && self.text.trim_start().starts_with(|c: char| c.is_ascii_digit())
     }
 
     /// The smallest parts that say something: sentences, items, rows. Of a table the first two lines are none.
     pub(crate) fn units(&self) -> Vec<&'a str> {
         match self.kind {
-            Kind::Prose => sentences(self.text),
-            Kind::Label | Kind::Code => vec![self.text],
-            Kind::List => items(self.text),
-            Kind::Table => self.text.split_inclusive('\n').skip(2).collect(),
+            BlockKind::Prose => sentences(self.text),
+            BlockKind::Label | BlockKind::Code => vec![self.text],
+            BlockKind::List => items(self.text),
+            BlockKind::Table => self.text.split_inclusive('\n').skip(2).collect(),
         }
     }
 }
@@ -53,7 +53,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
         let text = line.trim();
         let to = at + line.trim_end().len();
         let is_set_in = line.starts_with([' ', '\t']);
-        let in_list = run.as_ref().is_some_and(|run| run.kind == Kind::List);
+        let in_list = run.as_ref().is_some_and(|run| run.kind == BlockKind::List);
         if let Some(mark) = fence {
             run.as_mut().into_iter().for_each(|run| run.to = to);
             if text.starts_with(mark) && text.trim_start_matches(['`', '~']).is_empty() {
@@ -64,7 +64,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
             }
         } else if text.is_empty() {
             match &mut run {
-                Some(run) if run.kind == Kind::List => run.is_parted = true,
+                Some(run) if run.kind == BlockKind::List => run.is_parted = true,
                 run => blocks.extend(run.take().map(|run| run.block(content))),
             }
         } else if let Some(run) = run.as_mut().filter(|run| run.goes_on(text, is_set_in)) {
@@ -86,7 +86,7 @@ pub(crate) fn blocks(content: &str) -> Vec<Block<'_>> {
 
 /// Lines that make up one block.
 struct Run {
-    kind: Kind,
+    kind: BlockKind,
     from: usize,
     to: usize,
     /// A blank line has been since.
@@ -97,21 +97,21 @@ impl Run {
     /// Whether a line that is not blank belongs to the same block.
     fn goes_on(&self, text: &str, is_set_in: bool) -> bool {
         match self.kind {
-            Kind::List => {
-                let goes_on = !self.is_parted && kind(text) == Kind::Prose && !text.starts_with('#');
+            BlockKind::List => {
+                let goes_on = !self.is_parted && kind(text) == BlockKind::Prose && !text.starts_with('#');
                 is_set_in || list_mark(text).is_some() || goes_on
             }
-            Kind::Table => kind(text) == Kind::Table,
-            Kind::Prose => kind(text) == Kind::Prose && !text.starts_with('#'),
-            Kind::Label | Kind::Code => false,
+            BlockKind::Table => kind(text) == BlockKind::Table,
+            BlockKind::Prose => kind(text) == BlockKind::Prose && !text.starts_with('#'),
+            BlockKind::Label | BlockKind::Code => false,
         }
     }
 
     fn block<'a>(&self, content: &'a str) -> Block<'a> {
         let text = &content[self.from..self.to];
         let label = text.trim().strip_prefix("**").and_then(|text| text.strip_suffix("**"));
-        let is_label = self.kind == Kind::Prose && label.is_some_and(|text| !text.contains(['\n', '*']));
-        Block { kind: if is_label { Kind::Label } else { self.kind }, text }
+        let is_label = self.kind == BlockKind::Prose && label.is_some_and(|text| !text.contains(['\n', '*']));
+        Block { kind: if is_label { BlockKind::Label } else { self.kind }, text }
     }
 }
 
@@ -120,15 +120,15 @@ fn fence_of(text: &str) -> Option<&'static str> {
 }
 
 /// What a line begins.
-fn kind(text: &str) -> Kind {
+fn kind(text: &str) -> BlockKind {
     if fence_of(text).is_some() {
-        Kind::Code
+        BlockKind::Code
     } else if list_mark(text).is_some() {
-        Kind::List
+        BlockKind::List
     } else if text.starts_with('|') {
-        Kind::Table
+        BlockKind::Table
     } else {
-        Kind::Prose
+        BlockKind::Prose
     }
 }
 
@@ -175,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    fn kinds(content: &str) -> Vec<(Kind, &str)> {
+    fn kinds(content: &str) -> Vec<(BlockKind, &str)> {
         blocks(content).into_iter().map(|block| (block.kind, block.text)).collect()
     }
 
@@ -185,22 +185,22 @@ mod tests {
         assert_eq!(
             kinds(content),
             [
-                (Kind::Prose, "Text,\nmore."),
-                (Kind::List, "- one\n- two"),
-                (Kind::Label, "**Label**"),
-                (Kind::Table, "| a | b |\n|---|---|\n| c | d |"),
-                (Kind::Code, "```toml\nx = 1\n\n# no heading\n```"),
-                (Kind::Prose, "End."),
+                (BlockKind::Prose, "Text,\nmore."),
+                (BlockKind::List, "- one\n- two"),
+                (BlockKind::Label, "**Label**"),
+                (BlockKind::Table, "| a | b |\n|---|---|\n| c | d |"),
+                (BlockKind::Code, "```toml\nx = 1\n\n# no heading\n```"),
+                (BlockKind::Prose, "End."),
             ]
         );
-        assert_eq!(kinds("a\n```\nb\n\nc"), [(Kind::Prose, "a"), (Kind::Code, "```\nb\n\nc")]);
+        assert_eq!(kinds("a\n```\nb\n\nc"), [(BlockKind::Prose, "a"), (BlockKind::Code, "```\nb\n\nc")]);
         assert_eq!(kinds(""), []);
     }
 
     #[test]
     fn what_is_set_in_below_an_item_belongs_to_it() {
         let list = "1. Install it:\n\n   ```sh\n   - run\n\n   ```\n\n2. Start it.\n   More.";
-        assert_eq!(kinds(&format!("{list}\n\nAfter.")), [(Kind::List, list), (Kind::Prose, "After.")]);
+        assert_eq!(kinds(&format!("{list}\n\nAfter.")), [(BlockKind::List, list), (BlockKind::Prose, "After.")]);
         let block = blocks(list)[0];
         assert!(block.is_steps());
         assert_eq!(block.units(), ["1. Install it:\n\n   ```sh\n   - run\n\n   ```\n\n", "2. Start it.\n   More."]);

@@ -7,7 +7,7 @@
 use docent_types::Passage;
 
 use crate::answer_kind::AnswerKind;
-use crate::blocks::{Block, Kind, blocks};
+use crate::blocks::{Block, BlockKind, blocks};
 use crate::words::{TermSet, Topic, Weights};
 
 /// The most that is quoted of the best passages, in characters.
@@ -122,7 +122,7 @@ impl<'p> Section<'p> {
             (0..at).rev().take_while(|before| self.blocks[*before].leads()).fold(0, |met, at| met | self.met[at]);
         let under = self.label_above(at).map_or(0, |label| self.met[label]);
         let (own, lead, heading) = (self.met[at], leads | under, self.heading);
-        let worth = if block.kind == Kind::Code { CODE } else { 1.0 };
+        let worth = if block.kind == BlockKind::Code { CODE } else { 1.0 };
         let above = self.above & !(own | lead | heading);
         let held = worth * weights.of(own)
             + LEAD * weights.of(lead & !own)
@@ -131,28 +131,29 @@ impl<'p> Section<'p> {
         let units = block.units();
         let together = units.iter().map(|unit| weights.of(topic.met_by(unit))).fold(0.0, f32::max);
         let fits = match wanted {
-            AnswerKind::Steps => block.kind == Kind::Code || block.is_steps() || self.leads_to_code(at),
+            AnswerKind::Steps => block.kind == BlockKind::Code || block.is_steps() || self.leads_to_code(at),
             AnswerKind::Value => {
                 units.iter().any(|unit| has_value(unit) && (units.len() == 1 || topic.met_by(unit) != 0))
             }
             AnswerKind::List => {
-                let names_many = block.kind == Kind::Prose && block.text.matches('`').count() >= 6;
-                matches!(block.kind, Kind::List | Kind::Table) || names_many
+                let names_many = block.kind == BlockKind::Prose && block.text.matches('`').count() >= 6;
+                matches!(block.kind, BlockKind::List | BlockKind::Table) || names_many
             }
-            AnswerKind::Statement => block.kind == Kind::Prose,
+            AnswerKind::Statement => block.kind == BlockKind::Prose,
         };
         let gain = if fits { GAIN } else { 1.0 };
-        let links = if block.kind == Kind::List && is_of_links(&units) { ELSEWHERE } else { 1.0 };
+        let links = if block.kind == BlockKind::List && is_of_links(&units) { ELSEWHERE } else { 1.0 };
         (held * (1.0 - TOGETHER) + together * TOGETHER) * gain * links * self.share
     }
 
     /// The label that the block stands under: `**timeout**` above what it is.
     fn label_above(&self, at: usize) -> Option<usize> {
-        (0..at).rev().take(3).find(|before| self.blocks[*before].kind == Kind::Label)
+        (0..at).rev().take(3).find(|before| self.blocks[*before].kind == BlockKind::Label)
     }
 
     fn leads_to_code(&self, at: usize) -> bool {
-        self.blocks[at].kind == Kind::Prose && self.blocks.get(at + 1).is_some_and(|next| next.kind == Kind::Code)
+        self.blocks[at].kind == BlockKind::Prose
+            && self.blocks.get(at + 1).is_some_and(|next| next.kind == BlockKind::Code)
     }
 
     /// The blocks to quote, given what each scores: the best ones with what belongs to them, as far as there is room.
@@ -196,12 +197,12 @@ impl<'p> Section<'p> {
         while from > 0 && self.blocks[from - 1].leads() {
             from -= 1;
         }
-        let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == Kind::Code);
+        let is_code = |at: usize| self.blocks.get(at).is_some_and(|block| block.kind == BlockKind::Code);
         // Code that stands beside code says the same for another system.
         while wanted == AnswerKind::Steps && is_code(to) && to - at < 3 {
             to += 1;
         }
-        if is_code(at) && from == at && at > 0 && self.blocks[at - 1].kind == Kind::Prose {
+        if is_code(at) && from == at && at > 0 && self.blocks[at - 1].kind == BlockKind::Prose {
             from = at - 1;
         }
         from..to
@@ -265,7 +266,7 @@ fn joined(parts: Vec<(usize, String)>) -> String {
 /// A block as it is quoted: whole where it is short, else its best parts.
 fn shown(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> String {
     let text = match block.kind {
-        Kind::Code => return cut_code(block.text, most),
+        BlockKind::Code => return cut_code(block.text, most),
         _ if block.text.chars().count() <= most => block.text.to_owned(),
         _ => best_units(block, topic, weights, most),
     };
@@ -276,7 +277,7 @@ fn shown(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> St
 fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) -> String {
     let units = block.units();
     let head: String = match block.kind {
-        Kind::Table => block.text.split_inclusive('\n').take(2).collect(),
+        BlockKind::Table => block.text.split_inclusive('\n').take(2).collect(),
         _ => String::new(),
     };
     let scores: Vec<f32> = units.iter().map(|unit| weights.of(topic.met_by(unit))).collect();
@@ -295,7 +296,7 @@ fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) 
         return block.text.chars().take(most).chain(['…']).collect();
     }
     chosen.sort_unstable();
-    let gap = if block.kind == Kind::Prose { "… " } else { "" };
+    let gap = if block.kind == BlockKind::Prose { "… " } else { "" };
     let mut text = head;
     let mut next = 0;
     for unit in &chosen {
@@ -305,7 +306,7 @@ fn best_units(block: &Block<'_>, topic: &Topic, weights: &Weights, most: usize) 
         text.push_str(units[*unit]);
         next = unit + 1;
     }
-    let end = if block.kind == Kind::Prose { "…" } else { "\n\n…" };
+    let end = if block.kind == BlockKind::Prose { "…" } else { "\n\n…" };
     format!("{}{}", text.trim_end(), if chosen.len() < units.len() { end } else { "" })
 }
 

@@ -38,7 +38,7 @@ pub trait MessageBody: DeserializeOwned {
 /// The body of a question whose messages are written as `M`s.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", bound(deserialize = "M: MessageBody"))]
-pub struct AskBody<M> {
+pub struct QuestionBody<M> {
     fp: String,
     messages: Vec<Object<M>>,
     /// `None`: not in the body. `Some(None)`: null, which asks for a new thread.
@@ -88,7 +88,7 @@ pub struct Question {
     pub by_sdk: bool,
 }
 
-impl<M: MessageBody> AskBody<M> {
+impl<M: MessageBody> QuestionBody<M> {
     /// Checks the body.
     ///
     /// # Errors

@@ -31,7 +31,7 @@ mod resuming_chats;
 mod shared_reply;
 
 pub use answering::Answering;
-pub use ask_body::{AskBody, MessageBody, Question};
+pub use ask_body::{MessageBody, Question, QuestionBody};
 pub use chat::{ChatId, LONGEST_ID};
 pub use docs::Docs;
 pub use filter::FilterBody;

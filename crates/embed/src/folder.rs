@@ -10,13 +10,13 @@ use crate::error::ModelError;
 
 /// A model's folder: given as a path, or by a name that is looked up in the cache which the usual tools download to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ModelFolder {
     Folder(PathBuf),
     /// `organisation/model`. Nothing is downloaded.
     Name(String),
 }
 
-impl Place {
+impl ModelFolder {
     /// The folder the files are in. `cache` is the hub's cache; [`hub_cache`] says where that is by default.
     pub fn folder(&self, cache: &Path) -> Result<PathBuf, ModelError> {
         match self {

@@ -7,7 +7,7 @@
 //! | `Transformer` | a small BERT sentence model: tens of texts a second on each core, a question in milliseconds | `transformer` |
 //!
 //! Models on this machine are read from a folder, or found by name in the cache that the usual tools download to
-//! ([`Place`]); nothing is ever downloaded. Their files are checked before they are believed: a file that is damaged, or
+//! ([`ModelFolder`]); nothing is ever downloaded. Their files are checked before they are believed: a file that is damaged, or
 //! is something else, ends in a sentence.
 //!
 //! [`Questions`] keeps the vectors of questions for any of them, and lets nobody wait longer than is configured.
@@ -34,7 +34,7 @@ mod tests;
 
 pub use endpoint::{EmbeddingsEndpoint, EndpointError, EndpointOptions};
 pub use error::ModelError;
-pub use folder::{Place, hub_cache};
+pub use folder::{ModelFolder, hub_cache};
 pub use questions::{QuestionCounts, QuestionError, Questions, Waits};
 #[cfg(feature = "static")]
 pub use static_model::StaticModel;

@@ -9,10 +9,10 @@ use serde_json::Value;
 
 use crate::content::{Content, texts_of};
 
-pub(crate) type AskBody = docent_discovery::AskBody<Message>;
+pub(crate) type AskBody = docent_discovery::QuestionBody<AskMessage>;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Message {
+pub(crate) struct AskMessage {
     id: Option<String>,
     role: RoleBody,
     content: Option<Content>,
@@ -30,7 +30,7 @@ enum RoleBody {
     Data,
 }
 
-impl MessageBody for Message {
+impl MessageBody for AskMessage {
     const WITH_TEXT: &'static str = "a text in `content`, or a part `{\"type\": \"text\", \"text\": \"…\"}`";
 
     fn id(&self) -> Option<&str> {

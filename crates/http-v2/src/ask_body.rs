@@ -7,17 +7,17 @@ use docent_web::Object;
 use serde::Deserialize;
 use serde_json::Value;
 
-pub(crate) type AskBody = docent_discovery::AskBody<Message>;
+pub(crate) type AskBody = docent_discovery::QuestionBody<AskMessage>;
 
 #[derive(Debug, Deserialize)]
-pub(crate) struct Message {
+pub(crate) struct AskMessage {
     id: Option<String>,
     role: Role,
     parts: Option<Vec<Object<MessagePart>>>,
     metadata: Option<Value>,
 }
 
-impl MessageBody for Message {
+impl MessageBody for AskMessage {
     const WITH_TEXT: &'static str = "a part `{\"type\": \"text\", \"text\": \"…\"}`";
 
     fn id(&self) -> Option<&str> {

@@ -20,7 +20,7 @@ use crate::parse_mdx::{self, Constructs};
 use crate::parse_templates;
 use crate::problem::{MOST_PROBLEMS, Problem};
 use crate::rst;
-use crate::sections::Source;
+use crate::sections::SourceText;
 use crate::text::text_of;
 
 /// Reads one page. Never fails and never panics: what cannot be read as it was meant is text plus a problem.
@@ -128,7 +128,7 @@ fn as_markdown(
         }
     };
     problems.extend(constructs.problems);
-    let source = Source {
+    let source = SourceText {
         text,
         parsed: &parsed,
         body,
@@ -143,7 +143,7 @@ fn as_markdown(
 
 /// A page as one piece of text, whatever stands in it.
 fn as_text(text: &str, body: usize, anchors: AnchorStyle) -> Blocks {
-    let source = Source { text, parsed: text, body, tags: &[], literals: &[], taken: &[] };
+    let source = SourceText { text, parsed: text, body, tags: &[], literals: &[], taken: &[] };
     let words = (Event::Text(text[body..].into()), body..text.len());
     blocks(source, Vec::new(), &mut std::iter::once(words), anchors)
 }

@@ -15,7 +15,7 @@ use crate::parse_destination::{definition_destination, inline_destination};
 use crate::parse_html::{Piece, pieces};
 use crate::parse_markdown::{Definition, Events};
 use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
-use crate::sections::{Source, cleaned, code_block};
+use crate::sections::{SourceText, cleaned, code_block};
 
 /// A tag further into its line than this does not begin it, whatever is before it.
 const DEEPEST_INDENT: usize = 1_000;
@@ -41,7 +41,7 @@ pub(crate) struct Blocks {
 
 /// Reads the events of a page.
 pub(crate) fn blocks(
-    source: Source<'_>,
+    source: SourceText<'_>,
     definitions: Vec<Definition>,
     events: Events<'_, '_>,
     anchors: AnchorStyle,
@@ -133,7 +133,7 @@ struct OpenLink {
 }
 
 struct Reading<'t> {
-    source: Source<'t>,
+    source: SourceText<'t>,
     definitions: HashMap<String, (String, Range<usize>)>,
     blocks: Blocks,
     anchors: Anchors,

@@ -11,7 +11,7 @@ use crate::parse_tags::{Dialect, Tag, TagKind, scan_tag};
 
 /// The text in its two forms, and what was taken out of it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Source<'t> {
+pub(crate) struct SourceText<'t> {
     /// As the file has it.
     pub(crate) text: &'t str,
     /// As the parser saw it; same length.
@@ -74,7 +74,7 @@ fn is_path(word: &str) -> bool {
 
 /// A range of the page as Markdown for reading: module statements, comments, expressions and tags gone, the title of a
 /// component kept in bold, and what stood indented inside of components moved to the margin.
-pub(crate) fn cleaned(source: &Source<'_>, range: Range<usize>, code: &[Range<usize>]) -> String {
+pub(crate) fn cleaned(source: &SourceText<'_>, range: Range<usize>, code: &[Range<usize>]) -> String {
     if source.taken.is_empty() {
         return without_html(&source.text[range]).trim().to_owned();
     }
@@ -114,7 +114,7 @@ enum Left {
     Titles,
 }
 
-fn read_line<'t>(source: &Source<'t>, line: Range<usize>, code: &[Range<usize>]) -> Line<'t> {
+fn read_line<'t>(source: &SourceText<'t>, line: Range<usize>, code: &[Range<usize>]) -> Line<'t> {
     let raw = source.text[line.clone()].trim_end_matches(['\n', '\r']);
     let first = source.taken.partition_point(|taken| taken.end <= line.start);
     let taken: Vec<&Range<usize>> = source.taken[first..].iter().take_while(|taken| taken.start < line.end).collect();
@@ -153,14 +153,14 @@ fn read_line<'t>(source: &Source<'t>, line: Range<usize>, code: &[Range<usize>])
 }
 
 /// The words of an expression that is one plain string.
-fn literal_in<'t>(source: &Source<'t>, expression: &Range<usize>) -> Option<&'t str> {
+fn literal_in<'t>(source: &SourceText<'t>, expression: &Range<usize>) -> Option<&'t str> {
     let at = source.literals.partition_point(|literal| literal.start < expression.start);
     let literal = source.literals.get(at).filter(|literal| literal.end < expression.end)?;
     Some(&source.text[literal.clone()])
 }
 
 /// The bold title of the component that starts at `at`.
-fn title_of(source: &Source<'_>, at: usize) -> Option<String> {
+fn title_of(source: &SourceText<'_>, at: usize) -> Option<String> {
     let tag: &Tag = source.tags.binary_search_by_key(&at, |tag| tag.span.start).ok().map(|ix| &source.tags[ix])?;
     if tag.kind == TagKind::Close || !tag.is_component() {
         return None;

@@ -229,13 +229,13 @@ fn sets_only(before: &FrontMatter, after: &FrontMatter, name: &str, wanted: &str
 
 /// Where a field's value stands: from after the colon to before a comment or the end of the line, over several lines
 /// if it has them.
-pub(super) struct Place {
+pub(super) struct FieldSpan {
     pub(super) value: Range<usize>,
     /// After its last line.
     pub(super) end: usize,
 }
 
-pub(super) fn find(text: &str, body: &Range<usize>, name: &str) -> Option<Place> {
+pub(super) fn find(text: &str, body: &Range<usize>, name: &str) -> Option<FieldSpan> {
     let mut at = body.start;
     let mut lines = text[body.clone()].split_inclusive('\n').peekable();
     while let Some(line) = lines.next() {
@@ -261,7 +261,7 @@ pub(super) fn find(text: &str, body: &Range<usize>, name: &str) -> Option<Place>
             }
             lines.next();
         }
-        return Some(Place { value: value_start..value_end, end });
+        return Some(FieldSpan { value: value_start..value_end, end });
     }
     None
 }

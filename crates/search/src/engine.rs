@@ -17,7 +17,7 @@ use tantivy::store::Compressor;
 use tantivy::{BitSet, DocSet, Index, ReloadPolicy, Searcher, TantivyError, Term};
 
 use crate::generations;
-use crate::generations_packs::Files;
+use crate::generations_packs::SegmentFiles;
 use crate::schema::Fields;
 
 /// The engine's list of segments.
@@ -168,7 +168,7 @@ fn files_of(meta: &SegmentMeta, ram: &RamDirectory) -> tantivy::Result<Made> {
 /// The files of several segments as one folder. What the engine writes beside them stays in memory.
 #[derive(Debug, Clone, Default)]
 struct Packed {
-    files: Vec<Arc<Files>>,
+    files: Vec<Arc<SegmentFiles>>,
     ram: RamDirectory,
 }
 

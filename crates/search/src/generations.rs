@@ -49,7 +49,7 @@ use crate::engine::Made;
 use crate::error::SearchError;
 use crate::generations_disk::{disk, sync_dir, write_durably};
 use crate::generations_log::{self as log, Record, SegmentRecord};
-use crate::generations_packs::{self as packs, ENDING, Files, Written};
+use crate::generations_packs::{self as packs, ENDING, SegmentFiles, WrittenPack};
 use crate::manifest::{Delta, Manifest};
 
 const CURRENT: &str = "CURRENT";
@@ -86,7 +86,7 @@ pub(crate) struct Making {
 #[derive(Debug)]
 pub(crate) struct Aside {
     path: PathBuf,
-    written: Written,
+    written: WrittenPack,
 }
 
 /// One state of an index. Never changes.
@@ -114,8 +114,8 @@ pub(crate) struct Segment {
     pub(crate) documents: u32,
     /// In order.
     pub(crate) deleted: Arc<Vec<u32>>,
-    pub(crate) files: Arc<Files>,
-    written: Written,
+    pub(crate) files: Arc<SegmentFiles>,
+    written: WrittenPack,
 }
 
 impl fmt::Debug for Segment {
@@ -241,7 +241,7 @@ impl Generations {
             if let Some(known) = known.get(record.id.as_str()) {
                 return Ok(Segment { deleted, ..(*known).clone() });
             }
-            let written = Written { bytes: record.bytes, checksum: record.checksum };
+            let written = WrittenPack { bytes: record.bytes, checksum: record.checksum };
             let files = self.opened(&record.id, written, !written.is_synced())?;
             let (id, documents) = (record.id.clone(), record.documents);
             Ok(Segment { id, documents, deleted, files, written })
@@ -249,7 +249,7 @@ impl Generations {
         records.iter().map(open).collect()
     }
 
-    fn opened(&self, id: &str, written: Written, compare: bool) -> Result<Arc<Files>, SearchError> {
+    fn opened(&self, id: &str, written: WrittenPack, compare: bool) -> Result<Arc<SegmentFiles>, SearchError> {
         let name = pack_name(id);
         let checksum = compare.then_some(written.checksum);
         let files = packs::open(&self.folder, &name, written.bytes, checksum);
@@ -293,7 +293,7 @@ impl Generations {
         self.segment(made, aside.written)
     }
 
-    fn segment(&self, made: &Made, written: Written) -> Result<Segment, SearchError> {
+    fn segment(&self, made: &Made, written: WrittenPack) -> Result<Segment, SearchError> {
         let files = self.opened(&made.id, written, false)?;
         Ok(Segment { id: made.id.clone(), documents: made.documents, deleted: Arc::default(), files, written })
     }

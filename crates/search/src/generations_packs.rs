@@ -21,16 +21,16 @@ const TAIL: usize = 8;
 const MARK: [u8; 4] = *b"dpk1";
 
 /// The engine's files of one segment, by name.
-pub(crate) type Files = HashMap<PathBuf, FileSlice>;
+pub(crate) type SegmentFiles = HashMap<PathBuf, FileSlice>;
 
 /// What was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Written {
+pub(crate) struct WrittenPack {
     pub(crate) bytes: u64,
     pub(crate) checksum: u32,
 }
 
-impl Written {
+impl WrittenPack {
     /// Whether it is on the disk before a state names it. Where not, its checksum is compared before it is read for the first
     /// time.
     pub(crate) const fn is_synced(self) -> bool {
@@ -39,7 +39,7 @@ impl Written {
 }
 
 /// Writes the files of a segment as the file `path`.
-pub(crate) fn write(path: &Path, files: &[(String, OwnedBytes)]) -> io::Result<Written> {
+pub(crate) fn write(path: &Path, files: &[(String, OwnedBytes)]) -> io::Result<WrittenPack> {
     let mut pack = Pack { out: File::create(path)?, hasher: crc32fast::Hasher::new(), end: 0 };
     let mut table: Vec<(&str, u64, u64)> = Vec::with_capacity(files.len());
     for (name, bytes) in files {
@@ -52,7 +52,7 @@ pub(crate) fn write(path: &Path, files: &[(String, OwnedBytes)]) -> io::Result<W
     tail.extend(length.to_le_bytes());
     tail.extend(MARK);
     pack.write(&tail)?;
-    let written = Written { bytes: pack.end, checksum: pack.hasher.finalize() };
+    let written = WrittenPack { bytes: pack.end, checksum: pack.hasher.finalize() };
     if written.is_synced() {
         pack.out.sync_all()?;
     }
@@ -74,7 +74,7 @@ impl Pack {
 }
 
 /// Opens the file of a segment. `expected` when it may have been lost in part: its bytes are then compared.
-pub(crate) fn open(folder: &MmapDirectory, name: &str, bytes: u64, checksum: Option<u32>) -> io::Result<Files> {
+pub(crate) fn open(folder: &MmapDirectory, name: &str, bytes: u64, checksum: Option<u32>) -> io::Result<SegmentFiles> {
     let whole = folder.open_read(Path::new(name)).map_err(io::Error::other)?;
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, format!("{name} is damaged"));
     if whole.len() as u64 != bytes || whole.len() < TAIL {

@@ -12,7 +12,7 @@ use tokio::sync::oneshot;
 use crate::error::{Closed, OpenError, Panicked};
 
 #[derive(Debug)]
-pub(crate) struct Readers {
+pub(crate) struct ReadPool {
     queue: Sender<ReaderMessage>,
     threads: Vec<JoinHandle<()>>,
 }
@@ -22,7 +22,7 @@ enum ReaderMessage {
     Close,
 }
 
-impl Readers {
+impl ReadPool {
     pub(crate) fn start(connections: Vec<Connection>) -> Result<Self, OpenError> {
         let (queue, reads) = channel();
         let reads = Arc::new(Mutex::new(reads));
@@ -62,7 +62,7 @@ impl Readers {
     }
 }
 
-impl Drop for Readers {
+impl Drop for ReadPool {
     fn drop(&mut self) {
         self.close();
         for thread in self.threads.drain(..) {

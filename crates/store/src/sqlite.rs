@@ -11,7 +11,7 @@ use crate::checkpoint::Checkpoints;
 use crate::error::{Abort, OpenError};
 use crate::process_lock::ProcessLock;
 use crate::queue_state::QueueState;
-use crate::readers::Readers;
+use crate::readers::ReadPool;
 use crate::schema::{mark, open_for_checkpoints, open_for_reading, open_for_writing};
 use crate::transaction::{Decides, Durability, Transactions};
 use crate::write_connection::{Job, WriteConnection};
@@ -26,7 +26,7 @@ const READERS: usize = 4;
 #[derive(Debug)]
 pub struct SqliteStore {
     // The readers close first, because the last connection to close removes the log and must be a writing one.
-    readers: Readers,
+    readers: ReadPool,
     checkpoints: Checkpoints,
     writer: Writer,
     changes: Arc<ChangeTracker>,
@@ -45,7 +45,7 @@ impl SqliteStore {
             .map_err(|source| OpenError::Open { path: path.to_owned(), source })?;
         let writer = Writer::start(transactions, Arc::clone(&changes))?;
         let checkpoints = Checkpoints::start(open_for_checkpoints(path)?, path)?;
-        Ok(Self { readers: Readers::start(readers)?, checkpoints, writer, changes, path: path.to_owned() })
+        Ok(Self { readers: ReadPool::start(readers)?, checkpoints, writer, changes, path: path.to_owned() })
     }
 
     /// Carries out what is queued, checkpoints the log and closes the database. Later calls fail.

@@ -1,6 +1,6 @@
 use std::fs;
 
-use crate::{ModelError, Place, hub_cache};
+use crate::{ModelError, ModelFolder, hub_cache};
 
 #[test]
 fn a_model_is_found_by_its_name_in_the_state_that_main_names() {
@@ -9,7 +9,7 @@ fn a_model_is_found_by_its_name_in_the_state_that_main_names() {
     for snapshot in ["aaa", "bbb"] {
         fs::create_dir_all(model.join("snapshots").join(snapshot)).expect("a folder");
     }
-    let place = Place::Name("acme/small".to_owned());
+    let place = ModelFolder::Name("acme/small".to_owned());
     fs::create_dir_all(model.join("refs")).expect("a folder");
     fs::write(model.join("refs/main"), "aaa\n").expect("written");
     assert_eq!(place.folder(cache.path()).expect("found"), model.join("snapshots/aaa"));
@@ -21,14 +21,14 @@ fn a_model_is_found_by_its_name_in_the_state_that_main_names() {
 #[test]
 fn what_is_not_there_is_said_and_never_fetched() {
     let cache = tempfile::tempdir().expect("a folder");
-    let missing = Place::Name("acme/small".to_owned()).folder(cache.path()).expect_err("nothing there");
+    let missing = ModelFolder::Name("acme/small".to_owned()).folder(cache.path()).expect_err("nothing there");
     assert!(matches!(missing, ModelError::NotCached { .. }));
     assert!(missing.to_string().contains("`acme/small`"), "{missing}");
     for name in ["", "a/b/c", "../x", "a/..", "a b"] {
-        let refused = Place::Name(name.to_owned()).folder(cache.path()).expect_err("no name");
+        let refused = ModelFolder::Name(name.to_owned()).folder(cache.path()).expect_err("no name");
         assert!(matches!(refused, ModelError::BadName(_)), "{name}");
     }
-    assert!(Place::Folder(cache.path().join("x")).folder(cache.path()).is_err());
+    assert!(ModelFolder::Folder(cache.path().join("x")).folder(cache.path()).is_err());
 }
 
 #[test]

@@ -209,13 +209,13 @@ fn character(name: &str) -> Option<&'static str> {
 
 /// The ids of one page.
 #[derive(Debug, Default)]
-pub(super) struct Ids {
+pub(super) struct PageIds {
     used: HashSet<String>,
     /// Which number comes next for words that were met before.
     next: HashMap<String, usize>,
 }
 
-impl Ids {
+impl PageIds {
     pub(super) fn take(&mut self, id: &str) {
         self.used.insert(id.to_owned());
     }

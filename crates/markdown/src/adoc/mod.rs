@@ -27,7 +27,7 @@ use std::ops::Range;
 
 pub use attributes::AdocAttributes;
 pub(crate) use attributes::slug;
-use attributes::{Attributes, Ids, described, entry, unwrapped};
+use attributes::{Attributes, PageIds, described, entry, unwrapped};
 use inline::Inline;
 use lines::{Delimiter, Described, Marker};
 use tables::Table;
@@ -72,7 +72,7 @@ struct Reading<'t> {
     attributes: Attributes<'t>,
     /// What ids of headings begin with, and what stands between their words, unless an attribute says otherwise.
     defaults: (&'static str, &'static str),
-    ids: Ids,
+    ids: PageIds,
     /// What was said of the block that is to come.
     pending: Described,
     /// Delimiters of the blocks around.
@@ -92,7 +92,7 @@ impl<'t> Reading<'t> {
             page: PageBuilder::of(text),
             attributes: Attributes::of(given),
             defaults: if anchors == AnchorStyle::Asciidoctor { ("_", "_") } else { ("", "-") },
-            ids: Ids::default(),
+            ids: PageIds::default(),
             pending: Described::default(),
             open: Vec::new(),
             tables: Vec::new(),

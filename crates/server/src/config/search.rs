@@ -4,7 +4,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use docent_embed::{Place, Waits};
+use docent_embed::{ModelFolder, Waits};
 use docent_http_client::SecretSource;
 use serde::Deserialize;
 
@@ -20,9 +20,9 @@ pub(crate) enum SearchConfig {
     #[default]
     Words,
     /// A vector a token, averaged.
-    Static(Place),
+    Static(ModelFolder),
     /// A small sentence model on this machine.
-    Transformer(Place),
+    Transformer(ModelFolder),
     Endpoint(EmbeddingsConfig),
 }
 
@@ -102,10 +102,10 @@ impl SearchKeys {
         }
     }
 
-    fn place(self) -> Result<Place, ConfigError> {
+    fn place(self) -> Result<ModelFolder, ConfigError> {
         match (self.path, self.model) {
-            (Some(folder), None) => Ok(Place::Folder(folder)),
-            (None, Some(name)) => Ok(Place::Name(name)),
+            (Some(folder), None) => Ok(ModelFolder::Folder(folder)),
+            (None, Some(name)) => Ok(ModelFolder::Name(name)),
             (Some(_), Some(_)) => wrong("model", "stands beside `path`; leave one of the two out"),
             (None, None) => wrong(
                 "path",
@@ -173,9 +173,9 @@ mod tests {
     #[test]
     fn each_embedder_has_its_own_keys() {
         assert_eq!(judged(""), Ok(SearchConfig::Words));
-        let folder = Place::Folder("/m".into());
+        let folder = ModelFolder::Folder("/m".into());
         assert_eq!(judged("embedder = \"static\"\npath = \"/m\""), Ok(SearchConfig::Static(folder)));
-        let name = Place::Name("a/b".to_owned());
+        let name = ModelFolder::Name("a/b".to_owned());
         assert_eq!(judged("embedder = \"transformer\"\nmodel = \"a/b\""), Ok(SearchConfig::Transformer(name)));
         let remote = judged("embedder = \"openai\"\nmodel = \"m\"\nbase_url = \"https://x/v1\"\napi_key_env = \"KEY\"");
         assert!(matches!(remote, Ok(SearchConfig::Endpoint(EmbeddingsConfig { key: Some(_), .. }))), "{remote:?}");

@@ -19,7 +19,7 @@ use http::StatusCode;
 use tracing::warn;
 
 pub(crate) use self::model_calls::ModelCalls;
-use self::text::{Exposition, Kind};
+use self::text::{Exposition, MetricKind};
 
 /// What a server counts.
 #[derive(Debug)]
@@ -68,11 +68,15 @@ impl Metrics {
     /// All numbers as they are now.
     pub(crate) async fn exposed(&self, store: &SqliteStore) -> Response {
         let mut text = Exposition::default();
-        text.family("docent_build_info", Kind::Gauge, "1, under the version of the program.")
+        text.family("docent_build_info", MetricKind::Gauge, "1, under the version of the program.")
             .sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
         let started = u64::try_from(self.started.millis() / 1000).unwrap_or(0);
-        text.family("process_start_time_seconds", Kind::Gauge, "When the process started, in seconds since 1970.")
-            .sample(&[], started);
+        text.family(
+            "process_start_time_seconds",
+            MetricKind::Gauge,
+            "When the process started, in seconds since 1970.",
+        )
+        .sample(&[], started);
         self.http(&mut text);
         self.replies(&mut text);
         self.models(&mut text);
@@ -85,11 +89,11 @@ impl Metrics {
 
     fn http(&self, text: &mut Exposition) {
         let live = self.streams.load(Ordering::Relaxed);
-        text.family("docent_streams_live", Kind::Gauge, "Answers that are being streamed.").sample(&[], live);
+        text.family("docent_streams_live", MetricKind::Gauge, "Answers that are being streamed.").sample(&[], live);
         let requests = self.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let mut family = text.family(
             "docent_http_requests_total",
-            Kind::Counter,
+            MetricKind::Counter,
             "Requests that were answered, by path and status.",
         );
         for ((route, status), count) in &*requests {
@@ -99,9 +103,9 @@ impl Metrics {
 
     fn replies(&self, text: &mut Exposition) {
         let counts = self.replies.counts();
-        text.family("docent_replies_live", Kind::Gauge, "Questions that are being answered.")
+        text.family("docent_replies_live", MetricKind::Gauge, "Questions that are being answered.")
             .sample(&[], counts.running);
-        text.family("docent_replies_total", Kind::Counter, "Questions to the assistant, by what became of them.")
+        text.family("docent_replies_total", MetricKind::Counter, "Questions to the assistant, by what became of them.")
             .sample(&[("outcome", "finished")], counts.finished)
             .sample(&[("outcome", "failed")], counts.failed)
             .sample(&[("outcome", "left")], counts.left)
@@ -112,7 +116,7 @@ impl Metrics {
         let Some(questions) = &self.questions else { return };
         let counts = questions.counts();
         let help = "Questions that were to get a vector, by what became of it; late, failed and unready ones were answered by words alone.";
-        text.family("docent_question_vectors_total", Kind::Counter, help)
+        text.family("docent_question_vectors_total", MetricKind::Counter, help)
             .sample(&[("outcome", "embedded")], counts.embedded)
             .sample(&[("outcome", "cached")], counts.cached)
             .sample(&[("outcome", "late")], counts.late)
@@ -122,7 +126,8 @@ impl Metrics {
 
     fn models(&self, text: &mut Exposition) {
         let models = self.models.so_far();
-        let mut calls = text.family("docent_model_calls_total", Kind::Counter, "Calls of models, by how they ended.");
+        let mut calls =
+            text.family("docent_model_calls_total", MetricKind::Counter, "Calls of models, by how they ended.");
         for (model, counted) in &models {
             for (outcome, count) in
                 [("done", counted.done), ("failed", counted.failed), ("cancelled", counted.cancelled)]
@@ -130,13 +135,14 @@ impl Metrics {
                 calls.sample(&[("model", model), ("outcome", outcome)], count);
             }
         }
-        let mut tokens = text.family("docent_model_tokens_total", Kind::Counter, "Tokens that models read and wrote.");
+        let mut tokens =
+            text.family("docent_model_tokens_total", MetricKind::Counter, "Tokens that models read and wrote.");
         for (model, counted) in &models {
             tokens.sample(&[("model", model), ("direction", "input")], counted.usage.input_tokens);
             tokens.sample(&[("model", model), ("direction", "output")], counted.usage.output_tokens);
         }
         let help = "Those of the tokens read that came from the provider's cache.";
-        let mut cached = text.family("docent_model_cached_input_tokens_total", Kind::Counter, help);
+        let mut cached = text.family("docent_model_cached_input_tokens_total", MetricKind::Counter, help);
         for (model, counted) in &models {
             cached.sample(&[("model", model)], counted.usage.cached_input_tokens);
         }
@@ -145,12 +151,13 @@ impl Metrics {
 
 async fn jobs(text: &mut Exposition, store: &SqliteStore) -> Result<(), StoreError> {
     let (counts, running) = (store.jobs_by_status().await?, docent_jobs::Store::leased(store).await?.len());
-    let mut family = text.family("docent_jobs", Kind::Gauge, "Jobs of all times, by their status.");
+    let mut family = text.family("docent_jobs", MetricKind::Gauge, "Jobs of all times, by their status.");
     for status in JobStatus::ALL {
         let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
         family.sample(&[("status", status.as_str())], count);
     }
-    text.family("docent_jobs_running", Kind::Gauge, "Jobs that a worker has in its hands.").sample(&[], running as u64);
+    text.family("docent_jobs_running", MetricKind::Gauge, "Jobs that a worker has in its hands.")
+        .sample(&[], running as u64);
     Ok(())
 }
 

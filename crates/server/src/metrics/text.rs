@@ -8,7 +8,7 @@ pub(super) struct Exposition(String);
 
 /// What a number is.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum MetricKind {
     /// Only grows while the process lives. Its name ends in `_total`.
     Counter,
     Gauge,
@@ -18,10 +18,10 @@ impl Exposition {
     pub(super) const CONTENT_TYPE: &'static str = "text/plain; version=0.0.4; charset=utf-8";
 
     /// Begins a family; its samples follow. `help` is one line.
-    pub(super) fn family(&mut self, name: &'static str, kind: Kind, help: &str) -> Family<'_> {
+    pub(super) fn family(&mut self, name: &'static str, kind: MetricKind, help: &str) -> Family<'_> {
         let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
+            MetricKind::Counter => "counter",
+            MetricKind::Gauge => "gauge",
         };
         // Writing to a string does not fail, here and below.
         let _ = write!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}\n");
@@ -63,8 +63,8 @@ mod tests {
     #[test]
     fn labels_hold_any_text() {
         let mut text = Exposition::default();
-        text.family("docent_live", Kind::Gauge, "How many live.").sample(&[], 7);
-        let mut counted = text.family("docent_seen_total", Kind::Counter, "How many were seen.");
+        text.family("docent_live", MetricKind::Gauge, "How many live.").sample(&[], 7);
+        let mut counted = text.family("docent_seen_total", MetricKind::Counter, "How many were seen.");
         counted.sample(&[("model", "a\"b\\c\nd"), ("kind", "")], 1).sample(&[("model", "e")], u64::MAX);
         let expected = "# HELP docent_live How many live.\n# TYPE docent_live gauge\ndocent_live 7\n\
              # HELP docent_seen_total How many were seen.\n# TYPE docent_seen_total counter\n\

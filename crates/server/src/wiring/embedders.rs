@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use docent_embed::{EmbeddingsEndpoint, EndpointOptions, Place, Questions, Waits};
+use docent_embed::{EmbeddingsEndpoint, EndpointOptions, ModelFolder, Questions, Waits};
 use docent_http_client::{Client, ClientOptions};
 use docent_search::{Embedder, Role};
 
@@ -37,14 +37,14 @@ fn endpoint(config: &EmbeddingsConfig) -> Result<Arc<dyn Embedder>, Failure> {
 
 /// How embedding a question went.
 #[derive(Debug)]
-pub(crate) struct Checked {
+pub(crate) struct EmbedderCheck {
     pub(crate) said: String,
     /// Who does not wait that long, so that words alone answer.
     pub(crate) too_slow_for: Vec<String>,
 }
 
 /// Embeds a short text, and says how that went.
-pub(crate) async fn check(embedder: &Questions) -> Result<Checked, Failure> {
+pub(crate) async fn check(embedder: &Questions) -> Result<EmbedderCheck, Failure> {
     let ask = || embedder.embed(&["How do I begin?"], Role::Question);
     let failed = |error| Failure::new("the embedder of `[search]` does not work", error);
     // The first time there are threads to start, or connections to make.
@@ -56,7 +56,7 @@ pub(crate) async fn check(embedder: &Questions) -> Result<Checked, Failure> {
     let Waits { assistant, search_box } = embedder.waits();
     let limits = [("search.assistant_wait_ms", assistant), ("search.endpoint_wait_ms", search_box)];
     let slow = limits.into_iter().filter(|(_, limit)| took > *limit);
-    Ok(Checked {
+    Ok(EmbedderCheck {
         said: format!("vectors of {} dimensions, {millis:.1} ms a question", embedder.dimensions()),
         too_slow_for: slow.map(|(key, limit)| format!("`{key}` ({} ms)", limit.as_millis())).collect(),
     })
@@ -66,19 +66,19 @@ pub(crate) async fn check(embedder: &Questions) -> Result<Checked, Failure> {
 mod local {
     use docent_embed::{ModelError, StaticModel, Transformer, hub_cache};
 
-    use super::{Arc, Embedder, Failure, Place};
+    use super::{Arc, Embedder, Failure, ModelFolder};
 
-    pub(super) fn fixed(place: &Place) -> Result<Arc<dyn Embedder>, Failure> {
+    pub(super) fn fixed(place: &ModelFolder) -> Result<Arc<dyn Embedder>, Failure> {
         let loaded = folder(place).and_then(|folder| StaticModel::load(&folder));
         Ok(Arc::new(loaded.map_err(failed)?))
     }
 
-    pub(super) fn transformer(place: &Place) -> Result<Arc<dyn Embedder>, Failure> {
+    pub(super) fn transformer(place: &ModelFolder) -> Result<Arc<dyn Embedder>, Failure> {
         let loaded = folder(place).and_then(|folder| Transformer::load(&folder));
         Ok(Arc::new(loaded.map_err(failed)?))
     }
 
-    fn folder(place: &Place) -> Result<std::path::PathBuf, ModelError> {
+    fn folder(place: &ModelFolder) -> Result<std::path::PathBuf, ModelError> {
         place.folder(&hub_cache(|name| std::env::var(name).ok()))
     }
 
@@ -89,13 +89,13 @@ mod local {
 
 #[cfg(not(feature = "embed"))]
 mod local {
-    use super::{Arc, Embedder, Failure, Place};
+    use super::{Arc, Embedder, Failure, ModelFolder};
 
-    pub(super) fn fixed(_: &Place) -> Result<Arc<dyn Embedder>, Failure> {
+    pub(super) fn fixed(_: &ModelFolder) -> Result<Arc<dyn Embedder>, Failure> {
         Err(not_built())
     }
 
-    pub(super) fn transformer(_: &Place) -> Result<Arc<dyn Embedder>, Failure> {
+    pub(super) fn transformer(_: &ModelFolder) -> Result<Arc<dyn Embedder>, Failure> {
         Err(not_built())
     }
 

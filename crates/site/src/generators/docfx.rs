@@ -28,7 +28,7 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
 
 /// What a configuration says of links.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct DocfxOptions {
     /// The path on its host that the site is served below, without slashes around it; `None` where nothing says so.
     pub(crate) base: Option<String>,
     /// Folders of files that docfx makes of source code, and whether there are any pages that are in no file.
@@ -161,7 +161,7 @@ fn read(tree: &dyn Tree, home: &str, text: &str) -> Option<Layout> {
     };
     let made = entries.iter().map(|entry| entry.text_of("output").or(entry.text_of("dest")).unwrap_or("api"));
     let resources = items("resource");
-    layout.docfx = Options {
+    layout.docfx = DocfxOptions {
         base: build.get("sitemap").and_then(|sitemap| sitemap.text_of("baseUrl")).map(path_of_url),
         made: made.filter_map(|folder| joined_in(tree.root(), home, folder)).collect(),
         // Descriptions of APIs become pages, and so do files of metadata.

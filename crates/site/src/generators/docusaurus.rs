@@ -69,7 +69,7 @@ impl Rules for Docusaurus {
 
 /// What the configuration says of the whole site.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
+pub(crate) struct DocusaurusSettings {
     /// The path the site is served below, without slashes at its ends; `None` when it is computed.
     base: Option<String>,
     /// Whether URLs of pages end in a slash; `None` leaves that to the pages.
@@ -201,7 +201,7 @@ impl Site<'_> {
             _ => vec!["static".to_owned()],
         };
         let folders = folders.iter().filter_map(|folder| joined_in(self.tree.root(), self.home, folder)).collect();
-        self.layout.docusaurus = Settings {
+        self.layout.docusaurus = DocusaurusSettings {
             base: config.text_of("baseUrl").map(|base| base.trim_matches('/').to_owned()),
             trailing_slash: config.get("trailingSlash").and_then(|flag| match flag {
                 Script::Word(word) if word == "true" => Some(true),
@@ -210,7 +210,7 @@ impl Site<'_> {
             }),
             languages: self.languages.clone(),
             static_folders: folders,
-            ..Settings::default()
+            ..DocusaurusSettings::default()
         };
     }
 

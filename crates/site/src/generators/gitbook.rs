@@ -39,7 +39,7 @@ fn is_summary(name: &str) -> bool {
 
 /// What a configuration says of links.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct GitBookOptions {
     /// The folder of the pages and of the files beside them.
     pub(crate) source: String,
     /// Whether gitbook.com serves the book.
@@ -162,7 +162,7 @@ fn book(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool, names: &Names, 
     let source = joined_in(tree.root(), home, &names.root)?;
     let lines = tree.read(&at_home(tree, home, IGNORED)).filter(|_| !is_hosted);
     let lines = lines.map(|bytes| text_of(&bytes).into_owned()).unwrap_or_default();
-    let mut options = Options {
+    let mut options = GitBookOptions {
         source: source.clone(),
         is_hosted,
         structure: SCRIPTS.iter().map(|name| at_home(tree, home, name)).collect(),

@@ -24,7 +24,7 @@ const SUMMARY: &str = "SUMMARY.md";
 
 /// What a configuration says of links.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct MdBookOptions {
     /// The folder of the pages and of the files beside them.
     pub(crate) source: String,
     /// The path on its host that the book is served below, without slashes around it.
@@ -104,7 +104,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     layout.anchors = AnchorStyle::MdBook;
     let url = text(&["output", "html", "site-url"]).unwrap_or_default();
     let url = url.split_once("://").map_or(url, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));
-    layout.mdbook = Options {
+    layout.mdbook = MdBookOptions {
         base: url.trim_matches('/').to_owned(),
         first: chapters.first().map(|(path, _)| below(&source, path)),
         source,

@@ -32,7 +32,7 @@ const DEEPEST: usize = 32;
 
 /// What a configuration says of links.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct MkDocsOptions {
     /// The folder of the pages and of the files beside them.
     pub(crate) docs: String,
     /// The path on its host that the site is served below, without slashes around it.
@@ -113,7 +113,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     }
     let mut layout = Layout::of(Generator::MkDocs, home, roots);
     layout.anchors = anchors(&config, &text);
-    layout.mkdocs = Options { docs: folder.clone(), ..options(&config) };
+    layout.mkdocs = MkDocsOptions { docs: folder.clone(), ..options(&config) };
     layout.templates_in_code = is_named(&config, "macros");
     layout.snippets = snippets(tree, &config, home, &folder);
     if let Some(nav) = config.get("nav") {
@@ -170,13 +170,13 @@ fn merged(parent: Yaml, child: Yaml, depth: usize) -> Yaml {
     }
 }
 
-fn options(config: &Yaml) -> Options {
+fn options(config: &Yaml) -> MkDocsOptions {
     let validation = config.get("validation");
     let links = validation.and_then(|validation| validation.get("links"));
     let absolute = [links, validation].into_iter().flatten().find_map(|part| part.get("absolute_links"));
     let url = config.get("site_url").and_then(Yaml::text).unwrap_or_default();
     let path = url.split_once("://").and_then(|(_, rest)| rest.split_once('/')).map_or("", |(_, path)| path);
-    Options {
+    MkDocsOptions {
         docs: String::new(),
         base: path.split(['?', '#']).next().unwrap_or_default().trim_matches('/').to_owned(),
         flat: config.get("use_directory_urls").and_then(Yaml::text) == Some("false"),

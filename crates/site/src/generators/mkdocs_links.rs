@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use docent_markdown::{folder, is_markdown_page};
 
 use super::browser::Browser;
-use super::mkdocs::Options;
+use super::mkdocs::MkDocsOptions;
 use crate::follow::{
     LinkSyntax, Wanted, Written, by_names, encoded, has_markdown_ending, is_fragment, parts, relative, respelled,
 };
@@ -49,12 +49,12 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 }
 
 /// Whether a theme may bring a file, which then can be named as one of the docs folder.
-fn is_of_theme(options: &Options, path: &str) -> bool {
+fn is_of_theme(options: &MkDocsOptions, path: &str) -> bool {
     let inside = path.strip_prefix(options.docs.as_str()).unwrap_or(path);
     OF_THEMES.contains(&inside.trim_start_matches('/'))
 }
 
-fn browser<'s>(site: &'s Site, options: &'s Options) -> Browser<'s> {
+fn browser<'s>(site: &'s Site, options: &'s MkDocsOptions) -> Browser<'s> {
     Browser { site, base: &options.base, folders: !options.flat, assets: &options.docs }
 }
 

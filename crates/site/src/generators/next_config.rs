@@ -13,7 +13,7 @@ use crate::tree::{Tree, at_home};
 
 /// What the configuration of Next.js says of URLs.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Settings {
+pub(crate) struct NextSettings {
     /// Whether URLs of pages end in a slash.
     pub(super) trailing_slash: bool,
     /// Whether redirects or rewrites are computed, so that any address may lead somewhere.
@@ -87,7 +87,7 @@ pub(super) fn read(tree: &dyn Tree, file: &str, text: &str, layout: &mut Layout)
     }
 }
 
-fn computed(settings: &mut Settings) -> Vec<Script> {
+fn computed(settings: &mut NextSettings) -> Vec<Script> {
     settings.is_open = true;
     Vec::new()
 }

@@ -39,11 +39,11 @@ pub(crate) struct Root {
     /// Blogs of MkDocs in the folder.
     pub(crate) blogs: Vec<Blog>,
     /// What Hugo is told of addresses and links.
-    pub(crate) hugo: Option<Arc<hugo::Settings>>,
+    pub(crate) hugo: Option<Arc<hugo::HugoSettings>>,
     /// Which files docfx makes pages of, and where.
     pub(crate) docfx: Option<Arc<docfx::Content>>,
     /// What Jekyll is told of addresses and links.
-    pub(crate) jekyll: Option<Arc<jekyll::Settings>>,
+    pub(crate) jekyll: Option<Arc<jekyll::JekyllSettings>>,
     /// The module of Antora that the folder is of.
     pub(crate) antora: Option<antora::Module>,
 }

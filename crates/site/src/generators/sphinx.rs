@@ -42,7 +42,7 @@ pub(crate) fn is_file(folder: &str, name: &str) -> bool {
 
 /// What a configuration says of links.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct SphinxOptions {
     /// The folder of the pages.
     pub(crate) source: String,
     /// Whether pages are made of Markdown, too.
@@ -55,7 +55,7 @@ pub(crate) struct Options {
     pub(crate) makes_pages: bool,
 }
 
-impl Options {
+impl SphinxOptions {
     /// Whether pages are made of files of this kind.
     pub(crate) fn reads(&self, file: &str) -> bool {
         match Format::of(file) {
@@ -167,7 +167,7 @@ fn read(text: &str, home: &str, source: String) -> Option<Layout> {
     layout.anchors = AnchorStyle::Docutils;
     let makes_pages = MAKERS.iter().any(|name| text.contains(name));
     let notebook_anchors = if text.contains(NOTEBOOKS[1]) { AnchorStyle::Nbsphinx } else { AnchorStyle::Docutils };
-    layout.sphinx = Options { source, reads_markdown, reads_notebooks, notebook_anchors, makes_pages };
+    layout.sphinx = SphinxOptions { source, reads_markdown, reads_notebooks, notebook_anchors, makes_pages };
     Some(layout)
 }
 

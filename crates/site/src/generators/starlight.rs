@@ -48,7 +48,7 @@ const HARMLESS: [&str; 18] = [
 
 /// What the configuration says of addresses and links.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct StarlightOptions {
     /// The path all pages are below, without slashes around it; `None` when it is computed.
     base: Option<String>,
     slashes: Slashes,
@@ -176,7 +176,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     Some(layout)
 }
 
-fn options(config: &Script, starlight: &Script, languages: &[String]) -> Options {
+fn options(config: &Script, starlight: &Script, languages: &[String]) -> StarlightOptions {
     let is_computed = matches!(config, Script::Computed);
     let harmless = |plugin: &Script| match plugin {
         Script::Call(name, _) => HARMLESS.contains(&name.as_str()),
@@ -195,7 +195,7 @@ fn options(config: &Script, starlight: &Script, languages: &[String]) -> Options
     });
     let adds_pages =
         is_computed || !all_harmless(config.get("integrations")) || !all_harmless(starlight.get("plugins"));
-    Options {
+    StarlightOptions {
         base: match config.get("base") {
             None if is_computed => None,
             None => Some(String::new()),

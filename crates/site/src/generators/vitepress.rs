@@ -22,7 +22,7 @@ const DEEPEST: usize = 32;
 
 /// What the configuration says of addresses and links.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct VitePressOptions {
     /// The path all pages are below, without slashes around it; `None` when it is computed.
     base: Option<String>,
     /// Whether files are served at paths that only the build knows.
@@ -109,7 +109,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     };
     layout.anchors_computed = of_markdown("anchor", &["slugify", "getTokensText"])
         || of_markdown("attrs", &["leftDelimiter", "rightDelimiter", "disable", "allowedAttributes"]);
-    layout.vitepress = Options {
+    layout.vitepress = VitePressOptions {
         base: match config.get("base") {
             // What is spread into the configuration may have one.
             None if config.get("...").is_some() => None,

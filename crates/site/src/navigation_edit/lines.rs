@@ -34,8 +34,8 @@ pub(super) fn read(tree: &dyn Tree, site: &Site) -> Vec<Contents> {
         let files = antora::navigation::read(tree, site).into_iter();
         return files
             .map(|(file, text, entries)| {
-                let entry = |entry: antora::navigation::Entry| {
-                    let antora::navigation::Entry { page, value, item, title } = entry;
+                let entry = |entry: antora::navigation::NavEntry| {
+                    let antora::navigation::NavEntry { page, value, item, title } = entry;
                     Entry { page, value, item, title, names: Names::Resource }
                 };
                 let entries = entries.into_iter().map(entry).collect();

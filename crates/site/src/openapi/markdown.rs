@@ -21,7 +21,7 @@ const LARGEST: usize = 256 << 10;
 
 /// A page, written.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct RenderedPage {
     pub(super) title: String,
     /// What it does, in a sentence or two.
     pub(super) summary: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Written {
 }
 
 /// Writes an operation's page: what it does, its parameters, its body, its answers.
-pub(super) fn page(description: &Description, operation: &Operation<'_>) -> Written {
+pub(super) fn page(description: &Description, operation: &Operation<'_>) -> RenderedPage {
     let text =
         |name: &str| operation.value.get(name).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
     let title = text("summary").or_else(|| text("operationId")).map_or_else(|| operation.key.clone(), one_line);
@@ -51,7 +51,7 @@ pub(super) fn page(description: &Description, operation: &Operation<'_>) -> Writ
     page.parameters(operation);
     page.body(operation);
     page.responses(operation);
-    Written { title, summary: about.map(first_words), looked_into: page.fields.looked_into(), markdown: page.out }
+    RenderedPage { title, summary: about.map(first_words), looked_into: page.fields.looked_into(), markdown: page.out }
 }
 
 /// Headings of a text one level further in than the page's own sections are.

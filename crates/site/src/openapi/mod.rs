@@ -19,7 +19,7 @@ use crate::read_file::{FileRead, SitePage, title_from};
 use crate::tree::Tree;
 pub(crate) use description::{Cache, METHODS};
 use description::{Description, Operation};
-use markdown::Written;
+use markdown::RenderedPage;
 
 /// How many pages one description may make.
 const MOST_PAGES: usize = 5_000;
@@ -124,7 +124,7 @@ fn place(
     description: &Description,
     operation: &Operation<'_>,
     entry: Option<&Operations>,
-    written: &Written,
+    written: &RenderedPage,
     taken: &mut HashMap<String, usize>,
 ) -> Place {
     let folder = match (entry.and_then(|entry| entry.directory.as_deref()), layout.generator()) {
@@ -158,7 +158,7 @@ fn place(
     }
 }
 
-fn page(layout: &Layout, file: &str, place: Place, written: &Written) -> SitePage {
+fn page(layout: &Layout, file: &str, place: Place, written: &RenderedPage) -> SitePage {
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let mut text = format!("---\ntitle: {}\n", quoted(&written.title));
     if let Some(summary) = &written.summary {

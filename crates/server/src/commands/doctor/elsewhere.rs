@@ -15,7 +15,7 @@ use crate::commands::index::reasons;
 use crate::commands::projects::no_pages;
 use crate::failure::Failure;
 use crate::wiring::app::App;
-use crate::wiring::embedders::{self, Checked};
+use crate::wiring::embedders::{self, EmbedderCheck};
 use crate::wiring::models::Configured;
 use crate::wiring::site_file::{FILE, SiteFile};
 use docent_http_client::SecretSource;
@@ -44,8 +44,8 @@ pub(super) async fn embedder(app: &App) -> Option<Finding> {
     let checked = timeout(LIMIT, embedders::check(app.embedder.as_deref()?)).await;
     let fix = "see `[search]` in the configuration; without vectors questions are answered by their words";
     Some(match checked {
-        Ok(Ok(Checked { said, too_slow_for })) if too_slow_for.is_empty() => Finding::Good(said),
-        Ok(Ok(Checked { said, too_slow_for })) => Finding::Note(format!(
+        Ok(Ok(EmbedderCheck { said, too_slow_for })) if too_slow_for.is_empty() => Finding::Good(said),
+        Ok(Ok(EmbedderCheck { said, too_slow_for })) => Finding::Note(format!(
             "{said}, which is longer than {}: a question that is new there is answered by words alone",
             too_slow_for.join(" and ")
         )),

@@ -7,7 +7,7 @@ use docent_search::eval::{ndcg, recall, reciprocal_rank};
 use docent_search::{Asker, Query, Snapshot};
 
 use super::judgements::Judgements;
-use super::questions::Question;
+use super::questions::JudgedQuestion;
 
 /// One question, and what was found for it.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl Judged {
 /// Asks every question that has a right page, one after the other, for `limit` pages each.
 pub(super) async fn judge(
     docs: &Snapshot,
-    questions: &[Question],
+    questions: &[JudgedQuestion],
     judgements: &Judgements,
     limit: usize,
     mut progress: impl FnMut(usize),
@@ -77,7 +77,7 @@ pub(super) async fn judge(
     judged
 }
 
-async fn ask(docs: &Snapshot, question: &Question, right: Vec<Right>, limit: usize) -> Judged {
+async fn ask(docs: &Snapshot, question: &JudgedQuestion, right: Vec<Right>, limit: usize) -> Judged {
     let query = query(question, limit);
     let began = Instant::now();
     let passages = docs.find(&query).await;
@@ -89,7 +89,7 @@ async fn ask(docs: &Snapshot, question: &Question, right: Vec<Right>, limit: usi
     Judged { id: question.id.clone(), text: question.text.clone(), right, found, measures, took }
 }
 
-fn query(question: &Question, limit: usize) -> Query {
+fn query(question: &JudgedQuestion, limit: usize) -> Query {
     Query {
         text: question.text.clone(),
         limit: limit + question.ignore.len(),

@@ -11,7 +11,7 @@ const LONGEST: usize = 2_000;
 
 /// A question. Members that are not named here are let through: a file may say more of its questions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub(super) struct Question {
+pub(super) struct JudgedQuestion {
     pub(super) id: String,
     pub(super) text: String,
     /// Pages that do not count as found, such as the one the question was taken from.
@@ -20,8 +20,8 @@ pub(super) struct Question {
 }
 
 /// Reads all questions, in their order.
-pub(super) fn parse(lines: &Lines) -> Result<Vec<Question>, LineError> {
-    let mut questions: Vec<Question> = Vec::new();
+pub(super) fn parse(lines: &Lines) -> Result<Vec<JudgedQuestion>, LineError> {
+    let mut questions: Vec<JudgedQuestion> = Vec::new();
     let mut seen: HashMap<String, usize> = HashMap::new();
     for (number, line) in lines.iter() {
         let question = question(line).map_err(|wrong| lines.wrong(number, wrong))?;
@@ -33,8 +33,8 @@ pub(super) fn parse(lines: &Lines) -> Result<Vec<Question>, LineError> {
     Ok(questions)
 }
 
-fn question(line: &str) -> Result<Question, String> {
-    let question: Question = serde_json::from_str(line).map_err(|error| {
+fn question(line: &str) -> Result<JudgedQuestion, String> {
+    let question: JudgedQuestion = serde_json::from_str(line).map_err(|error| {
         let error = error.to_string();
         // It is always the first line of what it was given.
         format!(
@@ -62,7 +62,7 @@ mod tests {
     fn questions_are_read_in_their_order() {
         let text = "\u{feff}{\"id\":\"b\",\"text\":\"How?\"}\r\n\n{\"text\":\"Why?\",\"id\":\"a\",\"ignore\":[\"x\"],\"kind\":7}\n";
         let read = parse(&Lines::of(text)).expect("questions");
-        let question = |id: &str, text: &str, ignore: &[&str]| Question {
+        let question = |id: &str, text: &str, ignore: &[&str]| JudgedQuestion {
             id: id.to_owned(),
             text: text.to_owned(),
             ignore: ignore.iter().map(|page| (*page).to_owned()).collect(),

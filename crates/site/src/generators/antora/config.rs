@@ -6,7 +6,7 @@ use std::sync::Arc;
 use docent_markdown::{AdocAttributes, folder, joined, text_of};
 
 use super::resources::Id;
-use super::{Component, Options, Style};
+use super::{AntoraOptions, Component, Style};
 use crate::generators::roots::Root;
 use crate::generators::yaml::{self, Yaml};
 use crate::layout::{Generator, Layout, below};
@@ -36,7 +36,7 @@ pub(super) fn read(tree: &dyn Tree, home: &str, configurations: &[&str]) -> Opti
     let named = |path: &&&str| path.rsplit('/').next() == Some(DESCRIPTOR);
     configurations.iter().find(named)?;
     let playbook = playbook(tree, configurations);
-    let mut options = Options::of_playbook(&playbook);
+    let mut options = AntoraOptions::of_playbook(&playbook);
     let mut problems = Vec::new();
     for file in configurations.iter().filter(named) {
         let text = tree.read(file).unwrap_or_default();
@@ -75,7 +75,7 @@ fn playbook(tree: &dyn Tree, configurations: &[&str]) -> Yaml {
     read.next().unwrap_or(Yaml::Empty)
 }
 
-impl Options {
+impl AntoraOptions {
     fn of_playbook(playbook: &Yaml) -> Self {
         let urls =
             |name: &str| playbook.get("urls").and_then(|urls| urls.get(name)).and_then(Yaml::text).map(str::to_owned);
@@ -175,7 +175,7 @@ fn component(tree: &dyn Tree, file: &str, descriptor: &Yaml, playbook: &Yaml) ->
 }
 
 /// A folder of pages for each module.
-fn roots(tree: &dyn Tree, options: &Arc<Options>) -> Vec<Root> {
+fn roots(tree: &dyn Tree, options: &Arc<AntoraOptions>) -> Vec<Root> {
     let root = tree.root();
     let files: Vec<String> =
         tree.paths().iter().chain(&tree.paths_outside()).map(|path| in_repository(root, path)).collect();

@@ -32,7 +32,7 @@ use crate::tree::{Tree, joined_in};
 
 /// What is known of a site.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Options {
+pub(crate) struct AntoraOptions {
     pub(crate) components: Vec<Component>,
     style: Style,
     /// What stands in place of the newest version.
@@ -68,7 +68,7 @@ pub(crate) struct Component {
 }
 
 /// The site, which of its components a folder of pages belongs to, and the name of its module.
-pub(crate) type Module = (Arc<Options>, usize, String);
+pub(crate) type Module = (Arc<AntoraOptions>, usize, String);
 
 #[derive(Debug)]
 pub(crate) struct Antora;

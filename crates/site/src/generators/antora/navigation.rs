@@ -11,7 +11,7 @@ use crate::tree::{Tree, from_root};
 
 /// A place that names a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct NavEntry {
     pub(crate) page: String,
     /// The name of the page, its anchor included.
     pub(crate) value: Range<usize>,
@@ -22,7 +22,7 @@ pub(crate) struct Entry {
 }
 
 /// Each file of the navigation with its text and what it names.
-pub(crate) fn read(tree: &dyn Tree, site: &Site) -> Vec<(String, String, Vec<Entry>)> {
+pub(crate) fn read(tree: &dyn Tree, site: &Site) -> Vec<(String, String, Vec<NavEntry>)> {
     let mut found = Vec::new();
     for component in &site.layout().antora.components {
         let names = component.nav.iter().map(String::as_str).chain(["antora.yml"]);
@@ -52,13 +52,13 @@ fn entry(
     value: Range<usize>,
     item: Option<Range<usize>>,
     title: Option<Range<usize>>,
-) -> Option<Entry> {
+) -> Option<NavEntry> {
     let options = &site.layout().antora;
     let written = text[value.clone()].split('#').next()?;
     let from = options.resource(path)?;
     let Named::Files(files, _) = options.named(site.root(), &from, &Id::read(written)?, "page") else { return None };
     let page = files.into_iter().find(|file| site.has_any(file))?;
-    Some(Entry { page, value, item, title })
+    Some(NavEntry { page, value, item, title })
 }
 
 /// `start_page: name`
@@ -74,7 +74,7 @@ fn first_page(text: &str) -> Option<Range<usize>> {
 }
 
 /// `* xref:name[words]`, one on each line.
-fn list(site: &Site, path: &str, text: &str) -> Vec<Entry> {
+fn list(site: &Site, path: &str, text: &str) -> Vec<NavEntry> {
     let mut entries = Vec::new();
     let mut at = 0;
     let mut lines = text.split_inclusive('\n').peekable();

@@ -2,7 +2,7 @@
 
 use docent_markdown::joined;
 
-use super::{Component, Options};
+use super::{AntoraOptions, Component};
 use crate::layout::below;
 use crate::tree::from_root;
 
@@ -79,19 +79,19 @@ pub(super) struct Resource<'o, 'f> {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Named {
     /// Files it may be, from the docs root.
-    Files(Vec<String>, Place),
+    Files(Vec<String>, ResourceAddress),
     /// In a component, a version or a module that is not here, or of no family that there is.
     Elsewhere,
 }
 
 /// A page that a name would mean.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct ResourceAddress {
     pub(super) address: String,
     pub(super) is_page: bool,
 }
 
-impl Options {
+impl AntoraOptions {
     /// Where a file of the repository stands; the file is relative to the docs root `root`.
     pub(super) fn resource<'o, 'f>(&'o self, repository_path: &'f str) -> Option<Resource<'o, 'f>> {
         let inside = |component: &Component| match component.start.as_str() {
@@ -149,6 +149,6 @@ impl Options {
             .map(|folder| from_root(root, &below(&component.start, &format!("modules/{module}/{folder}/{path}"))));
         let page = Id { path: &path, ..*id };
         let address = below(&below(&component.served, if module == "ROOT" { "" } else { module }), page.stem());
-        Named::Files(files.collect(), Place { address, is_page: family == "page" })
+        Named::Files(files.collect(), ResourceAddress { address, is_page: family == "page" })
     }
 }

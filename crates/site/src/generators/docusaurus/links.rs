@@ -6,7 +6,7 @@
 
 use docent_markdown::is_markdown_page;
 
-use super::{Instance, Settings};
+use super::{DocusaurusSettings, Instance};
 use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, respelled, respelled_by_names};
 use crate::generators::roots::{Root, RootKind};
 use crate::layout::below;
@@ -237,7 +237,7 @@ fn is_made_otherwise(site: &Site, address: &str, language: &str) -> bool {
 }
 
 /// The first part of the addresses of a root's language, `""` for the default one.
-fn language_prefix<'r>(settings: &Settings, root: &'r Root) -> &'r str {
+fn language_prefix<'r>(settings: &DocusaurusSettings, root: &'r Root) -> &'r str {
     root.language.as_deref().filter(|own| settings.languages.iter().any(|known| known == own)).unwrap_or_default()
 }
 

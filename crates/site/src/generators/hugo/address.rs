@@ -2,13 +2,13 @@
 
 use docent_markdown::{FrontMatter, folder};
 
-use super::{Settings, Ugly};
+use super::{HugoSettings, Ugly};
 use crate::generators::roots::Root;
 use crate::layout::below;
 
 /// The address of a page. One that is served as a file keeps its `.html`: what lies beside it is read from its folder.
 pub(super) fn of(root: &Root, inside: &str, front: &FrontMatter) -> String {
-    let fallback = Settings::default();
+    let fallback = HugoSettings::default();
     let settings = root.hugo.as_deref().unwrap_or(&fallback);
     let (stem, _) = root.without_language(inside);
     let language = language_folder(root, inside);

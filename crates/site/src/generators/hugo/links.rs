@@ -6,7 +6,7 @@ use docent_markdown::{folder, is_markdown_page, joined, stem};
 use regex::Regex;
 
 use super::address::{language, language_folder};
-use super::{LinkHook, Settings};
+use super::{HugoSettings, LinkHook};
 use crate::follow::{LinkSyntax, Wanted, Written, is_external, parts, relative_path, suffix_of};
 use crate::generators::plain;
 use crate::generators::roots::Root;
@@ -18,7 +18,7 @@ struct From<'s> {
     file: &'s str,
     inside: &'s str,
     root: &'s Root,
-    settings: &'s Settings,
+    settings: &'s HugoSettings,
 }
 
 impl<'s> From<'s> {
@@ -108,7 +108,7 @@ fn by_url(site: &Site, from: &From<'_>, path: &str, anchor: Option<&str>) -> Tar
 }
 
 /// A file that is served as it is: a static one, or a resource of a page.
-fn resource(site: &Site, settings: &Settings, served: &str) -> Option<String> {
+fn resource(site: &Site, settings: &HugoSettings, served: &str) -> Option<String> {
     let mut statics = settings.statics.iter().map(|folder| below(folder, served));
     if let Some(file) = statics.find(|file| site.has_any(file) && !served.is_empty()) {
         return Some(file);
@@ -133,7 +133,7 @@ fn is_bundle(file: &str) -> bool {
 }
 
 /// Whether the generator may make something of its own at an address.
-fn is_generated(site: &Site, settings: &Settings, served: &str) -> bool {
+fn is_generated(site: &Site, settings: &HugoSettings, served: &str) -> bool {
     let mut names: Vec<&str> = served.split('/').collect();
     let prefix = settings.languages.iter().any(|language| names.first() == Some(&language.as_str()));
     if prefix {

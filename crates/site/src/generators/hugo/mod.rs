@@ -37,7 +37,7 @@ pub(super) enum LinkHook {
 
 /// What the configuration says of addresses and links.
 #[derive(Debug, Default)]
-pub(crate) struct Settings {
+pub(crate) struct HugoSettings {
     hook: LinkHook,
     /// The path of the base URL, without slashes around it.
     base: String,
@@ -181,7 +181,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     );
 
     let is_multihost = languages.iter().any(|(_, own)| own.is_some_and(|own| own.get("baseurl").is_some()));
-    let settings = Settings {
+    let settings = HugoSettings {
         hook: hook(tree, home, config, all(), has_more, !is_multihost),
         base: base(text("baseurl").unwrap_or_default()),
         adds_base: yes("canonifyurls") || yes("relativeurls"),

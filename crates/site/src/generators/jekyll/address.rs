@@ -3,13 +3,13 @@
 use docent_markdown::{Field, FieldValue, FrontMatter, folder};
 use time::Date;
 
-use super::Settings;
+use super::JekyllSettings;
 use super::config::Defaults;
 use super::dates::{self, Zone, dated};
 
 /// What a file is to Jekyll, by its path in the source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind<'s> {
+pub(super) enum FileKind<'s> {
     Page,
     /// The folders above `_posts` are its categories.
     Post {
@@ -23,24 +23,24 @@ pub(super) enum Kind<'s> {
     Draft,
 }
 
-pub(super) fn kind<'s>(settings: &'s Settings, path: &'s str) -> Kind<'s> {
+pub(super) fn kind<'s>(settings: &'s JekyllSettings, path: &'s str) -> FileKind<'s> {
     let own = settings.in_collections(path);
     if let Some(own) = own {
         let (first, inside) = own.split_once('/').unwrap_or((own, ""));
         let label = first.strip_prefix('_').unwrap_or_default();
         if let Some(collection) = settings.collections.iter().find(|collection| collection.label == label) {
-            return Kind::Item { collection, inside };
+            return FileKind::Item { collection, inside };
         }
         for (name, is_draft) in [("_posts", false), ("_drafts", true)] {
             let at = format!("/{own}").find(&format!("/{name}/"));
             match at {
-                Some(_) if is_draft => return Kind::Draft,
-                Some(at) => return Kind::Post { above: own[..at].trim_end_matches('/') },
+                Some(_) if is_draft => return FileKind::Draft,
+                Some(at) => return FileKind::Post { above: own[..at].trim_end_matches('/') },
                 None => {}
             }
         }
     }
-    Kind::Page
+    FileKind::Page
 }
 
 /// Where something is served, without slashes around it.
@@ -61,13 +61,13 @@ impl Served {
 }
 
 /// The page's front matter with what the configuration says for want of it.
-pub(super) fn with_defaults(settings: &Settings, path: &str, front: &FrontMatter) -> FrontMatter {
+pub(super) fn with_defaults(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> FrontMatter {
     let mut front = front.clone();
     let (path, kind) = match kind(settings, path) {
-        Kind::Page => (path, "pages"),
-        Kind::Post { .. } => (settings.in_collections(path).unwrap_or(path), "posts"),
-        Kind::Item { collection, .. } => (settings.in_collections(path).unwrap_or(path), collection.label.as_str()),
-        Kind::Draft => (path, "drafts"),
+        FileKind::Page => (path, "pages"),
+        FileKind::Post { .. } => (settings.in_collections(path).unwrap_or(path), "posts"),
+        FileKind::Item { collection, .. } => (settings.in_collections(path).unwrap_or(path), collection.label.as_str()),
+        FileKind::Draft => (path, "drafts"),
     };
     let own = front.fields.len();
     for field in Defaults::of(&settings.defaults, path, kind) {
@@ -79,7 +79,7 @@ pub(super) fn with_defaults(settings: &Settings, path: &str, front: &FrontMatter
 }
 
 /// Where a file is served; `None` when its address is made of what is not known.
-pub(super) fn of(settings: &Settings, path: &str, front: &FrontMatter) -> Option<Served> {
+pub(super) fn of(settings: &JekyllSettings, path: &str, front: &FrontMatter) -> Option<Served> {
     let front = with_defaults(settings, path, front);
     let (stem, ending) = path.rsplit_once('.').unwrap_or((path, ""));
     let output = match ending {
@@ -102,7 +102,7 @@ pub(super) fn of(settings: &Settings, path: &str, front: &FrontMatter) -> Option
         values.filled(&template)
     };
     let url = match kind(settings, path) {
-        Kind::Page | Kind::Draft => {
+        FileKind::Page | FileKind::Draft => {
             let is_readme = settings.plugins.readme_index && front.span.is_none() && is_readme(path);
             let template = own.unwrap_or_else(|| match name {
                 _ if !output.ends_with("html") => "/:path/:basename:output_ext".to_owned(),
@@ -112,7 +112,7 @@ pub(super) fn of(settings: &Settings, path: &str, front: &FrontMatter) -> Option
             });
             template.replace(":path", above).replace(":basename", name).replace(":output_ext", &output)
         }
-        Kind::Post { above } => {
+        FileKind::Post { above } => {
             let template = own.or_else(|| settings.posts.clone()).unwrap_or_else(|| style(&settings.permalink));
             let values = Values {
                 label: "posts",
@@ -125,7 +125,7 @@ pub(super) fn of(settings: &Settings, path: &str, front: &FrontMatter) -> Option
             };
             values.filled(&template)?
         }
-        Kind::Item { collection, inside } => {
+        FileKind::Item { collection, inside } => {
             let inside = inside.rsplit_once('.').map_or(inside, |(stem, _)| stem);
             let template = own.or_else(|| collection.permalink.clone());
             item(&collection.label, inside, template.unwrap_or_else(|| format!("/:collection/:path{suffix}")))?

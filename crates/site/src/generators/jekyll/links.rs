@@ -2,23 +2,23 @@
 
 use docent_markdown::{FrontMatter, is_markdown_page, joined};
 
-use super::address::{self, Kind, Served};
-use super::{Settings, from_source, templates};
+use super::address::{self, FileKind, Served};
+use super::{JekyllSettings, from_source, templates};
 use crate::follow::{LinkSyntax, Wanted, Written, encoded, has_markdown_ending, parts, relative_path, suffix_of};
 use crate::generators::plain;
 use crate::layout::below;
 use crate::model::{Site, Target};
 
 /// A file of the site's.
-pub(super) struct Place<'s> {
+pub(super) struct SourceFile<'s> {
     pub(super) site: &'s Site,
     file: &'s str,
     /// In the source.
     path: String,
-    pub(super) settings: &'s Settings,
+    pub(super) settings: &'s JekyllSettings,
 }
 
-impl<'s> Place<'s> {
+impl<'s> SourceFile<'s> {
     pub(super) fn of(site: &'s Site, file: &'s str) -> Option<Self> {
         let root = site.layout().root(file)?;
         let path = below(&root.served, root.inside(file)?);
@@ -38,7 +38,7 @@ impl<'s> Place<'s> {
     /// Whether links to files are made links to pages here.
     fn reads_files(&self) -> bool {
         let plugins = &self.settings.plugins;
-        let is_page = address::kind(self.settings, &self.path) == Kind::Page;
+        let is_page = address::kind(self.settings, &self.path) == FileKind::Page;
         plugins.relative_links && (is_page || plugins.relative_links_in_collections)
     }
 }
@@ -49,7 +49,7 @@ pub(super) fn page(file: &str, anchor: Option<&str>) -> Target {
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
     // Read on a forge, not on the site.
-    let Some(place) = Place::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
+    let Some(place) = SourceFile::of(site, link.from).filter(|_| is_markdown_page(link.from)) else {
         return plain::follow(site, link);
     };
     let Some(served) = place.served() else {
@@ -71,7 +71,7 @@ pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
 }
 
 /// A link as the plug-in for relative links reads it: relative to the file, absolute from the source.
-fn by_file(place: &Place<'_>, path: &str, anchor: Option<&str>) -> Option<Target> {
+fn by_file(place: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Option<Target> {
     let above = if path.starts_with('/') { "" } else { docent_markdown::folder(&place.path) };
     let path = joined(above, path)?;
     let file = from_source(place.site, place.settings, &path)?;
@@ -87,7 +87,7 @@ fn by_file(place: &Place<'_>, path: &str, anchor: Option<&str>) -> Option<Target
 }
 
 /// A link as a browser reads it on the page that was built. `own` is where the page is served.
-fn by_url(place: &Place<'_>, own: Option<&Served>, path: &str, anchor: Option<&str>) -> Target {
+fn by_url(place: &SourceFile<'_>, own: Option<&Served>, path: &str, anchor: Option<&str>) -> Target {
     let base = place.settings.base.as_str();
     let resolved = match (path.strip_prefix('/'), own) {
         (Some(absolute), _) => match absolute.strip_prefix(base) {
@@ -106,8 +106,8 @@ fn by_url(place: &Place<'_>, own: Option<&Served>, path: &str, anchor: Option<&s
 }
 
 /// What is served at a path below the base. `written` is the path as it stands in the link.
-pub(super) fn at(place: &Place<'_>, served: &str, written: &str, anchor: Option<&str>) -> Target {
-    let Place { site, settings, .. } = *place;
+pub(super) fn at(place: &SourceFile<'_>, served: &str, written: &str, anchor: Option<&str>) -> Target {
+    let SourceFile { site, settings, .. } = *place;
     let folder = served.strip_suffix("index.html").filter(|rest| rest.is_empty() || rest.ends_with('/'));
     let served = folder.unwrap_or(served).trim_matches('/');
     let is_folder = written.ends_with('/') || folder.is_some();
@@ -146,8 +146,8 @@ pub(super) fn at(place: &Place<'_>, served: &str, written: &str, anchor: Option<
 }
 
 /// Whether something else than the files we know may be served at a path.
-fn is_made(place: &Place<'_>, served: &str) -> bool {
-    let Place { site, settings, .. } = *place;
+fn is_made(place: &SourceFile<'_>, served: &str) -> bool {
+    let SourceFile { site, settings, .. } = *place;
     let plugins = &settings.plugins;
     let name = served.rsplit('/').next().unwrap_or(served);
     let stem = served.strip_suffix(".html").unwrap_or(served);
@@ -173,7 +173,7 @@ fn is_made(place: &Place<'_>, served: &str) -> bool {
 /// The first of the ways to write a link that leads where it should.
 pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     let Wanted { from, to, anchor, like, .. } = *wanted;
-    let Some(place) = Place::of(site, from).filter(|_| is_markdown_page(from)) else {
+    let Some(place) = SourceFile::of(site, from).filter(|_| is_markdown_page(from)) else {
         return plain::write(site, wanted);
     };
     let Some(own) = place.served().filter(|_| !like.starts_with('{')).or_else(|| {
@@ -182,7 +182,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     }) else {
         return plain::write(site, wanted);
     };
-    let target = Place::of(site, to);
+    let target = SourceFile::of(site, to);
     let (like_path, _) = parts(like);
     let suffix = suffix_of(like, anchor);
     let url = target.as_ref().and_then(|target| match is_markdown_page(to) {
@@ -191,7 +191,7 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     });
     let mut ways = Vec::new();
     if like.starts_with('{') {
-        ways.extend(templates::written(like, anchor, target.as_ref().map(Place::named), url.as_ref()));
+        ways.extend(templates::written(like, anchor, target.as_ref().map(SourceFile::named), url.as_ref()));
     } else {
         let is_absolute = like_path.starts_with('/');
         let is_by_file =
@@ -234,18 +234,18 @@ pub(super) fn write(site: &Site, wanted: &Wanted<'_>) -> String {
     found.or(last).unwrap_or_else(|| crate::follow::respelled(like, from, to, wanted.anchor))
 }
 
-impl Place<'_> {
+impl SourceFile<'_> {
     /// How templates name the file: items by their path in the folder of the collections.
     fn named(&self) -> &str {
         match address::kind(self.settings, &self.path) {
-            Kind::Page => &self.path,
+            FileKind::Page => &self.path,
             _ => self.settings.in_collections(&self.path).unwrap_or(&self.path),
         }
     }
 }
 
 /// Where a file is served that is no page of Markdown.
-fn asset(place: &Place<'_>) -> Served {
+fn asset(place: &SourceFile<'_>) -> Served {
     let chosen = place.settings.others.iter().find(|(_, file)| *file == place.file);
     Served { path: chosen.map_or(&place.path, |(path, _)| path).clone(), is_folder: false }
 }

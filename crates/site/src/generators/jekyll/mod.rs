@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use docent_markdown::{AnchorStyle, FrontMatter, Lines, Syntax, folder, is_markdown, read_front_matter, text_of};
 
-use self::address::{Kind, Served};
+use self::address::{FileKind, Served};
 use self::config::{Defaults, Filter, Plugins};
 use super::Rules;
 use super::roots::Root;
@@ -36,7 +36,7 @@ pub(crate) struct Jekyll;
 
 /// What the configuration says of addresses and links.
 #[derive(Debug, Default)]
-pub(crate) struct Settings {
+pub(crate) struct JekyllSettings {
     /// The folder of the site, as seen from the docs root.
     source: String,
     /// The path the site is served below, without slashes around it.
@@ -71,7 +71,7 @@ struct Collection {
     permalink: Option<String>,
 }
 
-impl Settings {
+impl JekyllSettings {
     fn is_markdown(&self, path: &str) -> bool {
         path.rsplit_once('.').is_some_and(|(_, ending)| self.endings.iter().any(|known| known == ending))
     }
@@ -87,15 +87,15 @@ impl Settings {
     /// Whether Jekyll looks at a file at all, and makes something of it that is served.
     fn serves(&self, path: &str) -> bool {
         match address::kind(self, path) {
-            Kind::Page => !self.filter.leaves_out(path, |_| true),
-            Kind::Draft => false,
+            FileKind::Page => !self.filter.leaves_out(path, |_| true),
+            FileKind::Draft => false,
             // Names of files with a leading `_` are left out, and of folders that are not the collection's own.
-            Kind::Item { collection, .. } => {
+            FileKind::Item { collection, .. } => {
                 let own = format!("_{}", collection.label);
                 let is_own = |part: &str| part.rsplit('/').next() == Some(own.as_str());
                 collection.is_output && !self.filter.leaves_out(path, |part| !is_own(part))
             }
-            Kind::Post { .. } => {
+            FileKind::Post { .. } => {
                 let name = path.rsplit('/').next().unwrap_or(path);
                 let is_posts = |part: &str| part.rsplit('/').next() == Some("_posts");
                 dates::dated(name).is_some() && !self.filter.leaves_out(path, |part| !is_posts(part))
@@ -128,7 +128,7 @@ impl Rules for Jekyll {
         let path = below(&root.served, inside);
         match address::kind(settings, &path) {
             _ if !settings.is_markdown(&path) => SkipReason::Unsupported,
-            Kind::Draft => SkipReason::Hidden,
+            FileKind::Draft => SkipReason::Hidden,
             _ => SkipReason::Excluded,
         }
     }
@@ -140,18 +140,18 @@ impl Rules for Jekyll {
         let has_front = front.span.is_some() && front.syntax == Syntax::Yaml;
         let is_built = match kind {
             _ if has_front => true,
-            Kind::Post { .. } => true,
-            Kind::Page if address::is_readme(inside) => {
+            FileKind::Post { .. } => true,
+            FileKind::Page if address::is_readme(inside) => {
                 let above = folder(inside);
                 let index = |ending: &str| below(&root.folder, &below(above, &format!("index.{ending}")));
                 settings.plugins.readme_index && !["md", "html", "markdown"].iter().any(|ending| has(&index(ending)))
             }
-            Kind::Page => settings.plugins.optional_front_matter && !is_left_out(inside),
+            FileKind::Page => settings.plugins.optional_front_matter && !is_left_out(inside),
             _ => false,
         };
         // What the configuration says for want of it counts for posts and items alone.
         let published = match kind {
-            Kind::Page => front.get("published").map(str::to_owned),
+            FileKind::Page => front.get("published").map(str::to_owned),
             _ => address::with_defaults(settings, &path, front).get("published").map(str::to_owned),
         };
         let is_published = !published.is_some_and(|text| ["false", "no", "off"].contains(&text.trim()));
@@ -217,7 +217,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
     let plugins = Plugins::read(tree, home, has, config);
     let collections = config.get("collections");
     let posts = collections.and_then(|all| all.get("posts")?.get("permalink")?.text()).map(str::to_owned);
-    let mut settings = Settings {
+    let mut settings = JekyllSettings {
         source: source.clone(),
         base: text("baseurl").unwrap_or_default().trim_matches('/').to_owned(),
         permalink: text("permalink").unwrap_or("date").to_owned(),
@@ -236,7 +236,7 @@ fn read(tree: &dyn Tree, home: &str, has: &dyn Fn(&str) -> bool) -> Option<Layou
         zone: dates::Zone::of(text("timezone")),
         unpublished: text("unpublished").is_some_and(says_yes),
         has_theme: text("theme").is_some() || text("remote_theme").is_some(),
-        ..Settings::default()
+        ..JekyllSettings::default()
     };
     let roots = folders(tree.root(), &source);
     let (others, has_more) = others(tree, &settings, &roots);
@@ -311,7 +311,7 @@ fn anchors(config: &Yaml) -> (AnchorStyle, bool) {
 }
 
 /// Files that are no Markdown and have front matter, by where they are served; and whether there are too many to be read.
-fn others(tree: &dyn Tree, settings: &Settings, roots: &[(String, String)]) -> (BTreeMap<String, String>, bool) {
+fn others(tree: &dyn Tree, settings: &JekyllSettings, roots: &[(String, String)]) -> (BTreeMap<String, String>, bool) {
     let (paths, outside) = (tree.paths(), tree.paths_outside());
     let mut found = BTreeMap::new();
     let mut count = 0;
@@ -354,6 +354,6 @@ fn in_source(roots: &[(String, String)], file: &str) -> Option<String> {
 }
 
 /// A path of the source as seen from the docs root.
-fn from_source(site: &Site, settings: &Settings, path: &str) -> Option<String> {
+fn from_source(site: &Site, settings: &JekyllSettings, path: &str) -> Option<String> {
     joined_in(site.root(), &settings.source, path)
 }

@@ -7,7 +7,7 @@ use regex::Regex;
 
 use super::address::Served;
 use super::from_source;
-use super::links::{Place, at, page};
+use super::links::{SourceFile, at, page};
 use crate::follow::{decoded, encoded, is_external, parts, suffix_of};
 use crate::layout::below;
 use crate::model::{Site, Target};
@@ -70,7 +70,9 @@ fn template(target: &str) -> Option<Template<'_>> {
 
 pub(super) fn follow(site: &Site, from: &str, target: &str) -> Target {
     let Some(template) = template(target) else { return Target::NotUnderstood };
-    let Some(place) = Place::of(site, from).filter(|_| is_markdown_page(from)) else { return Target::NotUnderstood };
+    let Some(place) = SourceFile::of(site, from).filter(|_| is_markdown_page(from)) else {
+        return Target::NotUnderstood;
+    };
     let (more, anchor) = parts(template.rest);
     let anchor = anchor.as_deref();
     match template.named {
@@ -104,7 +106,7 @@ pub(super) fn follow(site: &Site, from: &str, target: &str) -> Target {
 }
 
 /// The build fails where there is no such file, unless a theme or a plug-in has one.
-fn by_file(place: &Place<'_>, path: &str, anchor: Option<&str>) -> Target {
+fn by_file(place: &SourceFile<'_>, path: &str, anchor: Option<&str>) -> Target {
     let settings = place.settings;
     let path = path.trim_matches(['"', '\'']).trim_start_matches('/');
     let tried = [path.to_owned(), below(&settings.collections_dir, path)];
@@ -126,7 +128,7 @@ fn by_file(place: &Place<'_>, path: &str, anchor: Option<&str>) -> Target {
     }
 }
 
-fn by_post(place: &Place<'_>, name: &str, anchor: Option<&str>) -> Target {
+fn by_post(place: &SourceFile<'_>, name: &str, anchor: Option<&str>) -> Target {
     let name = name.trim_matches(['"', '\'']).trim_start_matches('/');
     let (above, name) = name.rsplit_once('/').unwrap_or(("", name));
     let posts = place.site.files().filter_map(|file| {

@@ -2,7 +2,7 @@
 
 use docent_markdown::{folder, joined};
 
-use super::{Options, Slashes};
+use super::{Slashes, StarlightOptions};
 use crate::follow::{
     LinkSyntax, Wanted, Written, by_names, encoded, has_markdown_ending, parts, respelled, respelled_by_names,
 };
@@ -15,7 +15,7 @@ const SOURCES: [&str; 6] = ["astro", "html", "ts", "js", "md", "mdx"];
 /// Pages and links of one site.
 struct Links<'s> {
     site: &'s Site,
-    options: &'s Options,
+    options: &'s StarlightOptions,
     home: &'s str,
 }
 

@@ -2,7 +2,7 @@
 
 use docent_markdown::{folder, is_markdown_page, joined, stem};
 
-use super::Options;
+use super::VitePressOptions;
 use crate::follow::{
     LinkSyntax, Wanted, Written, by_names, encoded, has_markdown_ending, parts, respelled, respelled_by_names,
 };
@@ -23,7 +23,7 @@ const MADE: [&str; 9] = ["css", "gz", "js", "json", "jsonld", "mjs", "txt", "xml
 struct Links<'s> {
     site: &'s Site,
     root: &'s Root,
-    options: &'s Options,
+    options: &'s VitePressOptions,
 }
 
 pub(super) fn follow(site: &Site, link: &Written<'_>) -> Target {
