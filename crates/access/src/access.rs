@@ -23,7 +23,7 @@ pub enum AccessError {
     #[error(transparent)]
     Denied(#[from] Denial),
     /// Allowed, but over the rate limit.
-    #[error("the assistant was asked too often")]
+    #[error("rate limit exceeded")]
     Limited(QuotaStatus),
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -38,7 +38,7 @@ impl From<AccessError> for CallError {
                     1 => "1 second".to_owned(),
                     seconds => format!("{seconds} seconds"),
                 };
-                let sentence = format!("this docs site or this address has asked too often; try again in {wait}");
+                let sentence = format!("rate limit exceeded for this docs site or this address; try again in {wait}");
                 Refusal::new(RefusalKind::Limited(quota_status), sentence).into()
             }
             AccessError::Store(error) => error.into(),
