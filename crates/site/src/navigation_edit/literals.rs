@@ -188,28 +188,53 @@ static TEXT: LazyLock<Regex> = LazyLock::new(|| {
     .expect("the pattern is written out above")
 });
 
-/// Each text with the name of the member it is the value of; none for one that stands in a list.
-fn texts(text: &str) -> Vec<(Range<usize>, Option<String>)> {
+/// A text in quotes.
+struct Literal {
+    /// Between the quotes.
+    value: Range<usize>,
+    /// The member it is the value of; none for an item of a list.
+    member: Option<String>,
+    /// Of an item, the member that the list around it is the value of.
+    list: Option<String>,
+}
+
+/// Each text that is the value of a member or an item of a list.
+fn literals(text: &str) -> Vec<Literal> {
     let mut found = Vec::new();
+    // The brackets that are open, each with where it stands.
+    let (mut open, mut read): (Vec<usize>, usize) = (Vec::new(), 0);
     for captures in TEXT.captures_iter(text) {
-        let (Some(all), Some(inner)) = (captures.get(0), captures.name("double").or_else(|| captures.name("single")))
-        else {
-            continue;
-        };
+        let Some(all) = captures.get(0) else { continue };
+        for (at, c) in text[read..all.start()].char_indices() {
+            match c {
+                '[' | '{' | '(' => open.push(read + at),
+                ']' | '}' | ')' => drop(open.pop()),
+                _ => {}
+            }
+        }
+        read = all.end();
+        let Some(inner) = captures.name("double").or_else(|| captures.name("single")) else { continue };
         let before = text[..all.start()].trim_end();
         let after = text[all.end()..].trim_start();
         if !after.starts_with([',', ']', '}']) || inner.as_str().contains('\\') {
             continue;
         }
+        let value = inner.range();
         if before.ends_with([',', '[']) {
-            found.push((inner.range(), None));
-        } else if let Some(before) = before.strip_suffix(':') {
-            let before = before.trim_end().trim_end_matches(['"', '\'']);
-            let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
-            found.push((inner.range(), Some(before[start..].to_owned())));
+            let list = open.last().and_then(|at| member_before(&text[..*at]));
+            found.push(Literal { value, member: None, list });
+        } else if let Some(member) = member_before(before) {
+            found.push(Literal { value, member: Some(member), list: None });
         }
     }
     found
+}
+
+/// The name of the member whose value begins behind this text.
+fn member_before(text: &str) -> Option<String> {
+    let name = text.trim_end().strip_suffix(':')?.trim_end().trim_end_matches(['"', '\'']);
+    let start = name.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
+    Some(name[start..].to_owned())
 }
 
 /// Pages named by their ids: items of lists, and `id`.
@@ -219,10 +244,10 @@ fn named_by_id(tree: &dyn Tree, site: &Site, contents: &Contents) -> Vec<Entry> 
         .filter(|file| site.address(file).is_some())
         .filter_map(|file| Some((id(tree, site, file, file)?, file)))
         .collect();
-    let texts = texts(&contents.text).into_iter();
-    texts
-        .filter(|(_, member)| member.as_deref().is_none_or(|member| member == "id"))
-        .filter_map(|(value, member)| {
+    let named = literals(&contents.text).into_iter();
+    named
+        .filter(|literal| literal.member.as_deref().is_none_or(|member| member == "id"))
+        .filter_map(|Literal { value, member, .. }| {
             let (_, page) = pages.iter().find(|(id, _)| *id == contents.text[value.clone()])?;
             let item = member.is_none().then_some(value.start - 1..value.end + 1);
             Some(Entry { page: (*page).to_owned(), value, item, title: None, names: Names::Id })
@@ -232,15 +257,18 @@ fn named_by_id(tree: &dyn Tree, site: &Site, contents: &Contents) -> Vec<Entry> 
 
 /// Pages named by links: `link`, `slug` and `href`, and items of lists.
 fn linked(site: &Site, contents: &Contents) -> Vec<Entry> {
-    let texts = texts(&contents.text).into_iter();
-    texts
-        .filter(|(_, member)| member.as_deref().is_none_or(|member| ["link", "slug"].contains(&member)))
-        .filter_map(|(value, member)| {
+    let named = literals(&contents.text).into_iter();
+    named
+        .filter(|literal| literal.member.as_deref().is_none_or(|member| ["link", "slug"].contains(&member)))
+        .filter_map(|Literal { value, member, list }| {
             let written = &contents.text[value.clone()];
-            // A slug, and an item of a list, is an address without a slash before it.
+            // A slug, and an item of a list, is an address without a slash before it. One word may be something else, unless
+            // it stands where Starlight has its slugs.
             let by_address = member.as_deref() != Some("link");
+            let is_slug = site.generator() == Generator::Starlight
+                && (member.is_some() || list.is_some_and(|list| ["items", "sidebar"].contains(&list.as_str())));
             let page = match by_address {
-                true => site.file_at(written).filter(|_| written.contains('/'))?.to_owned(),
+                true => site.file_at(written).filter(|_| is_slug || written.contains('/'))?.to_owned(),
                 false if !written.starts_with('/') => return None,
                 false => match site.resolve(&contents.file, written) {
                     Target::Page { file, anchor: None } => file,
@@ -270,10 +298,11 @@ pub(super) fn named_by_configuration(tree: &dyn Tree, site: &Site, page: &str) -
             }
             _ => false,
         };
-        let places = texts(&text)
-            .into_iter()
-            .filter(|(value, member)| member.as_deref().is_some_and(|member| names(&text[value.clone()], member)));
-        found.extend(places.map(|(value, _)| (file.clone(), text.clone(), value.start)).collect::<Vec<_>>());
+        let literals = literals(&text).into_iter();
+        let naming = literals.filter(|literal| {
+            literal.member.as_deref().is_some_and(|member| names(&text[literal.value.clone()], member))
+        });
+        found.extend(naming.map(|literal| (file.clone(), text.clone(), literal.value.start)));
     }
     found
 }

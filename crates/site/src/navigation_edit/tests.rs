@@ -363,3 +363,21 @@ fn a_configuration_that_names_a_page_is_told() {
     assert_eq!(files.remove("docs/a.md").left, told);
     assert_eq!(files.rename("docs/a.md", "docs/c.md").left, told);
 }
+
+#[test]
+fn a_slug_of_one_word_in_the_sidebar_of_starlight_follows() {
+    let config = "import starlight from '@astrojs/starlight';\nexport default { integrations: [starlight({ title: 'start',\n  \
+                  keywords: ['start'],\n  sidebar: ['start', { label: 'G', items: ['start', { slug: 'start' }, 'guides/a'] }],\n})] };\n";
+    let tree = tree(&[
+        ("astro.config.mjs", config),
+        ("src/content/docs/start.md", "---\ntitle: Start\n---\n"),
+        ("src/content/docs/guides/a.md", "---\ntitle: A\n---\n"),
+    ]);
+    let moved = renamed(&tree, "src/content/docs/start.md", "src/content/docs/guides/begin.md");
+    let sidebar =
+        "sidebar: ['guides/begin', { label: 'G', items: ['guides/begin', { slug: 'guides/begin' }, 'guides/a'] }]";
+    let expected = config.split_once("sidebar").map(|(before, _)| format!("{before}{sidebar},\n}})] }};\n"));
+    assert_eq!(Some(text(&moved, "astro.config.mjs")), expected);
+    let there = renamed(&moved, "src/content/docs/guides/begin.md", "src/content/docs/start.md");
+    assert_eq!(text(&there, "astro.config.mjs"), config);
+}
