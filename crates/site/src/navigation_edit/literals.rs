@@ -267,6 +267,7 @@ fn linked(site: &Site, contents: &Contents) -> Vec<Entry> {
             let by_address = member.as_deref() != Some("link");
             let is_slug = site.generator() == Generator::Starlight
                 && (member.is_some() || list.is_some_and(|list| ["items", "sidebar"].contains(&list.as_str())));
+            let item = (is_slug && member.is_none()).then_some(value.start - 1..value.end + 1);
             let page = match by_address {
                 true => site.file_at(written).filter(|_| is_slug || written.contains('/'))?.to_owned(),
                 false if !written.starts_with('/') => return None,
@@ -275,7 +276,7 @@ fn linked(site: &Site, contents: &Contents) -> Vec<Entry> {
                     _ => return None,
                 },
             };
-            Some(Entry { page, value, item: None, title: None, names: Names::Link })
+            Some(Entry { page, value, item, title: None, names: Names::Link })
         })
         .collect()
 }

@@ -380,4 +380,11 @@ fn a_slug_of_one_word_in_the_sidebar_of_starlight_follows() {
     assert_eq!(Some(text(&moved, "astro.config.mjs")), expected);
     let there = renamed(&moved, "src/content/docs/guides/begin.md", "src/content/docs/start.md");
     assert_eq!(text(&there, "astro.config.mjs"), config);
+    let site = Site::read(&moved);
+    let added = NavigationFiles::of(&moved, &site).add("src/content/docs/guides/c.md", "C");
+    let with = text(&after(&moved, &added, None), "astro.config.mjs");
+    assert!(with.contains("'guides/a', 'guides/c'] }]"), "{with}");
+    let removed = NavigationFiles::of(&moved, &site).remove("src/content/docs/guides/a.md");
+    let without = text(&after(&moved, &removed, None), "astro.config.mjs");
+    assert!(without.contains("items: ['guides/begin', { slug: 'guides/begin' }] }]"), "{without}");
 }
