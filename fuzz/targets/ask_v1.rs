@@ -7,22 +7,22 @@ use docent_fuzz::{Street, is_told};
 use docent_http_v1::Api;
 use libfuzzer_sys::fuzz_target;
 
-use house::House;
+use fixture::Fixture;
 
-#[path = "../../crates/http-v1/src/tests/house.rs"]
+#[path = "../../crates/http-v1/src/tests/fixture.rs"]
 #[allow(dead_code, reason = "the API's own tests use more of it")]
-mod house;
+mod fixture;
 
 thread_local! {
-    static STREET: RefCell<Street<House>> = RefCell::new(Street::new(|runtime| runtime.block_on(House::new())));
+    static STREET: RefCell<Street<Fixture>> = RefCell::new(Street::new(|runtime| runtime.block_on(Fixture::new())));
 }
 
 fuzz_target!(|body: &[u8]| {
     let body = body.to_vec();
     let answer = STREET.with_borrow_mut(|street| {
-        street.visit(async |house: &House| {
-            house.model.replies("So, see [retries](/guides/retries).");
-            house.reader().header("content-type", "application/json").bytes(body).await
+        street.visit(async |fixture: &Fixture| {
+            fixture.model.replies("So, see [retries](/guides/retries).");
+            fixture.reader().header("content-type", "application/json").bytes(body).await
         })
     });
     assert!(is_told(answer.status), "{answer:?}");

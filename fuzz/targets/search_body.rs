@@ -7,25 +7,25 @@ use docent_fuzz::{Street, is_told};
 use docent_http_v2::Api;
 use libfuzzer_sys::fuzz_target;
 
-use house::House;
+use fixture::Fixture;
 
-#[path = "../../crates/http-v2/src/tests/house.rs"]
+#[path = "../../crates/http-v2/src/tests/fixture.rs"]
 #[allow(dead_code, reason = "the API's own tests use more of it")]
-mod house;
+mod fixture;
 
 const DOORS: [&str; 3] =
     ["/discovery/v1/search/acme", "/discovery/v1/page/acme", "/discovery/v1/assistant/acme/feedback"];
 
 thread_local! {
-    static STREET: RefCell<Street<House>> = RefCell::new(Street::new(|runtime| runtime.block_on(House::new())));
+    static STREET: RefCell<Street<Fixture>> = RefCell::new(Street::new(|runtime| runtime.block_on(Fixture::new())));
 }
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((which, body)) = bytes.split_first() else { return };
     let (door, body) = (DOORS[usize::from(*which) % DOORS.len()], body.to_vec());
     let answer = STREET.with_borrow_mut(|street| {
-        street.visit(async |house: &House| {
-            house.reader(door).header("content-type", "application/json").bytes(body).await
+        street.visit(async |fixture: &Fixture| {
+            fixture.reader(door).header("content-type", "application/json").bytes(body).await
         })
     });
     assert!(is_told(answer.status), "{door} {answer:?}");

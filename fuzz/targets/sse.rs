@@ -11,11 +11,11 @@ use decoder::{Broken, Decoder, Reply};
 #[path = "../../crates/llm-http/src"]
 #[allow(dead_code, unused_imports, reason = "only the reading half of the crate is tried")]
 mod llm_http {
+    pub mod call_failure;
     pub mod decoder;
     pub mod endpoint;
     pub mod input;
     pub mod sse;
-    pub mod trouble;
 
     #[path = "anthropic/reply.rs"]
     pub mod anthropic;
@@ -27,7 +27,7 @@ mod llm_http {
     }
 }
 
-use llm_http::{decoder, endpoint, input, sse, trouble};
+use llm_http::{call_failure, decoder, endpoint, input, sse};
 
 use llm_http::anthropic::Message;
 use llm_http::openai::reply::Completion;

@@ -15,7 +15,7 @@
 //! not build on work that does not exist. What was pushed stays, and gets its pull request with the next turn if it has
 //! none.
 //!
-//! [`tell`] turns each journal entry into events for watchers; a model's text is also sent live as it streams.
+//! [`job_events`] turns each journal entry into events for watchers; a model's text is also sent live as it streams.
 //!
 //! [`Pulls`] reads, updates, merges and closes the local forge's pull requests. This crate knows no HTTP.
 
