@@ -57,11 +57,13 @@ pub(super) struct Attributes<'g> {
     given: &'g AdocAttributes,
     own: HashMap<String, Option<String>>,
     spent: usize,
+    /// How many readings of words are going on, each inside of the one before.
+    pub(super) depth: usize,
 }
 
 impl<'g> Attributes<'g> {
     pub(super) fn of(given: &'g AdocAttributes) -> Self {
-        Self { given, own: HashMap::new(), spent: 0 }
+        Self { given, own: HashMap::new(), spent: 0, depth: 0 }
     }
 
     pub(super) fn set(&mut self, name: &str, value: Option<&str>) {

@@ -25,8 +25,15 @@ pub(super) struct Inline {
     pub(super) ids: Vec<String>,
 }
 
-/// Reads the words of a range.
+/// How deep words may stand in each other: in macros, and in the values of attributes, which may name themselves.
+const DEEPEST: usize = 20;
+
+/// Reads the words of a range. What is deeper than anybody writes is text.
 pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<'_>) -> Inline {
+    if attributes.depth >= DEEPEST {
+        return Inline { text: text[range].to_owned(), ..Inline::default() };
+    }
+    attributes.depth += 1;
     let mut reading = Reading {
         text,
         at: range.start,
@@ -40,7 +47,9 @@ pub(super) fn read(text: &str, range: Range<usize>, attributes: &mut Attributes<
         is_spaced: false,
     };
     reading.all();
-    reading.out
+    let read = reading.out;
+    attributes.depth -= 1;
+    read
 }
 
 /// What may end what was begun.

@@ -216,6 +216,15 @@ fn attributes_that_do_not_end_are_text() {
     assert!(page.ids.is_empty(), "{:?}", page.ids);
 }
 
+#[test]
+fn words_in_words_without_end_are_text() {
+    let named = ":a: *x* `{a}`\n\n{a}\n";
+    let nested = format!("{}x{}\n", "xref:a.adoc[".repeat(20_000), "]".repeat(20_000));
+    for text in [named, &nested] {
+        check(&parse("a.adoc", text.as_bytes()), text);
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, ..ProptestConfig::default() })]
 
