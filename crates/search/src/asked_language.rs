@@ -18,12 +18,20 @@ const USUAL: f32 = 2.0;
 const AHEAD: f32 = 1.0;
 
 /// For each language of the variants: how many pages there are in it, and how many originals of pages in it.
-struct Counts {
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PagesByLanguage {
     own: Vec<f32>,
     originals: Vec<f32>,
 }
 
-impl Counts {
+impl PagesByLanguage {
+    /// Those of all pages, which are numbered from 0.
+    pub(crate) fn of(variants: &Variants, pages: usize) -> Self {
+        let mut all = Self::new(variants.languages().len());
+        (0..pages as u32).for_each(|page| all.add(variants, page, |_| true));
+        all
+    }
+
     fn new(languages: usize) -> Self {
         Self { own: vec![0.0; languages], originals: vec![0.0; languages] }
     }
@@ -52,22 +60,21 @@ impl Counts {
 }
 
 /// The language a question seems to be in; `None` for the default one, which stands where no other is clearly
-/// likelier. `found`: where each word of the question is listed.
+/// likelier. `found`: where each word of the question is listed; `pages`: how many there are at all.
 pub(crate) fn asked_language(
     lookup: &Lookup<'_>,
     question: &Question,
     found: &[Found],
     variants: &Variants,
+    pages: &PagesByLanguage,
 ) -> tantivy::Result<Option<usize>> {
     let count = variants.languages().len();
     let all_pages = lookup.ground.pages.len();
-    let mut pages = Counts::new(count);
-    (0..all_pages as u32).for_each(|page| pages.add(variants, page, |_| true));
     let stemming: Vec<Language> =
         variants.languages().iter().map(|tag| Language::of_tag(tag).unwrap_or_default()).collect();
     let mut likelier = vec![0.0_f32; count];
     for (word, found) in question.words.iter().zip(found).filter(|(word, _)| !word.is_extra) {
-        let (mut holding, mut holding_at_all) = (Counts::new(count), 0_usize);
+        let (mut holding, mut holding_at_all) = (PagesByLanguage::new(count), 0_usize);
         for (at, form) in word.forms.iter().enumerate() {
             // What is the stem of a word in one language may be another word's in the next. Pages too short to tell their
             // language are stemmed as English.

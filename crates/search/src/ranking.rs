@@ -148,7 +148,7 @@ impl<'s> Search<'s> {
         let once = self.lookup.settings.variants_once > 0.0;
         if self.wanted.is_untold {
             let variants = self.snapshot.variants();
-            let language = asked_language(&self.lookup, &self.question, &found, variants)?;
+            let language = asked_language(&self.lookup, &self.question, &found, variants, self.snapshot.languages())?;
             self.wanted = std::mem::take(&mut self.wanted).told(variants, language);
         }
         let this = &*self;

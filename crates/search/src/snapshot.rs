@@ -8,6 +8,7 @@ use docent_site::Variants;
 use docent_types::Passage;
 use tantivy::Searcher;
 
+use crate::asked_language::PagesByLanguage;
 use crate::documents::stored_page;
 use crate::engine;
 use crate::error::SearchError;
@@ -138,6 +139,11 @@ impl Snapshot {
     /// Which pages are one page in several versions and languages, by the ground's numbers.
     pub(crate) fn variants(&self) -> &Variants {
         &self.tables.variants
+    }
+
+    /// How many pages there are in each language of the variants.
+    pub(crate) fn languages(&self) -> &PagesByLanguage {
+        &self.tables.languages
     }
 
     /// For each page whether it is the variant that readers want who ask for none; nothing where each is.

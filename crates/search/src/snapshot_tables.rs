@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use docent_site::Variants;
 
+use crate::asked_language::PagesByLanguage;
 use crate::ground::Renewed;
 use crate::links::path_key;
 use crate::manifest::{Manifest, ManifestFile, PagePosition};
@@ -28,6 +29,8 @@ pub(crate) struct Tables {
     pub(crate) variants: Arc<Variants>,
     /// By number: whether a page is the variant that readers want who ask for none. Nothing where each is.
     pub(crate) usual: Arc<Vec<bool>>,
+    /// How many pages there are in each language.
+    pub(crate) languages: Arc<PagesByLanguage>,
 }
 
 impl Tables {
@@ -76,6 +79,7 @@ impl Tables {
             keys: Arc::new(keys),
             redirects: Arc::new(redirects),
             synonyms: Arc::new(Synonyms::parse(&manifest.site.synonyms)),
+            languages: Arc::new(PagesByLanguage::of(&variants, pages)),
             variants: Arc::new(variants),
             usual: Arc::new(usual),
         }
