@@ -9,6 +9,7 @@
 //! | pages | everything but code: what MDX, directives, templates and browsers run must be on a page of the site already |
 //! | pictures, recordings, fonts, tables | everything; an SVG like a page |
 //! | navigation and redirects | those parts of `docs.json`, `mkdocs.yml`, `book.toml` and their like |
+//! | scripts that hold navigation | the plain texts in them that name pages |
 //! | descriptions of APIs | those that are there, and new ones by name |
 //! | samples | text files that pages show, and new ones beside them |
 //! | everything else | what the owner of the project allows by a glob |
@@ -128,11 +129,11 @@ impl<'b> Writable<'b> {
     fn kind(&self, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> FileRules {
         let name = path.rsplit('/').next().unwrap_or(path);
         let ending = name.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
-        if is_hidden(path) {
-            return FileRules::Other;
-        }
-        if let Some(data) = SiteData::of(path) {
-            return FileRules::Data(data);
+        match SiteData::of(path) {
+            // VitePress has its configuration in a hidden folder.
+            Some(data) if matches!(data, SiteData::Script(_)) || !is_hidden(path) => return FileRules::Data(data),
+            _ if is_hidden(path) => return FileRules::Other,
+            _ => {}
         }
         match ending.as_str() {
             ending if PAGES.contains(&ending) => FileRules::Page,

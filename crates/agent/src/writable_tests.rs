@@ -78,7 +78,6 @@ fn what_builds_and_deploys_is_refused_with_what_to_do_instead() {
         ".vscode/tasks.json",
         "CODEOWNERS",
         "docs/CODEOWNERS",
-        "sidebars.js",
         "requirements.txt",
         "next.config.mjs",
         "components/chart.jsx",
@@ -257,4 +256,26 @@ fn pages_in_asciidoc_and_what_they_include_are_not_written() {
     ] {
         assert!(Writable::new(&site, &[]).check(path, Some(b"other words\n")).is_err(), "{path}");
     }
+}
+
+#[test]
+fn a_script_that_holds_navigation_may_name_other_pages() {
+    let files = files(&[
+        (
+            ".vitepress/config.ts",
+            "export default { themeConfig: { nav: [{ text: 'A', link: '/a' }] }, vite: plugins() }\n",
+        ),
+        ("a.md", "# A\n"),
+        ("b.md", "# B\n"),
+    ]);
+    let before = String::from_utf8(files[".vitepress/config.ts"].clone()).expect("text");
+    let writable = Writable::new(&files, &[]);
+    let check = |path: &str, text: &str| writable.check(path, Some(text.as_bytes()));
+    assert_eq!(check(".vitepress/config.ts", &before.replace("'/a'", "'/b'")), Ok(()));
+    let refused = check(".vitepress/config.ts", &before.replace("plugins()", "run()")).expect_err("code");
+    assert!(refused.contains("its code differs, too") && refused.contains("--allow-path"), "{refused}");
+    for (path, text) in [("sidebars.js", "module.exports = {}\n"), (".vitepress/config.js", "export default {}\n")] {
+        check(path, text).expect_err("a new script");
+    }
+    writable.check(".vitepress/config.ts", None).expect_err("the site would be without it");
 }

@@ -34,6 +34,7 @@ mod navigation_edit;
 mod navigation_json;
 mod navigation_merge;
 mod navigation_refs;
+mod navigation_script;
 #[cfg(test)]
 mod notebook_tests;
 mod openapi;
@@ -60,6 +61,7 @@ pub use navigation::{Navigation, NavigationEntry, PageList, Redirect};
 pub use navigation_edit::{NavigationEdits, NavigationFiles, NavigationPlace};
 pub use navigation_json::{Json, Value};
 pub use navigation_merge::{NavigationMerge, merge_navigation};
+pub use navigation_script::NavigationScript;
 pub use openapi::is_api_description;
 pub use read_file::{FileRead, SitePage, read_file};
 pub use site_data::SiteData;

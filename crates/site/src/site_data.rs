@@ -9,6 +9,7 @@ use crate::generators::redirects::plain as redirects_in;
 use crate::generators::yaml::{self, Yaml};
 use crate::navigation::Navigation;
 use crate::navigation_json::{self, Json, Value};
+use crate::navigation_script::NavigationScript;
 
 /// A kind of file that holds navigation or redirects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,8 @@ pub enum SiteData {
     Json,
     /// The same in YAML: `_category_.yml`, `_toc.yml`.
     Yaml,
+    /// A script that names pages in plain texts: `sidebars.js`, `astro.config.mjs`, `.vitepress/config.ts`, `_meta.js`.
+    Script(NavigationScript),
 }
 
 /// The members of [`SiteData::Mintlify`] that are navigation or redirects.
@@ -44,7 +47,7 @@ impl SiteData {
             | "nav.json" | "toc.json" => Self::Json,
             _ if name.ends_with(".json") && name.contains("sidebar") => Self::Json,
             "_category_.yml" | "_category_.yaml" | "_toc.yml" | "_toc.yaml" | "toc.yml" => Self::Yaml,
-            _ => return None,
+            _ => return NavigationScript::of(file).map(Self::Script),
         })
     }
 
@@ -67,6 +70,9 @@ impl SiteData {
             Self::Yaml => without_references(before.unwrap_or_default(), &after)
                 .and_then(|()| yaml::read(&after).map_err(|_| "it is not YAML"))
                 .map(|yaml| strings_of_yaml(&yaml)),
+            Self::Script(script) => {
+                script.more_than_navigation(before.unwrap_or_default(), &after).map_or(Ok(Vec::new()), Err)
+            }
         };
         match changed {
             Err(why) => Some(why),
@@ -304,7 +310,15 @@ mod tests {
         let before = "/a /b 301\n/api/* https://api.test/:splat 200\n";
         assert_eq!(judged("_redirects", before, &format!("{before}/c /d\n")), None);
         assert!(judged("_redirects", before, &format!("{before}/c https://x.y 200\n")).is_some());
-        for file in ["package.json", "mkdocs.yaml.bak", "a/docs.json", ".meta.json", "sidebars.js"] {
+        for file in [
+            "package.json",
+            "mkdocs.yaml.bak",
+            "a/docs.json",
+            ".meta.json",
+            "docusaurus.config.js",
+            "config.ts",
+            "_meta.json.js",
+        ] {
             assert_eq!(SiteData::of(file), None, "{file}");
         }
     }

@@ -1,10 +1,6 @@
 //! Navigations whose entries are texts in quotes: `meta.json`, sidebars in JSON, JavaScript and TypeScript.
 
-use std::ops::Range;
-use std::sync::LazyLock;
-
 use docent_markdown::{folder, stem, text_of};
-use regex::Regex;
 
 use super::{Contents, Entry, Names, Shape};
 use crate::follow::{LinkSyntax, Wanted, is_external, parts};
@@ -12,6 +8,7 @@ use crate::generators::docusaurus;
 use crate::layout::{Generator, below};
 use crate::model::{Site, Target, front_matter};
 use crate::navigation_json::{self, Value};
+use crate::navigation_script::{Literal, exported_members, literals};
 use crate::tree::{Tree, at_home};
 
 /// The files of this kind that a site has.
@@ -80,69 +77,6 @@ fn meta_script(site: &Site, file: &str, text: String) -> Contents {
     Contents { file: file.to_owned(), text, base, entries, shape: Shape::Script }
 }
 
-/// A member of an object: where it starts, its name without quotes, its value.
-struct Member {
-    start: usize,
-    name: Range<usize>,
-    value: Range<usize>,
-}
-
-/// The members of the object that a script exports, up to the first that is not plainly written.
-fn exported_members(text: &str) -> Vec<Member> {
-    let mut found = Vec::new();
-    let Some(open) = text.find("export default").and_then(|at| Some(at + text[at..].find('{')?)) else { return found };
-    let mut at = open + 1;
-    loop {
-        at = after_space(text, at);
-        let rest = &text[at..];
-        let quote = rest.chars().next().filter(|c| ['"', '\''].contains(c));
-        let name = match quote {
-            Some(quote) => match rest[1..].find(quote) {
-                Some(length) => at + 1..at + 1 + length,
-                None => return found,
-            },
-            None => at..at + rest.find(|c: char| !c.is_alphanumeric() && !"_$".contains(c)).unwrap_or(rest.len()),
-        };
-        let colon = after_space(text, name.end + usize::from(quote.is_some()));
-        if name.is_empty() || !text[colon..].starts_with(':') {
-            return found;
-        }
-        let value = after_space(text, colon + 1);
-        let (mut end, mut depth) = (value, 0);
-        while let Some(c) = text[end..].chars().next() {
-            if let Some(skipped) = TEXT.find_at(text, end).filter(|found| found.start() == end) {
-                end = skipped.end();
-                continue;
-            }
-            match c {
-                '{' | '[' | '(' => depth += 1,
-                '}' | ']' | ')' if depth == 0 => break,
-                '}' | ']' | ')' => depth -= 1,
-                ',' if depth == 0 => break,
-                _ => {}
-            }
-            end += c.len_utf8();
-        }
-        let trimmed = value + text[value..end].trim_end().len();
-        found.push(Member { start: at, name, value: value..trimmed });
-        match text[end..].starts_with(',') {
-            true => at = end + 1,
-            false => return found,
-        }
-    }
-}
-
-/// Behind white space and comments.
-fn after_space(text: &str, mut at: usize) -> usize {
-    loop {
-        at += text[at..].len() - text[at..].trim_start().len();
-        match TEXT.find_at(text, at) {
-            Some(comment) if comment.start() == at && comment.as_str().starts_with('/') => at = comment.end(),
-            _ => return at,
-        }
-    }
-}
-
 /// Names of pages in the folder of the file: the items of `pages`, or the names of members.
 fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     let base = folder(file).to_owned();
@@ -178,63 +112,6 @@ fn meta(site: &Site, file: &str, text: String) -> Option<Contents> {
     }
     contents.entries = entries;
     Some(contents)
-}
-
-/// A text in quotes on one line, without anything that quotes would have to escape.
-static TEXT: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r#"(?s)//[^\n]*|/\*.*?\*/|`(?:\\.|[^`\\])*`|"(?<double>(?:\\.|[^"\\\n])*)"|'(?<single>(?:\\.|[^'\\\n])*)'"#,
-    )
-    .expect("the pattern is written out above")
-});
-
-/// A text in quotes.
-struct Literal {
-    /// Between the quotes.
-    value: Range<usize>,
-    /// The member it is the value of; none for an item of a list.
-    member: Option<String>,
-    /// Of an item, the member that the list around it is the value of.
-    list: Option<String>,
-}
-
-/// Each text that is the value of a member or an item of a list.
-fn literals(text: &str) -> Vec<Literal> {
-    let mut found = Vec::new();
-    // The brackets that are open, each with where it stands.
-    let (mut open, mut read): (Vec<usize>, usize) = (Vec::new(), 0);
-    for captures in TEXT.captures_iter(text) {
-        let Some(all) = captures.get(0) else { continue };
-        for (at, c) in text[read..all.start()].char_indices() {
-            match c {
-                '[' | '{' | '(' => open.push(read + at),
-                ']' | '}' | ')' => drop(open.pop()),
-                _ => {}
-            }
-        }
-        read = all.end();
-        let Some(inner) = captures.name("double").or_else(|| captures.name("single")) else { continue };
-        let before = text[..all.start()].trim_end();
-        let after = text[all.end()..].trim_start();
-        if !after.starts_with([',', ']', '}']) || inner.as_str().contains('\\') {
-            continue;
-        }
-        let value = inner.range();
-        if before.ends_with([',', '[']) {
-            let list = open.last().and_then(|at| member_before(&text[..*at]));
-            found.push(Literal { value, member: None, list });
-        } else if let Some(member) = member_before(before) {
-            found.push(Literal { value, member: Some(member), list: None });
-        }
-    }
-    found
-}
-
-/// The name of the member whose value begins behind this text.
-fn member_before(text: &str) -> Option<String> {
-    let name = text.trim_end().strip_suffix(':')?.trim_end().trim_end_matches(['"', '\'']);
-    let start = name.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |at| at + 1);
-    Some(name[start..].to_owned())
 }
 
 /// Pages named by their ids: items of lists, and `id`.

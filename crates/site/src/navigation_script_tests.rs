@@ -1,0 +1,107 @@
+use proptest::prelude::*;
+
+use super::*;
+
+const SIDEBARS: &str = "// @ts-check\nmodule.exports = {\n  docs: [\n    'intro', // the first\n    { type: 'category', label: 'Guides', items: ['a', 'b'] },\n    { type: 'doc', id: 'c' },\n  ],\n  api: require('./api')['list'],\n};\n";
+
+const STARLIGHT: &str = "import a from 'a/b';\nexport default defineConfig({\n  integrations: [\n    starlight({\n      plugins: [a('x/y')],\n      customCss: ['./a.css'],\n      sidebar: [\n        'one',\n        { label: 'Two', items: ['two/a', { label: 'B', slug: 'two/b' }] },\n        { label: 'Three', link: '/three/' },\n      ],\n    }),\n  ],\n});\n";
+
+const META: &str = "export default {\n  index: 'Home',\n  // more\n  'a-b': { title: 'A', href: f() },\n  c: 'C'\n}\n";
+
+fn judged(file: &str, before: &str, edits: &[(&str, &str)]) -> Option<&'static str> {
+    let edited = edits.iter().fold(before.to_owned(), |text, (old, new)| {
+        let after = text.replacen(old, new, 1);
+        assert_ne!(after, text, "{old}");
+        after
+    });
+    NavigationScript::of(file).expect("a script of navigation").more_than_navigation(before, &edited)
+}
+
+#[test]
+fn pages_are_renamed_removed_and_added() {
+    for edits in [
+        [("'intro'", "'start/intro'")].as_slice(),
+        &[("    'intro', // the first\n", "    // the first\n")],
+        &[("'a', 'b'", "'b'")],
+        &[("'a', 'b'", "'a'")],
+        &[("'a', 'b'", "'a', 'new', 'b'")],
+        &[("'a', 'b'", "\n      'b',\n      'a',\n    ")],
+        &[("id: 'c'", "id: 'd'"), ("'a'", "'c'")],
+        &[("id: 'c' },\n", "id: 'c' },\n    'last',\n")],
+    ] {
+        assert_eq!(judged("website/sidebars.js", SIDEBARS, edits), None, "{edits:?}");
+    }
+    for edits in [
+        [("'one'", "'1/one'")].as_slice(),
+        &[("'two/a', ", "")],
+        &[("slug: 'two/b'", "slug: 'b'"), ("'/three/'", "'/3/'")],
+        &[("'one',\n", "'one',\n        'four',\n")],
+    ] {
+        assert_eq!(judged("astro.config.mjs", STARLIGHT, edits), None, "{edits:?}");
+    }
+    for edits in [
+        [("index: 'Home',\n", "")].as_slice(),
+        &[("  c: 'C'\n", "  c: 'C',\n  d: 'D: next'\n")],
+        &[("'a-b'", "'a-c'")],
+        &[("'C'", "\"It's\"")],
+    ] {
+        assert_eq!(judged("pages/_meta.ts", META, edits), None, "{edits:?}");
+    }
+}
+
+#[test]
+fn nothing_else_may_differ() {
+    for (file, before, edits) in [
+        ("sidebars.js", SIDEBARS, [("require('./api')", "require('./evil')")].as_slice()),
+        ("sidebars.js", SIDEBARS, &[("['list']", "['constructor']")]),
+        ("sidebars.js", SIDEBARS, &[("'b'", "f()")]),
+        ("sidebars.js", SIDEBARS, &[("'b'", "'b', f()")]),
+        ("sidebars.js", SIDEBARS, &[("'b'", "`${f()}`")]),
+        ("sidebars.js", SIDEBARS, &[("'b'", "'b'.concat(f())")]),
+        ("sidebars.js", SIDEBARS, &[("'b'", "'//example.com'")]),
+        ("sidebars.js", SIDEBARS, &[("id: 'c'", "id: 'javascript:f'")]),
+        ("sidebars.js", SIDEBARS, &[("label: 'Guides'", "label: 'Other'")]),
+        ("sidebars.js", SIDEBARS, &[("// the first", "// the last")]),
+        ("sidebars.js", SIDEBARS, &[("// the first\n", "// the first ")]),
+        ("sidebars.js", SIDEBARS, &[("{ type: 'doc', id: 'c' },\n", "")]),
+        ("sidebars.js", "", &[("", "module.exports = {}")]),
+        ("astro.config.ts", STARLIGHT, &[("'a/b'", "'c/d'")]),
+        ("astro.config.ts", STARLIGHT, &[("a('x/y')", "a('x/z')")]),
+        ("astro.config.ts", STARLIGHT, &[("'./a.css'", "'./b.css'")]),
+        ("astro.config.ts", STARLIGHT, &[("'one'", "{ link: '/x' }")]),
+        ("astro.config.ts", STARLIGHT, &[("'/three/'", "'https://example.com'")]),
+        (".vitepress/config.mts", STARLIGHT, &[("'/three/'", "'/three/', head: f()")]),
+        ("_meta.js", META, &[("f()", "g()")]),
+        ("_meta.js", META, &[("'C'", "f()")]),
+        ("_meta.js", META, &[("'C'\n", "'C',\n  [f()]: 'D'\n")]),
+        ("_meta.js", META, &[("'C'", "`${f()}`")]),
+        ("_meta.js", META, &[("}\n", "};\nf()\n"), ("};\nf()", "}\nf()")]),
+    ] {
+        assert!(judged(file, before, edits).is_some(), "{edits:?}");
+    }
+}
+
+proptest! {
+    /// What is accepted has the same code but for white space, commas, comments and plain texts.
+    #[test]
+    fn an_edit_that_is_accepted_brings_no_code(
+        at in 0usize..300,
+        gone in 0usize..12,
+        new in r#"([a-z'"`/\[\]{}(),:;$*#.=-]| |\n|//|/\*|\*/|\$\{|'x'|"y",){0,8}"#,
+        script in 0usize..3,
+    ) {
+        let (file, before) = [("sidebars.js", SIDEBARS), ("astro.config.mjs", STARLIGHT), ("_meta.js", META)][script];
+        let at = at.min(before.len());
+        let end = (at + gone).min(before.len());
+        let after = format!("{}{new}{}", &before[..at], &before[end..]);
+        let code = |text: &str| -> String {
+            let text = TEXT.replace_all(text, "");
+            text.chars().filter(|c| !c.is_whitespace() && *c != ',').collect()
+        };
+        if NavigationScript::of(file).expect("a script of navigation").more_than_navigation(before, &after).is_none()
+            && file != "_meta.js"
+        {
+            prop_assert_eq!(code(before), code(&after));
+        }
+    }
+}
